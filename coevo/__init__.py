@@ -1,0 +1,1 @@
+"""coevo: executable test-maintenance tasks from the history of public repositories."""

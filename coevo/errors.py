@@ -1,0 +1,11 @@
+"""The two errors that coevo raises on purpose; anything else is a bug and keeps its traceback."""
+
+from __future__ import annotations
+
+
+class Fatal(RuntimeError):
+    """Bad input: one sentence that says what to do next. The command ends with status 2."""
+
+
+class Transient(RuntimeError):
+    """Trouble of ours (network, disk, memory, a daemon): worth another try, never a verdict."""
