@@ -1,0 +1,114 @@
+"""What the cells say: the label table, a total and pure function (design, "Labels")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from coevo.records import Cell
+from coevo.records import Change
+from coevo.records import Label
+from coevo.records import Outcome
+from coevo.records import Track
+
+# The order in which a contradiction is looked for, hence which cell a drop names.
+CELL_ORDER = (Cell.TOLD_COLD, Cell.TNEW_CNEW, Cell.TOLD_CNEW, Cell.TNEW_COLD)
+
+NO_CHANGED_DEPENDENCY = 'no_changed_dependency'
+
+
+class Demand(Enum):
+    """What a row of the table asks of a cell."""
+
+    PASS = 'pass'
+    BROKEN = 'broken'
+
+    def met_by(self, outcome: Outcome) -> bool:
+        return outcome.broken if self is Demand.BROKEN else outcome is Outcome.PASS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    label: Label
+    change: Change
+    demands: Mapping[Cell, Demand]
+
+
+def _row(label: Label, change: Change, **demands: Demand) -> Row:
+    return Row(
+        label=label, change=change, demands={Cell(name): want for name, want in demands.items()}
+    )
+
+
+P, B = Demand.PASS, Demand.BROKEN
+
+TABLE = (
+    _row(Label.UPDATE, Change.CHANGED, told_cold=P, tnew_cnew=P, told_cnew=B),
+    _row(Label.REFINEMENT, Change.CHANGED, told_cold=P, tnew_cnew=P, told_cnew=P),
+    _row(Label.REPAIR, Change.CHANGED, told_cold=B, tnew_cnew=P, told_cnew=B),
+    _row(Label.CURED_BY_CODE, Change.CHANGED, told_cold=B, tnew_cnew=P, told_cnew=P),
+    _row(Label.GENERATION, Change.INSERTED, tnew_cnew=P, tnew_cold=B),
+    _row(Label.REDUNDANT, Change.INSERTED, tnew_cnew=P, tnew_cold=P),
+    _row(Label.UNAFFECTED, Change.UNCHANGED, told_cold=P, tnew_cnew=P),
+    _row(Label.BROKEN_BY_CHANGE, Change.UNCHANGED, told_cold=P, tnew_cnew=B),
+    _row(Label.FIXTURE_UPDATE, Change.CONTEXT_CHANGED, told_cold=P, tnew_cnew=P, told_cnew=B),
+    _row(Label.OBSOLETE, Change.DELETED, told_cold=P, told_cnew=B),
+    _row(Label.RETIRED, Change.DELETED, told_cold=P, told_cnew=P),
+)
+
+TRACKS = {
+    Label.GENERATION: Track.GENERATION,
+    Label.UPDATE: Track.UPDATE,
+    Label.REPAIR: Track.REPAIR,
+}
+
+
+def rows_of(change: Change) -> tuple[Row, ...]:
+    return tuple(row for row in TABLE if row.change is change)
+
+
+def deciding_cells(change: Change) -> tuple[Cell, ...]:
+    """The cells that the rows of a change constrain, in the order of `CELL_ORDER`."""
+    wanted = {cell for row in rows_of(change) for cell in row.demands}
+    return tuple(cell for cell in CELL_ORDER if cell in wanted)
+
+
+def label(
+    change: Change, cells: Mapping[Cell, Outcome | None], *, dependency_changed: bool = True
+) -> Label | str:
+    """The label, or the reason of the drop: the first contradicting cell and its outcome.
+
+    A cell that was not run contradicts as `<cell>_not_run`. A test that did not change and of
+    which no dependency changed is no candidate: `no_changed_dependency`.
+    """
+    if change is Change.UNCHANGED and not dependency_changed:
+        return NO_CHANGED_DEPENDENCY
+    open_rows = rows_of(change)
+    for cell in deciding_cells(change):
+        outcome = cells.get(cell)
+        if outcome is None:
+            return f'{cell}_not_run'
+        open_rows = tuple(
+            row for row in open_rows if cell not in row.demands or row.demands[cell].met_by(outcome)
+        )
+        if not open_rows:
+            return f'{cell}_{outcome}'
+    return open_rows[0].label
+
+
+def contradictions() -> tuple[str, ...]:
+    """Every reason that `label` can return for a cell, in a fixed order."""
+    found = {
+        f'{cell}_{outcome}': None
+        for change in Change
+        for cell in deciding_cells(change)
+        for outcome in (*Outcome, 'not_run')
+        if outcome == 'not_run'
+        or not any(
+            row.demands[cell].met_by(Outcome(outcome))
+            for row in rows_of(change)
+            if cell in row.demands
+        )
+    }
+    return tuple(found)

@@ -1,0 +1,102 @@
+"""The label table row by row, then every combination of outcomes against a second reading of it."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from coevo.labels import CELL_ORDER
+from coevo.labels import contradictions
+from coevo.labels import deciding_cells
+from coevo.labels import label
+from coevo.records import Cell
+from coevo.records import Change
+from coevo.records import Label
+from coevo.records import Outcome
+
+OUTCOMES = (None, *Outcome)
+
+
+def outcomes(text: str) -> dict[Cell, Outcome | None]:
+    """Cells in the order of the table; `-` is a cell that was not run."""
+    words = text.split()
+    return {
+        cell: None if word == '-' else Outcome(word)
+        for cell, word in zip(CELL_ORDER, words, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ('change', 'cells', 'expected'),
+    [
+        ('changed', 'pass pass fail -', 'update'),
+        ('changed', 'pass pass compile_error pass', 'update'),
+        ('changed', 'pass pass pass -', 'refinement'),
+        ('changed', 'error pass timeout -', 'repair'),
+        ('changed', 'fail pass pass -', 'cured_by_code'),
+        ('changed', 'skipped pass fail -', 'told_cold_skipped'),
+        ('changed', 'pass fail fail -', 'tnew_cnew_fail'),
+        ('changed', 'pass pass missing -', 'told_cnew_missing'),
+        ('changed', '- pass fail -', 'told_cold_not_run'),
+        ('inserted', '- pass - compile_error', 'generation'),
+        ('inserted', '- pass - pass', 'redundant'),
+        ('inserted', '- error - pass', 'tnew_cnew_error'),
+        ('inserted', '- pass - unbuildable', 'tnew_cold_unbuildable'),
+        ('unchanged', 'pass pass - -', 'unaffected'),
+        ('unchanged', 'pass fail - -', 'broken_by_change'),
+        ('unchanged', 'fail pass - -', 'told_cold_fail'),
+        ('context_changed', 'pass pass error -', 'fixture_update'),
+        ('context_changed', 'pass pass pass -', 'told_cnew_pass'),
+        ('deleted', 'pass - fail -', 'obsolete'),
+        ('deleted', 'pass - pass -', 'retired'),
+        ('deleted', 'pass - infra -', 'told_cnew_infra'),
+    ],
+)
+def test_rows(change: str, cells: str, expected: str) -> None:
+    assert label(Change(change), outcomes(cells)) == expected
+
+
+def by_hand(change: Change, oo: str, nn: str, on: str, no: str) -> str:
+    """The table of the design, read a second time: P, B or X (neither) for each cell."""
+    table = {
+        Change.CHANGED: {'PPB': 'update', 'PPP': 'refinement', 'BPB': 'repair', 'BPP': 'cured_by_code'},
+        Change.INSERTED: {'PB': 'generation', 'PP': 'redundant'},
+        Change.UNCHANGED: {'PP': 'unaffected', 'PB': 'broken_by_change'},
+        Change.CONTEXT_CHANGED: {'PPB': 'fixture_update'},
+        Change.DELETED: {'PB': 'obsolete', 'PP': 'retired'},
+    }[change]
+    read = {
+        Change.CHANGED: oo + nn + on,
+        Change.INSERTED: nn + no,
+        Change.UNCHANGED: oo + nn,
+        Change.CONTEXT_CHANGED: oo + nn + on,
+        Change.DELETED: oo + on,
+    }[change]
+    return table.get(read, 'dropped')
+
+
+def kind(outcome: Outcome | None) -> str:
+    if outcome is Outcome.PASS:
+        return 'P'
+    return 'B' if outcome is not None and outcome.broken else 'X'
+
+
+@pytest.mark.parametrize('change', list(Change))
+def test_every_combination(change: Change) -> None:
+    known = set(contradictions())
+    for combination in itertools.product(OUTCOMES, repeat=4):
+        cells = dict(zip(CELL_ORDER, combination, strict=True))
+        found = label(change, cells)
+        expected = by_hand(change, *(kind(outcome) for outcome in combination))
+        if expected == 'dropped':
+            assert found in known
+            cell = next(c for c in deciding_cells(change) if found.startswith(c))
+            assert found == f'{cell}_{cells[cell] or "not_run"}'
+        else:
+            assert found is Label(expected)
+
+
+def test_unchanged_without_a_changed_dependency_is_no_candidate() -> None:
+    passing = dict.fromkeys(CELL_ORDER, Outcome.PASS)
+    assert label(Change.UNCHANGED, passing, dependency_changed=False) == 'no_changed_dependency'
