@@ -1,0 +1,53 @@
+# `make` alone says what there is.
+.DEFAULT_GOAL := help
+SHELL := bash
+BIN := .venv/bin
+LOCK = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' $(LOCKFLAGS)
+UV = $(shell command -v .tools/bin/uv || command -v uv || echo .tools/bin/uv)
+NOT_HERE := docker or live or slow
+# By file: what a module's fixtures build at some cost is built once.
+SPREAD := --dist loadfile --no-loadscope-reorder
+
+# A machine without a home folder (a bare container) is given one inside the checkout.
+ifndef HOME
+export HOME := $(CURDIR)/.cache/home
+endif
+# What this machine's user has set for Python must not reach the tests.
+unexport PYTHONPATH PYTHONHOME
+
+.PHONY: help setup demo test test-all lint format lock clean
+
+help: ## say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install what is needed: system packages, then everything locked into .venv
+	@bash infra/setup.sh
+
+demo: setup ## mine a small repository that the demo writes, into ./demo; minutes
+	@$(BIN)/python -m flows.demo
+
+test: lint ## what CI runs: lint, then every test but those marked docker, live or slow
+	@$(BIN)/python -m pytest -n 2 $(SPREAD) -m 'not ($(NOT_HERE))'
+
+test-all: lint ## all tests, also those that need Docker, a server, a browser or patience
+	@$(BIN)/python -m pytest -n 2 $(SPREAD)
+
+lint: setup ## style, types and the direction of imports
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: setup ## lay out the code and mend what can be mended by itself
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+lock: setup ## write the locks anew; LOCKFLAGS=--upgrade for the newest versions
+	@$(LOCK) requirements-setup.in -o requirements-setup.lock
+	@$(LOCK) pyproject.toml --all-extras --group dev -o requirements-dev.lock
+	@$(LOCK) pyproject.toml --all-extras --group pipeline -c requirements-dev.lock -o requirements.lock
+
+clean: ## remove what was made here, but not a store, a release or .venv
+	@rm -rf demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@find . -name __pycache__ -not -path './.venv/*' -not -path './.tools/*' -prune -exec rm -rf {} +

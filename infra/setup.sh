@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Make this checkout ready to work in: system packages, uv in .tools, everything locked in .venv.
+# Run it as often as you like: what is done is not done again.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { printf 'setup: %s\n' "$*"; }
+stop() { printf 'setup: %s\n' "$*" >&2; exit 2; }
+
+python_at_least_311() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+find_python() {
+    local name
+    for name in python3 python3.14 python3.13 python3.12 python3.11 /usr/bin/python3; do
+        # sys.executable looks through pyenv's shims and the like
+        if python_at_least_311 "$name"; then "$name" -c 'import sys; print(sys.executable)'; return; fi
+    done
+    return 1
+}
+has_venv() { local python; python=$(find_python) && "$python" -c 'import ensurepip, venv' 2>/dev/null; }
+has_jdk() {
+    local javac
+    for javac in "${JAVA_HOME:-/nowhere}/bin/javac" "$(command -v javac || true)" /usr/lib/jvm/*/bin/javac; do
+        # javac 1.8 stands for 8: too old to compile coevo's own Java
+        if [ -x "$javac" ] && [ "$("$javac" -version 2>&1 | sed -E 's/[^0-9]*([0-9]+).*/\1/')" -ge 17 ]; then
+            return 0
+        fi
+    done
+    return 1
+}
+jdk_package() {
+    if apt-cache show openjdk-17-jdk-headless >/dev/null 2>&1
+    then echo openjdk-17-jdk-headless; else echo default-jdk-headless; fi
+}
+
+missing() { # Debian's names of the packages that this machine lacks
+    command -v git >/dev/null || echo git
+    command -v mvn >/dev/null || echo maven
+    command -v bwrap >/dev/null || echo bubblewrap
+    has_jdk || jdk_package
+    find_python >/dev/null || echo python3
+    has_venv || echo python3-venv
+    [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -d /etc/pki ] || [ ! -e /etc/debian_version ] || echo ca-certificates
+}
+
+install_system_packages() {
+    local packages root=()
+    packages=$(missing | paste -sd ' ')
+    [ -n "$packages" ] || return 0
+    if [ "$(id -u)" != 0 ] && sudo -n true 2>/dev/null; then root=(sudo -n env); else root=(env); fi
+    if ! command -v apt-get >/dev/null || { [ "$(id -u)" != 0 ] && [ "${root[0]}" != sudo ]; }; then
+        stop "please install these (Debian's names; Python 3.11 and JDK 17 or newer), then run it again: $packages."
+    fi
+    say "installing with apt-get: $packages"
+    "${root[@]}" apt-get update -qq
+    packages=$(missing | paste -sd ' ') # which JDK there is shows only now
+    # shellcheck disable=SC2086  # several words on purpose
+    "${root[@]}" DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $packages >/dev/null ||
+        stop "apt-get could not install these; please do so by hand, then run it again: $packages."
+    packages=$(missing | paste -sd ' ')
+    [ -z "$packages" ] ||
+        stop "this system's packages are too old: please install Python 3.11 and JDK 17 or newer ($packages)."
+}
+
+find_uv() { # the one on PATH if it is not too old for the options used here
+    if command -v uv >/dev/null && uv pip sync --help 2>/dev/null | grep -q -- --require-hashes
+    then command -v uv; else echo .tools/bin/uv; fi
+}
+
+install_uv() {
+    [ ! -x "$UV" ] || return 0
+    say "installing uv into .tools"
+    rm -rf .tools
+    "$PYTHON" -m venv .tools
+    .tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+        --only-binary :all: -r requirements-setup.lock
+}
+
+stamp() { cat requirements-dev.lock pyproject.toml infra/setup.sh | "$PYTHON" -c 'import hashlib, os, sys
+print(sys.version_info[:2], os.getcwd(), hashlib.sha256(sys.stdin.buffer.read()).hexdigest())'; }
+
+install_python_packages() {
+    if [ "$(cat .venv/coevo-stamp 2>/dev/null)" = "$(stamp)" ] && [ -x .venv/bin/coevo ]; then return; fi
+    say "installing the locked Python packages into .venv"
+    "$UV" venv --quiet --clear --python "$PYTHON" .venv
+    export VIRTUAL_ENV="$PWD/.venv"
+    "$UV" pip sync --quiet --require-hashes requirements-dev.lock
+    "$UV" pip install --quiet --no-deps --no-build-isolation --editable .
+    stamp > .venv/coevo-stamp
+    say "done"
+}
+
+install_system_packages
+PYTHON=$(find_python)
+UV=$(find_uv)
+install_uv
+install_python_packages
