@@ -1,0 +1,150 @@
+"""The tokens of a Java file in order, blind to comments and white space, and slices of them."""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import tree_sitter_java
+from tree_sitter import Language, Node, Query, QueryCursor
+
+JAVA = Language(tree_sitter_java.language())
+COMMENTS = frozenset({'line_comment', 'block_comment'})
+_LITERALS = frozenset({'string_literal', 'character_literal'})
+_IDENTIFIERS = frozenset({'identifier', 'type_identifier'})
+_CALLS = Query(
+    JAVA,
+    """(method_invocation name: (identifier) @call)
+    (object_creation_expression type: (_) @new)
+    (method_reference) @reference""",
+)
+_PLACEHOLDERS = ('\1name', '\1type')  # no Java token begins so
+
+Span = tuple[int, int]
+"""Bytes, the end exclusive."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    start: int
+    text: str
+    kind: str
+
+
+class Tokens:
+    """All tokens of a file; `within` gives those of some spans. Text blocks are unindented."""
+
+    def __init__(self, root: Node, source: bytes) -> None:
+        self._tokens = _leaves(root, source)
+        self._starts = [token.start for token in self._tokens]
+        self._calls = sorted(_invoked(root, source))
+        self._call_starts = [start for start, _ in self._calls]
+
+    def within(self, spans: Iterable[Span]) -> Slice:
+        tokens: list[Token] = []
+        calls: list[str] = []
+        for start, end in spans:
+            tokens += self._tokens[
+                bisect_left(self._starts, start) : bisect_left(self._starts, end)
+            ]
+            first, last = bisect_left(self._call_starts, start), bisect_left(self._call_starts, end)
+            calls += [name for _, name in self._calls[first:last]]
+        return Slice(tokens=tuple(tokens), calls=frozenset(calls))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slice:
+    """The tokens of a declaration and what they name."""
+
+    tokens: tuple[Token, ...]
+    calls: frozenset[str]
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(token.text for token in self.tokens)
+
+    @property
+    def types(self) -> frozenset[str]:
+        return frozenset(token.text for token in self.tokens if token.kind == 'type_identifier')
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(token.text for token in self.tokens if token.kind in _IDENTIFIERS)
+
+    @property
+    def strings(self) -> frozenset[str]:
+        return frozenset(
+            _content(token.text) for token in self.tokens if token.kind == 'string_literal'
+        )
+
+    def bare(self, name: str, simple: str) -> tuple[str, ...]:
+        """The texts with a declaration's own name and its class's replaced by placeholders."""
+        replaced = {simple: _PLACEHOLDERS[1], name: _PLACEHOLDERS[0]}
+        return tuple(replaced.get(text, text) for text in self.texts)
+
+
+def outside(span: Span, holes: Iterable[Span]) -> list[Span]:
+    """The parts of a span that no hole covers."""
+    parts = []
+    start, end = span
+    for first, last in sorted(holes):
+        parts.append((start, first))
+        start = max(start, last)
+    return [*parts, (start, end)]
+
+
+def _leaves(root: Node, source: bytes) -> list[Token]:
+    tokens: list[Token] = []
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        assert node is not None
+        kind = node.type
+        atom = kind in COMMENTS or kind in _LITERALS
+        if not atom and cursor.goto_first_child():
+            continue
+        if kind not in COMMENTS and node.end_byte > node.start_byte:
+            text = source[node.start_byte : node.end_byte].decode(errors='replace')
+            if text.startswith('"""'):
+                text = f'"""{_unindent(text[3:-3])}"""'
+            tokens.append(Token(start=node.start_byte, text=sys.intern(text), kind=kind))
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return tokens
+
+
+def _invoked(root: Node, source: bytes) -> list[tuple[int, str]]:
+    found = []
+    for kind, nodes in QueryCursor(_CALLS).captures(root).items():
+        for node in nodes:
+            target = _target(node) if kind == 'reference' else node
+            name = source[target.start_byte : target.end_byte].decode(errors='replace')
+            found.append((node.start_byte, erase(name)))
+    return found
+
+
+def _target(reference: Node) -> Node:
+    """What a method reference names: the method, or the type for `Type::new`."""
+    last = reference.children[-1]
+    return reference.children[0] if last.type == 'new' else last
+
+
+def erase(name: str) -> str:
+    """The simple name of a type as written: without type arguments, package and annotations."""
+    return name.partition('<')[0].strip().split()[-1].rpartition('.')[2] if name.strip() else ''
+
+
+def _content(literal: str) -> str:
+    quotes = 3 if literal.startswith('"""') else 1
+    return literal[quotes:-quotes]
+
+
+def _unindent(block: str) -> str:
+    """The content of a text block without incidental white space (JLS 3.10.6)."""
+    lines = block.partition('\n')[2].replace('\r', '').split('\n')
+    significant = [line for line in lines[:-1] if line.strip()] + lines[-1:]
+    margin = min(len(line) - len(line.lstrip()) for line in significant)
+    return '\n'.join(line[margin:].rstrip() for line in lines)

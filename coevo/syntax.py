@@ -1,0 +1,393 @@
+"""Java declarations by tree-sitter: types and their members with spans, hashes and names used.
+
+Hashes are over tokens, so comments and formatting never matter. Members of local and anonymous
+classes belong to the body of the method around them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tree_sitter import Node, Parser
+
+from coevo.java_tokens import COMMENTS, JAVA, Slice, Span, Tokens, erase, outside
+from coevo.records import short_hash
+
+_KINDS = {
+    'class_declaration': 'class',
+    'interface_declaration': 'interface',
+    'enum_declaration': 'enum',
+    'record_declaration': 'record',
+    'annotation_type_declaration': 'annotation',
+}
+_MEMBERS = {
+    'method_declaration': 'method',
+    'annotation_type_element_declaration': 'method',
+    'constructor_declaration': 'constructor',
+    'compact_constructor_declaration': 'constructor',
+    'field_declaration': 'field',
+    'constant_declaration': 'field',
+    'static_initializer': 'initializer',
+    'block': 'initializer',
+}
+# Nodes between a type and its members; an ERROR node may hold members that can still be had.
+_WRAPPERS = frozenset({'enum_body_declarations', 'ERROR'})
+_COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """text is the qualified name, without `.*`; name is its last part, or '*'."""
+
+    text: str
+    name: str
+    static: bool
+    start_byte: int
+    end_byte: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A method, constructor, field (one for each declarator) or initializer of a type.
+
+    hash covers the whole member, bare_hash the same blind to its own and its class's name. `calls`
+    are the names invoked (methods, types created, references), `names` all identifiers. Lines are
+    1-based and inclusive; full_start_byte is where its comment begins.
+    """
+
+    kind: str
+    name: str
+    owner: str
+    parameters: tuple[str, ...]
+    modifiers: frozenset[str]
+    annotations: tuple[str, ...]
+    declaration: str
+    source: str
+    start_byte: int
+    end_byte: int
+    start_line: int
+    end_line: int
+    full_start_byte: int
+    hash: str
+    bare_hash: str
+    calls: frozenset[str]
+    types: frozenset[str]
+    names: frozenset[str]
+    strings: frozenset[str]
+    tokens: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaType:
+    """A named type that is no local class.
+
+    header_hash covers everything but methods, constructors and nested types; shape_hash leaves out
+    fields and initializers too, and is blind to the type's own name. `names`, `calls` and `strings`
+    are those of the shape: annotations, supertypes, record components, enum constants.
+    """
+
+    name: str
+    simple: str
+    kind: str
+    superclass: str | None
+    interfaces: tuple[str, ...]
+    abstract: bool
+    modifiers: frozenset[str]
+    annotations: tuple[str, ...]
+    declaration: str
+    header_hash: str
+    shape_hash: str
+    names: frozenset[str]
+    calls: frozenset[str]
+    strings: frozenset[str]
+    members: tuple[Member, ...]
+    start_byte: int
+    end_byte: int
+    start_line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaFile:
+    """types holds all of them, outer ones before the nested. hash is blind to import order."""
+
+    package: str
+    imports: tuple[Import, ...]
+    types: tuple[JavaType, ...]
+    has_error: bool
+    hash: str
+    names: frozenset[str]
+
+
+@lru_cache(maxsize=2048)
+def parse(source: bytes) -> JavaFile:
+    """The declarations of a Java file; what can be had of one with syntax errors."""
+    root = Parser(JAVA).parse(source).root_node
+    tokens = Tokens(root, source)
+    imports = tuple(
+        _import(node, source) for node in root.children if node.type == 'import_declaration'
+    )
+    package = next((n for n in root.children if n.type == 'package_declaration'), None)
+    reader = _Reader(source, tokens, _package_name(package, source))
+    rest = tokens.within(
+        outside((0, len(source)), [(item.start_byte, item.end_byte) for item in imports])
+    )
+    lines = sorted(' '.join(map(str, (i.static, i.text, i.name))) for i in imports)
+    return JavaFile(
+        package=reader.package,
+        imports=imports,
+        types=tuple(reader.types(root, '', {})),
+        has_error=root.has_error,
+        hash=short_hash(*lines, *rest.texts),
+        names=rest.names,
+    )
+
+
+def _package_name(node: Node | None, source: bytes) -> str:
+    names = [] if node is None else [c for c in node.children if c.type.endswith('identifier')]
+    return _text(names[-1], source) if names else ''
+
+
+def _import(node: Node, source: bytes) -> Import:
+    name = next((c for c in node.children if c.type.endswith('identifier')), None)
+    text = re.sub(r'\s+', '', _text(name, source)) if name else ''
+    kinds = {child.type for child in node.children}
+    return Import(
+        text=text,
+        name='*' if 'asterisk' in kinds else text.rpartition('.')[2],
+        static='static' in kinds,
+        start_byte=node.start_byte,
+        end_byte=node.end_byte,
+    )
+
+
+class _Reader:
+    def __init__(self, source: bytes, tokens: Tokens, package: str) -> None:
+        self.source = source
+        self.tokens = tokens
+        self.package = package
+
+    def text(self, node: Node) -> str:
+        return _text(node, self.source)
+
+    def types(self, parent: Node, outer: str, variables: dict[str, str]) -> Iterator[JavaType]:
+        """The types declared in a node, each followed by those nested in it."""
+        for node in _declared(parent):
+            if node.type in _KINDS and (name := node.child_by_field_name('name')) is not None:
+                simple = self.text(name)
+                prefix = f'{outer}$' if outer else (self.package and f'{self.package}.')
+                known = variables | self._variables(node)
+                yield self._type(node, prefix + simple, simple, known)
+                if (body := node.child_by_field_name('body')) is not None:
+                    yield from self.types(body, prefix + simple, known)
+
+    def _type(self, node: Node, name: str, simple: str, variables: dict[str, str]) -> JavaType:
+        body = node.child_by_field_name('body')
+        declared = list(_declared(body)) if body is not None else []
+        members = [m for child in declared for m in self._members(child, name, simple, variables)]
+        nested = [_span(n) for n in declared if n.type in _KINDS]
+        bodies = [_span(n) for n in declared if _MEMBERS.get(n.type) in ('method', 'constructor')]
+        all_members = [_span(n) for n in declared if n.type in _MEMBERS]
+        header = self.tokens.within(outside(_span(node), nested + bodies))
+        shape = self.tokens.within(outside(_span(node), nested + all_members))
+        modifiers = _modifiers(node)
+        superclass, interfaces = self._supertypes(node)
+        return JavaType(
+            name=name,
+            simple=simple,
+            kind=_KINDS[node.type],
+            superclass=superclass,
+            interfaces=interfaces,
+            abstract='abstract' in modifiers or node.type == 'interface_declaration',
+            modifiers=modifiers,
+            annotations=self._annotations(node),
+            declaration=self._declaration(node, body.start_byte if body else node.end_byte),
+            header_hash=short_hash(*header.texts),
+            shape_hash=short_hash(*shape.bare(simple, simple)),
+            names=shape.names - {simple},
+            calls=shape.calls,
+            strings=shape.strings,
+            members=tuple(members),
+            start_byte=node.start_byte,
+            end_byte=node.end_byte,
+            start_line=node.start_point.row + 1,
+            end_line=node.end_point.row + 1,
+        )
+
+    def _members(
+        self, node: Node, owner: str, simple: str, variables: dict[str, str]
+    ) -> Iterator[Member]:
+        kind = _MEMBERS.get(node.type)
+        if kind is None:
+            return
+        found = self.tokens.within([_span(node)])
+        known = variables | self._variables(node)
+        for name, declaration in self._names(node, kind):
+            yield self._member(node, kind, name, declaration, owner, simple, found, known)
+
+    def _member(
+        self,
+        node: Node,
+        kind: str,
+        name: str,
+        declaration: str,
+        owner: str,
+        simple: str,
+        found: Slice,
+        variables: dict[str, str],
+    ) -> Member:
+        return Member(
+            kind=kind,
+            name=name,
+            owner=owner,
+            parameters=self._parameters(node, variables),
+            modifiers=_modifiers(node)
+            | ({'static'} if node.type == 'static_initializer' else set()),
+            annotations=self._annotations(node),
+            declaration=declaration,
+            source=self.text(node),
+            start_byte=node.start_byte,
+            end_byte=node.end_byte,
+            start_line=node.start_point.row + 1,
+            end_line=node.end_point.row + 1,
+            full_start_byte=_with_comment(node, self.source),
+            hash=short_hash(*found.texts),
+            bare_hash=short_hash(*found.bare(name, simple)),
+            calls=found.calls,
+            types=found.types,
+            names=found.names,
+            strings=found.strings,
+            tokens=found.texts,
+        )
+
+    def _names(self, node: Node, kind: str) -> Iterator[tuple[str, str]]:
+        """(name, declaration) of each member that a node declares."""
+        if kind == 'initializer':
+            static = node.type == 'static_initializer'
+            yield ('<clinit>', 'static {…}') if static else ('<init>', '{…}')
+        elif kind == 'field':
+            for declarator in node.children_by_field_name('declarator'):
+                if (name := declarator.child_by_field_name('name')) is not None:
+                    type_ = node.child_by_field_name('type')
+                    start = self._declaration(node, (type_ or name).end_byte)
+                    yield self.text(name), f'{start} {self.text(name)}'
+        elif (name := node.child_by_field_name('name')) is not None:
+            parameters = ', '.join(map(self._printed, _parameter_nodes(node)))
+            yield self.text(name), f'{self._declaration(node, name.end_byte)}({parameters})'
+
+    def _printed(self, parameter: Node) -> str:
+        return self._declaration(parameter, parameter.end_byte).removeprefix('final ')
+
+    def _declaration(self, node: Node, end: int) -> str:
+        """The text from a node's start to `end` on one line, its annotations and comments left out."""
+        start, pieces = node.start_byte, []
+        for child in _modifier_nodes(node):
+            if child.type.endswith('annotation'):
+                pieces.append(self.source[start : child.start_byte])
+                start = child.end_byte
+        pieces.append(self.source[start:end])
+        text = b' '.join(pieces).decode(errors='replace')
+        return ' '.join(_COMMENT.sub(' ', text).split())
+
+    def _annotations(self, node: Node) -> tuple[str, ...]:
+        nodes = [n for n in _modifier_nodes(node) if n.type.endswith('annotation')]
+        names = [n.child_by_field_name('name') for n in nodes]
+        return tuple(erase(self.text(name)) for name in names if name is not None)
+
+    def _supertypes(self, node: Node) -> tuple[str | None, tuple[str, ...]]:
+        superclass, interfaces = None, []
+        for child in node.children:
+            if child.type == 'superclass':
+                superclass = self._erased(child.children[-1])
+            elif child.type in ('super_interfaces', 'extends_interfaces'):
+                for types in (c for c in child.children if c.type == 'type_list'):
+                    interfaces += [self._erased(c) for c in types.named_children]
+        return superclass, tuple(interfaces)
+
+    def _variables(self, node: Node) -> dict[str, str]:
+        """Type variables declared by a node, each with the simple name of its bound."""
+        parameters = node.child_by_field_name('type_parameters')
+        found: dict[str, str] = {}
+        for parameter in parameters.named_children if parameters is not None else ():
+            names = [c for c in parameter.children if c.type.endswith('identifier')]
+            bounds = [c for c in parameter.children if c.type == 'type_bound']
+            if names:
+                bound = self._erased(bounds[0].named_children[0]) if bounds else 'Object'
+                found[self.text(names[-1])] = found.get(bound, bound)
+        return found
+
+    def _parameters(self, node: Node, variables: dict[str, str]) -> tuple[str, ...]:
+        erased = []
+        for parameter in _parameter_nodes(node):
+            types = [
+                child
+                for child in parameter.named_children
+                if child.type.endswith(('_type', 'type_identifier'))
+            ]
+            name = self._erased(types[0]) if types else ''
+            element = name.rstrip('[]')
+            brackets = name[len(element) :] + ('[]' if parameter.type == 'spread_parameter' else '')
+            dimensions = parameter.child_by_field_name('dimensions')
+            brackets += '[]' * (self.text(dimensions).count('[') if dimensions is not None else 0)
+            erased.append(variables.get(element, element) + brackets)
+        return tuple(erased)
+
+    def _erased(self, node: Node) -> str:
+        if node.type == 'array_type':
+            element = node.child_by_field_name('element')
+            dimensions = node.child_by_field_name('dimensions')
+            if element is not None and dimensions is not None:
+                return self._erased(element) + '[]' * self.text(dimensions).count('[')
+        if node.type == 'annotated_type':
+            return self._erased(node.children[-1])
+        return erase(self.text(node))
+
+
+def _text(node: Node, source: bytes) -> str:
+    return source[node.start_byte : node.end_byte].decode(errors='replace')
+
+
+def _span(node: Node) -> Span:
+    return node.start_byte, node.end_byte
+
+
+def _declared(parent: Node) -> Iterator[Node]:
+    for child in parent.children:
+        if child.type in _WRAPPERS:
+            yield from _declared(child)
+        else:
+            yield child
+
+
+def _modifier_nodes(node: Node) -> list[Node]:
+    found = [child for child in node.children if child.type == 'modifiers']
+    return found[0].children if found else []
+
+
+def _modifiers(node: Node) -> frozenset[str]:
+    return frozenset(n.type for n in _modifier_nodes(node) if not n.is_named)
+
+
+def _parameter_nodes(node: Node) -> list[Node]:
+    """The formal parameters; those of a compact constructor are the record's components."""
+    holder = node
+    if node.type == 'compact_constructor_declaration':
+        while holder.parent is not None and holder.type != 'record_declaration':
+            holder = holder.parent
+    parameters = holder.child_by_field_name('parameters')
+    kinds = ('formal_parameter', 'spread_parameter')
+    return [c for c in parameters.children if c.type in kinds] if parameters is not None else []
+
+
+def _with_comment(node: Node, source: bytes) -> int:
+    """Where the comments that directly precede a member on their own lines begin."""
+    start, before = node.start_byte, node.prev_sibling
+    while before is not None and before.type in COMMENTS:
+        line = source[source.rfind(b'\n', 0, before.start_byte) + 1 : before.start_byte]
+        if source.count(b'\n', before.end_byte, start) > 1 or line.strip():
+            break
+        start, before = before.start_byte, before.prev_sibling
+    return start
