@@ -1,0 +1,88 @@
+package coevo.worker;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.platform.engine.DiscoverySelector;
+import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.launcher.PostDiscoveryFilter;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+
+/** One target's execution, between its begin and its end event. */
+final class Run {
+    private final Target target;
+    private final Map<String, String> parameters;
+    private final Listener listener;
+    private final Channel channel;
+
+    Run(Target target, Map<String, String> parameters, Channel channel) {
+        this.target = target;
+        this.parameters = parameters;
+        this.channel = channel;
+        this.listener = new Listener(target, channel);
+    }
+
+    void execute() {
+        channel.send(new Event("begin").with("t", target.index));
+        long before = cpuMillis();
+        for (String name : target.classes) {
+            try {
+                execute(name);
+            } catch (Throwable thrown) { // whatever a test class does to us is its own verdict
+                listener.report("class:" + name, name, thrown);
+            }
+        }
+        channel.send(
+                new Event("end")
+                        .with("t", target.index)
+                        .with("tests", listener.events())
+                        .with("cpu_ms", cpuMillis() - before));
+    }
+
+    private void execute(String name) {
+        Class<?> type;
+        try {
+            type = Class.forName(name, false, Thread.currentThread().getContextClassLoader());
+        } catch (ClassNotFoundException absent) {
+            return;
+        }
+        int before = listener.events();
+        Method method = target.find(type);
+        if (method != null) {
+            launch(request(DiscoverySelectors.selectMethod(type, method)), listener.forMethod());
+        }
+        if (listener.events() == before) { // runners that name their tests themselves
+            PostDiscoveryFilter filter = listener::admits;
+            listener.forClass(method != null);
+            launch(request(DiscoverySelectors.selectClass(type)).filters(filter), listener);
+        }
+    }
+
+    private LauncherDiscoveryRequestBuilder request(DiscoverySelector selector) {
+        return LauncherDiscoveryRequestBuilder.request()
+                .selectors(selector)
+                .configurationParameters(parameters);
+    }
+
+    private static void launch(LauncherDiscoveryRequestBuilder request, Listener listener) {
+        LauncherFactory.create().execute(request.build(), listener);
+    }
+
+    /** User and system time of this process, 0 where there is no /proc. */
+    private static long cpuMillis() {
+        try {
+            byte[] bytes = Files.readAllBytes(Paths.get("/proc/self/stat"));
+            String stat = new String(bytes, StandardCharsets.ISO_8859_1);
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+            return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) * 10;
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+}

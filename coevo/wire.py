@@ -1,0 +1,144 @@
+"""The framing between coevo and its JVM programs, and a reader that trusts no byte of theirs.
+
+A request is an int32 count, then that many strings; a string is an int32 length and UTF-8 bytes.
+A response is one JSON string in the same framing, then file frames (byte 1, path, int64 length,
+bytes) and an end byte 0. All integers are big-endian.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from coevo.errors import Transient
+
+_BLOCK = 1 << 16
+_FILE_COST = 512  # what a file counts beside its bytes, so that empty files are not free
+
+
+class WireError(Transient):
+    """The other side ended early, sent what the framing forbids, or more than it may."""
+
+
+def encode(strings: Sequence[str]) -> bytes:
+    """A request, ready to be written."""
+    parts = [struct.pack('>i', len(strings))]
+    for text in strings:
+        data = text.encode('utf-8', errors='surrogateescape')
+        parts += (struct.pack('>i', len(data)), data)
+    return b''.join(parts)
+
+
+def send(stream: BinaryIO, strings: Sequence[str]) -> None:
+    """Write a request and flush it."""
+    stream.write(encode(strings))
+    stream.flush()
+
+
+@dataclass(slots=True)
+class _Budget:
+    """Bytes that may still arrive."""
+
+    left: int
+
+    def spend(self, size: int) -> None:
+        if size < 0:
+            raise WireError(f'the JVM announced {size} bytes')
+        self.left -= size
+        if self.left < 0:
+            raise WireError('the JVM sent more bytes than it may')
+
+
+def receive(stream: BinaryIO, folder: Path, *, limit: int) -> tuple[object, tuple[str, ...]]:
+    """The JSON value of one response and the paths of its files, which are written below `folder`.
+
+    limit   bytes of JSON and files together; each file counts 512 bytes more
+    folder  exists and is ours alone; nothing in it is replaced and no link is followed
+    """
+    budget = _Budget(limit)
+    if _integer(stream) != 1:
+        raise WireError('the JVM sent no response')
+    value = _parse(_string(stream, budget))
+    seen: dict[str, None] = {}
+    while (kind := _exactly(stream, 1)) == b'\1':
+        path = _checked(_string(stream, budget), seen)
+        _save(stream, folder, path, budget)
+        seen[path] = None
+    if kind != b'\0':
+        raise WireError(f'the JVM sent a frame of unknown kind {kind!r}')
+    return value, tuple(seen)
+
+
+def _parse(text: str) -> object:
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WireError(f'the JVM sent bad JSON: {error}') from error
+    return value
+
+
+def _exactly(stream: BinaryIO, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        part = stream.read(min(_BLOCK, size - len(data)))
+        if not part:
+            raise WireError('the JVM ended in the middle of a response')
+        data += part
+    return bytes(data)
+
+
+def _integer(stream: BinaryIO) -> int:
+    return int.from_bytes(_exactly(stream, 4), 'big', signed=True)
+
+
+def _string(stream: BinaryIO, budget: _Budget) -> str:
+    size = _integer(stream)
+    budget.spend(size)
+    try:
+        return _exactly(stream, size).decode()
+    except UnicodeDecodeError as error:
+        raise WireError('the JVM sent text that is not UTF-8') from error
+
+
+def _checked(path: str, seen: dict[str, None]) -> str:
+    parts = path.split('/')
+    if '\0' in path or '\\' in path or any(part in ('', '.', '..') for part in parts):
+        raise WireError(f'the JVM sent the path {path!r}')
+    if path in seen:
+        raise WireError(f'the JVM sent {path!r} twice')
+    return path
+
+
+def _save(stream: BinaryIO, folder: Path, path: str, budget: _Budget) -> None:
+    size = int.from_bytes(_exactly(stream, 8), 'big', signed=True)
+    budget.spend(size)
+    budget.spend(_FILE_COST)
+    try:
+        with os.fdopen(_create(folder, path), 'wb') as file:
+            while size:
+                size -= file.write(_exactly(stream, min(_BLOCK, size)))
+    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+        raise WireError(f'the JVM sent {path!r}, which is there already') from error
+
+
+def _create(folder: Path, path: str) -> int:
+    """Open a new file for writing, descending by directory handles so that no link is followed."""
+    *parents, name = path.split('/')
+    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for parent in parents:
+            with contextlib.suppress(FileExistsError):  # then it must be a directory, see below
+                os.mkdir(parent, 0o755, dir_fd=at)
+            below = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
+            os.close(at)
+            at = below
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        return os.open(name, flags, 0o644, dir_fd=at)
+    finally:
+        os.close(at)
