@@ -157,7 +157,8 @@ final class Failure {
         return failures;
     }
 
-    private static String message(Throwable thrown) {
+    /** Its message, or what its getMessage threw. */
+    static String message(Throwable thrown) {
         try {
             return thrown.getMessage();
         } catch (RuntimeException | Error broken) { // the project's own exceptions may throw

@@ -8,7 +8,7 @@ final class NoTests {
 
     /** Whether this is the failure that stands for "no test matches". */
     static boolean says(TestIdentifier test, Throwable thrown) {
-        String message = thrown == null ? null : thrown.getMessage();
+        String message = thrown == null ? null : Failure.message(thrown);
         return message != null
                 && message.startsWith("No tests found")
                 && (test.getDisplayName().startsWith("initializationError")

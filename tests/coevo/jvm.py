@@ -1,0 +1,92 @@
+"""Drive the JVM programs from tests: compile sources, start the worker as the sandbox would."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coevo.toolchain import Toolchain, toolchain
+from coevo.wire import encode
+
+NONCE = 'n0nce'
+
+
+def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files below a folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def javac(source: Path, output: Path, class_path: Sequence[Path]) -> Path:
+    """Compile every source below a folder with the real compiler; it must succeed."""
+    output.mkdir(parents=True, exist_ok=True)
+    files = sorted(map(str, source.rglob('*.java')))
+    command = [str(toolchain().java_home / 'bin' / 'javac'), '-nowarn', '-d', str(output)]
+    libraries = os.pathsep.join(map(str, class_path))
+    subprocess.run([*command, '-cp', libraries, *files], check=True, capture_output=True)
+    return output
+
+
+def libraries(tools: Toolchain, *artifacts: str) -> list[Path]:
+    return [tools.library(artifact) for artifact in artifacts]
+
+
+PLATFORM = ('junit-platform-launcher', 'junit-platform-engine', 'junit-platform-commons')
+REST = ('opentest4j', 'apiguardian-api')
+JUPITER = ('junit-jupiter-api', 'junit-jupiter-params', 'junit-jupiter-engine')
+VINTAGE = ('junit', 'hamcrest-core', 'junit-vintage-engine')
+
+
+@dataclass(frozen=True)
+class Target:
+    method: str
+    classes: Sequence[str]
+    parameters: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a worker did: its events in order, exit status and noise."""
+
+    events: list[dict[str, Any]]
+    status: int
+    noise: str
+
+    def tests(self, index: int) -> list[dict[str, Any]]:
+        return [event for event in self.events if event['e'] == 'test' and event['t'] == index]
+
+    def outcomes(self, index: int) -> list[str]:
+        return sorted(test['outcome'] for test in self.tests(index))
+
+    @property
+    def done(self) -> bool:
+        return self.events[-1] == {'e': 'done'}
+
+
+def work(
+    targets: Sequence[Target], class_path: Sequence[Path], *options: str, flags: Sequence[str] = ()
+) -> Ran:
+    """One worker for some targets, with its channel as descriptor 3."""
+    tools = toolchain()
+    request = [NONCE, str(len(options)), *options]
+    for index, target in enumerate(targets):
+        names = ','.join(target.classes), target.method, ','.join(target.parameters)
+        request += (str(index), *names)
+    path = os.pathsep.join(map(str, [*class_path, tools.tools / 'worker.jar']))
+    java = [str(tools.java), '-ea', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', *flags]
+    command = ['sh', '-c', 'exec "$@" 3>&1 1>&2', 'sh', *java, '-cp', path, 'coevo.worker.Worker']
+    done = subprocess.run(
+        command, input=encode(request), capture_output=True, timeout=120, check=False
+    )
+    lines = done.stdout.decode().splitlines()
+    assert all(line.startswith(NONCE + '\t') for line in lines), done.stdout
+    events = [json.loads(line.partition('\t')[2]) for line in lines]
+    return Ran(events, done.returncode, done.stderr.decode(errors='replace'))
