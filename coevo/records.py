@@ -104,6 +104,7 @@ class Stage(StrEnum):
     PAIR = 'pair'
     SIEVE = 'sieve'
     LABEL = 'label'
+    TRACK = 'track'
     TASK = 'task'
 
     @property

@@ -1,0 +1,136 @@
+"""From what the cells of a method gave to its label, cause and track, or the reason of its drop.
+
+Two compile verdicts are kept apart (design, "Labels"): `label` and `track` follow the method,
+`label_by_module` and `track_by_module` follow Maven, where one broken test file breaks its module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from coevo.execution import CellResult
+from coevo.execution import Evaluation
+from coevo.execution import Evidence
+from coevo.labels import TRACKS
+from coevo.labels import deciding_cells
+from coevo.labels import label
+from coevo.records import Candidate
+from coevo.records import Cause
+from coevo.records import Cell
+from coevo.records import Label
+from coevo.records import Outcome
+from coevo.records import Track
+
+# Which broken cell decides a label, for those that have one.
+BROKEN_CELL = {
+    Label.UPDATE: Cell.TOLD_CNEW,
+    Label.REPAIR: Cell.TOLD_CNEW,
+    Label.CURED_BY_CODE: Cell.TOLD_COLD,
+    Label.GENERATION: Cell.TNEW_COLD,
+    Label.BROKEN_BY_CHANGE: Cell.TNEW_CNEW,
+    Label.FIXTURE_UPDATE: Cell.TOLD_CNEW,
+    Label.OBSOLETE: Cell.TOLD_CNEW,
+}
+
+CAUSES_WITH_TRACK = {
+    Track.UPDATE: (Cause.PRODUCTION,),
+    Track.GENERATION: (Cause.PRODUCTION,),
+    Track.REPAIR: (Cause.TEST, Cause.SYNTAX),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """`reason` is set where neither verdict gives a label; `no_track` where a label lost its."""
+
+    label: Label | None
+    track: Track | None
+    label_by_module: Label | None
+    track_by_module: Track | None
+    cause: Cause | None
+    reason: str | None
+    no_track: str | None
+    flake_upper_95: float | None
+
+
+def decide(
+    candidate: Candidate, method_id: str, evaluation: Evaluation, *, pom_changed: bool
+) -> Decision:
+    """The decision on one executed candidate."""
+    cells = evaluation.cells(method_id)
+    evidence = evaluation.evidence(method_id)
+    if evidence is not Evidence.AGREED:
+        return _dropped(str(evidence))
+    found = label(candidate.change, {cell: r.outcome for cell, r in cells.items()})
+    by_unit = label(candidate.change, {cell: r.unit_outcome for cell, r in cells.items()})
+    label_by_module = by_unit if isinstance(by_unit, Label) else None
+    if not isinstance(found, Label) and label_by_module is None:
+        return _dropped(found)
+    own = found if isinstance(found, Label) else None
+    cause = cause_of(own, pom_changed=pom_changed) if own else None
+    no_track = (
+        why_no_track(own, cells, cause, pom_changed=pom_changed) if own in TRACKS and own else None
+    )
+    return Decision(
+        label=own,
+        track=TRACKS.get(own) if own and no_track is None else None,
+        label_by_module=label_by_module,
+        track_by_module=TRACKS.get(label_by_module) if label_by_module else None,
+        cause=cause,
+        reason=None,
+        no_track=no_track,
+        flake_upper_95=flake_upper_95(cells, candidate),
+    )
+
+
+def cause_of(found: Label, *, pom_changed: bool) -> Cause | None:
+    """Why the deciding cell is broken, as far as the POM tells (the engine's causes come later)."""
+    if found not in BROKEN_CELL:
+        return None
+    if found is Label.REPAIR:
+        return Cause.TEST
+    if found is Label.FIXTURE_UPDATE:
+        return Cause.FIXTURE
+    return Cause.BUILD if pom_changed else Cause.PRODUCTION
+
+
+def why_no_track(
+    found: Label, cells: Mapping[Cell, CellResult], cause: Cause | None, *, pom_changed: bool
+) -> str | None:
+    """The reason why a label that could be a task is none; None where it is one."""
+    track = TRACKS[found]
+    if cause not in CAUSES_WITH_TRACK[track]:
+        return f'cause_{cause}'
+    if cells[BROKEN_CELL[found]].outcome is Outcome.TIMEOUT:
+        return 'timeout_alone'
+    if track is Track.REPAIR and pom_changed:
+        return 'pom_changed'
+    return None
+
+
+def flake_upper_95(cells: Mapping[Cell, CellResult], candidate: Candidate) -> float | None:
+    """The exact one-sided 95 % upper bound of the flake rate after n agreeing runs: 1-0.05^(1/n).
+
+    n is the smallest number of runs over the deciding cells that a process decided; None where
+    the compiler decided them all.
+    """
+    runs = [
+        len(cells[cell].runs)
+        for cell in deciding_cells(candidate.change)
+        if cells[cell].outcome is not Outcome.COMPILE_ERROR
+    ]
+    return round(1 - 0.05 ** (1 / min(runs)), 6) if runs else None
+
+
+def _dropped(reason: str) -> Decision:
+    return Decision(
+        label=None,
+        track=None,
+        label_by_module=None,
+        track_by_module=None,
+        cause=None,
+        reason=reason,
+        no_track=None,
+        flake_upper_95=None,
+    )

@@ -1,0 +1,26 @@
+"""Where coevo keeps what is not data: tools, libraries and the folders that a run works in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+# As root the sandbox runs under another user, who must be able to reach what is mounted: a home
+# of root's is closed to it, the system's own folders are not.
+SYSTEM_CACHE = Path('/var/cache/coevo')
+
+
+def cache_folder() -> Path:
+    """The folder of tools and libraries: $COEVO_CACHE, the system's for root, else the user's."""
+    named = os.environ.get('COEVO_CACHE')
+    if named:
+        return Path(named).absolute()
+    if os.geteuid() == 0:
+        return SYSTEM_CACHE
+    base = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
+    return Path(base) / 'coevo'
+
+
+def work_root() -> Path:
+    """The folder under which runs work: $COEVO_WORK, else /var/tmp (on disk, open to all users)."""
+    return Path(os.environ.get('COEVO_WORK') or '/var/tmp').absolute()  # noqa: S108

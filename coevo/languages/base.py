@@ -1,0 +1,110 @@
+"""What a build tool must offer to be mined: one Protocol, which a plain module fulfils."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from pathlib import Path
+from typing import Protocol
+
+from coevo.git import Repository
+from coevo.records import Environment
+from coevo.records import Outcome
+from coevo.records import TestMethod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """A revision built once, tests left uncompiled. `failure` says why the whole is unusable."""
+
+    rev: str
+    failure: str | None
+    modules: Mapping[str, str | None]  # module -> None where it is built, else why not
+    overrides: tuple[str, ...] = ()
+    builder: str = ''
+    jdk: str = ''
+    cpu_seconds: float = 0.0
+
+    @property
+    def summary(self) -> str:
+        """`built`, or the first reason why something is not."""
+        reasons = [self.failure, *(self.modules[name] for name in sorted(self.modules))]
+        return next((reason for reason in reasons if reason), 'built')
+
+    def trouble(self, module: str) -> str | None:
+        """Why tests of a module cannot run on this code; None if they can."""
+        return self.failure or self.modules.get(module)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What one run, or the compiler, says of one test method."""
+
+    outcome: Outcome
+    signature: str | None = None
+    exceptions: tuple[str, ...] = ()  # class names, outermost first, then `message`
+    message: str = ''
+    cpu_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """One process: a verdict for each method, None for one that lost it to a neighbour."""
+
+    verdicts: tuple[Verdict | None, ...]
+    cpu_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """The test tree of one revision compiled against the code of another, for one module."""
+
+    tests_rev: str
+    code_rev: str
+    module: str
+    unit_ok: bool  # Maven's verdict: one error breaks them all
+    broken: Mapping[TestMethod, str] = field(default_factory=dict)  # filled on demand
+    folder: Path | None = None
+    cpu_seconds: float = 0.0
+
+
+class Workshop(Protocol):
+    """A place where revisions of one repository are built and their tests run, in a sandbox."""
+
+    # builds a revision, or answers from what was built before
+    def build(self, rev: str) -> Build: ...
+
+    # compiles a module's tests against code; both revisions were built
+    def compile(self, tests_rev: str, code_rev: str, module: str) -> Compiled: ...
+
+    # the compiler's verdict on a test method, None where it compiles
+    def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None: ...
+
+    # runs test methods one after the other in one fresh process; the selection is never empty
+    def run(
+        self, compiled: Compiled, methods: Sequence[TestMethod], override: str | None
+    ) -> Batch: ...
+
+    # the override that may cure a verdict of this kind, None where none is known
+    def cure(self, verdict: Verdict) -> str | None: ...
+
+    # what it takes to build and run a module at a revision
+    def environment(self, rev: str, module: str) -> Environment | None: ...
+
+    # forgets what was built of revisions that no pair needs any more
+    def forget(self, rev: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Language(Protocol):
+    """A module under `coevo.languages`."""
+
+    # the value of the `language` columns
+    @property
+    def NAME(self) -> str: ...
+
+    # whether a revision is built by this module's tool
+    def detect(self, repository: Repository, rev: str) -> bool: ...

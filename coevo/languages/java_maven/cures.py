@@ -1,0 +1,51 @@
+"""What may cure a failure that the JDK causes, not the project: one table with its evidence.
+
+Measured (notes on the engine, section 4): mocking libraries of 2017 and before do not know the
+class files of JDK 17; a newer byte-buddy, first on the class path, cures them, and so do opened
+packages where a library defines classes by reflection. A cure is applied to all cells alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coevo.languages.base import Verdict
+
+BYTE_BUDDY = 'byte-buddy'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cure:
+    """Libraries (pinned artifactIds) put first on the class path, and options of the JVM."""
+
+    libraries: tuple[str, ...]
+    jvm_options: tuple[str, ...]
+
+
+_OPENED = ('java.lang', 'java.lang.reflect', 'java.lang.invoke', 'java.util', 'java.io', 'java.net')
+
+CURES = {
+    BYTE_BUDDY: Cure(
+        libraries=('byte-buddy', 'byte-buddy-agent'),
+        jvm_options=tuple(f'--add-opens=java.base/{name}=ALL-UNNAMED' for name in _OPENED),
+    )
+}
+
+# Exceptions that mocking and proxy libraries throw when the JDK refuses them; a verdict shows one
+# of them anywhere in its chain of causes, or in the message of the chain's head.
+_REFUSED = {
+    'org.mockito.exceptions.base.MockitoException': 'cannot mock',
+    'java.lang.reflect.InaccessibleObjectException': '',
+    'net.sf.cglib.core.CodeGenerationException': '',
+    'org.mockito.cglib.core.CodeGenerationException': '',
+    'org.easymock.cglib.core.CodeGenerationException': '',
+    'org.springframework.cglib.core.CodeGenerationException': '',
+}
+
+
+def cure(verdict: Verdict) -> str | None:
+    """The name of the cure to try for a failed verdict; None where none is known."""
+    for name in verdict.exceptions:
+        if name in _REFUSED and _REFUSED[name] in verdict.message:
+            return BYTE_BUDDY
+    return None

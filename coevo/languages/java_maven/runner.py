@@ -1,0 +1,197 @@
+"""Run test methods in one fresh JVM in the sandbox and read what happened from its channel.
+
+A verdict needs the complete sequence begin, tests, end under the run's nonce. A method that began
+but did not end is an `error` with the exit status as its signature, or a `timeout` if it was
+killed for time; a method that never began lost its JVM to a neighbour.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from dataclasses import field
+from typing import Any
+
+from coevo.languages.base import Batch
+from coevo.languages.base import Verdict
+from coevo.records import Outcome
+from coevo.sandbox import Job
+from coevo.sandbox import Process
+from coevo.sandbox import Sandbox
+from coevo.wire import encode
+
+# CPU seconds that a method may use at least; ten times its slowest passing run if that is more,
+# and ten times either in wall time (design, "Time-outs").
+LEAST_CPU_LIMIT = 60.0
+SLOWER_THAN_PASSING = 10
+WALL_PER_CPU = 10
+_POLL_SECONDS = 0.25
+
+_LINE_BYTES = 1 << 20
+_WORST_FIRST = tuple(Outcome)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A test method as the worker selects it: on every concrete class that has it."""
+
+    classes: tuple[str, ...]
+    method: str
+    parameters: tuple[str, ...]
+    cpu_limit: float = LEAST_CPU_LIMIT
+
+
+@dataclass(slots=True, kw_only=True)
+class _Heard:
+    """What the channel said of one target."""
+
+    begun: bool = False
+    ended: bool = False
+    cpu_seconds: float = 0.0
+    tests: list[Verdict] = field(default_factory=list)
+
+
+def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[Target]) -> Batch:
+    """Run targets in order in one JVM; `job` starts the worker with its channel on stdout."""
+    nonce = secrets.token_hex(16)
+    process = sandbox.start(job)
+    heard = [_Heard() for _ in targets]
+    try:
+        _send(process, nonce, targets)
+        with _watch(process, heard, targets) as late:
+            for event in _events(process, nonce):
+                _hear(heard, event)
+            status = process.wait(timeout=60)
+        used = process.cpu_seconds()
+    finally:
+        process.kill()
+    return Batch(
+        verdicts=tuple(_verdicts(heard, late, status, process.noise())), cpu_seconds=used
+    )
+
+
+def _send(process: Process, nonce: str, targets: Sequence[Target]) -> None:
+    request = [nonce, '0']
+    for index, target in enumerate(targets):
+        request += [
+            str(index),
+            ','.join(target.classes),
+            target.method,
+            ','.join(target.parameters),
+        ]
+    try:
+        process.stdin.write(encode(request))
+        process.stdin.close()
+    except BrokenPipeError:
+        return  # the JVM ended before it read: its silence is what the verdicts are made from
+
+
+def _events(process: Process, nonce: str) -> Iterator[dict[str, Any]]:
+    """Events under our nonce; anything else on the channel was not written by the worker."""
+    prefix = f'{nonce}\t'.encode()
+    while line := process.stdout.readline(_LINE_BYTES):
+        if line.startswith(prefix):
+            try:
+                event = json.loads(line[len(prefix) :])
+            except ValueError:
+                continue
+            if isinstance(event, dict):
+                yield event
+
+
+def _hear(heard: list[_Heard], event: dict[str, Any]) -> None:
+    index = event.get('t')
+    if not isinstance(index, int) or not 0 <= index < len(heard):
+        return
+    target = heard[index]
+    match event.get('e'):
+        case 'begin':
+            target.begun = True
+        case 'test' if target.begun:
+            target.tests.append(_test_verdict(event))
+        case 'end' if target.begun:
+            target.ended = event.get('tests') == len(target.tests)
+            target.cpu_seconds = event.get('cpu_ms', 0) / 1000
+
+
+def _test_verdict(event: dict[str, Any]) -> Verdict:
+    types = tuple(event.get('types', ()))
+    outcome = Outcome(event['outcome'])
+    signature = None
+    if outcome.broken:
+        signature = f'{types[0] if types else "?"}@{event.get("frame") or "?"}'
+    return Verdict(
+        outcome=outcome,
+        signature=signature,
+        exceptions=types,
+        message=event.get('message') or '',
+    )
+
+
+def _verdicts(
+    heard: Sequence[_Heard], late: set[int], status: int, noise: str
+) -> Iterator[Verdict | None]:
+    silent = not any(target.begun for target in heard)
+    for index, target in enumerate(heard):
+        if index in late:
+            yield Verdict(outcome=Outcome.TIMEOUT, signature='time')
+        elif target.begun and not target.ended:
+            yield Verdict(outcome=Outcome.ERROR, signature=f'exit:{status}')
+        elif target.ended:
+            yield _worst(target)
+        elif silent and index == 0:
+            yield Verdict(outcome=Outcome.INFRA, signature='no_start', message=noise[-300:])
+        else:
+            yield None
+
+
+def _worst(target: _Heard) -> Verdict:
+    """The worst over subclasses and invocations; none at all is `missing`."""
+    if not target.tests:
+        return Verdict(outcome=Outcome.MISSING, cpu_seconds=target.cpu_seconds)
+    worst = min(
+        target.tests, key=lambda test: (_WORST_FIRST.index(test.outcome), test.signature or '')
+    )
+    return Verdict(
+        outcome=worst.outcome,
+        signature=worst.signature,
+        exceptions=worst.exceptions,
+        message=worst.message,
+        cpu_seconds=target.cpu_seconds,
+    )
+
+
+@contextmanager
+def _watch(
+    process: Process, heard: Sequence[_Heard], targets: Sequence[Target]
+) -> Iterator[set[int]]:
+    """Kill the process when the method that runs is over its limit; the set names that method."""
+    late: set[int] = set()
+    over = threading.Event()
+
+    def watch() -> None:
+        current, cpu, wall = -1, 0.0, time.monotonic()
+        while not over.wait(_POLL_SECONDS):
+            running = next((i for i, t in enumerate(heard) if t.begun and not t.ended), -1)
+            if running != current:
+                current, cpu, wall = running, process.cpu_seconds(), time.monotonic()
+            limit = targets[current].cpu_limit if current >= 0 else LEAST_CPU_LIMIT
+            spent = process.cpu_seconds() - cpu
+            if spent > limit or time.monotonic() - wall > limit * WALL_PER_CPU:
+                late.update({current} - {-1})
+                process.kill()
+                return
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield late
+    finally:
+        over.set()
+        thread.join()

@@ -1,0 +1,145 @@
+"""One pair from diff to segment: diff, sieve, execute, decide."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coevo.evidence import decide
+from coevo.execution import ENGINE_VERSION
+from coevo.execution import Evaluation
+from coevo.execution import Wanted
+from coevo.execution import evaluate
+from coevo.git import Repository
+from coevo.languages.base import Workshop
+from coevo.profiles import Profile
+from coevo.records import Drop
+from coevo.records import EnvironmentRow
+from coevo.records import Pair
+from coevo.records import Segment
+from coevo.records import Stage
+from coevo.records import TimingRow
+from coevo.records import short_hash
+from filters import sieve
+from flows.rows import Judged
+from flows.rows import cell_rows
+from flows.rows import drop
+from flows.rows import method_row
+from flows.rows import pair_row
+from miners.changes import PairChange
+from miners.changes import diff
+from miners.changes import method_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mine:
+    """What is the same for all pairs of a run."""
+
+    repository: Repository
+    profile: Profile
+    sandbox: str
+
+
+def segment_key(mine: Mine, pair: Pair) -> str:
+    """A segment is reused while its inputs and the engine's version are the same."""
+    return short_hash(
+        pair.pair_id, pair.walk, mine.profile.fingerprint, mine.sandbox, str(ENGINE_VERSION)
+    )
+
+
+def mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
+    """All that one pair gives. The workshop is opened only if something is to be run."""
+    clock = Clock()
+    change = diff(mine.repository, pair)
+    kept, drops = sieve(change, mine.profile)
+    wanted = [Wanted(method_id=method_id(pair, item), candidate=item) for item in kept]
+    clock.lap('diff', 1)
+    evaluation, workshop = None, None
+    if wanted:
+        workshop = open_workshop()
+        evaluation = evaluate(workshop, pair, wanted)
+    judged = list(_judge(wanted, evaluation, change))
+    tracked = [item for item in judged if item.decision.track is not None]
+    return Segment(
+        key=segment_key(mine, pair),
+        pair=pair_row(change, evaluation, candidates=len(change.candidates), sandbox=mine.sandbox),
+        methods=tuple(
+            method_row(pair, item, evaluation, mine.sandbox)
+            for item in judged
+            if evaluation is not None and item.decision.reason is None
+        ),
+        cells=tuple(cell_rows(pair, wanted, evaluation)) if evaluation else (),
+        drops=(*drops, *_drops(pair, judged)),
+        environments=tuple(_environments(pair, tracked, workshop)) if workshop else (),
+        timings=tuple(clock.rows(pair, evaluation)),
+    )
+
+
+def _judge(
+    wanted: Sequence[Wanted], evaluation: Evaluation | None, change: PairChange
+) -> Iterator[Judged]:
+    if evaluation is None:
+        return
+    for item in wanted:
+        decision = decide(
+            item.candidate, item.method_id, evaluation, pom_changed=change.pom_changed
+        )
+        yield Judged(wanted=item, decision=decision)
+
+
+def _drops(pair: Pair, judged: Sequence[Judged]) -> Iterator[Drop]:
+    for item in judged:
+        key, decision = item.wanted.method_id, item.decision
+        if decision.reason is not None:
+            yield drop(pair, Stage.LABEL, key, decision.reason)
+        elif decision.no_track is not None:
+            yield drop(pair, Stage.TRACK, key, decision.no_track)
+
+
+def _environments(
+    pair: Pair, tracked: Sequence[Judged], workshop: Workshop
+) -> Iterator[EnvironmentRow]:
+    for module in sorted({item.wanted.candidate.method.module for item in tracked}):
+        environment = workshop.environment(pair.new.rev, module)
+        if environment is not None:
+            yield EnvironmentRow(pair_id=pair.pair_id, module=module, environment=environment)
+
+
+class Clock:
+    """CPU seconds of this thread and wall seconds, by step."""
+
+    def __init__(self) -> None:
+        self._cpu, self._wall = time.thread_time(), time.monotonic()
+        self._first_cpu, self._start = self._cpu, self._wall
+        self._laps: dict[str, tuple[float, float, int]] = {}
+
+    def lap(self, step: str, count: int) -> None:
+        cpu, wall = time.thread_time(), time.monotonic()
+        self._laps[step] = (cpu - self._cpu, wall - self._wall, count)
+        self._cpu, self._wall = cpu, wall
+
+    def rows(self, pair: Pair, evaluation: Evaluation | None) -> Iterator[TimingRow]:
+        """The laps, what the sandboxed programs used, and the whole pair's wall time."""
+        laps = dict(self._laps)
+        if evaluation is not None:
+            cost, builds = evaluation.cost, (evaluation.old, evaluation.new)
+            laps |= {
+                'build': (sum(build.cpu_seconds for build in builds), 0.0, len(builds)),
+                'compile': (cost.compile_cpu_seconds, 0.0, cost.compiles),
+                'run': (cost.run_cpu_seconds, 0.0, cost.processes),
+                'tests': (cost.test_cpu_seconds, 0.0, cost.runs),
+            }
+        laps['pair'] = (time.thread_time() - self._first_cpu, time.monotonic() - self._start, 1)
+        for step, (cpu, wall, count) in laps.items():
+            yield TimingRow(
+                repo=pair.repo,
+                walk=pair.walk,
+                pair_id=pair.pair_id,
+                step=step,
+                cpu_seconds=round(cpu, 3),
+                wall_seconds=round(wall, 3),
+                count=count,
+            )

@@ -1,0 +1,38 @@
+"""What a user can ask of `coevo mine` and `coevo release`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from coevo.profiles import Profile
+from coevo.records import Walk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MineOptions:
+    """One run of the miner; `commits` None means all of them."""
+
+    source: str
+    store: Path
+    profile: Profile
+    name: str | None = None
+    ref: str | None = None
+    commits: int | None = 300
+    since: datetime | None = None
+    until: datetime | None = None
+    walk: Walk = Walk.PARENTS
+    jobs: int = 1
+    sandbox: str = 'bubblewrap'
+    cache: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseOptions:
+    """One release; `month` None takes the month of the newest commit visited."""
+
+    store: Path
+    snapshot: Path
+    month: str | None = None
+    previous: Path | None = None

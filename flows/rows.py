@@ -1,0 +1,174 @@
+"""Records of mining turned into the rows of a segment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coevo.evidence import Decision
+from coevo.execution import CellResult
+from coevo.execution import Evaluation
+from coevo.execution import Wanted
+from coevo.labels import CELL_ORDER
+from coevo.records import Candidate
+from coevo.records import Cell
+from coevo.records import CellRow
+from coevo.records import Drop
+from coevo.records import MethodRow
+from coevo.records import Pair
+from coevo.records import PairRow
+from coevo.records import Stage
+from coevo.records import TestMethod
+from miners.changes import PairChange
+
+DEPENDENCY_SOURCE = 'static'  # until the runtime map exists
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """An executed candidate with the decision on it."""
+
+    wanted: Wanted
+    decision: Decision
+
+
+def drop(pair: Pair, stage: Stage, key: str, reason: str, detail: str = '') -> Drop:
+    return Drop(
+        repo=pair.repo,
+        walk=pair.walk,
+        pair_id=pair.pair_id,
+        stage=stage,
+        unit=stage.unit,
+        key=key,
+        reason=reason,
+        detail=detail,
+    )
+
+
+def pair_row(
+    change: PairChange, evaluation: Evaluation | None, *, candidates: int, sandbox: str
+) -> PairRow:
+    pair, old, new = change.pair, None, None
+    if evaluation is not None:
+        old, new = evaluation.old, evaluation.new
+    return PairRow(
+        repo=pair.repo,
+        walk=pair.walk,
+        pair_id=pair.pair_id,
+        language=pair.language,
+        old_rev=pair.old.rev,
+        new_rev=pair.new.rev,
+        old_author_date=pair.old.author_date,
+        old_committer_date=pair.old.committer_date,
+        new_author_date=pair.new.author_date,
+        new_committer_date=pair.new.committer_date,
+        gap_hours=pair.gap_hours,
+        old_is_ancestor=pair.old_is_ancestor,
+        pom_changed=change.pom_changed,
+        source_changed=change.source_changed,
+        tests_changed=change.tests_changed,
+        test_only=change.tests_changed and not change.source_changed,
+        builder_old=old.builder if old else None,
+        builder_new=new.builder if new else None,
+        build_old=old.summary if old else None,
+        build_new=new.summary if new else None,
+        jdk=new.jdk if new else None,
+        candidates=candidates,
+        sandbox=sandbox,
+    )
+
+
+def method_row(pair: Pair, judged: Judged, evaluation: Evaluation, sandbox: str) -> MethodRow:
+    candidate, decision = judged.wanted.candidate, judged.decision
+    cells = evaluation.cells(judged.wanted.method_id)
+    return MethodRow(
+        method_id=judged.wanted.method_id,
+        repo=pair.repo,
+        walk=pair.walk,
+        pair_id=pair.pair_id,
+        language=pair.language,
+        old_rev=pair.old.rev,
+        new_rev=pair.new.rev,
+        module=candidate.method.module,
+        test_file=candidate.method.test_file,
+        test_class=candidate.method.test_class,
+        test_method=candidate.method.test_method,
+        parameters=candidate.method.parameters,
+        **_old_columns(candidate),
+        change=candidate.change,
+        label=decision.label,
+        track=decision.track,
+        label_by_module=decision.label_by_module,
+        track_by_module=decision.track_by_module,
+        old_source=candidate.old_source,
+        new_source=candidate.new_source,
+        **_cell_columns(cells),
+        flake_upper_95=decision.flake_upper_95,
+        cause=decision.cause,
+        override='+'.join(evaluation.overrides) or None,
+        sandbox=sandbox,
+        focal_method=candidate.focal_method,
+        dependencies=candidate.dependencies,
+        dependency_source=DEPENDENCY_SOURCE if candidate.dependencies else None,
+    )
+
+
+def _old_columns(candidate: Candidate) -> dict[str, str | None]:
+    """The identity at old, where it differs from that at new."""
+    moved = candidate.old if candidate.new is not None and _moved(candidate) else None
+    return {
+        'old_module': moved.module if moved else None,
+        'old_test_file': moved.test_file if moved else None,
+        'old_test_class': moved.test_class if moved else None,
+        'old_test_method': moved.test_method if moved else None,
+    }
+
+
+def _moved(candidate: Candidate) -> bool:
+    def place(method: TestMethod | None) -> tuple[str, ...] | None:
+        return method and (
+            method.module,
+            method.test_file,
+            method.test_class,
+            method.test_method,
+        )
+
+    return place(candidate.old) != place(candidate.new)
+
+
+def _cell_columns(cells: Mapping[Cell, CellResult]) -> dict[str, Any]:
+    columns: dict[str, Any] = {}
+    for cell in CELL_ORDER:
+        result = cells.get(cell)
+        columns |= {
+            f'{cell}': result and result.outcome,
+            f'{cell}_unit': result and result.unit_outcome,
+            f'{cell}_passes': None if result is None else result.passes,
+            f'{cell}_runs': None if result is None else len(result.runs),
+            f'{cell}_signature': result and result.deciding.signature,
+        }
+    return columns
+
+
+def cell_rows(pair: Pair, wanted: Sequence[Wanted], evaluation: Evaluation) -> Iterator[CellRow]:
+    """One row for each run, in the order of methods, cells and runs."""
+    for item in wanted:
+        for cell, result in evaluation.cells(item.method_id).items():
+            for repeat, run in enumerate(result.runs):
+                verdict = run.verdict
+                yield CellRow(
+                    repo=pair.repo,
+                    walk=pair.walk,
+                    pair_id=pair.pair_id,
+                    method_id=item.method_id,
+                    cell=cell,
+                    repeat=repeat,
+                    order=run.order,
+                    outcome=verdict.outcome,
+                    unit_outcome=result.unit_outcome_of(verdict),
+                    signature=verdict.signature,
+                    override=evaluation.override,
+                )
