@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import tree_sitter_java
-from tree_sitter import Language, Node, Query, QueryCursor
+from tree_sitter import Language
+from tree_sitter import Node
+from tree_sitter import Query
+from tree_sitter import QueryCursor
 
 JAVA = Language(tree_sitter_java.language())
 COMMENTS = frozenset({'line_comment', 'block_comment'})

@@ -11,9 +11,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tree_sitter import Node, Parser
+from tree_sitter import Node
+from tree_sitter import Parser
 
-from coevo.java_tokens import COMMENTS, JAVA, Slice, Span, Tokens, erase, outside
+from coevo.java_tokens import COMMENTS
+from coevo.java_tokens import JAVA
+from coevo.java_tokens import Slice
+from coevo.java_tokens import Span
+from coevo.java_tokens import Tokens
+from coevo.java_tokens import erase
+from coevo.java_tokens import outside
 from coevo.records import short_hash
 
 _KINDS = {

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.syntax import JavaType, Member, parse
+from coevo.syntax import JavaType
+from coevo.syntax import Member
+from coevo.syntax import parse
 
 
 def members(source: str) -> dict[str, Member]:

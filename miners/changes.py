@@ -1,0 +1,241 @@
+"""What a pair changes, method by method: the candidates that the sieve is given.
+
+Methods are compared by their tokens, so comments and formatting never matter. Only files that
+differ, or that may use what differs, are looked at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from functools import lru_cache
+
+from coevo.git import FileChange
+from coevo.git import Repository
+from coevo.reasons import Reason
+
+from coevo.records import Candidate
+from coevo.records import Change
+from coevo.records import Pair
+from coevo.records import short_hash
+from miners.contexts import Test
+from miners.contexts import TestTree
+from miners.contexts import is_test_resource
+from miners.dependencies import End
+from miners.dependencies import Reference
+from miners.dependencies import dependencies
+from miners.dependencies import ranked
+from miners.focal import focal_method
+from miners.matching import keyed
+from miners.matching import match
+from miners.sources import source_changes
+from miners.trees import Side
+from miners.trees import Tree
+from miners.trees import tree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairChange:
+    """What a pair changes. `reason` says why there is nothing in it for us, if there is nothing.
+
+    source_changed and tests_changed are blind to comments, formatting and the order of imports;
+    a test resource counts for the tests.
+    """
+
+    pair: Pair
+    pom_changed: bool
+    source_changed: bool
+    tests_changed: bool
+    candidates: tuple[Candidate, ...]
+    reason: Reason | None
+
+
+def diff(repository: Repository, pair: Pair) -> PairChange:
+    """The changes between a pair's ends."""
+    files = repository.changed(pair.old.rev, pair.new.rev)
+    difference = _Difference(
+        old=_test_tree(repository, pair.old.rev),
+        new=_test_tree(repository, pair.new.rev),
+        files=files,
+    )
+    return PairChange(
+        pair=pair,
+        pom_changed=any(f.path.rpartition('/')[2] == 'pom.xml' for f in files),
+        source_changed=difference.source_changed,
+        tests_changed=difference.tests_changed,
+        candidates=tuple(sorted(difference.candidates(), key=_order)),
+        reason=difference.reason,
+    )
+
+
+def method_id(pair: Pair, candidate: Candidate) -> str:
+    """The stable id of a test method in a pair, the same under every walk."""
+    method = candidate.method
+    kind = 'deleted' if candidate.change is Change.DELETED else 'method'
+    return short_hash(
+        pair.pair_id,
+        kind,
+        method.test_file,
+        method.test_class,
+        method.test_method,
+        *method.parameters,
+    )
+
+
+@lru_cache(maxsize=16)
+def _test_tree(repository: Repository, rev: str) -> TestTree:
+    return TestTree(tree(repository, rev))
+
+
+def _order(candidate: Candidate) -> tuple[object, ...]:
+    method = candidate.method
+    return (
+        method.test_file,
+        method.test_class,
+        method.test_method,
+        method.parameters,
+        candidate.change,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Difference:
+    old: TestTree
+    new: TestTree
+    files: tuple[FileChange, ...]
+
+    def _paths(self, side: Side) -> tuple[list[str], list[str]]:
+        """The files of a side that differ, at old and at new."""
+        old = [f.path for f in self.files if f.old_oid and self.old.tree.side(f.path) is side]
+        new = [f.path for f in self.files if f.new_oid and self.new.tree.side(f.path) is side]
+        return old, new
+
+    @cached_property
+    def _test_paths(self) -> tuple[list[str], list[str]]:
+        return self._paths(Side.TEST)
+
+    @cached_property
+    def _source_paths(self) -> tuple[list[str], list[str]]:
+        return self._paths(Side.SOURCE)
+
+    @cached_property
+    def _resources(self) -> list[str]:
+        return [f.path for f in self.files if is_test_resource(f.path)]
+
+    @cached_property
+    def source_changed(self) -> bool:
+        return self._differ(*self._source_paths)
+
+    @cached_property
+    def tests_changed(self) -> bool:
+        return bool(self._resources) or self._differ(*self._test_paths)
+
+    def _differ(self, old: list[str], new: list[str]) -> bool:
+        return _hashes(self.old.tree, old) != _hashes(self.new.tree, new)
+
+    @property
+    def reason(self) -> Reason | None:
+        if self.source_changed or self.tests_changed:
+            return None
+        if any((*self._test_paths, *self._source_paths)):
+            return Reason.COMMENTS_OR_FORMATTING_ONLY
+        return Reason.NO_SOURCE_OR_TEST_CHANGE
+
+    @cached_property
+    def _ends(self) -> tuple[End, End]:
+        changes = (
+            source_changes(self.old.tree, self.new.tree, *self._source_paths)
+            if self.source_changed
+            else ()
+        )
+        return (
+            End(self.old, changes, is_new=False),
+            End(self.new, changes, is_new=True),
+        )
+
+    def candidates(self) -> Iterator[Candidate]:
+        if self.reason is not None:
+            return
+        old = dict(keyed(self._tests(0)))
+        new = dict(keyed(self._tests(1)))
+        for key in old.keys() & new.keys():
+            yield from self._same(old.pop(key), new.pop(key))
+        matches = match(tuple(old.values()), tuple(new.values()))
+        for one, other in matches:
+            yield from self._same(one, other)
+        matched = {test for pair in matches for test in pair}
+        for one in old.values():
+            if one not in matched:
+                yield self._candidate(Change.DELETED, one, None)
+        for other in new.values():
+            if other not in matched:
+                yield self._candidate(Change.INSERTED, None, other)
+
+    def _tests(self, at_new: int) -> Iterator[Test]:
+        """The tests of one end in files that differ or may use what differs."""
+        side = (self.old, self.new)[at_new]
+        present = set(side.tree.paths(Side.TEST))
+        for path in sorted(self._affected & present):
+            yield from side.tests(path)
+
+    @cached_property
+    def _affected(self) -> set[str]:
+        """Test files, at either end, whose methods may be candidates."""
+        found: set[str] = set()
+        for side, paths, end in zip(
+            (self.old, self.new), self._test_paths, self._ends, strict=True
+        ):
+            if self._resources:
+                found |= set(side.tree.paths(Side.TEST))
+            else:
+                found |= side.affected(set(paths), end.mentions())
+        return found
+
+    def _same(self, old: Test, new: Test) -> Iterator[Candidate]:
+        """A test that stands at both ends."""
+        if _changed(old, new):
+            yield self._candidate(Change.CHANGED, old, new)
+        elif self.tests_changed and self._context_changed(old, new):
+            yield self._candidate(Change.CONTEXT_CHANGED, old, new)
+        elif self.source_changed:
+            candidate = self._candidate(Change.UNCHANGED, old, new)
+            if candidate.dependencies:
+                yield candidate
+
+    def _context_changed(self, old: Test, new: Test) -> bool:
+        if self.old.context(old) != self.new.context(new):
+            return True
+        return bool(
+            self._resources
+            and (
+                self.old.resources(old, self._resources) or self.new.resources(new, self._resources)
+            )
+        )
+
+    def _candidate(self, change: Change, old: Test | None, new: Test | None) -> Candidate:
+        references: list[Reference] = []
+        for end, test in zip(self._ends, (old, new), strict=True):
+            references += end.references(test) if test is not None else ()
+        best = ranked(references)
+        return Candidate(
+            change=change,
+            old=old.method if old else None,
+            new=new.method if new else None,
+            old_source=old.member.source if old else None,
+            new_source=new.member.source if new else None,
+            dependencies=dependencies(best),
+            focal_method=focal_method([reference.change for reference in best]),
+        )
+
+
+def _changed(old: Test, new: Test) -> bool:
+    """Whether a test's own body changed; of one that moved, own and class name aside."""
+    if old.method == new.method:
+        return old.member.hash != new.member.hash
+    return old.member.bare_hash != new.member.bare_hash
+
+
+def _hashes(tree_: Tree, paths: list[str]) -> Counter[str]:
+    return Counter(tree_.file(path).hash for path in paths)

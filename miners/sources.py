@@ -1,0 +1,142 @@
+"""The production declarations that a pair inserted, modified or removed.
+
+A type that moved with its package, file or module is the same type; a member that was renamed or
+went to another type is not the same member, since its callers must change.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from coevo.records import Revised
+from coevo.syntax import JavaType
+from coevo.syntax import Member
+from miners.trees import Located
+from miners.trees import Tree
+
+_SHARED = 0.5
+"""Least share of equal members for which a type of the same simple name is the same type moved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SourceChange:
+    """A changed declaration: a method, a constructor, or with no member the rest of a type.
+
+    old and new are its type at both ends, as far as it stands there.
+    """
+
+    revised: Revised
+    old: Located | None
+    new: Located | None
+    old_member: Member | None
+    new_member: Member | None
+
+    @property
+    def located(self) -> Located:
+        found = self.new if self.revised is not Revised.REMOVED else self.old
+        assert found is not None
+        return found
+
+    @property
+    def member(self) -> Member | None:
+        return self.old_member if self.revised is Revised.REMOVED else self.new_member
+
+    @property
+    def declaration(self) -> str:
+        return self.member.declaration if self.member else self.located.type.declaration
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        place = self.member or self.located.type
+        return place.start_line, place.end_line
+
+    @property
+    def qualified(self) -> str:
+        """`pkg.Type#method(Parameter,Types)`, or the type's name."""
+        if self.member is None:
+            return self.located.type.name
+        return f'{self.located.type.name}#{self.member.name}({",".join(self.member.parameters)})'
+
+
+def source_changes(
+    old: Tree, new: Tree, old_paths: Iterable[str], new_paths: Iterable[str]
+) -> tuple[SourceChange, ...]:
+    """The changes between the source files that differ, in a fixed order."""
+    olds = [Located(path, type_) for path in old_paths for type_ in old.file(path).types]
+    news = [Located(path, type_) for path in new_paths for type_ in new.file(path).types]
+    found: list[SourceChange] = []
+    for before, after in _pair_up(olds, news):
+        found += _type_changes(before, after)
+    return tuple(sorted(found, key=lambda c: (c.located.path, *c.lines, c.qualified, c.revised)))
+
+
+def _pair_up(
+    olds: list[Located], news: list[Located]
+) -> Iterator[tuple[Located | None, Located | None]]:
+    """Types of the same path and name, then those that moved, then those at one end only."""
+    by_place = {(located.path, located.type.name): located for located in olds}
+    rest = []
+    for new in news:
+        if (old := by_place.pop((new.path, new.type.name), None)) is not None:
+            yield old, new
+        else:
+            rest.append(new)
+    by_name = defaultdict(list)
+    for old in by_place.values():
+        by_name[old.type.simple].append(old)
+    for new in rest:
+        old = _moved_from(new, by_name[new.type.simple])
+        if old is not None:
+            by_name[new.type.simple].remove(old)
+        yield old, new
+    for old in (located for left in by_name.values() for located in left):
+        yield old, None
+
+
+def _moved_from(new: Located, olds: list[Located]) -> Located | None:
+    scored = [(_share(old.type, new.type), old.path) for old in olds]
+    best = max(scored, default=(0.0, ''))
+    if best[0] < _SHARED:
+        return None
+    return next(old for old in olds if (_share(old.type, new.type), old.path) == best)
+
+
+def _share(old: JavaType, new: JavaType) -> float:
+    """Share of equal members, the header counted as one; 1 where both are the same."""
+    before = {old.header_hash, *(member.hash for member in _callables(old).values())}
+    after = {new.header_hash, *(member.hash for member in _callables(new).values())}
+    return len(before & after) / max(len(before), len(after))
+
+
+def _type_changes(old: Located | None, new: Located | None) -> Iterator[SourceChange]:
+    before = _callables(old.type) if old else {}
+    after = _callables(new.type) if new else {}
+    hashes = [located.type.header_hash if located else None for located in (old, new)]
+    if hashes[0] != hashes[1]:
+        yield _change(old, new, None, None)
+    for key in dict.fromkeys([*before, *after]):
+        one, other = before.get(key), after.get(key)
+        if (one.hash if one else None) != (other.hash if other else None):
+            yield _change(old, new, one, other)
+
+
+def _change(
+    old: Located | None, new: Located | None, one: Member | None, other: Member | None
+) -> SourceChange:
+    at_old, at_new = (one, other) if one or other else (old, new)
+    if at_old is None:
+        revised = Revised.INSERTED
+    else:
+        revised = Revised.REMOVED if at_new is None else Revised.MODIFIED
+    return SourceChange(revised=revised, old=old, new=new, old_member=one, new_member=other)
+
+
+def _callables(type_: JavaType) -> dict[tuple[str, ...], Member]:
+    return {
+        (member.kind, member.name, *member.parameters): member
+        for member in type_.members
+        if member.kind in ('method', 'constructor')
+    }

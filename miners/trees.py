@@ -1,0 +1,167 @@
+"""The Java side of one revision: which files are tests or sources, their modules, their types."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from functools import lru_cache
+from pathlib import PurePosixPath
+from xml.etree import ElementTree
+
+from coevo.git import Repository
+
+from coevo.syntax import JavaFile
+from coevo.syntax import JavaType
+from coevo.syntax import parse
+
+_ROOTS = re.compile(r'(?:^|/)src/(main|test)/(?:(resources)/)?')
+_BASEDIR = re.compile(r'^\$\{(?:project\.)?basedir\}/|^\./')
+
+
+class Side(StrEnum):
+    SOURCE = 'source'
+    TEST = 'test'
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A type and the path of its file."""
+
+    path: str
+    type: JavaType
+
+    @property
+    def canonical(self) -> str:
+        return self.type.name.replace('$', '.')
+
+    @property
+    def package(self) -> str:
+        return self.type.name.rpartition('.')[0]
+
+    @property
+    def outermost(self) -> str:
+        return self.type.name.rpartition('.')[2].partition('$')[0]
+
+
+class Tree:
+    """One revision's Java files. Nothing is parsed before it is asked for."""
+
+    def __init__(self, repository: Repository, rev: str) -> None:
+        self._repository = repository
+        self.entries = repository.tree(rev)
+        self._files: dict[str, JavaFile] = {}
+        self._sides: dict[str, Side | None] = {}
+
+    def file(self, path: str) -> JavaFile:
+        if path not in self._files:
+            self._files[path] = parse(self._repository.blob(self.entries[path].oid))
+        return self._files[path]
+
+    def side(self, path: str) -> Side | None:
+        """Test or source by the standard folders, else by those that the nearest POM declares."""
+        if path not in self._sides:
+            self._sides[path] = self._find_side(path)
+        return self._sides[path]
+
+    def _find_side(self, path: str) -> Side | None:
+        if not path.endswith('.java') or path not in self.entries:
+            return None
+        if standard := _ROOTS.search(path):
+            if standard[2]:
+                return None
+            return Side.TEST if standard[1] == 'test' else Side.SOURCE
+        module = self.module(path)
+        for folder, side in self._declared_folders(module):
+            if path.startswith(folder):
+                return side
+        return None
+
+    def module(self, path: str) -> str:
+        """The nearest folder above a file that holds a POM; '.' for the root or where none does."""
+        for folder in PurePosixPath(path).parents:
+            if str(folder) in self.modules:
+                return str(folder)
+        return '.'
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        return frozenset(
+            str(PurePosixPath(path).parent)
+            for path in self.entries
+            if path == 'pom.xml' or path.endswith('/pom.xml')
+        )
+
+    def _declared_folders(self, module: str) -> list[tuple[str, Side]]:
+        pom = 'pom.xml' if module == '.' else f'{module}/pom.xml'
+        if pom not in self.entries:
+            return []
+        prefix = '' if module == '.' else f'{module}/'
+        declared = _source_folders(self._repository.blob(self.entries[pom].oid))
+        return [(f'{prefix}{folder}', side) for folder, side in declared]
+
+    def paths(self, side: Side) -> tuple[str, ...]:
+        return self._paths[side]
+
+    @cached_property
+    def _paths(self) -> dict[Side, tuple[str, ...]]:
+        return {
+            side: tuple(sorted(path for path in self.entries if self.side(path) is side))
+            for side in Side
+        }
+
+    @cached_property
+    def test_types(self) -> dict[str, tuple[Located, ...]]:
+        """The types of the test tree by simple name."""
+        found = defaultdict(list)
+        for path in self.paths(Side.TEST):
+            for type_ in self.file(path).types:
+                found[type_.simple].append(Located(path, type_))
+        return {simple: tuple(types) for simple, types in found.items()}
+
+    def resolve(self, path: str, simple: str) -> tuple[Located, ...]:
+        """The types of the test tree that a simple name may mean in a file of it."""
+        named = self.test_types.get(simple, ())
+        return tuple(found for found in named if self.visible(path, found)) if named else ()
+
+    def visible(self, path: str, type_: Located) -> bool:
+        """Whether a type can be meant by its simple name in a file."""
+        if path == type_.path:
+            return True
+        file = self.file(path)
+        imported = [i for i in file.imports if i.name == type_.type.simple]
+        if imported:
+            return any(i.text == type_.canonical for i in imported)
+        if file.package == type_.package:
+            return True
+        if type_.type.simple != type_.outermost and type_.outermost in file.names:
+            return True
+        holders = {type_.package, type_.canonical.rpartition('.')[0]}
+        return any(i.name == '*' and i.text in holders for i in file.imports)
+
+
+@lru_cache(maxsize=16)
+def tree(repository: Repository, rev: str) -> Tree:
+    """The tree of a revision, kept since a walk's neighbours share one end."""
+    return Tree(repository, rev)
+
+
+@lru_cache(maxsize=1024)
+def _source_folders(pom: bytes) -> tuple[tuple[str, Side], ...]:
+    return tuple(_read_folders(pom))
+
+
+def _read_folders(pom: bytes) -> Iterator[tuple[str, Side]]:
+    try:
+        root = ElementTree.fromstring(pom)
+    except (ElementTree.ParseError, ValueError, LookupError):
+        return  # a POM that Maven cannot read either declares nothing
+    for element in root.iterfind('{*}build/*'):
+        name = element.tag.rpartition('}')[2]
+        side = {'testSourceDirectory': Side.TEST, 'sourceDirectory': Side.SOURCE}.get(name)
+        folder = _BASEDIR.sub('', (element.text or '').strip()).strip('/')
+        if side is not None and folder and '$' not in folder:
+            yield f'{folder}/', side
