@@ -1,0 +1,98 @@
+"""Write the demo's repository: fixed dates and one identity, so that its commit ids are constants."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from collections.abc import Mapping
+from datetime import UTC
+from datetime import datetime
+from datetime import timedelta
+from pathlib import Path
+
+from flows.demo.steps import STEPS
+from flows.demo.steps import Step
+
+PROJECT = Path(__file__).parent / 'project'
+IDENTITY = 'Coevo Demo <demo@example.org>'
+START = datetime(2024, 1, 1, 12, tzinfo=UTC)
+INTERVAL = timedelta(days=18)  # the history spans a year: filters by date have something to do
+
+Files = Mapping[str, str]
+
+
+def write(folder: Path) -> dict[str, str]:
+    """Make `folder` a repository with the demo's history; give the commit id of every subject."""
+    folder.mkdir(parents=True)
+    _git(folder, 'init', '--quiet', '--initial-branch=main')
+    marks = folder / '.git' / 'demo-marks'
+    _git(folder, 'fast-import', '--quiet', f'--export-marks={marks}', stdin=_stream())
+    _git(folder, 'reset', '--quiet', '--hard', 'main')
+    numbered = dict(line.split() for line in marks.read_text().splitlines())
+    marks.unlink()
+    return {step.subject: numbered[f':{mark}'] for mark, step in enumerate(STEPS, 1)}
+
+
+def trees() -> dict[str, Files]:
+    """The files of every step, by its subject."""
+    made: dict[str, Files] = {}
+    for step in STEPS:
+        made[step.subject] = _tree(step, made)
+    return made
+
+
+def _tree(step: Step, made: Mapping[str, Files]) -> Files:
+    files = _merged(step, made) if step.parents else _project()
+    for edit in step.edits:
+        if files[edit.path].count(edit.old) != 1:
+            raise ValueError(f'{step.subject}: not exactly once in {edit.path}: {edit.old}')
+        files[edit.path] = files[edit.path].replace(edit.old, edit.new)
+    files.update(step.files)
+    return {path: text for path, text in files.items() if path not in step.removed}
+
+
+def _merged(step: Step, made: Mapping[str, Files]) -> dict[str, str]:
+    """The first parent's files with what the other parent, one commit long, changed or added."""
+    files = dict(made[step.parents[0]])
+    for side in step.parents[1:]:
+        fork = made[next(one for one in STEPS if one.subject == side).parents[0]]
+        files.update({path: text for path, text in made[side].items() if fork.get(path) != text})
+    return files
+
+
+def _project() -> dict[str, str]:
+    paths = (path for path in PROJECT.rglob('*') if path.is_file() and 'target' not in path.parts)
+    return {path.relative_to(PROJECT).as_posix(): path.read_text('utf-8') for path in paths}
+
+
+def _stream() -> bytes:
+    return b''.join(_commits())
+
+
+def _commits() -> Iterator[bytes]:
+    """The history in the language of `git fast-import`."""
+    marks = {step.subject: mark for mark, step in enumerate(STEPS, 1)}
+    for number, (step, files) in enumerate(zip(STEPS, trees().values(), strict=True)):
+        stamp = f'{IDENTITY} {int((START + number * INTERVAL).timestamp())} +0000'
+        yield f'commit refs/heads/main\nmark :{marks[step.subject]}\n'.encode()
+        yield f'author {stamp}\ncommitter {stamp}\n'.encode()
+        yield _data(step.subject + '\n')
+        for word, parent in zip(('from', 'merge'), step.parents, strict=False):
+            yield f'{word} :{marks[parent]}\n'.encode()
+        yield b'deleteall\n'
+        for path in sorted(files):
+            yield f'M 100644 inline {path}\n'.encode() + _data(files[path])
+
+
+def _data(text: str) -> bytes:
+    raw = text.encode()
+    return f'data {len(raw)}\n'.encode() + raw + b'\n'
+
+
+def _git(folder: Path, *arguments: str, stdin: bytes = b'') -> None:
+    """Run Git blind to the configuration of the machine and of its user."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith('GIT_')}
+    environment = kept | {'GIT_CONFIG_GLOBAL': os.devnull, 'GIT_CONFIG_NOSYSTEM': '1'}
+    command = ['git', '-c', 'core.autocrlf=false', *arguments]
+    subprocess.run(command, cwd=folder, env=environment, input=stdin, check=True)

@@ -1,0 +1,7 @@
+package harbour;
+
+public class Greeting {
+    public static String text() {
+        return "Hello";
+    }
+}

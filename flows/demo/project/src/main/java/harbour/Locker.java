@@ -1,0 +1,7 @@
+package harbour;
+
+public class Locker {
+    public static String code(int number) {
+        return "L" + number;
+    }
+}

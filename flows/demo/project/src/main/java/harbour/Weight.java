@@ -1,0 +1,7 @@
+package harbour;
+
+public class Weight {
+    public static double kilograms(int grams) {
+        return grams / 1000.0;
+    }
+}
