@@ -207,9 +207,15 @@ def _unpack(archive: Path, folder: Path) -> None:
 
 
 def _run(command: list[str], jdk: Jdk, sentence: str) -> None:
-    environment = {**os.environ, 'JAVA_HOME': str(jdk.home)}
-    pipes = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT}
-    done = subprocess.run(command, check=False, env=environment, text=True, **pipes)
+    done = subprocess.run(
+        command,
+        check=False,
+        env={**os.environ, 'JAVA_HOME': str(jdk.home)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     if done.returncode:
         raise Transient(f'{sentence}:\n{done.stdout.strip()[-2000:]}')
 
@@ -234,6 +240,8 @@ def _compile_programs(folder: Path, jdk: Jdk, libraries: Path, say: Say) -> None
     annotations = sorted(libraries.glob('apiguardian-*.jar'))
     boot = sorted(libraries.glob('apache-maven-*/boot/*.jar'))
     _compile(folder / 'worker.jar', jdk, ['-source', '8', '-target', '8'], platform + annotations)
+    _compile(folder / 'builder.jar', jdk, [], maven + boot)
+    _compile(folder / 'extension.jar', jdk, [], maven + boot)
 
 
 def _compile(jar: Path, jdk: Jdk, options: list[str], class_path: list[Path]) -> None:

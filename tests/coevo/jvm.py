@@ -12,6 +12,8 @@ from typing import Any
 
 from coevo.toolchain import Toolchain, toolchain
 from coevo.wire import encode
+from coevo.wire import receive
+from coevo.wire import send
 
 NONCE = 'n0nce'
 
@@ -90,3 +92,43 @@ def work(
     assert all(line.startswith(NONCE + '\t') for line in lines), done.stdout
     events = [json.loads(line.partition('\t')[2]) for line in lines]
     return Ran(events, done.returncode, done.stderr.decode(errors='replace'))
+
+
+BUILDER_FLAGS = (
+    '-Xmx900m',
+    '-XX:+UseSerialGC',
+    '-XX:TieredStopAtLevel=1',
+    '-Xss2m',
+    '-XX:ActiveProcessorCount=2',
+)
+
+
+class Builder:
+    """A running builder outside of any sandbox; use as a context manager."""
+
+    def __init__(self, *flags: str) -> None:
+        tools = toolchain()
+        path = os.pathsep.join(map(str, tools.builder_class_path))
+        java = [str(tools.java), *BUILDER_FLAGS, *flags, '-cp', path, 'coevo.builder.Builder']
+        command = [*java, str(tools.maven_home), str(tools.tools / 'extension.jar')]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def __enter__(self) -> Builder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait(timeout=30)
+
+    def ask(self, folder: Path, command: str, *arguments: str) -> dict[str, Any]:
+        """The response's JSON; its files are in `folder`, its file names under 'files'."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        folder.mkdir(parents=True, exist_ok=True)
+        send(self.process.stdin, [command, *arguments])
+        value, files = receive(self.process.stdout, folder, limit=1 << 30)
+        assert isinstance(value, dict)
+        return {**value, 'files': list(files)}

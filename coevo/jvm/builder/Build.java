@@ -1,0 +1,77 @@
+package coevo.builder;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Builds a revision up to its test class path.
+ *
+ * <p>Arguments: source, work, modules (comma separated, '' for all), settings, head, tail, define*,
+ * compile_tests (auto, true, false), offline. Each built project's files come with its index in the
+ * reactor as prefix: {@code 0/classes/}, {@code 0/test-classes/}, {@code 0/generated/K/} for the
+ * K-th of its {@code generated_roots}.
+ */
+final class Build {
+    private final Request request;
+    private final Maven maven;
+
+    Build(Request request, Maven maven) {
+        this.request = request;
+        this.maven = maven;
+    }
+
+    Response run() throws IOException {
+        Path work = Path.of(request.one("work"));
+        Folder.empty(work);
+        Folder.copy(Path.of(request.one("source")), work);
+        Map<String, Object> report = maven.run(work.toRealPath(), request, goal());
+        boolean failed = !Integer.valueOf(0).equals(report.get("exit"));
+        Response response = Response.of(failed ? "failed" : "built");
+        response.json().putAll(report);
+        List<Map<String, Object>> projects = projects(report);
+        for (int i = 0; i < projects.size(); i++) {
+            if ("built".equals(projects.get(i).get("status"))) {
+                attach(projects.get(i), i, response);
+            }
+        }
+        boolean exhausted = String.valueOf(report).contains("java.lang.OutOfMemoryError");
+        return new Response(response.json(), response.folders(), exhausted);
+    }
+
+    private List<String> goal() {
+        List<String> goal = new ArrayList<>();
+        goal.add("-Dmaven.test.skip=false");
+        goal.add("-Dcoevo.compile_tests=" + request.one("compile_tests", "auto"));
+        String modules = request.one("modules", "");
+        if (!modules.isEmpty()) {
+            goal.addAll(List.of("-pl", modules, "-am"));
+        }
+        goal.add("test-compile");
+        return goal;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Map<String, Object>> projects(Map<String, Object> report) {
+        Object projects = report.get("projects");
+        return projects == null ? List.of() : (List<Map<String, Object>>) projects;
+    }
+
+    private static void attach(Map<String, Object> project, int index, Response response) {
+        response.folders().put(index + "/classes/", Path.of((String) project.get("output")));
+        response.folders()
+                .put(index + "/test-classes/", Path.of((String) project.get("test_output")));
+        List<String> generated = new ArrayList<>();
+        Path target = Path.of((String) project.get("build_folder"));
+        for (Object root : (List<?>) project.get("test_source_roots")) {
+            if (Path.of((String) root).startsWith(target)) {
+                String prefix = index + "/generated/" + generated.size() + "/";
+                response.folders().put(prefix, Path.of((String) root));
+                generated.add((String) root);
+            }
+        }
+        project.put("generated_roots", generated);
+    }
+}

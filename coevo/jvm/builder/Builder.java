@@ -1,0 +1,55 @@
+package coevo.builder;
+
+import java.io.IOException;
+import java.util.Locale;
+import java.util.Properties;
+import java.util.TimeZone;
+
+/**
+ * Answers requests on stdin until it ends: {@code build} and {@code resolve} with Maven, {@code
+ * compile} with the stubbing compiler. Started with the Maven home and the extension's jar.
+ *
+ * <p>A request is the command's name, then {@code key=value} strings; keys may repeat.
+ */
+public final class Builder {
+    private Builder() {}
+
+    public static void main(String[] arguments) throws IOException {
+        Wire wire = Wire.open();
+        Tail log = Tail.replaceOutput();
+        Maven maven = new Maven(arguments[0], arguments[1], log);
+        for (Request next = wire.next(); next != null; next = wire.next()) {
+            Request request = next;
+            Properties properties = (Properties) System.getProperties().clone();
+            Locale locale = Locale.getDefault();
+            TimeZone zone = TimeZone.getDefault();
+            ClassLoader loader = Thread.currentThread().getContextClassLoader();
+            long before = Cpu.millis();
+            Response response = answer(request, maven);
+            response.json().put("cpu_ms", Cpu.millis() - before);
+            System.setProperties(properties);
+            Locale.setDefault(locale);
+            TimeZone.setDefault(zone);
+            Thread.currentThread().setContextClassLoader(loader);
+            log.redirect(); // a plugin may have taken System.out for itself
+            wire.send(response);
+            if (response.last()) {
+                Runtime.getRuntime().halt(4);
+            }
+        }
+        Runtime.getRuntime().halt(0); // threads that plugins left behind must not keep the JVM
+    }
+
+    private static Response answer(Request request, Maven maven) throws IOException {
+        try {
+            return switch (request.command()) {
+                case "build" -> new Build(request, maven).run();
+                case "resolve" -> new Resolve(request, maven).run();
+                case "compile" -> new Compilation(request).run();
+                default -> throw new IllegalArgumentException(request.command());
+            };
+        } catch (OutOfMemoryError e) {
+            return Response.outOfMemory();
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package coevo.builder;
+
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+
+/** Keeps the last 8 KiB of what is printed, for people only. */
+final class Tail extends OutputStream {
+    private static final int SIZE = 8192;
+
+    private final byte[] ring = new byte[SIZE];
+    private final PrintStream stream = new PrintStream(this, true, StandardCharsets.UTF_8);
+    private long written;
+
+    static Tail replaceOutput() {
+        Tail tail = new Tail();
+        tail.redirect();
+        return tail;
+    }
+
+    void redirect() {
+        System.setOut(stream);
+        System.setErr(stream);
+    }
+
+    PrintStream stream() {
+        return stream;
+    }
+
+    @Override
+    public synchronized void write(int b) {
+        ring[(int) (written++ % SIZE)] = (byte) b;
+    }
+
+    /** What was printed last; forgotten afterwards. */
+    synchronized String take() {
+        int size = (int) Math.min(written, SIZE);
+        byte[] bytes = new byte[size];
+        for (int i = 0; i < size; i++) {
+            bytes[i] = ring[(int) ((written - size + i) % SIZE)];
+        }
+        written = 0;
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+}

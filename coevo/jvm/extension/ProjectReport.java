@@ -1,0 +1,133 @@
+package coevo.extension;
+
+import java.io.File;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.maven.artifact.Artifact;
+import org.apache.maven.execution.MavenSession;
+import org.apache.maven.model.Resource;
+import org.apache.maven.plugin.MojoExecution;
+import org.apache.maven.project.MavenProject;
+
+/** What is known of one project of the reactor; paths are absolute but for the module's own. */
+final class ProjectReport {
+    private final MavenProject project;
+    private final Map<Path, MavenProject> outputs = new LinkedHashMap<>();
+    private final Map<Path, MavenProject> testOutputs = new LinkedHashMap<>();
+    private String status = "skipped";
+    private String failedMojo;
+    private String failedPhase;
+    private Map<String, Object> failure;
+    private Map<String, Object> compiler;
+
+    ProjectReport(MavenProject project, List<MavenProject> reactor) {
+        this.project = project;
+        for (MavenProject other : reactor) {
+            outputs.put(Path.of(other.getBuild().getOutputDirectory()), other);
+            testOutputs.put(Path.of(other.getBuild().getTestOutputDirectory()), other);
+        }
+    }
+
+    void mojo(MojoExecution mojo, MavenSession session) {
+        if (mojo.getArtifactId().equals("maven-compiler-plugin")
+                && mojo.getGoal().equals("testCompile")
+                && compiler == null) {
+            compiler = new CompilerSettings(mojo, session).toMap();
+        }
+    }
+
+    void mojoFailed(MojoExecution mojo) {
+        failedMojo = mojo.getArtifactId() + ":" + mojo.getGoal();
+        failedPhase = mojo.getLifecyclePhase();
+    }
+
+    void finished(String how) {
+        status = how;
+    }
+
+    void failed(Throwable thrown) {
+        status = "failed";
+        failure = Failures.describe(thrown);
+        failure.put("mojo", failedMojo);
+        failure.put("phase", failedPhase);
+    }
+
+    Map<String, Object> toMap(Path root) {
+        Path folder = project.getBasedir().toPath();
+        String module = root.relativize(folder).toString().replace(File.separatorChar, '/');
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("module", module.isEmpty() ? "." : module);
+        map.put("gav", gav(project));
+        map.put("packaging", project.getPackaging());
+        map.put("status", status);
+        map.put("failure", failure);
+        map.put("level_raised", project.getContextValue(Tuning.LEVEL_RAISED));
+        map.put("compiles_tests", project.getContextValue(Tuning.COMPILES_TESTS));
+        map.put("build_folder", project.getBuild().getDirectory());
+        map.put("source_roots", project.getCompileSourceRoots());
+        map.put("test_source_roots", project.getTestCompileSourceRoots());
+        map.put("test_resources", resources(project.getTestResources()));
+        map.put("output", project.getBuild().getOutputDirectory());
+        map.put("test_output", project.getBuild().getTestOutputDirectory());
+        map.put("test_class_path", classPath(root));
+        map.put("compiler", compiler);
+        map.put("surefire", new SurefireSettings(project).toMap());
+        return map;
+    }
+
+    /** In the order of Maven's own test class path, without the module's two own folders. */
+    private List<Object> classPath(Path root) {
+        List<Object> entries = new ArrayList<>();
+        for (Artifact artifact : project.getArtifacts()) {
+            if (artifact.getArtifactHandler().isAddedToClasspath() && artifact.getFile() != null) {
+                entries.add(entry(artifact, root));
+            }
+        }
+        return entries;
+    }
+
+    private Map<String, Object> entry(Artifact artifact, Path root) {
+        Path path = artifact.getFile().toPath();
+        MavenProject main = outputs.get(path);
+        MavenProject tests = testOutputs.get(path);
+        MavenProject other = main != null ? main : tests;
+        Map<String, Object> entry = new LinkedHashMap<>();
+        entry.put("path", path.toString());
+        entry.put("gav", gav(artifact));
+        entry.put("classifier", artifact.getClassifier());
+        entry.put("scope", artifact.getScope());
+        String module = other == null ? null : root.relativize(other.getBasedir().toPath()) + "";
+        entry.put("module", module != null && module.isEmpty() ? "." : module);
+        entry.put("kind", main != null ? "classes" : tests != null ? "test-classes" : "artifact");
+        return entry;
+    }
+
+    private static List<Object> resources(List<Resource> resources) {
+        List<Object> list = new ArrayList<>();
+        for (Resource resource : resources) {
+            Map<String, Object> map = new LinkedHashMap<>();
+            map.put("directory", resource.getDirectory());
+            map.put("target", resource.getTargetPath());
+            map.put("filtering", resource.isFiltering());
+            map.put("includes", resource.getIncludes());
+            map.put("excludes", resource.getExcludes());
+            list.add(map);
+        }
+        return list;
+    }
+
+    private static String gav(MavenProject project) {
+        return project.getGroupId() + ":" + project.getArtifactId() + ":" + project.getVersion();
+    }
+
+    private static String gav(Artifact artifact) {
+        return artifact.getGroupId()
+                + ":"
+                + artifact.getArtifactId()
+                + ":"
+                + artifact.getBaseVersion();
+    }
+}

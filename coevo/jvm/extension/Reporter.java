@@ -1,0 +1,96 @@
+package coevo.extension;
+
+import com.google.gson.GsonBuilder;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import javax.inject.Named;
+import javax.inject.Singleton;
+import org.apache.maven.eventspy.AbstractEventSpy;
+import org.apache.maven.execution.ExecutionEvent;
+import org.apache.maven.execution.MavenExecutionResult;
+import org.apache.maven.execution.MavenSession;
+import org.apache.maven.lifecycle.LifecycleExecutionException;
+import org.apache.maven.project.MavenProject;
+
+/** Writes what Maven itself knows of the build, as JSON, to the file that a property names. */
+@Named
+@Singleton
+public final class Reporter extends AbstractEventSpy {
+    private final Map<MavenProject, ProjectReport> projects = new LinkedHashMap<>();
+    private final List<Map<String, Object>> failures = new ArrayList<>();
+    private MavenProject root;
+    private Path file;
+
+    @Override
+    public void init(Context context) {
+        Properties properties = (Properties) context.getData().get("userProperties");
+        file = Path.of(properties.getProperty("coevo.report"));
+    }
+
+    @Override
+    public void onEvent(Object event) throws IOException {
+        if (event instanceof ExecutionEvent) {
+            onEvent((ExecutionEvent) event);
+        } else if (event instanceof MavenExecutionResult) {
+            finish((MavenExecutionResult) event);
+        }
+    }
+
+    private void onEvent(ExecutionEvent event) {
+        MavenSession session = event.getSession();
+        switch (event.getType()) {
+            case SessionStarted:
+                root = session.getTopLevelProject();
+                for (MavenProject project : session.getProjects()) {
+                    projects.put(project, new ProjectReport(project, session.getProjects()));
+                }
+                break;
+            case MojoStarted:
+                report(event).mojo(event.getMojoExecution(), session);
+                break;
+            case MojoFailed:
+                report(event).mojoFailed(event.getMojoExecution());
+                break;
+            case ProjectSucceeded:
+                report(event).finished("built");
+                break;
+            case ProjectFailed:
+                report(event).failed(event.getException());
+                break;
+            default:
+                break;
+        }
+    }
+
+    private ProjectReport report(ExecutionEvent event) {
+        return projects.get(event.getProject());
+    }
+
+    private void finish(MavenExecutionResult result) throws IOException {
+        for (Throwable thrown : result.getExceptions()) {
+            boolean told =
+                    thrown instanceof LifecycleExecutionException
+                            && projects.containsKey(
+                                    ((LifecycleExecutionException) thrown).getProject());
+            if (!told) {
+                failures.add(Failures.describe(thrown));
+            }
+        }
+        Map<String, Object> report = new LinkedHashMap<>();
+        List<Object> described = new ArrayList<>();
+        for (ProjectReport project : projects.values()) {
+            described.add(project.toMap(root.getBasedir().toPath()));
+        }
+        report.put("projects", described);
+        report.put("failures", failures);
+        MavenProject first = result.getProject();
+        report.put("resolved", first == null ? null : first.getContextValue("coevo.resolved"));
+        Files.writeString(file, new GsonBuilder().serializeNulls().create().toJson(report));
+    }
+}

@@ -1,0 +1,57 @@
+package coevo.extension;
+
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.apache.maven.MavenExecutionException;
+import org.apache.maven.execution.MavenSession;
+import org.apache.maven.project.MavenProject;
+import org.eclipse.aether.RepositorySystem;
+import org.eclipse.aether.artifact.Artifact;
+import org.eclipse.aether.artifact.DefaultArtifact;
+import org.eclipse.aether.collection.CollectRequest;
+import org.eclipse.aether.graph.Dependency;
+import org.eclipse.aether.resolution.ArtifactResult;
+import org.eclipse.aether.resolution.DependencyRequest;
+import org.eclipse.aether.resolution.DependencyResolutionException;
+
+/** Resolves coordinates that no project names, with what they need at run time. */
+final class Resolution {
+    private final RepositorySystem repositories;
+    private final MavenSession session;
+
+    Resolution(RepositorySystem repositories, MavenSession session) {
+        this.repositories = repositories;
+        this.session = session;
+    }
+
+    /** Leave the files in resolution order as the project's context value "coevo.resolved". */
+    void resolve(List<String> coordinates) throws MavenExecutionException {
+        MavenProject project = session.getCurrentProject();
+        CollectRequest collect = new CollectRequest();
+        collect.setRepositories(project.getRemoteProjectRepositories());
+        for (String one : coordinates) {
+            collect.addDependency(new Dependency(new DefaultArtifact(one), "runtime"));
+        }
+        try {
+            List<Map<String, Object>> found =
+                    repositories
+                            .resolveDependencies(
+                                    session.getRepositorySession(),
+                                    new DependencyRequest(collect, null))
+                            .getArtifactResults()
+                            .stream()
+                            .map(ArtifactResult::getArtifact)
+                            .map(Resolution::describe)
+                            .collect(Collectors.toList());
+            project.setContextValue("coevo.resolved", found);
+        } catch (DependencyResolutionException e) {
+            throw new MavenExecutionException(e.getMessage(), e);
+        }
+    }
+
+    private static Map<String, Object> describe(Artifact artifact) {
+        return Map.of(
+                "path", artifact.getFile().getPath(), "coordinates", String.valueOf(artifact));
+    }
+}

@@ -1,0 +1,98 @@
+package coevo.extension;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.maven.model.Plugin;
+import org.apache.maven.model.PluginExecution;
+import org.apache.maven.project.MavenProject;
+import org.codehaus.plexus.util.xml.Xpp3Dom;
+
+/** What the model says of how the tests are to be run, unresolved properties filled in or blank. */
+final class SurefireSettings {
+    private static final Pattern LATE = Pattern.compile("[$@]\\{([^}]*)\\}");
+
+    private final MavenProject project;
+
+    SurefireSettings(MavenProject project) {
+        this.project = project;
+    }
+
+    Map<String, Object> toMap() {
+        Xpp3Dom dom = configuration();
+        Map<String, Object> map = new LinkedHashMap<>();
+        String argLine = text(dom, "argLine");
+        String property = project.getProperties().getProperty("argLine");
+        map.put("argLine", argLine != null ? argLine : property == null ? null : fill(property));
+        map.put("systemPropertyVariables", pairs(dom.getChild("systemPropertyVariables")));
+        map.put("systemProperties", properties(dom.getChild("systemProperties")));
+        map.put("environmentVariables", pairs(dom.getChild("environmentVariables")));
+        map.put("workingDirectory", text(dom, "workingDirectory"));
+        map.put("additionalClasspathElements", list(dom.getChild("additionalClasspathElements")));
+        map.put("useModulePath", text(dom, "useModulePath"));
+        map.put("classpathDependencyExcludes", list(dom.getChild("classpathDependencyExcludes")));
+        return map;
+    }
+
+    private Xpp3Dom configuration() {
+        Plugin plugin = project.getPlugin("org.apache.maven.plugins:maven-surefire-plugin");
+        Object found = plugin == null ? null : plugin.getConfiguration();
+        if (plugin != null) {
+            for (PluginExecution execution : plugin.getExecutions()) {
+                boolean standard = execution.getId().equals("default-test");
+                if (standard && execution.getConfiguration() != null) {
+                    found = execution.getConfiguration();
+                }
+            }
+        }
+        return found == null ? new Xpp3Dom("configuration") : (Xpp3Dom) found;
+    }
+
+    private String text(Xpp3Dom dom, String name) {
+        Xpp3Dom child = dom.getChild(name);
+        return child == null || child.getValue() == null ? null : fill(child.getValue()).trim();
+    }
+
+    private Map<String, String> pairs(Xpp3Dom dom) {
+        Map<String, String> pairs = new LinkedHashMap<>();
+        for (Xpp3Dom child : dom == null ? new Xpp3Dom[0] : dom.getChildren()) {
+            pairs.put(child.getName(), child.getValue() == null ? "" : fill(child.getValue()));
+        }
+        return pairs;
+    }
+
+    /** Surefire's older form: property elements with a name and a value each. */
+    private Map<String, String> properties(Xpp3Dom dom) {
+        Map<String, String> pairs = new LinkedHashMap<>();
+        for (Xpp3Dom child : dom == null ? new Xpp3Dom[0] : dom.getChildren()) {
+            if (child.getChild("name") != null && child.getChild("value") != null) {
+                String value = child.getChild("value").getValue();
+                pairs.put(child.getChild("name").getValue(), value == null ? "" : fill(value));
+            }
+        }
+        return pairs;
+    }
+
+    private List<String> list(Xpp3Dom dom) {
+        List<String> list = new ArrayList<>();
+        for (Xpp3Dom child : dom == null ? new Xpp3Dom[0] : dom.getChildren()) {
+            for (String part : child.getValue() == null ? new String[0] : child.getValue().split(",")) {
+                list.add(fill(part.trim()));
+            }
+        }
+        return list;
+    }
+
+    private String fill(String text) {
+        Matcher matcher = LATE.matcher(text);
+        StringBuilder filled = new StringBuilder();
+        while (matcher.find()) {
+            String value = project.getProperties().getProperty(matcher.group(1), "");
+            matcher.appendReplacement(filled, Matcher.quoteReplacement(value));
+        }
+        return matcher.appendTail(filled).toString();
+    }
+}

@@ -1,0 +1,143 @@
+package coevo.extension;
+
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import javax.inject.Inject;
+import javax.inject.Named;
+import javax.inject.Singleton;
+import org.apache.maven.AbstractMavenLifecycleParticipant;
+import org.apache.maven.MavenExecutionException;
+import org.apache.maven.execution.MavenSession;
+import org.apache.maven.model.Dependency;
+import org.apache.maven.model.Plugin;
+import org.apache.maven.model.PluginExecution;
+import org.apache.maven.project.MavenProject;
+import org.codehaus.plexus.util.xml.Xpp3Dom;
+import org.eclipse.aether.RepositorySystem;
+
+/**
+ * Fits each effective model to our purpose before the build: no style checks, no compilation of
+ * tests unless another module needs them, no source level that the JDK refuses.
+ */
+@Named
+@Singleton
+public final class Tuning extends AbstractMavenLifecycleParticipant {
+    /** Context value of a project whose compiler level was raised. */
+    static final String LEVEL_RAISED = "coevo.level_raised";
+
+    /** Context value of a project whose tests are compiled by Maven. */
+    static final String COMPILES_TESTS = "coevo.compiles_tests";
+
+    /** Plugins that judge, document or publish code, and one that needs another machine's JDKs. */
+    private static final Set<String> IRRELEVANT =
+            Set.of(
+                    "animal-sniffer-maven-plugin",
+                    "apache-rat-plugin",
+                    "checksum-maven-plugin",
+                    "clirr-maven-plugin",
+                    "cobertura-maven-plugin",
+                    "coveralls-maven-plugin",
+                    "cyclonedx-maven-plugin",
+                    "dependency-check-maven",
+                    "editorconfig-maven-plugin",
+                    "findbugs-maven-plugin",
+                    "fmt-maven-plugin",
+                    "forbiddenapis",
+                    "formatter-maven-plugin",
+                    "git-build-hook-maven-plugin",
+                    "git-code-format-maven-plugin",
+                    "githook-maven-plugin",
+                    "google-java-format-maven-plugin",
+                    "impsort-maven-plugin",
+                    "jacoco-maven-plugin",
+                    "japicmp-maven-plugin",
+                    "jdepend-maven-plugin",
+                    "license-maven-plugin",
+                    "lifecycle-mapping",
+                    "maven-checkstyle-plugin",
+                    "maven-enforcer-plugin",
+                    "maven-gpg-plugin",
+                    "maven-javadoc-plugin",
+                    "maven-jdeprscan-plugin",
+                    "maven-jdeps-plugin",
+                    "maven-pmd-plugin",
+                    "maven-site-plugin",
+                    "maven-source-plugin",
+                    "maven-toolchains-plugin",
+                    "modernizer-maven-plugin",
+                    "nexus-staging-maven-plugin",
+                    "revapi-maven-plugin",
+                    "sonar-maven-plugin",
+                    "sortpom-maven-plugin",
+                    "spotbugs-maven-plugin",
+                    "spotless-maven-plugin",
+                    "taglist-maven-plugin",
+                    "tidy-maven-plugin",
+                    "versions-maven-plugin");
+
+    private final RepositorySystem repositories;
+
+    @Inject
+    Tuning(RepositorySystem repositories) {
+        this.repositories = repositories;
+    }
+
+    @Override
+    public void afterProjectsRead(MavenSession session) throws MavenExecutionException {
+        String wanted = session.getUserProperties().getProperty("coevo.resolve");
+        if (wanted != null) {
+            new Resolution(repositories, session).resolve(List.of(wanted.split(",")));
+            return;
+        }
+        String mode = session.getUserProperties().getProperty("coevo.compile_tests", "auto");
+        Set<String> needed = testJars(session.getProjects());
+        for (MavenProject project : session.getProjects()) {
+            boolean compile =
+                    mode.equals("true") || mode.equals("auto") && needed.contains(key(project));
+            tune(project, compile);
+        }
+    }
+
+    private static void tune(MavenProject project, boolean compileTests) {
+        project.getBuild().getPlugins().removeIf(it -> IRRELEVANT.contains(it.getArtifactId()));
+        project.getBuild().flushPluginMap();
+        project.setContextValue(COMPILES_TESTS, compileTests);
+        project.setContextValue(LEVEL_RAISED, new Levels(project).raise());
+        Plugin compiler = project.getPlugin(Levels.COMPILER);
+        if (compiler != null && !compileTests) {
+            for (PluginExecution execution : compiler.getExecutions()) {
+                if (execution.getGoals().contains("testCompile")) {
+                    execution.setConfiguration(skipping(execution.getConfiguration()));
+                }
+            }
+        }
+    }
+
+    /** The mojo still runs, so that Maven resolves the test class path for it. */
+    private static Xpp3Dom skipping(Object configuration) {
+        Xpp3Dom dom =
+                configuration == null
+                        ? new Xpp3Dom("configuration")
+                        : new Xpp3Dom((Xpp3Dom) configuration);
+        Levels.set(dom, "skip", "true");
+        return dom;
+    }
+
+    /** Modules whose test classes other modules of the reactor depend on. */
+    private static Set<String> testJars(List<MavenProject> projects) {
+        return projects.stream()
+                .flatMap(project -> project.getDependencies().stream())
+                .filter(it -> "test-jar".equals(it.getType()) || "tests".equals(it.getClassifier()))
+                .map(Tuning::key)
+                .collect(Collectors.toSet());
+    }
+
+    private static String key(Dependency dependency) {
+        return dependency.getGroupId() + ":" + dependency.getArtifactId();
+    }
+
+    private static String key(MavenProject project) {
+        return project.getGroupId() + ":" + project.getArtifactId();
+    }
+}
