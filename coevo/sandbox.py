@@ -1,0 +1,47 @@
+"""Run a command without network, with limits, and with nothing of the host but what it is given.
+
+Inside: /w and /tmp are writable and lie in memory, system folders and mounts are read-only, there
+is no network but the job's own loopback, no environment of the host's, the host's name is `coevo`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from coevo.errors import Fatal
+from coevo.sandboxes.bubblewrap import Bubblewrap
+from coevo.sandboxes.job import Job
+from coevo.sandboxes.job import Limits
+from coevo.sandboxes.job import Mount
+from coevo.sandboxes.process import Process
+
+__all__ = ['Job', 'Limits', 'Mount', 'Process', 'Sandbox', 'open_sandbox']
+
+
+class Sandbox(Protocol):
+    """A back end, opened once and used for many jobs, from several threads."""
+
+    @property
+    def name(self) -> str: ...
+
+    # starts a job; Fatal where a mount cannot be made
+    def start(self, job: Job) -> Process: ...
+
+    # kills what still runs
+    def close(self) -> None: ...
+
+    # where the job itself sees a path of the sandbox: elsewhere only without isolation
+    def locate(self, job: Job, path: str) -> str: ...
+
+
+BACK_ENDS: dict[str, Callable[[], Sandbox]] = {
+    'bubblewrap': Bubblewrap,
+}
+
+
+def open_sandbox(name: str) -> Sandbox:
+    """A back end that was tried out; Fatal with what to do if it cannot be used."""
+    if name not in BACK_ENDS:
+        raise Fatal(f'there is no sandbox {name!r}; choose one of {", ".join(sorted(BACK_ENDS))}')
+    return BACK_ENDS[name]()

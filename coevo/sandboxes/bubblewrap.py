@@ -1,0 +1,268 @@
+"""Sandboxes made by bubblewrap: name spaces of their own, a user of their own, no capabilities.
+
+Root never runs bwrap: what escaped would be root. Each sandbox then runs under a free numeric user.
+What stays open: bwrap installs no system call filter, and memory that is in no process (empty
+files on /w and /tmp, memfd, System V segments) is bounded by time and the kernel's defaults alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import threading
+import weakref
+from collections.abc import Iterator
+from collections.abc import Sequence
+from pathlib import Path
+
+import psutil
+
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from coevo.sandboxes import layout
+from coevo.sandboxes.job import HOME
+from coevo.sandboxes.job import TEMPORARY_FOLDER
+from coevo.sandboxes.job import WORK_FOLDER
+from coevo.sandboxes.job import Job
+from coevo.sandboxes.job import Limits
+from coevo.sandboxes.mounts import check_mounts
+from coevo.sandboxes.process import Process
+from coevo.sandboxes.process import Usage
+from coevo.sandboxes.spawning import Popen
+from coevo.sandboxes.spawning import spawn
+from coevo.sandboxes.users import Users
+
+_KILL_SECONDS = 60
+_PROBE = Job(
+    argv=('true',),
+    limits=Limits(
+        cpu_seconds=10,
+        wall_seconds=30,
+        memory_bytes=1 << 30,
+        processes=16,
+        file_bytes=1 << 20,
+        disk_bytes=1 << 20,
+    ),
+)
+# What forbids user name spaces to ordinary users: the setting, its forbidding value, the cure.
+_KERNEL_SETTINGS = (
+    ('kernel/unprivileged_userns_clone', '0', '1'),
+    ('kernel/apparmor_restrict_unprivileged_userns', '1', '0'),
+    ('user/max_user_namespaces', '0', '10000'),
+)
+
+
+class Bubblewrap:
+    """Starts jobs under bwrap; safe from several threads."""
+
+    name = 'bubblewrap'
+
+    def __init__(self) -> None:
+        """Fatal with what to install or to set if a trial sandbox does not start."""
+        self._bwrap = _find('bwrap', 'bubblewrap')
+        _find('prlimit', 'util-linux')
+        self._users = Users() if os.geteuid() == 0 else None
+        self._processes: weakref.WeakSet[Process] = weakref.WeakSet()
+        self._closed = False
+        self._guard = threading.Lock()
+        _try_out(self)
+
+    def start(self, job: Job) -> Process:
+        """Start a job; Fatal for a mount that cannot be made."""
+        check_mounts(job.all_mounts, other_user=self._users is not None)
+        with self._guard:
+            if self._closed:
+                raise Transient('the sandbox was closed while it was in use')
+            process = self._start(job)
+            self._processes.add(process)
+        return process
+
+    def close(self) -> None:
+        """Kill what still runs; nothing can be started any more."""
+        with self._guard:
+            self._closed = True
+            for process in list(self._processes):
+                process.kill()
+            if self._users is not None:
+                self._users.close()
+
+    def locate(self, job: Job, path: str) -> str:
+        """A path of the sandbox as the job itself sees it."""
+        return path
+
+    def _start(self, job: Job) -> Process:
+        user = self._users.take() if self._users is not None else None
+        uid = user.uid if user is not None else None
+        popen, first = _launch(self._bwrap, job, uid)
+
+        def ended() -> None:
+            tree.close()
+            if self._users is not None and user is not None:
+                self._users.give_back(user)
+
+        tree = PidNamespace(popen.pid, first)
+        return Process(popen, tree, job.limits, ended)
+
+
+class PidNamespace:
+    """All processes under a bwrap process, by the first process of their name space."""
+
+    def __init__(self, outer: int, first: int | None) -> None:
+        """`first` is None if bwrap ended before it made the name space."""
+        self._outer = outer
+        self._guard = threading.Lock()
+        self._first = None
+        if first is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._first = os.pidfd_open(first)
+
+    def usage(self) -> Usage:
+        cpu_seconds, memory_bytes = 0.0, 0
+        for process in self._living():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                cpu_seconds += sum(process.cpu_times()[:4])
+                memory_bytes += process.memory_info().rss
+        return Usage(cpu_seconds, memory_bytes)
+
+    def kill(self) -> None:
+        """Kill the first process; the kernel lets it go only after all the others."""
+        with self._guard:
+            if self._first is None:
+                return
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._first, signal.SIGKILL)
+            poll = select.poll()
+            poll.register(self._first, select.POLLIN)
+            if not poll.poll(_KILL_SECONDS * 1000):
+                raise Transient(f'a sandbox does not end {_KILL_SECONDS} s after SIGKILL')
+
+    def close(self) -> None:
+        with self._guard:
+            if self._first is not None:
+                os.close(self._first)
+                self._first = None
+
+    def _living(self) -> Sequence[psutil.Process]:
+        try:
+            outer = psutil.Process(self._outer)
+            return [outer, *outer.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            return ()
+
+
+def _find(program: str, package: str) -> str:
+    path = shutil.which(program)
+    if path is None:
+        raise Fatal(f'{program} was not found; install {package} (apt install {package})')
+    return path
+
+
+def _try_out(sandbox: Bubblewrap) -> None:
+    with sandbox.start(_PROBE) as process:
+        status = process.wait()
+        noise = process.noise().strip()
+    if status:
+        sandbox.close()
+        raise Fatal(f'bubblewrap cannot start a sandbox: {_obstacle() or noise}')
+
+
+def _obstacle() -> str | None:
+    for setting, bad, good in _KERNEL_SETTINGS:
+        with contextlib.suppress(OSError):
+            if Path('/proc/sys', setting).read_text().strip() == bad:
+                name = setting.replace('/', '.')
+                return f'{name} is {bad}; as root: sysctl -w {name}={good}'
+    return None
+
+
+def _launch(bwrap: str, job: Job, uid: int | None) -> tuple[Popen, int | None]:
+    """Start bwrap; beside it the first process of its name space, None if bwrap failed before."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as info:
+        with contextlib.ExitStack() as inherited:
+            inherited.callback(os.close, writing)
+            files = {
+                path: inherited.enter_context(_memory(text)) for path, text in layout.FILES.items()
+            }
+            command = [bwrap, '--info-fd', str(writing), *_arguments(bwrap, job, files)]
+            popen = spawn(lambda: _popen(command, (writing, *files.values()), uid))
+        text = info.read()
+    return popen, json.loads(text)['child-pid'] if text else None
+
+
+def _popen(command: Sequence[str], descriptors: Sequence[int], uid: int | None) -> Popen:
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pass_fds=descriptors,
+        env={},  # the sandbox could read it in /proc/1/environ
+        cwd='/',
+        umask=0o022,
+        start_new_session=True,
+        user=uid,
+        group=uid,
+        extra_groups=None if uid is None else (),
+    )
+
+
+@contextlib.contextmanager
+def _memory(text: str) -> Iterator[int]:
+    """A descriptor to read `text` from."""
+    descriptor = os.memfd_create('coevo')
+    try:
+        os.write(descriptor, text.encode())
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@functools.cache
+def _options(bwrap: str) -> tuple[str, ...]:
+    """Isolation that every job gets; older versions of bwrap lack one of them."""
+    done = subprocess.run([bwrap, '--help'], capture_output=True, text=True, check=True)
+    disable = ('--disable-userns',) if '--disable-userns' in done.stdout + done.stderr else ()
+    identity = str(layout.USER_ID)
+    return (
+        *('--unshare-all', '--unshare-user', *disable),
+        *('--die-with-parent', '--new-session', '--as-pid-1'),
+        *('--cap-drop', 'ALL', '--hostname', layout.HOST_NAME),
+        *('--uid', identity, '--gid', identity),
+    )
+
+
+def _arguments(bwrap: str, job: Job, files: dict[str, int]) -> list[str]:
+    arguments = [*_options(bwrap), *_system(files)]
+    for folder in (WORK_FOLDER, TEMPORARY_FOLDER):
+        arguments += ('--size', str(job.limits.disk_bytes), '--tmpfs', folder)
+    arguments += ('--dir', HOME)
+    for mount in job.all_mounts:
+        arguments += ('--ro-bind', str(mount.source), mount.target)
+    for folder in (*layout.HIDDEN, '/dev', '/'):
+        arguments += ('--remount-ro', folder)
+    for name, value in sorted(job.full_environment.items()):
+        arguments += ('--setenv', name, value)
+    command = (*layout.FIRST_PROCESS, *layout.process_limits(job.limits), *job.argv)
+    return [*arguments, '--chdir', job.cwd, '--', *command]
+
+
+def _system(files: dict[str, int]) -> list[str]:
+    arguments = []
+    for folder in layout.system_folders():
+        arguments += ['--ro-bind', folder, folder]
+    for link, target in layout.system_links().items():
+        arguments += ['--symlink', target, link]
+    for path, descriptor in files.items():
+        arguments += ['--perms', '0444', '--ro-bind-data', str(descriptor), path]
+    for folder in layout.HIDDEN:
+        arguments += ['--tmpfs', folder]
+    shared = str(layout.SHARED_MEMORY_BYTES)
+    return [*arguments, '--proc', '/proc', '--dev', '/dev', '--size', shared, '--tmpfs', '/dev/shm']

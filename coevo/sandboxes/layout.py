@@ -1,0 +1,82 @@
+"""What every sandbox shows of the system, whichever back end mounts it: programs, not people.
+
+Nothing of /home, /root, /var, /opt, /sys or the host's accounts is there, and of /etc only what
+programs and JVMs are installed with.
+"""
+
+from __future__ import annotations
+
+import math
+import resource
+from pathlib import Path
+
+from coevo.sandboxes.job import HOME
+from coevo.sandboxes.job import Limits
+
+HOST_NAME = 'coevo'
+USER_ID = 1000
+
+# Folders that are links into /usr on most systems, real ones on the others.
+_TOP_FOLDERS = ('bin', 'lib', 'lib32', 'lib64', 'libx32', 'sbin')
+
+# Configuration that installed programs link to; public, and empty of secrets on every system.
+_CONFIGURATION = ('alternatives', 'fonts', 'java*', 'ld.so.cache', 'ssl/certs')
+
+# What people put there by hand is theirs.
+HIDDEN = ('/usr/local',)
+
+FILES = {
+    '/etc/group': f'root:x:0:\ncoevo:x:{USER_ID}:\nnogroup:x:65534:\n',
+    '/etc/hosts': f'127.0.0.1 localhost {HOST_NAME}\n::1 localhost\n',
+    '/etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
+    '/etc/passwd': (
+        'root:x:0:0:root:/nonexistent:/bin/false\n'
+        f'coevo:x:{USER_ID}:{USER_ID}:coevo:{HOME}:/bin/sh\n'
+        'nobody:x:65534:65534:nobody:/nonexistent:/bin/false\n'
+    ),
+}
+
+SHARED_MEMORY_BYTES = 64 << 20
+_OPEN_FILES = 8192
+_CPU_MARGIN_SECONDS = 10
+
+# The first process: it starts the job, collects orphans, and by ending takes all others with it.
+FIRST_PROCESS = ('/bin/sh', '-c', '"$@"; exit $?', 'sh')
+
+
+def system_folders() -> tuple[str, ...]:
+    """Files and folders of the host that are mounted at their own path."""
+    real = [f'/{name}' for name in _TOP_FOLDERS if _is_real_folder(Path('/', name))]
+    found = [path for name in _CONFIGURATION for path in sorted(Path('/etc').glob(name))]
+    return ('/usr', *real, *(str(path) for path in found if not path.is_symlink()))
+
+
+def system_links() -> dict[str, str]:
+    """Top folders that are links, and where they lead."""
+    links = {f'/{name}': Path('/', name) for name in _TOP_FOLDERS}
+    return {name: str(link.readlink()) for name, link in links.items() if link.is_symlink()}
+
+
+def _is_real_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def process_limits(limits: Limits) -> tuple[str, ...]:
+    """A command prefix that sets the kernel's limits, which hold for each process (NPROC: user)."""
+    wanted = {
+        'cpu': (resource.RLIMIT_CPU, math.ceil(limits.cpu_seconds) + _CPU_MARGIN_SECONDS),
+        'nproc': (resource.RLIMIT_NPROC, limits.processes),
+        'fsize': (resource.RLIMIT_FSIZE, limits.file_bytes),
+        'core': (resource.RLIMIT_CORE, 0),
+        'nofile': (resource.RLIMIT_NOFILE, _OPEN_FILES),
+    }
+    if limits.memory_bytes >= 4 << 30:
+        wanted['as'] = (resource.RLIMIT_AS, limits.memory_bytes)
+    options = (f'--{name}={_capped(kind, value)}' for name, (kind, value) in wanted.items())
+    return ('/usr/bin/prlimit', *options, '--')
+
+
+def _capped(kind: int, value: int) -> int:
+    """No more than what this process may have itself: an unprivileged user cannot raise it."""
+    _, hard = resource.getrlimit(kind)
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)

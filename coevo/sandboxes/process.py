@@ -1,0 +1,150 @@
+"""A program in a sandbox, watched: limits of the whole tree, its noise drained, its end complete."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO
+from typing import Protocol
+from typing import Self
+from typing import cast
+
+from coevo.sandboxes.job import Limits
+from coevo.sandboxes.spawning import Popen
+
+NOISE_BYTES = 64 * 1024
+_SAMPLE_SECONDS = 0.2
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the living processes of a tree have used; CPU with that of their reaped children."""
+
+    cpu_seconds: float = 0.0
+    memory_bytes: int = 0
+
+
+class Tree(Protocol):
+    """All processes of one job, as a back end sees them."""
+
+    def usage(self) -> Usage: ...
+
+    # kills all of them and returns when none is left; may be called at any time, from any thread
+    def kill(self) -> None: ...
+
+
+class Process:
+    """A started job; safe from several threads.
+
+    stdin     its standard input
+    stdout    its standard output, a raw pipe: who reads must cap what is read
+    exceeded  'cpu', 'wall' or 'memory' if it was killed for that limit
+    """
+
+    def __init__(
+        self, popen: Popen, tree: Tree, limits: Limits, ended: Callable[[], None] = lambda: None
+    ) -> None:
+        """Watch over a started process; `ended` is called once, when nothing of it is left."""
+        self.stdin = cast(BinaryIO, popen.stdin)
+        self.stdout = cast(BinaryIO, popen.stdout)
+        self.exceeded: str | None = None
+        self._popen, self._tree, self._limits, self._on_end = popen, tree, limits, ended
+        self._started = time.monotonic()
+        self._cpu_seconds = 0.0
+        self._noise = bytearray()
+        self._over = threading.Event()
+        self._drain = threading.Thread(target=self._drain_noise, daemon=True)
+        self._drain.start()
+        threading.Thread(target=self._supervise, daemon=True).start()
+
+    def noise(self) -> str:
+        """The last 64 KiB of standard error."""
+        if self._over.is_set():
+            self._drain.join(timeout=5)
+        return bytes(self._noise).decode(errors='replace')
+
+    def cpu_seconds(self) -> float:
+        """CPU time of the whole tree so far; exact once it has ended by itself or by `kill`."""
+        if not self._over.is_set():
+            self._sample()
+        return self._cpu_seconds
+
+    def poll(self) -> int | None:
+        """The exit status if nothing of the job is left, else None."""
+        return self._popen.returncode if self._over.is_set() else None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit status, 128 + n or -n for signal n; TimeoutError after `timeout` seconds."""
+        if not self._over.wait(timeout):
+            raise TimeoutError(f'the process still runs after {timeout} seconds')
+        return self._popen.returncode
+
+    def kill(self) -> None:
+        """Kill the whole tree; returns when nothing is left."""
+        if not self._over.is_set():
+            self._tree.kill()
+            self._over.wait()
+        with contextlib.suppress(BrokenPipeError):
+            self.stdin.close()
+
+    def close(self) -> None:
+        """Kill, and close the pipes; nobody may be reading."""
+        self.kill()
+        self.stdout.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # Only what has ended is collected: its supervisor holds a reference until then.
+        with contextlib.suppress(BrokenPipeError):
+            self.stdin.close()
+        self.stdout.close()
+
+    def _drain_noise(self) -> None:
+        stream = cast(BinaryIO, self._popen.stderr)
+        with stream:
+            while block := os.read(stream.fileno(), _BLOCK):
+                self._noise += block
+                del self._noise[:-NOISE_BYTES]
+
+    def _supervise(self) -> None:
+        handle = os.pidfd_open(self._popen.pid)
+        try:
+            poll = select.poll()
+            poll.register(handle, select.POLLIN)
+            while not poll.poll(_SAMPLE_SECONDS * 1000):
+                self.exceeded = self._limit_hit()
+                if self.exceeded:
+                    self._tree.kill()
+                    break
+        finally:
+            os.close(handle)
+        _, status, used = os.wait4(self._popen.pid, 0)
+        self._cpu_seconds = max(self._cpu_seconds, used.ru_utime + used.ru_stime)
+        self._tree.kill()
+        self._popen.returncode = os.waitstatus_to_exitcode(status)
+        self._on_end()
+        self._over.set()
+
+    def _limit_hit(self) -> str | None:
+        memory_bytes = self._sample()
+        if self._cpu_seconds > self._limits.cpu_seconds:
+            return 'cpu'
+        if time.monotonic() - self._started > self._limits.wall_seconds:
+            return 'wall'
+        return 'memory' if memory_bytes > self._limits.memory_bytes else None
+
+    def _sample(self) -> int:
+        usage = self._tree.usage()
+        self._cpu_seconds = max(self._cpu_seconds, usage.cpu_seconds)
+        return usage.memory_bytes
