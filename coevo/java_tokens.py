@@ -24,7 +24,7 @@ _CALLS = Query(
     (object_creation_expression type: (_) @new)
     (method_reference) @reference""",
 )
-_PLACEHOLDERS = ('\1name', '\1type')  # no Java token begins so
+_NAME, _TYPE = '\1name', '\1type'  # no Java token begins so
 
 Span = tuple[int, int]
 """Bytes, the end exclusive."""
@@ -84,9 +84,16 @@ class Slice:
         )
 
     def bare(self, name: str, simple: str) -> tuple[str, ...]:
-        """The texts with a declaration's own name and its class's replaced by placeholders."""
-        replaced = {simple: _PLACEHOLDERS[1], name: _PLACEHOLDERS[0]}
-        return tuple(replaced.get(text, text) for text in self.texts)
+        """The texts with a declaration's own name and its class's replaced by placeholders.
+
+        Behind a dot the name is most often that of what a test tests, not its own.
+        """
+        bare, before = [], ''
+        for text in self.texts:
+            own = text == name and before not in ('.', '::')
+            bare.append(_NAME if own else _TYPE if text == simple else text)
+            before = text
+        return tuple(bare)
 
 
 def outside(span: Span, holes: Iterable[Span]) -> list[Span]:

@@ -1,0 +1,95 @@
+"""The sieve: what a pair changes, filter by filter in the order of the tables, to what is run.
+
+| the pair changes | what is run | dropped |
+| --- | --- | --- |
+| source and tests | changed, inserted, deleted and context_changed tests, and unchanged ones with a \
+changed dependency up to the profile's limit | the rest: `not_sampled` |
+| source only | a sample of the unchanged tests with a changed dependency | the rest: `not_sampled` |
+| tests only | changed tests, for repair | all others: `no_source_change` |
+| neither | nothing | the pair, with its reason |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from coevo.reasons import Reason
+
+from coevo.identity import method_id
+from coevo.profiles import Profile
+from coevo.records import Candidate
+from coevo.records import Drop
+from coevo.records import Pair
+from coevo.records import Stage
+from filters import content
+from filters import gap
+from filters import repair_only
+from filters import sample
+from filters.base import Case
+from filters.base import ChangeFilter
+from filters.base import MethodFilter
+from filters.base import PairChange
+from filters.base import PairFilter
+
+PAIR_FILTERS: Mapping[str, PairFilter] = {'gap': gap}
+CHANGE_FILTERS: Mapping[str, ChangeFilter] = {'content': content}
+METHOD_FILTERS: Mapping[str, MethodFilter] = {'repair_only': repair_only, 'sample': sample}
+FILTERS: Mapping[str, PairFilter | ChangeFilter | MethodFilter] = {
+    **PAIR_FILTERS,
+    **CHANGE_FILTERS,
+    **METHOD_FILTERS,
+}
+"""All filters, in the order in which they are asked."""
+
+
+def sieve_pair(pair: Pair, profile: Profile) -> Drop | None:
+    """Why a pair is dropped before it is even diffed, or None."""
+    for filter_ in PAIR_FILTERS.values():
+        if (reason := filter_.check(pair, profile)) is not None:
+            return _drop(pair, Stage.PAIR, pair.pair_id, reason)
+    return None
+
+
+def sieve(change: PairChange, profile: Profile) -> tuple[tuple[Candidate, ...], tuple[Drop, ...]]:
+    """The candidates to run, and the drops: one for the pair, or one for each other candidate."""
+    if (drop := _judge_pair(change, profile)) is not None:
+        return (), (drop,)
+    case = Case(change=change, profile=profile)
+    kept, drops = [], []
+    for candidate in change.candidates:
+        reason = _judge(case, candidate)
+        if reason is None:
+            kept.append(candidate)
+        else:
+            key = method_id(change.pair, candidate)
+            drops.append(_drop(change.pair, Stage.SIEVE, key, reason))
+    return tuple(kept), tuple(drops)
+
+
+def _judge_pair(change: PairChange, profile: Profile) -> Drop | None:
+    if (drop := sieve_pair(change.pair, profile)) is not None:
+        return drop
+    case = Case(change=change, profile=profile)
+    for filter_ in CHANGE_FILTERS.values():
+        if (reason := filter_.check(case)) is not None:
+            return _drop(change.pair, Stage.PAIR, change.pair.pair_id, reason)
+    return None
+
+
+def _judge(case: Case, candidate: Candidate) -> Reason | None:
+    for filter_ in METHOD_FILTERS.values():
+        if (reason := filter_.check(case, candidate)) is not None:
+            return reason
+    return None
+
+
+def _drop(pair: Pair, stage: Stage, key: str, reason: Reason) -> Drop:
+    return Drop(
+        repo=pair.repo,
+        walk=pair.walk,
+        pair_id=pair.pair_id,
+        stage=stage,
+        unit=stage.unit,
+        key=key,
+        reason=reason,
+    )

@@ -16,10 +16,10 @@ from coevo.git import FileChange
 from coevo.git import Repository
 from coevo.reasons import Reason
 
+from coevo.identity import method_id
 from coevo.records import Candidate
 from coevo.records import Change
 from coevo.records import Pair
-from coevo.records import short_hash
 from miners.contexts import Test
 from miners.contexts import TestTree
 from miners.contexts import is_test_resource
@@ -34,6 +34,8 @@ from miners.sources import source_changes
 from miners.trees import Side
 from miners.trees import Tree
 from miners.trees import tree
+
+__all__ = ['PairChange', 'diff', 'method_id']
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,21 +72,7 @@ def diff(repository: Repository, pair: Pair) -> PairChange:
     )
 
 
-def method_id(pair: Pair, candidate: Candidate) -> str:
-    """The stable id of a test method in a pair, the same under every walk."""
-    method = candidate.method
-    kind = 'deleted' if candidate.change is Change.DELETED else 'method'
-    return short_hash(
-        pair.pair_id,
-        kind,
-        method.test_file,
-        method.test_class,
-        method.test_method,
-        *method.parameters,
-    )
-
-
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def _test_tree(repository: Repository, rev: str) -> TestTree:
     return TestTree(tree(repository, rev))
 

@@ -207,7 +207,7 @@ class SourceIndex:
         return frozenset(found - {simple})
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def source_index(tree: Tree) -> SourceIndex:
     return SourceIndex(tree)
 

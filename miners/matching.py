@@ -11,11 +11,12 @@ from difflib import SequenceMatcher
 
 from miners.contexts import Test
 
-SIMILAR = 0.8
+SIMILAR = 0.85
 """Least share of tokens that two bodies have in common, in order, to be one edited method.
 
-Only methods of one class's lineage are compared. Tests of one class resemble each other, so less
-takes new tests for edited ones; see the module's tests and benchmarks for the counts.
+Only methods of one class's lineage are compared. Over 573 adjacent states of five repositories 27
+renamed and edited methods reach 0.8, all of them rightly, and 20 reach 0.85; but of 195 methods
+published as new in some of these pairs 6 are among the former, 2 among the latter.
 """
 
 Match = tuple[Test, Test]

@@ -1,7 +1,8 @@
 """The production declarations that a pair inserted, modified or removed.
 
-A type that moved with its package, file or module is the same type; a member that was renamed or
-went to another type is not the same member, since its callers must change.
+A type that moved with its package, file or module is the same type, and its equal members are
+unchanged; if its qualified name is another, the type itself is modified, since its users must
+change. A member that was renamed or went to another type is another member.
 """
 
 from __future__ import annotations
@@ -114,8 +115,8 @@ def _share(old: JavaType, new: JavaType) -> float:
 def _type_changes(old: Located | None, new: Located | None) -> Iterator[SourceChange]:
     before = _callables(old.type) if old else {}
     after = _callables(new.type) if new else {}
-    hashes = [located.type.header_hash if located else None for located in (old, new)]
-    if hashes[0] != hashes[1]:
+    headers = [(at.type.name, at.type.header_hash) if at else None for at in (old, new)]
+    if headers[0] != headers[1]:
         yield _change(old, new, None, None)
     for key in dict.fromkeys([*before, *after]):
         one, other = before.get(key), after.get(key)

@@ -143,7 +143,7 @@ class Tree:
         return any(i.name == '*' and i.text in holders for i in file.imports)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def tree(repository: Repository, rev: str) -> Tree:
     """The tree of a revision, kept since a walk's neighbours share one end."""
     return Tree(repository, rev)

@@ -209,11 +209,17 @@ def test_text_blocks_may_be_indented_anew() -> None:
 
 
 def test_bare_hash_is_blind_to_the_own_name_and_the_class_name() -> None:
-    one = members('class A { void m() { new A().m(); } }')['m']
-    two = members('class B { void n() { new B().n(); } }')['n']
-    three = members('class B { void n() { new A().n(); } }')['n']
+    one = members('class A { void m() { new A(); m(); } }')['m']
+    two = members('class B { void n() { new B(); n(); } }')['n']
+    three = members('class B { void n() { new A(); n(); } }')['n']
     assert one.hash != two.hash
     assert one.bare_hash == two.bare_hash != three.bare_hash
+
+
+def test_the_own_name_behind_a_dot_is_another_name() -> None:
+    one = members('class A { void size() { list.size(); } }')['size']
+    two = members('class A { void count() { list.size(); } }')['count']
+    assert one.bare_hash == two.bare_hash
 
 
 def test_header_hash_covers_all_but_methods_and_nested_types() -> None:

@@ -1,0 +1,53 @@
+"""Named sets of thresholds, from the versioned file `profiles.toml` beside this module."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from importlib.resources import files
+
+from coevo.errors import Fatal
+from coevo.records import Walk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What a run keeps; options given by hand win over it.
+
+    gap_hours         most hours between a pair's ends under the walk `states`; None is no limit
+    unchanged_sample  unchanged tests to run in a pair that changes the source only
+    unchanged_limit   unchanged tests to run in a pair that changes both; None is no limit
+    commits           newest commits of the log to visit; None is all
+    """
+
+    name: str
+    walk: Walk
+    gap_hours: float | None
+    unchanged_sample: int
+    unchanged_limit: int | None
+    commits: int | None
+
+
+def profiles() -> dict[str, Profile]:
+    """All profiles by name, in the file's order."""
+    text = files('coevo').joinpath('profiles.toml').read_text(encoding='utf-8')
+    return {
+        name: Profile(
+            name=name,
+            walk=Walk(values['walk']),
+            gap_hours=values.get('gap_hours'),
+            unchanged_sample=values['unchanged_sample'],
+            unchanged_limit=values.get('unchanged_limit'),
+            commits=values.get('commits'),
+        )
+        for name, values in tomllib.loads(text).items()
+        if name != 'version'
+    }
+
+
+def load(name: str) -> Profile:
+    """The profile of that name; Fatal if there is none."""
+    known = profiles()
+    if name not in known:
+        raise Fatal(f'There is no profile {name!r}: use one of {", ".join(known)}.')
+    return known[name]

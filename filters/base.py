@@ -1,0 +1,74 @@
+"""What a filter is: a module with its REASONS and check(), which gives a reason to drop or None."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from coevo.reasons import Reason
+
+from coevo.identity import method_id
+from coevo.profiles import Profile
+from coevo.records import Candidate
+from coevo.records import Change
+from coevo.records import Pair
+from coevo.records import short_hash
+
+
+class PairChange(Protocol):
+    """What the diff of a pair tells."""
+
+    @property
+    def pair(self) -> Pair: ...
+    @property
+    def source_changed(self) -> bool: ...
+    @property
+    def tests_changed(self) -> bool: ...
+    @property
+    def candidates(self) -> tuple[Candidate, ...]: ...
+    @property
+    def reason(self) -> Reason | None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A pair's change under a profile: what filters of either kind judge by."""
+
+    change: PairChange
+    profile: Profile
+
+    @cached_property
+    def unchanged_by_lot(self) -> tuple[str, ...]:
+        """The method ids of unchanged candidates, in an order drawn with the pair as seed."""
+        pair = self.change.pair
+        ids = [
+            method_id(pair, candidate)
+            for candidate in self.change.candidates
+            if candidate.change is Change.UNCHANGED
+        ]
+        return tuple(sorted(ids, key=lambda id_: short_hash(pair.pair_id, id_)))
+
+
+class PairFilter(Protocol):
+    # every reason `check` may return: the funnel lists them even at zero
+    @property
+    def REASONS(self) -> tuple[Reason, ...]: ...
+    # why this pair is dropped, or None to keep it
+    def check(self, pair: Pair, profile: Profile) -> Reason | None: ...
+
+
+class ChangeFilter(Protocol):
+    # every reason `check` may return
+    @property
+    def REASONS(self) -> tuple[Reason, ...]: ...
+    # why a pair that changes this is dropped, or None to keep it
+    def check(self, case: Case) -> Reason | None: ...
+
+
+class MethodFilter(Protocol):
+    # every reason `check` may return
+    @property
+    def REASONS(self) -> tuple[Reason, ...]: ...
+    # why this candidate is dropped, or None to keep it
+    def check(self, case: Case, candidate: Candidate) -> Reason | None: ...

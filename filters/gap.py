@@ -1,0 +1,25 @@
+"""Pairs of states whose ends are too far apart to be one change.
+
+Only the walk over states asks: a commit and its parent are one change however long it took. The
+gap is by committer time of the whole pair.
+"""
+
+from __future__ import annotations
+
+from coevo.reasons import Reason
+
+from coevo.profiles import Profile
+from coevo.records import Pair
+from coevo.records import Walk
+
+REASONS = (Reason.GAP_UNKNOWN, Reason.GAP_NEGATIVE, Reason.GAP_TOO_LONG)
+
+
+def check(pair: Pair, profile: Profile) -> Reason | None:
+    if pair.walk is not Walk.STATES or profile.gap_hours is None:
+        return None
+    if pair.gap_hours is None:
+        return Reason.GAP_UNKNOWN
+    if pair.gap_hours < 0:
+        return Reason.GAP_NEGATIVE
+    return Reason.GAP_TOO_LONG if pair.gap_hours > profile.gap_hours else None

@@ -1,0 +1,26 @@
+"""A bounded sample of the unchanged tests with a changed dependency, drawn with the pair as seed.
+
+The profile's `unchanged_sample` bounds it where only the source changes, its `unchanged_limit`
+where the tests change too.
+"""
+
+from __future__ import annotations
+
+from coevo.reasons import Reason
+
+from coevo.identity import method_id
+from coevo.records import Candidate
+from coevo.records import Change
+from filters.base import Case
+
+REASONS = (Reason.NOT_SAMPLED,)
+
+
+def check(case: Case, candidate: Candidate) -> Reason | None:
+    if candidate.change is not Change.UNCHANGED:
+        return None
+    profile = case.profile
+    size = profile.unchanged_limit if case.change.tests_changed else profile.unchanged_sample
+    if size is None or method_id(case.change.pair, candidate) in case.unchanged_by_lot[:size]:
+        return None
+    return Reason.NOT_SAMPLED

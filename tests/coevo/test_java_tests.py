@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import pytest
+
+from coevo.java_tests import find_tests
+from coevo.java_tests import is_fixture
+from coevo.syntax import JavaType
+from coevo.syntax import parse
+
+
+def found_in(source: str, *others: str) -> list[str]:
+    """Class#method of the tests in a file, the other files being all that it can see."""
+    files = [parse(text.encode()) for text in (source, *others)]
+    types = [type_ for file in files for type_ in file.types]
+
+    def resolve(simple: str) -> list[JavaType]:
+        return [type_ for type_ in types if type_.simple == simple]
+
+    return [f'{type_.name}#{member.name}' for type_, member in find_tests(files[0], resolve)]
+
+
+@pytest.mark.parametrize(
+    'annotation',
+    [
+        'Test',
+        'org.junit.Test',
+        'Test(expected = X.class)',
+        'Theory',
+        'ParameterizedTest',
+        'RepeatedTest(3)',
+        'TestFactory',
+        'TestTemplate',
+        'Disabled @Test',
+        'Test @Ignore("x")',
+    ],
+)
+def test_annotated_methods(annotation: str) -> None:
+    assert found_in(f'class A {{ @{annotation} void m() {{}} void helper() {{}} }}') == ['A#m']
+
+
+def test_nested_classes() -> None:
+    assert found_in('class A { @Nested class B { @Test void m() {} } }') == ['A$B#m']
+
+
+def test_junit3() -> None:
+    source = """public class A extends TestCase {
+      public void testOne() {}
+      public void test() {}
+      void testHidden() {}
+      public void testWith(int x) {}
+      public int testValue() { return 1; }
+      public static void testStatic() {}
+      public void helper() {}
+    }"""
+    assert found_in(source) == ['A#testOne', 'A#test']
+
+
+def test_junit3_through_the_test_tree() -> None:
+    source = 'class A extends Base { public void testIt() {} }'
+    assert found_in(source, 'class Base extends More {}', 'class More extends TestCase {}')
+    assert not found_in(source, 'class Base extends More {}', 'class More {}')
+    assert not found_in(source)
+
+
+def test_junit3_bases_of_libraries_count_by_name() -> None:
+    assert found_in('class A extends PlexusTestCase { public void testIt() {} }') == ['A#testIt']
+
+
+def test_a_circle_of_superclasses_ends() -> None:
+    source = 'class A extends B { public void testIt() {} } class B extends A {}'
+    assert found_in(source) == []
+
+
+def test_annotations_made_of_test_annotations() -> None:
+    source = 'class A { @Fast void m() {} @Slow void n() {} }'
+    fast, quick = '@Quick @interface Fast {}', '@Test @interface Quick {}'
+    assert found_in(source, fast, quick, '@interface Slow {}') == ['A#m']
+
+
+def test_abstract_and_static_methods_are_no_tests() -> None:
+    assert found_in('abstract class A { @Test abstract void m(); @Test static void n() {} }') == []
+
+
+def test_a_method_counts_where_it_is_declared() -> None:
+    base = 'abstract class Base { @Test void m() {} }'
+    assert found_in('class A extends Base {}', base) == []
+    assert found_in(base) == ['Base#m']
+
+
+def test_default_methods_of_interfaces() -> None:
+    assert found_in('interface A { @Test default void m() {} }') == ['A#m']
+
+
+def test_fixtures() -> None:
+    source = """class A {
+      @Rule public Temp rule = new Temp();
+      int plain;
+      A() {}
+      { run(); }
+      @BeforeEach void start() {}
+      protected void setUp() {}
+      void helper() {}
+    }"""
+    found = parse(source.encode()).types[0].members
+    assert [m.name for m in found if is_fixture(m)] == ['rule', 'A', '<init>', 'start', 'setUp']

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from dataclasses import replace
+from datetime import UTC
+from datetime import datetime
+from datetime import timedelta
+
+import pytest
+from coevo.reasons import EXPLANATIONS
+from coevo.reasons import OWNERS
+from coevo.reasons import Reason
+
+from coevo.identity import method_id
+from coevo.profiles import Profile
+from coevo.profiles import load
+from coevo.records import Candidate
+from coevo.records import Change
+from coevo.records import Commit
+from coevo.records import Pair
+from coevo.records import Stage
+from coevo.records import TestMethod
+from coevo.records import Walk
+from filters import FILTERS
+from filters import sieve
+from filters import sieve_pair
+
+START = datetime(2020, 1, 1, tzinfo=UTC)
+PROFILE = replace(load('default'), unchanged_sample=10, unchanged_limit=20)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    pair: Pair
+    source_changed: bool = True
+    tests_changed: bool = True
+    candidates: tuple[Candidate, ...] = ()
+    reason: Reason | None = None
+
+
+def pair(hours: float | None = 1, walk: Walk = Walk.PARENTS, new: str = 'b') -> Pair:
+    later = None if hours is None else START + timedelta(hours=hours)
+    return Pair(
+        repo='local/x',
+        walk=walk,
+        old=Commit(rev='a', parents=(), author_date=START, committer_date=START),
+        new=Commit(rev=new, parents=(), author_date=later, committer_date=later),
+        old_is_ancestor=True,
+    )
+
+
+def candidates(change: Change, count: int) -> tuple[Candidate, ...]:
+    methods = [
+        TestMethod(module='.', test_file='T.java', test_class='T', test_method=f'{change}{i}')
+        for i in range(count)
+    ]
+    return tuple(
+        Candidate(
+            change=change,
+            old=None if change is Change.INSERTED else method,
+            new=None if change is Change.DELETED else method,
+            old_source=None,
+            new_source=None,
+        )
+        for method in methods
+    )
+
+
+ALL = tuple(c for change in Change for c in candidates(change, 30))
+
+
+def kept(change: Difference, profile: Profile = PROFILE) -> Counter[Change]:
+    """What stays, by change, after the first law: nothing is lost, and once only."""
+    left, drops = sieve(change, profile)
+    ids = {method_id(change.pair, candidate) for candidate in change.candidates}
+    assert len(ids) == len(change.candidates)
+    if not any(drop.stage is Stage.PAIR for drop in drops):
+        assert ids == {method_id(change.pair, c) for c in left} | {drop.key for drop in drops}
+        assert len(ids) == len(left) + len(drops)
+    assert all(drop.unit == drop.stage.unit for drop in drops)
+    return Counter(candidate.change for candidate in left)
+
+
+def test_source_and_tests() -> None:
+    change = Difference(pair=pair(), candidates=ALL)
+    expected = Counter({**dict.fromkeys(Change, 30), Change.UNCHANGED: 20})
+    assert kept(change) == expected
+    drops = sieve(change, PROFILE)[1]
+    assert {drop.reason for drop in drops} == {Reason.NOT_SAMPLED}
+
+
+def test_source_and_tests_without_a_limit() -> None:
+    change = Difference(pair=pair(), candidates=ALL)
+    assert kept(change, replace(PROFILE, unchanged_limit=None)) == dict.fromkeys(Change, 30)
+
+
+def test_source_only() -> None:
+    change = Difference(
+        pair=pair(), tests_changed=False, candidates=candidates(Change.UNCHANGED, 30)
+    )
+    assert kept(change) == {Change.UNCHANGED: 10}
+
+
+def test_tests_only() -> None:
+    some = tuple(c for c in ALL if c.change is not Change.UNCHANGED)
+    change = Difference(pair=pair(), source_changed=False, candidates=some)
+    assert kept(change) == {Change.CHANGED: 30}
+    assert {drop.reason for drop in sieve(change, PROFILE)[1]} == {Reason.NO_SOURCE_CHANGE}
+
+
+def test_neither() -> None:
+    change = Difference(
+        pair=pair(),
+        source_changed=False,
+        tests_changed=False,
+        reason=Reason.COMMENTS_OR_FORMATTING_ONLY,
+    )
+    left, (drop,) = sieve(change, PROFILE)
+    assert left == ()
+    assert (drop.stage, drop.unit, drop.key) == (Stage.PAIR, 'pair', change.pair.pair_id)
+    assert drop.reason == 'comments_or_formatting_only'
+
+
+def test_the_sample_is_drawn_by_pair_and_blind_to_order() -> None:
+    some = candidates(Change.UNCHANGED, 30)
+    change = Difference(pair=pair(), tests_changed=False, candidates=some)
+    drawn = set(sieve(change, PROFILE)[0])
+    turned = replace(change, candidates=tuple(reversed(some)))
+    assert set(sieve(turned, PROFILE)[0]) == drawn
+    other = replace(change, pair=pair(new='c'))
+    assert set(sieve(other, PROFILE)[0]) != drawn
+
+
+@pytest.mark.parametrize(
+    ('hours', 'reason'),
+    [
+        (12, None),
+        (12.01, Reason.GAP_TOO_LONG),
+        (0, None),
+        (-0.5, Reason.GAP_NEGATIVE),
+        (None, Reason.GAP_UNKNOWN),
+    ],
+)
+def test_the_gap_is_asked_of_states_only(hours: float | None, reason: Reason | None) -> None:
+    profile = load('testevo')
+    drop = sieve_pair(pair(hours, Walk.STATES), profile)
+    assert (drop and drop.reason) == reason
+    assert sieve_pair(pair(hours, Walk.PARENTS), profile) is None
+    left, drops = sieve(Difference(pair=pair(hours, Walk.STATES), candidates=ALL), profile)
+    assert bool(left) == (reason is None)
+    if reason is not None:
+        assert [d.reason for d in drops] == [reason]
+
+
+def test_no_limit_means_no_gap_is_too_long() -> None:
+    profile = replace(load('testevo'), gap_hours=None)
+    assert sieve_pair(pair(1e4, Walk.STATES), profile) is None
+
+
+def test_every_reason_has_one_owner() -> None:
+    reasons = [reason for filter_ in FILTERS.values() for reason in filter_.REASONS]
+    assert len(set(reasons)) == len(reasons)
+    assert set(reasons) <= set(OWNERS)
+
+
+def test_every_reason_is_explained() -> None:
+    reasons = [reason for filter_ in FILTERS.values() for reason in filter_.REASONS]
+    assert all(EXPLANATIONS[reason] for reason in reasons)

@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from coevo.reasons import Reason
+
+from coevo.records import Change
+from coevo.records import Revised
+from miners.changes import method_id
+from tests.miners.pairs_of import changes
+from tests.miners.pairs_of import diffed
+from tests.miners.pairs_of import only
+
+FOO = 'public class Foo { public int one() { return 1; } public int two() { return 2; } }'
+FOO2 = FOO.replace('return 1', 'return 11')
+ONE = '@Test public void one() { assertEquals(1, new Foo().one()); }'
+TWO = '@Test public void two() { assertEquals(2, new Foo().two()); }'
+
+
+def java_class(*methods: str, name: str = 'FooTest', extra: str = '') -> str:
+    return f'class {name} {extra} {{ {" ".join(methods)} }}'
+
+
+def test_inserted_changed_deleted(tmp_path: Path) -> None:
+    three = '@Test public void three() { fail("nothing like the others", now()); }'
+    old = {'Foo': FOO, 'FooTest': java_class(ONE, TWO)}
+    new = {'Foo': FOO2, 'FooTest': java_class(ONE.replace('(1,', '(11,'), three)}
+    change = diffed(tmp_path, old, new)
+    assert changes(change) == {'one': 'changed', 'two': 'deleted', 'three': 'inserted'}
+    assert (change.source_changed, change.tests_changed, change.reason) == (True, True, None)
+    assert not change.pom_changed
+    by_name = {c.method.test_method: c for c in change.candidates}
+    assert by_name['one'].old_source == ONE
+    assert by_name['one'].new_source == ONE.replace('(1,', '(11,')
+    assert by_name['two'].new is by_name['two'].new_source is None
+    assert by_name['three'].old is by_name['three'].old_source is None
+
+
+def test_an_unchanged_test_is_a_candidate_only_if_a_dependency_changed(tmp_path: Path) -> None:
+    change = diffed(tmp_path, {'Foo': FOO, 'FooTest': java_class(ONE, TWO)}, {'Foo': FOO2})
+    candidate = only(change)
+    assert (candidate.change, candidate.method.test_method) == (Change.UNCHANGED, 'one')
+    assert candidate.focal_method == 'p.Foo#one()'
+    (dependency,) = candidate.dependencies
+    assert dependency.declaration == 'public int one()'
+    assert dependency.file == 'src/main/java/p/Foo.java'
+    assert (dependency.revised, dependency.rank) == (Revised.MODIFIED, 1)
+    assert (dependency.start_line, dependency.end_line) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    'files',
+    [
+        {'Foo': FOO.replace('{ return 1', '{ // one\n  return 1')},
+        {'FooTest': '/** Doc. */ ' + java_class(ONE).replace('{', '{\n  ')},
+        {'Foo': f'// nothing\n{FOO}', 'FooTest': f'\n\n{java_class(ONE)}'},
+    ],
+)
+def test_comments_and_formatting(tmp_path: Path, files: dict[str, str]) -> None:
+    change = diffed(tmp_path, {'Foo': FOO, 'FooTest': java_class(ONE)}, files)
+    assert change.reason is Reason.COMMENTS_OR_FORMATTING_ONLY
+    assert change.candidates == ()
+    assert (change.source_changed, change.tests_changed) == (False, False)
+
+
+def test_java_that_is_neither_source_nor_test(tmp_path: Path) -> None:
+    change = diffed(
+        tmp_path, {'tools/Make.java': 'class Make {}'}, {'tools/Make.java': 'class M{}'}
+    )
+    assert change.reason is Reason.NO_SOURCE_OR_TEST_CHANGE
+
+
+def test_tests_only(tmp_path: Path) -> None:
+    old = {'Foo': FOO, 'FooTest': java_class(ONE, TWO)}
+    change = diffed(tmp_path, old, {'FooTest': java_class(ONE.replace('(1,', '(3,'), TWO)})
+    assert changes(change) == {'one': 'changed'}
+    assert (change.source_changed, change.tests_changed) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ('old', 'new'),
+    [
+        ('@Before public void start() { x = 1; }', '@Before public void start() { x = 2; }'),
+        ('public void setUp() { x = 1; }', 'public void setUp() { x = 2; }'),
+        ('@Rule public Temp t = new Temp();', '@Rule public Temp t = new Temp(1);'),
+        ('int used = 1;', 'int used = 2;'),
+        ('int help() { return 1; }', 'int help() { return 2; }'),
+        ('int help() { return deep(); } int deep() { return 1; }',
+         'int help() { return deep(); } int deep() { return 2; }'),
+        ('static class Data { int x = 1; Data() { x = 3; } }',
+         'static class Data { int x = 1; Data() { x = 4; } }'),
+        ('{ run(1); }', '{ run(2); }'),
+    ],
+)  # fmt: skip
+def test_context_within_the_class(tmp_path: Path, old: str, new: str) -> None:
+    body = '@Test public void m() { assertTrue(help() + used + new Data().x > 0); }'
+    change = diffed(tmp_path, {'ATest': java_class(body, old)}, {'ATest': java_class(body, new)})
+    assert changes(change) == {'m': 'context_changed'}
+
+
+@pytest.mark.parametrize(
+    ('old', 'new'),
+    [
+        ('int unused = 1;', 'int unused = 2;'),
+        ('int unused() { return 1; }', 'int unused() { return 2; }'),
+        ('@Test public void n() { a(); }', '@Test public void o() { b(1, 2, 3); }'),
+        ('', 'int unused;'),
+    ],
+)
+def test_what_a_test_does_not_use_is_no_context(tmp_path: Path, old: str, new: str) -> None:
+    body = '@Test public void m() { assertTrue(true); }'
+    change = diffed(tmp_path, {'ATest': java_class(body, old)}, {'ATest': java_class(body, new)})
+    assert 'm' not in changes(change)
+
+
+def test_context_in_a_superclass_of_another_file(tmp_path: Path) -> None:
+    test = java_class('@Test public void m() { check(); }', name='ATest', extra='extends Base')
+    base = 'class Base extends Top { void check() { assertOk(1); } }'
+    top = 'class Top { @Before public void start() { x = 1; } }'
+    files = {'ATest': test, 'Base': base, 'TopBase': top}
+    change = diffed(tmp_path, files, {'TopBase': top.replace('1', '2')})
+    assert changes(change) == {'m': 'context_changed'}
+    assert only(change).method.test_file == 'src/test/java/p/ATest.java'
+
+
+@pytest.mark.parametrize('use', ['Help.go();', 'new Help().go();', 'go();'])
+def test_context_in_another_type(tmp_path: Path, use: str) -> None:
+    imports = 'import q.Help; import static q.Help.go;'
+    test = f'{imports} {java_class(f"@Test public void m() {{ {use} }}")}'
+    path = 'src/test/java/q/Help.java'
+    help_ = 'package q; public class Help { public static void go() { a(); } void other() {} }'
+    old = {'FooTest': test, path: help_}
+    assert changes(diffed(tmp_path / 'a', old, {path: help_.replace('a()', 'b()')})) == {
+        'm': 'context_changed'
+    }
+    other = diffed(tmp_path / 'b', old, {path: help_.replace('other() {', 'other() { b();')})
+    assert changes(other) == {}
+
+
+def test_a_type_of_the_same_name_elsewhere_is_no_context(tmp_path: Path) -> None:
+    test = f'import q.Help; {java_class("@Test public void m() { Help.go(); }")}'
+    path = 'src/test/java/r/Help.java'
+    help_ = 'package r; public class Help { public static void go() { a(); } }'
+    change = diffed(tmp_path, {'FooTest': test, path: help_}, {path: help_.replace('a()', 'b()')})
+    assert changes(change) == {}
+
+
+def test_context_in_a_resource(tmp_path: Path) -> None:
+    methods = [f'@Test public void {n}() {{ load("/data/{n}.json"); }}' for n in ('m', 'n')]
+    path = 'src/test/resources/data/m.json'
+    old = {'FooTest': java_class(*methods), path: '1', 'Foo': FOO}
+    change = diffed(tmp_path, old, {path: '2', 'Foo': f'// c\n{FOO}'})
+    assert changes(change) == {'m': 'context_changed'}
+
+
+def test_a_renamed_class_changes_nothing(tmp_path: Path) -> None:
+    old = {'OldTest': java_class('OldTest() { x = 1; }', ONE, TWO, name='OldTest'), 'Foo': FOO}
+    new = {k.replace('Old', 'New'): v.replace('Old', 'New') for k, v in old.items()}
+    change = diffed(tmp_path, old, {**new, 'Foo': FOO2}, whole=True)
+    candidate = only(change)
+    assert (candidate.change, candidate.method.test_method) == (Change.UNCHANGED, 'one')
+    assert candidate.old is not None
+    assert candidate.old.test_class == 'p.OldTest'
+    assert candidate.old.test_file == 'src/test/java/p/OldTest.java'
+    assert candidate.method.test_class == 'p.NewTest'
+
+
+def test_a_renamed_method_is_unchanged(tmp_path: Path) -> None:
+    old = {'Foo': FOO, 'FooTest': java_class(ONE, TWO)}
+    new = {'Foo': FOO2, 'FooTest': java_class(ONE.replace('void one', 'void uno'), TWO)}
+    candidate = only(diffed(tmp_path, old, new))
+    assert candidate.change is Change.UNCHANGED
+    assert candidate.old is not None
+    assert (candidate.old.test_method, candidate.method.test_method) == ('one', 'uno')
+
+
+def test_moved_and_edited_is_changed(tmp_path: Path) -> None:
+    body = '@Test public void m() { a(1); b(2); c(3); d(4); e(5); }'
+    old = {'src/test/java/p/ATest.java': f'package p; {java_class(body, name="ATest")}'}
+    edited = body.replace('a(1); b(2); c(3);', 'z(9); y(8);')
+    new = {'src/test/java/q/ATest.java': f'package q; {java_class(edited, name="ATest")}'}
+    candidate = only(diffed(tmp_path, old, new, whole=True))
+    assert candidate.change is Change.CHANGED
+    assert candidate.old is not None
+    assert candidate.old.test_class == 'p.ATest'
+
+
+def test_an_overload_of_other_parameters_is_the_changed_method(tmp_path: Path) -> None:
+    old = java_class('@Test void m() { check(1, 2, 3); }')
+    new = java_class('@Test void m(TestInfo info) { check(1, 2, 3); }')
+    candidate = only(diffed(tmp_path, {'FooTest': old}, {'FooTest': new}))
+    assert candidate.change is Change.CHANGED
+    assert candidate.method.parameters == ('TestInfo',)
+
+
+def test_renamed_and_edited_is_changed_only_if_similar(tmp_path: Path) -> None:
+    body = '@Test public void m() { Foo f = new Foo(); f.a(1); f.b(2); assertEquals(3, f.one()); }'
+    similar = body.replace('void m', 'void n').replace('3', '4')
+    other = '@Test public void n() { assertThat(new Bar().run("x")).isNull(); }'
+    old = {'FooTest': java_class(body)}
+    near = diffed(tmp_path / 'a', old, {'FooTest': java_class(similar)})
+    assert changes(near) == {'n': 'changed'}
+    far = diffed(tmp_path / 'b', old, {'FooTest': java_class(other)})
+    assert changes(far) == {'m': 'deleted', 'n': 'inserted'}
+
+
+def test_a_copy_is_inserted(tmp_path: Path) -> None:
+    old = {'FooTest': java_class(ONE)}
+    change = diffed(tmp_path, old, {'BarTest': java_class(ONE, name='BarTest')})
+    assert changes(change) == {'one': 'inserted'}
+
+
+def test_sides_and_modules_by_poms(tmp_path: Path) -> None:
+    pom = """<project xmlns="http://maven.apache.org/POM/4.0.0"><build>
+      <sourceDirectory>code</sourceDirectory>
+      <testSourceDirectory>${project.basedir}/checks</testSourceDirectory></build></project>"""
+    old = {
+        'sub/pom.xml': pom,
+        'sub/code/Foo.java': FOO,
+        'sub/checks/FooTest.java': java_class(ONE),
+        'sub/elsewhere/Bar.java': 'class Bar {}',
+    }
+    new = {'sub/code/Foo.java': FOO2, 'sub/elsewhere/Bar.java': 'class Baz {}'}
+    candidate = only(diffed(tmp_path, old, new))
+    assert candidate.method.module == 'sub'
+    assert candidate.focal_method == 'Foo#one()'
+
+
+def test_pom_changed(tmp_path: Path) -> None:
+    old = {'Foo': FOO, 'FooTest': java_class(ONE), 'sub/pom.xml': '<project/>'}
+    assert diffed(tmp_path, old, {'Foo': FOO2, 'sub/pom.xml': '<project></project>'}).pom_changed
+
+
+def test_a_broken_file_is_diffed_as_far_as_it_can_be(tmp_path: Path) -> None:
+    old = {'Foo': FOO, 'FooTest': java_class(ONE, TWO)}
+    new = {'Foo': FOO, 'FooTest': java_class(ONE.replace('(1,', '(3,'), TWO) + ' class {'}
+    assert changes(diffed(tmp_path, old, new))['one'] == 'changed'
+
+
+def test_method_ids_are_unique_and_stable(tmp_path: Path) -> None:
+    old = {'Foo': FOO, 'FooTest': java_class(ONE, TWO)}
+    new = {'Foo': FOO2, 'FooTest': java_class(ONE.replace('(1,', '(3,'), '@Test void z() {}')}
+    change = diffed(tmp_path, old, new)
+    ids = [method_id(change.pair, candidate) for candidate in change.candidates]
+    assert len(set(ids)) == len(ids) == 3
+    again = diffed(tmp_path / 'again', old, new)
+    assert [method_id(again.pair, candidate) for candidate in again.candidates] == ids
+
+
+def test_the_order_is_fixed(tmp_path: Path) -> None:
+    old = {'Foo': FOO, 'BTest': java_class(TWO, ONE, name='BTest'), 'ATest': java_class(ONE)}
+    change = diffed(tmp_path, old, {'Foo': FOO2.replace('return 2', 'return 22')})
+    found = [
+        (c.method.test_file.rpartition('/')[2][:5], c.method.test_method) for c in change.candidates
+    ]
+    assert found == [('ATest', 'one'), ('BTest', 'one'), ('BTest', 'two')]
