@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from coevo.errors import Fatal
 from coevo.records import Walk
+from coevo.records import short_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,13 @@ class Profile:
     unchanged_limit: int | None
     commits: int | None
 
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the thresholds that decide what of a pair is run; how far a run goes is none."""
+        return short_hash(
+            str(self.gap_hours), str(self.unchanged_sample), str(self.unchanged_limit)
+        )
+
 
 def profiles() -> dict[str, Profile]:
     """All profiles by name, in the file's order."""
@@ -45,7 +53,7 @@ def profiles() -> dict[str, Profile]:
     }
 
 
-def load(name: str) -> Profile:
+def load_profile(name: str) -> Profile:
     """The profile of that name; Fatal if there is none."""
     known = profiles()
     if name not in known:

@@ -1,21 +1,30 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from coevo.errors import Fatal
-from coevo.profiles import load
+from coevo.profiles import load_profile
 from coevo.profiles import profiles
 from coevo.records import Walk
 
 
 def test_the_profiles() -> None:
     assert list(profiles()) == ['default', 'testevo']
-    assert load('default').walk is Walk.PARENTS
-    assert load('default').commits is None
-    testevo = load('testevo')
+    assert load_profile('default').walk is Walk.PARENTS
+    assert load_profile('default').commits is None
+    testevo = load_profile('testevo')
     assert (testevo.walk, testevo.gap_hours, testevo.commits) == (Walk.STATES, 12, 300)
 
 
 def test_an_unknown_profile_names_the_known_ones() -> None:
     with pytest.raises(Fatal, match=r"no profile 'x': use one of default, testevo"):
-        load('x')
+        load_profile('x')
+
+
+def test_the_fingerprint_covers_what_the_sieve_asks() -> None:
+    profile = load_profile('default')
+    assert replace(profile, unchanged_sample=3).fingerprint != profile.fingerprint
+    assert replace(profile, gap_hours=1).fingerprint != profile.fingerprint
+    assert replace(profile, commits=5, name='other').fingerprint == profile.fingerprint

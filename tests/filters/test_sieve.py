@@ -14,7 +14,7 @@ from coevo.reasons import Reason
 
 from coevo.identity import method_id
 from coevo.profiles import Profile
-from coevo.profiles import load
+from coevo.profiles import load_profile
 from coevo.records import Candidate
 from coevo.records import Change
 from coevo.records import Commit
@@ -27,7 +27,7 @@ from filters import sieve
 from filters import sieve_pair
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
-PROFILE = replace(load('default'), unchanged_sample=10, unchanged_limit=20)
+PROFILE = replace(load_profile('default'), unchanged_sample=10, unchanged_limit=20)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +143,7 @@ def test_the_sample_is_drawn_by_pair_and_blind_to_order() -> None:
     ],
 )
 def test_the_gap_is_asked_of_states_only(hours: float | None, reason: Reason | None) -> None:
-    profile = load('testevo')
+    profile = load_profile('testevo')
     drop = sieve_pair(pair(hours, Walk.STATES), profile)
     assert (drop and drop.reason) == reason
     assert sieve_pair(pair(hours, Walk.PARENTS), profile) is None
@@ -154,7 +154,7 @@ def test_the_gap_is_asked_of_states_only(hours: float | None, reason: Reason | N
 
 
 def test_no_limit_means_no_gap_is_too_long() -> None:
-    profile = replace(load('testevo'), gap_hours=None)
+    profile = replace(load_profile('testevo'), gap_hours=None)
     assert sieve_pair(pair(1e4, Walk.STATES), profile) is None
 
 
