@@ -81,7 +81,10 @@ print(sys.version_info[:2], os.getcwd(), hashlib.sha256(sys.stdin.buffer.read())
 install_python_packages() {
     if [ "$(cat .venv/coevo-stamp 2>/dev/null)" = "$(stamp)" ] && [ -x .venv/bin/coevo ]; then return; fi
     say "installing the locked Python packages into .venv"
-    "$UV" venv --quiet --clear --python "$PYTHON" .venv
+    # One that works and has not been moved is brought up to date, any other made anew.
+    if ! python_at_least_311 .venv/bin/python || ! grep -qF "$PWD/.venv" .venv/bin/activate; then
+        "$UV" venv --quiet --clear --python "$PYTHON" .venv
+    fi
     export VIRTUAL_ENV="$PWD/.venv"
     "$UV" pip sync --quiet --require-hashes requirements-dev.lock
     "$UV" pip install --quiet --no-deps --no-build-isolation --editable .

@@ -1,0 +1,141 @@
+"""What holds for the project as a whole: its wheel, its locks, its layers and what it names."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BIN = Path(sys.executable).parent
+
+# Of all that the wheel's user has: what `query` and `verify` need.
+CORE = ('duckdb', 'pyarrow')
+LOCKS = ('requirements.lock', 'requirements-dev.lock', 'requirements-setup.lock')
+
+# Modules of the wheel that someone who only queries must be able to import.
+IMPORTABLE = ('coevo.cli', 'coevo.records', 'coevo.labels', 'coevo.profiles', 'coevo.doctor')
+
+
+def attempt(
+    *command: str | Path, cwd: Path = ROOT, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, whatever that is."""
+    return subprocess.run(
+        command,
+        check=False,
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+
+
+def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
+    """The output of a command that has to succeed."""
+    done = attempt(*command, cwd=cwd, **environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope='module')
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp('dist')
+    run(BIN / 'python', '-m', 'hatchling', 'build', '-t', 'wheel', '-d', folder)
+    (built,) = folder.glob('*.whl')
+    return built
+
+
+@pytest.fixture(scope='module')
+def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bin folder of an environment that holds the wheel and what it asks for, nothing else."""
+    uv = shutil.which('uv', path=os.pathsep.join((str(ROOT / '.tools/bin'), os.environ['PATH'])))
+    assert uv is not None, 'run `make setup` first'
+    environment = tmp_path_factory.mktemp('alone') / 'venv'
+    run(uv, 'venv', '--quiet', '--python', sys.executable, environment)
+    pins = f'--constraint={ROOT / "requirements.lock"}'
+    run(uv, 'pip', 'install', '--quiet', pins, wheel, VIRTUAL_ENV=str(environment))
+    return environment / 'bin'
+
+
+def test_the_wheel_holds_the_core_alone(wheel: Path) -> None:
+    names = run(BIN / 'python', '-m', 'zipfile', '-l', wheel).splitlines()[1:]
+    tops = {line.split('/')[0] for line in names}
+    assert tops == {'coevo', 'coevo-0.1.0.dist-info'}
+    for needed in ('coevo/profiles.toml', 'coevo/jvm/pins.toml', 'coevo/jvm/worker/Worker.java'):
+        assert any(line.startswith(needed) for line in names), needed
+
+
+def test_the_wheel_works_alone(alone: Path, tmp_path: Path) -> None:
+    assert 'query' in run(alone / 'coevo', '--help', cwd=tmp_path)
+    imports = '; '.join(f'import {name}' for name in IMPORTABLE)
+    loaded = run(
+        alone / 'python', '-c', f'{imports}; import sys; print(*sys.modules)', cwd=tmp_path
+    )
+    outside = {name.split('.')[0] for name in loaded.split()} - set(sys.stdlib_module_names)
+    assert {name for name in outside if not name.startswith('_')} <= {'coevo', *CORE}
+
+
+@pytest.mark.parametrize('verb', ['query', 'verify', 'show'])
+def test_what_reads_a_snapshot_needs_no_more_than_the_wheel(
+    alone: Path, tmp_path: Path, verb: str
+) -> None:
+    arguments = ['x'] if verb == 'show' else []
+    done = attempt(alone / 'coevo', verb, 'nowhere', *arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert 'Traceback' not in done.stderr
+    assert 'nowhere' in done.stderr
+
+
+def test_the_pipelines_verbs_say_how_to_get_them(alone: Path, tmp_path: Path) -> None:
+    done = attempt(alone / 'coevo', 'mine', 'x', cwd=tmp_path)
+    assert done.returncode == 2
+    assert 'make setup' in done.stderr
+
+
+@pytest.mark.parametrize('name', LOCKS)
+def test_a_lock_has_a_hash_for_everything_and_no_address(name: str) -> None:
+    text = (ROOT / name).read_text()
+    assert '://' not in text
+    assert '--index' not in text
+    for requirement in re.split(r'\n(?=\S)', text):
+        if '==' in requirement:
+            assert '--hash=sha256:' in requirement, requirement
+
+
+def test_the_locks_agree() -> None:
+    pins = {}
+    for name in LOCKS:
+        for package, pinned in re.findall(
+            r'^([\w.-]+)==(\S+)', (ROOT / name).read_text(), re.MULTILINE
+        ):
+            assert pins.setdefault(package, pinned) == pinned, (name, package)
+
+
+def test_the_installed_packages_are_the_locked_ones() -> None:
+    for package in ('prefect', 'fastapi', 'duckdb', 'pyarrow', 'tree-sitter-java', 'jpype1'):
+        assert f'{package}=={version(package)} ' in (ROOT / 'requirements-dev.lock').read_text()
+
+
+def test_no_layer_imports_what_stands_above_it() -> None:
+    run(BIN / 'lint-imports')
+
+
+def test_no_committed_file_names_a_registry_host() -> None:
+    """The ordinary clients know where packages come from; a mirror must work as well."""
+    hosts = ('py' + 'pi.org', 'pythonhosted' + '.org', 'repo' + '.maven.apache', 'repo1' + '.maven')
+    pattern = '|'.join(re.escape(host) for host in hosts)
+    done = attempt('git', 'grep', '-lIE', pattern)
+    assert (done.returncode, done.stdout) == (1, ''), done.stdout
+
+
+def test_make_says_what_there_is() -> None:
+    shown = run('make', '--no-print-directory')
+    for target in ('setup', 'demo', 'test', 'test-all', 'lint', 'format', 'lock', 'clean'):
+        assert f'make {target} ' in shown
