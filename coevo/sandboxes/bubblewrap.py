@@ -99,12 +99,20 @@ class Bubblewrap:
     def _start(self, job: Job) -> Process:
         user = self._users.take() if self._users is not None else None
         uid = user.uid if user is not None else None
-        popen, first = _launch(self._bwrap, job, uid)
+
+        def give_back() -> None:
+            if self._users is not None and user is not None:
+                self._users.give_back(user)
+
+        try:
+            popen, first = _launch(self._bwrap, job, uid)
+        except OSError as error:
+            give_back()
+            raise Transient(f'a sandbox could not be started: {error}') from error
 
         def ended() -> None:
             tree.close()
-            if self._users is not None and user is not None:
-                self._users.give_back(user)
+            give_back()
 
         tree = PidNamespace(popen.pid, first)
         return Process(popen, tree, job.limits, ended)
@@ -228,7 +236,7 @@ def _memory(text: str) -> Iterator[int]:
 @functools.cache
 def _options(bwrap: str) -> tuple[str, ...]:
     """Isolation that every job gets; older versions of bwrap lack one of them."""
-    done = subprocess.run([bwrap, '--help'], capture_output=True, text=True, check=True)
+    done = subprocess.run([bwrap, '--help'], capture_output=True, text=True, check=False)
     disable = ('--disable-userns',) if '--disable-userns' in done.stdout + done.stderr else ()
     identity = str(layout.USER_ID)
     return (

@@ -6,6 +6,7 @@ it would be created wherever the link leads.
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -37,6 +38,8 @@ def _check_source(mount: Mount, *, other_user: bool) -> None:
         raise Fatal(f'{mount.source} cannot be mounted in the sandbox: it does not exist')
     if mount.source.is_symlink():
         raise Fatal(f'{mount.source} cannot be mounted in the sandbox: it is a symbolic link')
+    if not os.access(mount.source, os.R_OK):
+        raise Fatal(f'{mount.source} cannot be mounted in the sandbox: you cannot read it')
     closed = _first_closed(mount.source) if other_user else None
     if closed is not None:
         raise Fatal(

@@ -1,0 +1,500 @@
+"""What a sandbox keeps in and out, each with a real program that tries."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from coevo.sandbox import Job
+from coevo.sandbox import Limits
+from coevo.sandbox import Mount
+from coevo.sandbox import Process
+from coevo.sandbox import Sandbox
+from coevo.sandbox import open_sandbox
+
+LIMITS = Limits(
+    cpu_seconds=30,
+    wall_seconds=60,
+    memory_bytes=1 << 30,
+    processes=64,
+    file_bytes=1 << 30,
+    disk_bytes=8 << 20,
+)
+ROOT = os.geteuid() == 0
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of a job."""
+
+    status: int
+    output: str
+    noise: str
+    exceeded: str | None
+    cpu_seconds: float
+
+
+@pytest.fixture(scope='module')
+def sandbox() -> Iterator[Sandbox]:
+    opened = open_sandbox('bubblewrap')
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that other users can read; pytest's own is closed to them."""
+    with tempfile.TemporaryDirectory(dir='/var/tmp') as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.fixture
+def marker() -> str:
+    """An argument by which a test's processes are found on the host."""
+    return f'coevo-test-{uuid.uuid4().hex}'
+
+
+def job(
+    script: str, *arguments: str, limits: Limits = LIMITS, mounts: tuple[Mount, ...] = ()
+) -> Job:
+    return Job(argv=('bash', '-c', script, *arguments), limits=limits, mounts=mounts)
+
+
+def run(sandbox: Sandbox, wanted: Job) -> Done:
+    with sandbox.start(wanted) as process:
+        process.stdin.close()
+        output = process.stdout.read().decode()
+        status = process.wait(timeout=60)
+        return Done(status, output, process.noise(), process.exceeded, process.cpu_seconds())
+
+
+def found(marker: str) -> list[psutil.Process]:
+    """Processes of the host with the marker among their arguments."""
+    return [
+        process
+        for process in psutil.process_iter(['cmdline'])
+        if marker in (process.info['cmdline'] or ())
+    ]
+
+
+def until_ready(process: Process) -> None:
+    assert process.stdout.readline() == b'ready\n'
+
+
+# -- what is inside ------------------------------------------------------------------------------
+
+
+def test_a_job_sees_its_own_small_world(sandbox: Sandbox) -> None:
+    script = 'id -un; id -u; hostname; pwd; echo $HOME $TZ $LANG; ls -d $HOME; ls /w; ls /'
+    done = run(sandbox, job(script))
+    user, uid, host, folder, environment, home, *top = done.output.splitlines()
+    assert (user, uid, host, folder) == ('coevo', '1000', 'coevo', '/')
+    assert (environment, home) == ('/tmp/home UTC C.UTF-8', '/tmp/home')
+    assert set(top) <= {'bin', 'dev', 'etc', 'proc', 'sbin', 'tmp', 'usr', 'w'} | {
+        name for name in top if name.startswith('lib')
+    }
+    assert (done.status, done.noise, done.exceeded) == (0, '', None)
+
+
+def test_stdin_and_stdout_are_the_jobs_channels(sandbox: Sandbox) -> None:
+    with sandbox.start(Job(argv=('cat',), limits=LIMITS)) as process:
+        process.stdin.write(b'\0\xffecho\n')
+        process.stdin.flush()
+        assert process.stdout.readline() == b'\0\xffecho\n'
+        assert process.poll() is None
+        process.stdin.close()
+        assert process.stdout.read() == b''
+        assert process.wait(timeout=10) == 0
+
+
+@pytest.mark.parametrize(
+    ('script', 'status'),
+    [
+        ('exit 0', 0),
+        ('exit 3', 3),
+        ('kill -9 $$', 137),
+        ('kill -SEGV $$', 139),
+        ('exec no-such-program', 127),
+    ],
+)
+def test_exit_status(sandbox: Sandbox, script: str, status: int) -> None:
+    assert run(sandbox, job(script)).status == status
+
+
+def test_environment_is_the_jobs_alone(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('COEVO_SECRET', 'hidden')
+    wanted = replace(job('env; cat /proc/*/environ'), environment={'SHOWN': 'a b\n=c'})
+    output = run(sandbox, wanted).output
+    assert 'SHOWN=a b\n=c\n' in output
+    assert 'hidden' not in output
+
+
+def test_files_of_the_host_are_invisible(sandbox: Sandbox, folder: Path) -> None:
+    secret = folder / 'secret'
+    secret.write_text('secret')
+    paths = f'{secret} /root /home /var /opt /sys /run /etc/shadow /proc/1/root/root {Path.cwd()}'
+    done = run(sandbox, job(f'for path in {paths}; do test -e $path && echo $path; done; true'))
+    assert done.output == ''
+
+
+def test_no_descriptor_of_the_host_is_open(sandbox: Sandbox) -> None:
+    assert run(sandbox, job('cd /proc/self/fd; echo *')).output.split()[:3] == ['0', '1', '2']
+    assert (
+        run(sandbox, job('for fd in /proc/1/fd/*; do readlink $fd; done')).output.count('pipe:')
+        == 3
+    )
+
+
+def test_mounts_are_read_only(sandbox: Sandbox, folder: Path) -> None:
+    (folder / 'file').write_text('content')
+    mounts = (Mount(source=folder, target='/w/in'), Mount(source=folder / 'file', target='/m/f'))
+    script = 'cat /w/in/file /m/f; echo x > /w/in/file; echo x > /w/in/new; rm /m/f; touch /w/own'
+    done = run(sandbox, job(script, mounts=mounts))
+    assert (done.status, done.output) == (0, 'contentcontent')
+    assert done.noise.count('Read-only file system') == 3
+    assert [path.name for path in folder.iterdir()] == ['file']
+
+
+def test_only_own_folders_are_writable(sandbox: Sandbox) -> None:
+    script = 'for path in / /dev /etc /usr /usr/local /proc; do touch $path/x && echo $path; done'
+    assert run(sandbox, job(script)).output == ''
+
+
+def test_no_privileges(sandbox: Sandbox) -> None:
+    done = run(sandbox, job('grep -E "^(Cap...|NoNewPrivs):" /proc/self/status; unshare -U true'))
+    lines = dict(line.split() for line in done.output.splitlines())
+    assert lines.pop('NoNewPrivs:') == '1'
+    assert {int(lines[name], 16) for name in ('CapInh:', 'CapPrm:', 'CapEff:', 'CapAmb:')} == {0}
+    assert done.status != 0
+
+
+def test_no_network_but_its_own_loopback(sandbox: Sandbox) -> None:
+    with socket.create_server(('127.0.0.1', 0)) as server:
+        port = server.getsockname()[1]
+        done = run(sandbox, job(f'exec 3<>/dev/tcp/127.0.0.1/{port}'))
+    assert done.status != 0
+    assert 'Connection refused' in done.noise  # not "unreachable": the loopback is up
+    outside = run(sandbox, job('exec 3<>/dev/udp/192.0.2.1/53'))
+    assert 'Network is unreachable' in outside.noise
+
+
+# -- who runs it ---------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not ROOT, reason='needs root')
+def test_root_lends_each_sandbox_a_user_of_its_own(sandbox: Sandbox, marker: str) -> None:
+    wanted = job('echo ready; sleep 600; true', marker)
+    with sandbox.start(wanted) as one, sandbox.start(wanted) as two:
+        until_ready(one)
+        until_ready(two)
+        inner = [process for process in found(marker) if process.name() == 'bash']
+        users = {uid for process in found(marker) for uid in process.uids()}
+        assert len(inner) == 2
+        assert len(users) == 2
+        assert min(users) >= 60000
+
+
+@pytest.mark.skipif(not ROOT, reason='needs root')
+def test_an_ordinary_user_gets_the_same_isolation(marker: str) -> None:
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.setgroups([])
+            os.setresgid(64999, 64999, 64999)
+            os.setresuid(64999, 64999, 64999)
+            _check_as_ordinary_user(marker)
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert not found(marker)
+
+
+def _check_as_ordinary_user(marker: str) -> None:
+    sandbox = open_sandbox('bubblewrap')
+    assert run(sandbox, job('id -u; ls /home 2>/dev/null; kill -9 -1; exit 5')).output == '1000\n'
+    assert 'Cannot fork' in run(sandbox, _many_processes(marker)).noise
+    limits = replace(LIMITS, wall_seconds=0.3)
+    assert run(sandbox, job('sleep 600; true', marker, limits=limits)).exceeded == 'wall'
+    sandbox.close()
+
+
+# -- limits --------------------------------------------------------------------------------------
+
+
+def test_processes_are_bounded(sandbox: Sandbox, marker: str) -> None:
+    assert 'Cannot fork' in run(sandbox, _many_processes(marker)).noise
+    assert not found(marker)
+
+
+def _many_processes(marker: str) -> Job:
+    script = 'for i in $(seq 200); do sleep 600 & done'  # not in bash, which waits and tries again
+    return Job(argv=('dash', '-c', script, marker), limits=LIMITS)
+
+
+def test_fork_bomb_ends(sandbox: Sandbox, marker: str) -> None:
+    limits = replace(LIMITS, wall_seconds=2)
+    done = run(sandbox, job('f() { f | f & }; f; sleep 600', marker, limits=limits))
+    assert done.exceeded == 'wall'
+    assert not found(marker)
+
+
+def test_one_large_file_is_stopped(sandbox: Sandbox) -> None:
+    for path in ('/w/x', '/tmp/x', '/dev/shm/x'):
+        done = run(sandbox, job(f'head -c 200M /dev/zero > {path}'))
+        assert done.status != 0
+        assert 'No space left on device' in done.noise
+
+
+def test_many_files_are_stopped(sandbox: Sandbox) -> None:
+    done = run(sandbox, job('for i in $(seq 5000); do echo x > /w/$i || exit 9; done'))
+    assert done.status == 9
+    assert 'No space left on device' in done.noise
+
+
+def test_file_size_is_bounded(sandbox: Sandbox) -> None:
+    limits = replace(LIMITS, file_bytes=1 << 20)
+    assert run(sandbox, job('head -c 2M /dev/zero > /w/x', limits=limits)).status == 128 + 25
+
+
+def test_wall_limit_kills_the_tree(sandbox: Sandbox, marker: str) -> None:
+    limits = replace(LIMITS, wall_seconds=0.5)
+    start = time.monotonic()
+    script = '(setsid bash -c "sleep 600; true" "$0" &) ; sleep 600; true'
+    done = run(sandbox, job(script, marker, limits=limits))
+    assert (done.status, done.exceeded) == (137, 'wall')
+    assert time.monotonic() - start < 10
+    assert not found(marker)
+
+
+def test_cpu_limit_counts_the_whole_tree(sandbox: Sandbox, marker: str) -> None:
+    limits = replace(LIMITS, cpu_seconds=1)
+    done = run(sandbox, job('(while :; do :; done) & while :; do :; done', marker, limits=limits))
+    assert (done.status, done.exceeded) == (137, 'cpu')
+    assert 1 < done.cpu_seconds < 4
+    assert not found(marker)
+
+
+def test_cpu_of_dead_children_counts(sandbox: Sandbox) -> None:
+    limits = replace(LIMITS, cpu_seconds=1)
+    script = 'while :; do (for ((i = 0; i < 20000; i++)); do :; done); done'
+    assert run(sandbox, job(script, limits=limits)).exceeded == 'cpu'
+    once = run(sandbox, job('(for ((i = 0; i < 200000; i++)); do :; done) & wait; true'))
+    assert once.cpu_seconds > 0.1
+
+
+def test_memory_is_bounded(sandbox: Sandbox) -> None:
+    limits = replace(LIMITS, memory_bytes=200 << 20)
+    assert run(sandbox, job('tail /dev/zero', limits=limits)).exceeded == 'memory'
+
+
+def test_address_space_is_bounded_from_4_gib_on(sandbox: Sandbox) -> None:
+    limits = replace(LIMITS, memory_bytes=4 << 30)
+    assert run(sandbox, job('ulimit -v', limits=limits)).output == f'{4 << 20}\n'
+    assert run(sandbox, job('ulimit -v')).output == 'unlimited\n'
+
+
+def test_a_gigabyte_of_noise_neither_blocks_nor_stays(sandbox: Sandbox) -> None:
+    done = run(sandbox, job('head -c 1G /dev/zero >&2; echo last >&2; echo done'))
+    assert (done.status, done.output) == (0, 'done\n')
+    assert len(done.noise) == 64 * 1024
+    assert done.noise.endswith('\0last\n')
+
+
+def test_an_unread_gigabyte_of_output_is_held_back(sandbox: Sandbox) -> None:
+    with sandbox.start(job('echo ready; head -c 1G /dev/zero')) as process:
+        until_ready(process)
+        with pytest.raises(TimeoutError):
+            process.wait(timeout=0.3)
+        process.kill()
+        assert process.wait() == 137
+
+
+# -- ends ----------------------------------------------------------------------------------------
+
+
+def test_signals_from_inside_reach_nothing_outside(sandbox: Sandbox) -> None:
+    done = run(sandbox, job('kill -9 1; kill -9 $PPID; kill -9 -1; echo alive'))
+    assert (done.status, done.output) == (0, 'alive\n')
+
+
+def test_survivors_of_the_command_are_gone(sandbox: Sandbox, marker: str) -> None:
+    script = 'setsid bash -c "trap \'\' TERM HUP; sleep 600; true" "$0" <&- >&- 2>&- & exit 4'
+    assert run(sandbox, job(script, marker)).status == 4
+    assert not found(marker)
+
+
+def test_kill_leaves_nothing(sandbox: Sandbox, marker: str) -> None:
+    with sandbox.start(job('sleep 600 & echo ready; sleep 600; true', marker)) as process:
+        until_ready(process)
+        assert found(marker)
+        process.kill()
+        assert not found(marker)
+        assert process.poll() == process.wait() == 137
+        assert process.stdout.read() == b''
+        process.kill()
+        assert process.exceeded is None
+
+
+def test_kill_at_any_time_of_the_start(sandbox: Sandbox, marker: str) -> None:
+    for delay in range(20):
+        with sandbox.start(job('sleep 600; true', marker)) as process:
+            time.sleep(delay / 5000)
+            process.kill()
+            assert not found(marker)
+
+
+def test_a_sandbox_outlives_the_thread_that_started_it(sandbox: Sandbox) -> None:
+    started: list[Process] = []
+    thread = threading.Thread(
+        target=lambda: started.append(sandbox.start(Job(argv=('cat',), limits=LIMITS)))
+    )
+    thread.start()
+    thread.join()
+    with started[0] as process:
+        process.stdin.write(b'still here\n')
+        process.stdin.flush()
+        assert process.stdout.readline() == b'still here\n'
+
+
+def test_nothing_outlives_a_killed_coevo(marker: str) -> None:
+    program = f"""
+from coevo.sandbox import *
+limits = {LIMITS!r}
+process = open_sandbox('bubblewrap').start(
+    Job(argv=('bash', '-c', 'echo ready; sleep 600; true', {marker!r}), limits=limits))
+print(process.stdout.readline().decode(), end='', flush=True)
+process.wait()
+"""
+    coevo = subprocess.Popen([sys.executable, '-c', program], stdout=subprocess.PIPE)
+    with coevo:
+        assert coevo.stdout is not None
+        assert coevo.stdout.readline() == b'ready\n'
+        sandboxed = [process for process in found(marker) if process.name() in ('bash', 'bwrap')]
+        assert len(sandboxed) == 2
+        coevo.send_signal(signal.SIGKILL)
+    _, alive = psutil.wait_procs(sandboxed, timeout=20)
+    assert not alive
+    assert not found(marker)
+
+
+def test_closing_kills_and_refuses(marker: str) -> None:
+    sandbox = open_sandbox('bubblewrap')
+    process = sandbox.start(job('echo ready; sleep 600; true', marker))
+    until_ready(process)
+    sandbox.close()
+    assert process.poll() == 137
+    assert not found(marker)
+    with pytest.raises(Transient, match='closed'):
+        sandbox.start(job('true'))
+
+
+# -- mounts that are refused ---------------------------------------------------------------------
+
+
+def refusal(sandbox: Sandbox, *mounts: Mount) -> str:
+    with pytest.raises(Fatal) as refused:
+        sandbox.start(job('true', mounts=mounts))
+    return str(refused.value)
+
+
+def test_a_link_in_a_tree_leads_nowhere_on_the_host(sandbox: Sandbox, folder: Path) -> None:
+    (folder / 'secret').write_text('secret')
+    tree = folder / 'tree'
+    tree.mkdir()
+    (tree / 'absolute').symlink_to(folder / 'secret')
+    (tree / 'relative').symlink_to('../secret')
+    (tree / 'passwd').symlink_to('/etc/passwd')
+    done = run(sandbox, job('cd /w/tree; cat *', mounts=(Mount(source=tree, target='/w/tree'),)))
+    assert 'secret' not in done.output
+    assert 'coevo:x:1000' in done.output
+
+
+def test_no_mount_through_a_link(sandbox: Sandbox, folder: Path) -> None:
+    tree, other = folder / 'tree', folder / 'other'
+    tree.mkdir()
+    other.mkdir()
+    (tree / 'way').symlink_to('/oldroot' + str(other))
+    outer = Mount(source=tree, target='/w/tree')
+    assert 'way is missing or a link' in refusal(
+        sandbox, Mount(source=other, target='/w/tree/way/in'), outer
+    )
+    assert 'is missing' in refusal(sandbox, outer, Mount(source=other, target='/w/tree/none'))
+    assert not list(other.iterdir())
+
+
+def test_no_mount_of_a_link(sandbox: Sandbox, folder: Path) -> None:
+    (folder / 'link').symlink_to('/root')
+    assert 'is a symbolic link' in refusal(sandbox, Mount(source=folder / 'link', target='/w/x'))
+
+
+def test_a_nested_mount_on_a_ready_folder(sandbox: Sandbox, folder: Path) -> None:
+    for name in ('outer/point', 'inner'):
+        (folder / name).mkdir(parents=True)
+    (folder / 'inner' / 'file').write_text('nested')
+    mounts = (
+        Mount(source=folder / 'inner', target='/w/outer/point'),
+        Mount(source=folder / 'outer', target='/w/outer'),
+    )
+    assert run(sandbox, job('cat /w/outer/point/file', mounts=mounts)).output == 'nested'
+
+
+@pytest.mark.parametrize('target', ['w/x', '/w/../x', '/', '/w//x', '/w/x/'])
+def test_no_mount_at_a_strange_path(sandbox: Sandbox, folder: Path, target: str) -> None:
+    assert 'is no absolute, normal path' in refusal(sandbox, Mount(source=folder, target=target))
+
+
+def test_a_missing_source_is_refused(sandbox: Sandbox, folder: Path) -> None:
+    assert 'does not exist' in refusal(sandbox, Mount(source=folder / 'none', target='/w/x'))
+
+
+@pytest.mark.skipif(not ROOT, reason='needs root')
+def test_a_source_that_is_closed_to_the_lent_user_is_refused(
+    sandbox: Sandbox, folder: Path
+) -> None:
+    inner = folder / 'closed' / 'inner'
+    inner.mkdir(parents=True)
+    inner.parent.chmod(0o700)
+    sentence = refusal(sandbox, Mount(source=inner, target='/w/x'))
+    assert f'{folder / "closed"} is closed' in sentence
+
+
+# -- what cannot be used -------------------------------------------------------------------------
+
+
+def test_an_unknown_sandbox() -> None:
+    with pytest.raises(Fatal, match="no sandbox 'chroot'"):
+        open_sandbox('chroot')
+
+
+def test_a_missing_bubblewrap_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv('PATH', str(tmp_path))
+    with pytest.raises(Fatal, match='install bubblewrap'):
+        open_sandbox('bubblewrap')
+
+
+def test_a_bubblewrap_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    program = folder / 'bwrap'
+    program.write_text('#!/bin/sh\necho No permissions to create new namespace >&2; exit 1\n')
+    program.chmod(0o755)
+    monkeypatch.setenv('PATH', f'{folder}:{os.environ["PATH"]}')
+    with pytest.raises(Fatal, match=r'cannot start a sandbox: .+'):
+        open_sandbox('bubblewrap')
