@@ -1,0 +1,83 @@
+"""What mining the demo gave, in the words of the expected table, and how the two differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+from coevo.git import Repository
+from coevo.identity import method_id
+from coevo.records import Drop
+from coevo.records import MethodRow
+from coevo.records import Pair
+from coevo.records import Segment
+from coevo.records import Stage
+from flows.demo.expected import Loss
+from flows.demo.expected import Method
+from miners.changes import diff
+
+Names = Mapping[str, str]  # Class#method by method id
+
+
+def names(repository: Repository, pairs: Iterable[Pair]) -> Names:
+    """The names of all candidates: a drop knows its method by id alone."""
+    return {
+        method_id(pair, candidate): _name(candidate.method.test_class, candidate.method.test_method)
+        for pair in pairs
+        for candidate in diff(repository, pair).candidates
+    }
+
+
+def methods(
+    segments: Sequence[Segment], steps: Mapping[str, str], names: Names
+) -> Iterator[Method]:
+    """What became of every candidate; `steps` are the subjects by commit id."""
+    for segment in segments:
+        step = steps[segment.pair.new_rev]
+        reasons = {drop.key: drop.reason for drop in segment.drops if drop.stage.unit == 'method'}
+        for row in segment.methods:
+            yield _labelled(step, row, reasons.pop(row.method_id, None))
+        for key, reason in reasons.items():
+            yield Method(step=step, test=names[key], reason=reason)
+
+
+def losses(
+    segments: Sequence[Segment], walk_drops: Sequence[Drop], steps: Mapping[str, str]
+) -> Iterator[Loss]:
+    """The commits and pairs that left the funnel."""
+    for drop in walk_drops:
+        yield Loss(step=steps[drop.key], stage=drop.stage, reason=drop.reason)
+    for segment in segments:
+        for drop in segment.drops:
+            if drop.stage is Stage.PAIR:
+                step = steps[segment.pair.new_rev]
+                yield Loss(step=step, stage=drop.stage, reason=drop.reason)
+
+
+def differences(
+    expected: Iterable[Method | Loss], found: Iterable[Method | Loss]
+) -> tuple[str, ...]:
+    """One line for every row that is expected and not found (-), or found and not expected (+)."""
+    wanted, there = Counter(expected), Counter(found)
+    missing = [_line('-', row) for row in (wanted - there).elements()]
+    excess = [_line('+', row) for row in (there - wanted).elements()]
+    return tuple(sorted(missing + excess, key=lambda line: (line[2:].rpartition(': ')[0], line)))
+
+
+def _line(sign: str, row: Method | Loss) -> str:
+    if isinstance(row, Loss):
+        return f'{sign} {row.step}: {row.stage} {row.reason}'
+    verdict = ', '.join(filter(None, (row.label, row.track and f'track {row.track}', row.reason)))
+    return f'{sign} {row.step}: {row.test}: {verdict}'
+
+
+def _labelled(step: str, row: MethodRow, reason: str | None) -> Method:
+    test = _name(row.test_class, row.test_method)
+    return Method(step=step, test=test, label=row.label, track=row.track, reason=reason)
+
+
+def _name(test_class: str, test_method: str) -> str:
+    return f'{test_class}#{test_method}'

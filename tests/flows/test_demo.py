@@ -1,0 +1,86 @@
+"""The demo: its history is constant, its table complete, and mining it gives the table."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from coevo.labels import contradictions
+from coevo.records import Label
+from flows.demo import history
+from flows.demo import steps
+from flows.demo.comparison import differences
+from flows.demo.expected import LOSSES
+from flows.demo.expected import METHODS
+from flows.demo.expected import Method
+
+ROOT = Path(__file__).parents[2]
+HEAD = 'd383be27a7827be2a123eed3377e55dec199a9bd'
+
+# A time limit or trouble of ours takes too long or too much to bring about in a demo.
+NOT_SHOWN = ('_timeout', '_infra', '_not_run')
+
+
+def test_its_commit_ids_are_constants(tmp_path: Path) -> None:
+    commits = history.write(tmp_path / 'repository')
+    assert list(commits) == [step.subject for step in steps.STEPS]
+    assert commits[steps.RECONCILE] == HEAD
+
+
+def test_its_table_shows_every_label_twice() -> None:
+    shown = Counter(method.label for method in METHODS if method.label)
+    assert all(shown[label] >= 2 for label in Label), shown
+
+
+def test_its_table_shows_every_contradiction_and_either_kind_of_flake() -> None:
+    shown = {method.reason for method in METHODS}
+    assert {one for one in contradictions() if not one.endswith(NOT_SHOWN)} <= shown
+    assert {'flaky', 'order_dependent', 'no_source_change', 'not_sampled'} <= shown
+
+
+def test_a_wrong_label_shows_as_a_difference() -> None:
+    right = Method(step='s', test='T#a', label=Label.RETIRED)
+    wrong = Method(step='s', test='T#a', label=Label.OBSOLETE)
+    assert differences([right], [right]) == ()
+    assert differences([right], [wrong]) == ('+ s: T#a: obsolete', '- s: T#a: retired')
+    assert differences([], [right, right]) == ('+ s: T#a: retired',) * 2
+
+
+@pytest.fixture(scope='module')
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """What the demo printed, and the folder that it wrote."""
+    folder = tmp_path_factory.mktemp('demo')
+    done = subprocess.run(
+        [sys.executable, '-m', 'flows.demo'],
+        check=False,
+        cwd=folder,
+        env={**os.environ, 'PYTHONPATH': str(ROOT), 'COLUMNS': '160'},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout, folder / 'demo'
+
+
+@pytest.mark.jvm
+@pytest.mark.timeout(600)
+def test_mining_it_gives_its_table(demo: tuple[str, Path]) -> None:
+    printed, _ = demo
+    assert f'All {len(METHODS)} test methods came out as expected.' in printed
+    for loss in LOSSES:
+        assert loss.reason in printed
+
+
+@pytest.mark.jvm
+@pytest.mark.timeout(600)
+def test_its_snapshot_holds_what_has_a_label(demo: tuple[str, Path]) -> None:
+    rows = duckdb.sql(
+        f"SELECT label, count(*) FROM '{demo[1]}/snapshot/data/methods/*.parquet' GROUP BY label"
+    ).fetchall()
+    assert dict(rows) == Counter(str(method.label) for method in METHODS if method.label)
