@@ -36,7 +36,6 @@ FIXTURE_ANNOTATIONS = frozenset(
         'RegisterExtension',
         'Parameters',
         'Parameter',
-        'ModelAttribute',
         'DataPoint',
         'DataPoints',
         'TempDir',

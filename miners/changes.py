@@ -7,6 +7,7 @@ differ, or that may use what differs, are looked at.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -150,7 +151,7 @@ class _Difference:
         new = dict(keyed(self._tests(1)))
         for key in old.keys() & new.keys():
             yield from self._same(old.pop(key), new.pop(key))
-        matches = match(tuple(old.values()), tuple(new.values()))
+        matches = match(tuple(old.values()), tuple(new.values()), self._gone(old.values()))
         for one, other in matches:
             yield from self._same(one, other)
         matched = {test for pair in matches for test in pair}
@@ -160,6 +161,16 @@ class _Difference:
         for other in new.values():
             if other not in matched:
                 yield self._candidate(Change.INSERTED, None, other)
+
+    def _gone(self, tests: Iterable[Test]) -> set[str]:
+        """The classes of tests at old that do not stand in the test tree at new."""
+        types = {test.unit.type.name: test.unit.type.simple for test in tests}
+        known = self.new.tree.test_types
+        return {
+            name
+            for name, simple in types.items()
+            if all(located.type.name != name for located in known.get(simple, ()))
+        }
 
     def _tests(self, at_new: int) -> Iterator[Test]:
         """The tests of one end in files that differ or may use what differs."""

@@ -107,14 +107,12 @@ class TestTree:
     def closure(self, test: Test) -> tuple[Unit, ...]:
         """Everything in the test tree that a test uses, itself first and nearer things earlier."""
         if test.unit not in self._closures:
-            seen = {test.unit: None}
-            queue = deque([test.unit, *self._fixtures(test)])
+            seen = dict.fromkeys([test.unit, *self._fixtures(test)])
+            queue = deque(seen)
             while queue:
-                unit = queue.popleft()
-                if unit is not test.unit and unit in seen:
-                    continue
-                seen[unit] = None
-                queue.extend(found for found in self._used(unit) if found not in seen)
+                new = [found for found in self._used(queue.popleft()) if found not in seen]
+                seen |= dict.fromkeys(new)
+                queue.extend(new)
             self._closures[test.unit] = tuple(seen)
         return self._closures[test.unit]
 
@@ -196,10 +194,11 @@ class TestTree:
 
     def _named(self, located: Located, unit: Unit) -> Iterator[Unit]:
         members = self._members(located)
-        for name in sorted(unit.names & members.keys()):
+        methods = unit.calls | unit.strings | _same_named_source(unit)
+        for name in sorted((unit.names | methods) & members.keys()):
             for found in members[name]:
                 assert found.member is not None
-                if found is not unit and (found.member.kind == 'field' or name in unit.calls):
+                if found is not unit and (found.member.kind == 'field' or name in methods):
                     yield found
 
     def _scope(self, own: Located) -> Iterator[Located]:
@@ -242,6 +241,13 @@ class TestTree:
         if key not in self._shapes:
             self._shapes[key] = Unit(located.path, located.type, None)
         return self._shapes[key]
+
+
+def _same_named_source(unit: Unit) -> frozenset[str]:
+    """The method that `@MethodSource` means where it names none: one of the test's own name."""
+    if unit.member is None or 'MethodSource' not in unit.member.annotations:
+        return frozenset()
+    return frozenset({unit.member.name})
 
 
 def is_test_resource(path: str) -> bool:

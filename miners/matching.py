@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections import defaultdict
+from collections.abc import Container
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from miners.contexts import Test
 
@@ -23,13 +25,18 @@ Match = tuple[Test, Test]
 """(old, new)."""
 
 
-def match(deleted: Sequence[Test], inserted: Sequence[Test]) -> tuple[Match, ...]:
-    """One-to-one matches, best first: equal bodies, then equal names, then similar bodies."""
+def match(
+    deleted: Sequence[Test], inserted: Sequence[Test], gone: Container[str] = ()
+) -> tuple[Match, ...]:
+    """One-to-one matches, best first: equal bodies, then equal names, then similar bodies.
+
+    gone holds the test classes that do not stand at new: theirs may be edited in any class.
+    """
     pool = _Pool(deleted, inserted)
     pool.take(_equal_bodies(pool))
     lineage = _lineage(pool)
     pool.take(_same_names(pool, lineage))
-    pool.take(_similar_bodies(pool, lineage))
+    pool.take(_similar_bodies(pool, lineage, gone))
     return tuple(pool.matches)
 
 
@@ -101,7 +108,9 @@ def _same_names(pool: _Pool, lineage: set[tuple[str, str]]) -> list[Match]:
     return sorted(pairs, key=lambda pair: (-_similarity(*pair), *_distance(pair)))
 
 
-def _similar_bodies(pool: _Pool, lineage: set[tuple[str, str]]) -> list[Match]:
+def _similar_bodies(
+    pool: _Pool, lineage: set[tuple[str, str]], gone: Container[str]
+) -> list[Match]:
     by_class = defaultdict(list)
     for test in pool.old:
         by_class[_class(test)].append(test)
@@ -109,7 +118,7 @@ def _similar_bodies(pool: _Pool, lineage: set[tuple[str, str]]) -> list[Match]:
         (score, (old, new))
         for new in pool.new
         for old_class, tests in by_class.items()
-        if (old_class, _class(new)) in lineage
+        if old_class in gone or (old_class, _class(new)) in lineage
         for old in tests
         if (score := _similarity(old, new, SIMILAR)) >= SIMILAR
     ]
@@ -120,15 +129,18 @@ def _similar_bodies(pool: _Pool, lineage: set[tuple[str, str]]) -> list[Match]:
 def _similarity(old: Test, new: Test, least: float = 0.0) -> float:
     """Share of common tokens in order, own names left out; 0 if it cannot reach `least`."""
     a, b = _body(old), _body(new)
-    shared = sum((Counter(a) & Counter(b)).values())
-    if not shared or 2 * shared / (len(a) + len(b)) < least:
+    length = len(a) + len(b)
+    if 2 * min(len(a), len(b)) < least * length:
+        return 0.0
+    if 2 * sum((Counter(a) & Counter(b)).values()) < least * length:
         return 0.0
     return SequenceMatcher(None, a, b, autojunk=False).ratio()
 
 
-def _body(test: Test) -> list[str]:
+@lru_cache(maxsize=4096)
+def _body(test: Test) -> tuple[str, ...]:
     own = {test.method.test_method, test.unit.type.simple}
-    return [token for token in test.member.tokens if token not in own]
+    return tuple(token for token in test.member.tokens if token not in own)
 
 
 def _class(test: Test) -> str:

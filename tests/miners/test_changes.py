@@ -99,6 +99,15 @@ def test_context_within_the_class(tmp_path: Path, old: str, new: str) -> None:
     assert changes(change) == {'m': 'context_changed'}
 
 
+@pytest.mark.parametrize('named', ['("data")', ''])
+def test_context_in_a_method_source(tmp_path: Path, named: str) -> None:
+    test = f'@ParameterizedTest @MethodSource{named} void data(int x) {{ assertTrue(x > 0); }}'
+    data = 'static Stream<Integer> data() { return Stream.of(1); }'
+    old, new = (java_class(test, text) for text in (data, data.replace('1', '2')))
+    change = diffed(tmp_path, {'FooTest': old}, {'FooTest': new})
+    assert changes(change) == {'data': 'context_changed'}
+
+
 @pytest.mark.parametrize(
     ('old', 'new'),
     [

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import pytest
+
+from coevo.java_tests import find_tests
+from coevo.records import TestMethod
+from coevo.syntax import parse
+from miners.contexts import Test
+from miners.contexts import Unit
+from miners.matching import match
+
+LONG = 'Foo foo = new Foo(); foo.a(1); foo.b(2); foo.c(3); assertEquals(4, foo.d());'
+
+
+def methods(path: str, source: str) -> list[Test]:
+    return [
+        Test(
+            TestMethod(
+                module='.',
+                test_file=path,
+                test_class=type_.name,
+                test_method=member.name,
+                parameters=member.parameters,
+            ),
+            Unit(path, type_, member),
+        )
+        for type_, member in find_tests(parse(source.encode()), lambda _: ())
+    ]
+
+
+def matched(old: list[Test], new: list[Test]) -> list[tuple[str, str]]:
+    found = match(old, new)
+    assert sorted(map(_names, match(old[::-1], new[::-1]))) == sorted(map(_names, found))
+    return sorted(map(_names, found))
+
+
+def _names(pair: tuple[Test, Test]) -> tuple[str, str]:
+    old, new = (f'{test.method.test_class}#{test.method.test_method}' for test in pair)
+    return old, new
+
+
+def test_of_equal_bodies_the_same_name_wins() -> None:
+    old = methods(
+        'A.java', f'class A {{ @Test void a() {{ {LONG} }} @Test void b() {{ {LONG} }} }}'
+    )
+    new = methods('B.java', f'class B {{ @Test void b() {{ {LONG} }} }}')
+    assert matched(old, new) == [('A#b', 'B#b')]
+
+
+def test_of_equal_bodies_the_same_file_wins() -> None:
+    body = f'{{ @Test void m() {{ {LONG} }} }}'
+    old = methods('A.java', f'class A {body}') + methods('B.java', f'class B {body}')
+    new = methods('B.java', f'class B {body}'.replace('void m', 'void n'))
+    assert matched(old, new) == [('B#m', 'B#n')]
+
+
+def test_each_method_is_matched_once() -> None:
+    old = methods('A.java', f'class A {{ @Test void a() {{ {LONG} }} }}')
+    new = methods(
+        'A.java', f'class A {{ @Test void b() {{ {LONG} }} @Test void c() {{ {LONG} }} }}'
+    )
+    assert matched(old, new) == [('A#a', 'A#b')]
+
+
+def test_a_class_that_most_equal_bodies_went_to_is_the_renamed_one() -> None:
+    kept = ' '.join(f'@Test void k{i}() {{ use({i}); }}' for i in range(3))
+    old = methods('Old.java', f'class Old {{ {kept} @Test void m() {{ a(1); b(2); }} }}')
+    new = methods('New.java', f'class New {{ {kept} @Test void m() {{ z("x"); }} }}')
+    assert ('Old#m', 'New#m') in matched(old, new)
+    other = methods('New.java', 'class New { @Test void m() { z("x"); } }')
+    assert matched(old, other) == []
+
+
+@pytest.mark.parametrize(('test_class', 'expected'), [('A', [('A#a', 'A#b')]), ('B', [])])
+def test_similar_bodies_match_within_a_lineage(
+    test_class: str, expected: list[tuple[str, str]]
+) -> None:
+    old = methods('A.java', f'class A {{ @Test void a() {{ {LONG} }} }}')
+    source = f'class {test_class} {{ @Test void b() {{ {LONG.replace("4", "5")} }} }}'
+    assert matched(old, methods(f'{test_class}.java', source)) == expected
+
+
+def test_similar_bodies_of_a_class_that_is_gone_match_anywhere() -> None:
+    old = methods('A.java', f'class A {{ @Test void a() {{ {LONG} }} }}')
+    new = methods('B.java', f'class B {{ @Test void b() {{ {LONG.replace("4", "5")} }} }}')
+    assert [_names(pair) for pair in match(old, new, {'A'})] == [('A#a', 'B#b')]
+
+
+def test_the_most_similar_is_taken_first() -> None:
+    old = methods('A.java', f'class A {{ @Test void a() {{ {LONG} }} }}')
+    near, nearer = LONG.replace('4', '5').replace('3', '6'), LONG.replace('4', '5')
+    new = methods(
+        'A.java', f'class A {{ @Test void b() {{ {near} }} @Test void c() {{ {nearer} }} }}'
+    )
+    assert matched(old, new) == [('A#a', 'A#c')]
