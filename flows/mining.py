@@ -14,6 +14,7 @@ from coevo.execution import Evaluation
 from coevo.execution import Wanted
 from coevo.execution import evaluate
 from coevo.git import Repository
+from coevo.identity import method_id
 from coevo.languages.base import Workshop
 from coevo.profiles import Profile
 from coevo.records import Drop
@@ -31,7 +32,6 @@ from flows.rows import method_row
 from flows.rows import pair_row
 from miners.changes import PairChange
 from miners.changes import diff
-from miners.changes import method_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +45,9 @@ class Mine:
 
 def segment_key(mine: Mine, pair: Pair) -> str:
     """A segment is reused while its inputs and the engine's version are the same."""
-    return short_hash(
-        pair.pair_id, pair.walk, mine.profile.fingerprint, mine.sandbox, str(ENGINE_VERSION)
-    )
+    profile = mine.profile
+    inputs = (profile.gap_hours, profile.unchanged_sample, profile.unchanged_limit, ENGINE_VERSION)
+    return short_hash(pair.pair_id, pair.walk, mine.sandbox, *map(str, inputs))
 
 
 def mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
@@ -76,6 +76,10 @@ def mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> 
         environments=tuple(_environments(pair, tracked, workshop)) if workshop else (),
         timings=tuple(clock.rows(pair, evaluation)),
     )
+
+
+def _sieved(drops: Sequence[Drop]) -> int:
+    return sum(item.stage is Stage.SIEVE for item in drops)
 
 
 def _judge(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
-from dataclasses import field
-from pathlib import Path
 from typing import Protocol
 
 from coevo.git import Repository
@@ -65,8 +63,6 @@ class Compiled:
     code_rev: str
     module: str
     unit_ok: bool  # Maven's verdict: one error breaks them all
-    broken: Mapping[TestMethod, str] = field(default_factory=dict)  # filled on demand
-    folder: Path | None = None
     cpu_seconds: float = 0.0
 
 
@@ -92,9 +88,6 @@ class Workshop(Protocol):
 
     # what it takes to build and run a module at a revision
     def environment(self, rev: str, module: str) -> Environment | None: ...
-
-    # forgets what was built of revisions that no pair needs any more
-    def forget(self, rev: str) -> None: ...
 
     def close(self) -> None: ...
 

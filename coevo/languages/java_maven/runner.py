@@ -7,6 +7,7 @@ killed for time; a method that never began lost its JVM to a neighbour.
 
 from __future__ import annotations
 
+import io
 import json
 import secrets
 import threading
@@ -17,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field
 from typing import Any
+from typing import cast
 
 from coevo.languages.base import Batch
 from coevo.languages.base import Verdict
@@ -95,7 +97,8 @@ def _send(process: Process, nonce: str, targets: Sequence[Target]) -> None:
 def _events(process: Process, nonce: str) -> Iterator[dict[str, Any]]:
     """Events under our nonce; anything else on the channel was not written by the worker."""
     prefix = f'{nonce}\t'.encode()
-    while line := process.stdout.readline(_LINE_BYTES):
+    stream = io.BufferedReader(cast(io.RawIOBase, process.stdout))
+    while line := stream.readline(_LINE_BYTES):
         if line.startswith(prefix):
             try:
                 event = json.loads(line[len(prefix) :])

@@ -1,0 +1,130 @@
+"""The `coevo` command. What needs the pipeline joins in from `flows.cli` where that is at hand."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Callable
+from collections.abc import Sequence
+from pathlib import Path
+
+from coevo.errors import Fatal
+from coevo.errors import Transient
+
+PIPELINE_VERBS = {
+    'mine': 'mine one repository into the store',
+    'release': 'write a snapshot of all that the store holds',
+}
+
+Verb = Callable[[argparse.Namespace], int]
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line; the pipeline's verbs get their options from `flows.cli`."""
+    top = argparse.ArgumentParser(
+        prog='coevo', description='Executable test-maintenance tasks from public Git histories.'
+    )
+    verbs = top.add_subparsers(dest='verb', metavar='VERB', required=True)
+    _add_pipeline(verbs)
+    query = verbs.add_parser('query', help='ask a snapshot with SQL, filtered by date and track')
+    query.add_argument('snapshot', type=Path)
+    query.add_argument('sql', nargs='?', help='default: counts by track and label')
+    query.add_argument('--after', metavar='DATE', help='only what was public later than DATE')
+    query.add_argument('--track', choices=('generation', 'update', 'repair'))
+    query.add_argument('--format', choices=('table', 'csv', 'json', 'parquet'), default='table')
+    query.add_argument('--out', type=Path, metavar='FILE')
+    query.set_defaults(run=_query)
+    verify = verbs.add_parser('verify', help='check a snapshot; status 1 if anything is off')
+    verify.add_argument('snapshot', type=Path)
+    verify.set_defaults(run=_verify)
+    show = verbs.add_parser('show', help='print a task or method as a person would read it')
+    show.add_argument('snapshot', type=Path)
+    show.add_argument('id', help='a task_id or a method_id')
+    show.set_defaults(run=_show)
+    doctor = verbs.add_parser('doctor', help='say what is installed and what to do about the rest')
+    doctor.set_defaults(run=_doctor)
+    return top
+
+
+def _add_pipeline(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Only the verb that is asked for costs the import of the pipeline."""
+    here = importlib.util.find_spec('flows') is not None
+    asked = sys.argv[1] if len(sys.argv) > 1 else ''
+    if here and asked in PIPELINE_VERBS:
+        importlib.import_module('flows.cli').add_verbs(verbs)
+        return
+    for verb, text in PIPELINE_VERBS.items():
+        sub = verbs.add_parser(verb, help=text, add_help=False)
+        sub.add_argument('rest', nargs=argparse.REMAINDER)
+        sub.set_defaults(run=_no_pipeline)
+
+
+def _no_pipeline(arguments: argparse.Namespace) -> int:
+    raise Fatal(
+        f'`coevo {arguments.verb}` is part of the pipeline, which is not in the wheel; clone the '
+        'repository of coevo and run `make setup` there'
+    )
+
+
+def _query(arguments: argparse.Namespace) -> int:
+    from coevo.query import Question
+    from coevo.query import query
+
+    question = Question(
+        sql=arguments.sql,
+        after=arguments.after,
+        track=arguments.track,
+        format=arguments.format,
+        out=arguments.out,
+    )
+    query(arguments.snapshot, question)
+    return 0
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from coevo.verification import verify
+
+    findings = verify(arguments.snapshot)
+    for finding in findings:
+        print(f'{finding.table}: {finding.rule}: {finding.row} {finding.detail}'.rstrip())
+    print('not good: see above' if findings else f'{arguments.snapshot}: good')
+    return 1 if findings else 0
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from coevo.display import show
+
+    print(show(arguments.snapshot, arguments.id))
+    return 0
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from coevo.doctor import examine
+
+    findings = examine()
+    for finding in findings:
+        print(finding)
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Status 2 and one sentence for bad input, 1 for a negative answer, 130 for Ctrl-C."""
+    try:
+        arguments = parser().parse_args(argv)
+        run: Verb = arguments.run
+        return run(arguments)
+    except Fatal as error:
+        print(f'coevo: {error}', file=sys.stderr)
+        return 2
+    except Transient as error:
+        print(f'coevo: {error}; nothing is lost, run the same command again', file=sys.stderr)
+        return 3
+    except KeyboardInterrupt:
+        print('coevo: interrupted; what was finished is kept', file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

@@ -1,0 +1,15 @@
+"""Java built by Maven: the module that fulfils `coevo.languages.base.Language`."""
+
+from __future__ import annotations
+
+from coevo.git import Repository
+from coevo.languages.java_maven.yard import Yard
+
+NAME = 'java'
+
+__all__ = ['NAME', 'Yard', 'detect']
+
+
+def detect(repository: Repository, rev: str) -> bool:
+    """Whether a revision has a POM at its root."""
+    return 'pom.xml' in repository.tree(rev)

@@ -1,0 +1,100 @@
+"""What the stubbing compiler says of a test tree: Maven's verdict, and one for each method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from typing import Any
+
+from coevo.languages.java_maven.session import Answer
+from coevo.languages.java_maven.session import Died
+from coevo.records import TestMethod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaClass:
+    """A compiled test class; names are binary."""
+
+    parents: tuple[str, ...]
+    abstract: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileReport:
+    """`everything` is why nothing compiles at all; else classes and methods that do not."""
+
+    unit_ok: bool
+    everything: str | None = None
+    classes: Mapping[str, JavaClass] = field(default_factory=dict)
+    broken_classes: Mapping[str, str] = field(default_factory=dict)
+    broken_methods: Mapping[tuple[str, str, tuple[str, ...]], str] = field(default_factory=dict)
+
+    def why_broken(self, method: TestMethod) -> str | None:
+        """The signature of the first error that takes a test method along; None if none does.
+
+        A method falls with its own body, with its class, and with what any class that runs it is
+        built upon: superclasses and enclosing classes.
+        """
+        if self.everything is not None:
+            return self.everything
+        own = (method.test_class, method.test_method, method.parameters)
+        if own in self.broken_methods:
+            return self.broken_methods[own]
+        runners = (method.test_class, *self.concrete_classes(method.test_class))
+        for name in (above for runner in runners for above in self._above(runner)):
+            if name in self.broken_classes:
+                return self.broken_classes[name]
+        return None
+
+    def concrete_classes(self, name: str) -> tuple[str, ...]:
+        """The classes on which a class's test methods run: itself and all below, if concrete."""
+        return tuple(
+            other
+            for other in sorted(self.classes)
+            if not self.classes[other].abstract and name in self._ancestors(other)
+        )
+
+    def _ancestors(self, name: str) -> dict[str, None]:
+        found: dict[str, None] = {}
+        todo = [name]
+        while todo:
+            current = todo.pop()
+            if current not in found:
+                found[current] = None
+                known = self.classes.get(current)
+                todo += known.parents if known else ()
+        return found
+
+    def _above(self, name: str) -> Iterator[str]:
+        """A class, its ancestors, and all that encloses one of them."""
+        for ancestor in self._ancestors(name):
+            yield ancestor
+            while '$' in ancestor:
+                ancestor = ancestor.rpartition('$')[0]
+                yield ancestor
+
+
+def compile_report(answer: Answer | Died) -> CompileReport:
+    """The typed report; a compiler that died twice on a tree compiles nothing of it."""
+    if isinstance(answer, Died):
+        return CompileReport(unit_ok=False, everything=f'compiler_{answer.reason}')
+    report: Mapping[str, Any] = answer.report
+    broken = report['broken']
+    return CompileReport(
+        unit_ok=bool(report['unit_ok']),
+        classes={
+            one['name']: JavaClass(
+                parents=tuple(filter(None, (one['super'], *one['interfaces']))),
+                abstract=bool(one['abstract']),
+            )
+            for one in report['classes']
+        },
+        broken_classes={b['class']: b['signature'] for b in broken if b['method'] is None},
+        broken_methods={
+            (b['class'], b['method'], tuple(b['parameters'])): b['signature']
+            for b in broken
+            if b['method'] is not None
+        },
+    )

@@ -1,0 +1,93 @@
+"""A revision on disk as the sandbox sees it: code and tests apart, with what Maven made of it.
+
+What belongs to which side of a cell is fixed by the design: POMs, main sources and resources and
+all other files are the code's; each module's test sources and test resources are the tests'.
+
+    code/REV    the tree without its test folders, main classes in place
+    tests/REV   the test folders alone
+    built/REV   INDEX/test-classes (processed resources) and INDEX/generated/K (test sources)
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.languages.java_maven.report import Module
+
+# Where tests lie when the build died before it could say.
+DEFAULT_TEST_FOLDERS = ('src/test',)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A built revision; `modules` holds those of which Maven read the model."""
+
+    rev: str
+    root: Path  # the workspace
+    modules: Mapping[str, Module]
+
+    @property
+    def code(self) -> Path:
+        return self.root / 'code' / self.rev
+
+    @property
+    def tests(self) -> Path:
+        return self.root / 'tests' / self.rev
+
+    @property
+    def built(self) -> Path:
+        return self.root / 'built' / self.rev
+
+    def test_resources(self, module: str) -> Path | None:
+        """A module's test resources: processed where it was built, else as they lie in the tree."""
+        known = self.modules.get(module)
+        processed = self.built / str(known.index) / 'test-classes' if known else None
+        raw = self.tests / module / 'src/test/resources'
+        return next((folder for folder in (processed, raw) if folder and folder.is_dir()), None)
+
+    def source_roots(self, module: str) -> tuple[Path, ...]:
+        """Folders of a module's test sources, generated ones last; those that exist."""
+        known = self.modules.get(module)
+        roots = known.test_source_roots if known else ('src/test/java',)
+        folders = [self.tests / module / root for root in roots]
+        if known is not None:
+            folders += sorted((self.built / str(known.index) / 'generated').glob('*'))
+        return tuple(folder for folder in folders if folder.is_dir())
+
+    def remove(self) -> None:
+        for folder in (self.code, self.tests, self.built):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def separate(image: Image, module_folders: tuple[str, ...]) -> None:
+    """Move test folders out of the code tree, and main classes into it."""
+    for name in module_folders:
+        module = image.modules.get(name)
+        for folder in (*DEFAULT_TEST_FOLDERS, *(module.test_folders if module else ())):
+            _move(image.code / name / folder, image.tests / name / folder)
+        if module is not None:
+            classes = image.code / name / module.classes
+            shutil.rmtree(classes, ignore_errors=True)
+            _move(image.built / str(module.index) / 'classes', classes)
+    image.tests.mkdir(parents=True, exist_ok=True)
+
+
+def _move(source: Path, target: Path) -> None:
+    if source.is_dir() and not source.is_symlink():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists():
+            source.rename(target)
+
+
+def link_resources(source: Path, target: Path, *, classes: bool) -> None:
+    """Hard links of a folder's regular files; what is there already stays, so do class files
+    that Maven compiled from another pairing of tests and code."""
+    for path in sorted(source.rglob('*')):
+        place = target / path.relative_to(source)
+        wanted = classes or path.suffix != '.class'
+        if wanted and path.is_file() and not path.is_symlink() and not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.hardlink_to(path)

@@ -1,0 +1,157 @@
+"""The command that runs tests of a module as its own build would: class path, folder, options."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.junit import JUnit
+from coevo.languages.java_maven.cures import CURES
+from coevo.languages.java_maven.images import Image
+from coevo.languages.java_maven.places import REPOSITORY
+from coevo.languages.java_maven.places import TOOLS
+from coevo.languages.java_maven.places import TREE
+from coevo.languages.java_maven.places import WORKSPACE
+from coevo.languages.java_maven.report import Entry
+from coevo.languages.java_maven.report import Module
+from coevo.languages.java_maven.runner import LEAST_CPU_LIMIT
+from coevo.languages.java_maven.runner import WALL_PER_CPU
+from coevo.languages.java_maven.runner import Target
+from coevo.sandbox import Job
+from coevo.sandbox import Limits
+from coevo.sandbox import Mount
+from coevo.toolchain import Toolchain
+
+# The tree is laid out anew for every process, so that none sees what another one wrote.
+_LAY_OUT = """\
+set -e
+folder=$1; shift
+while [ "$1" != -- ]; do cp -RP --preserve=mode,timestamps "$1/." {tree}/; shift; done
+shift
+cd "{tree}/$folder"
+exec "$@" 3>&1 1>&2
+""".format(tree=TREE)
+
+_JVM_OPTIONS = (
+    '-ea',
+    '-Xmx1g',
+    '-Xshare:auto',
+    '-XX:+UseSerialGC',
+    '-XX:TieredStopAtLevel=1',
+    '-XX:-UsePerfData',
+    '-XX:ActiveProcessorCount=2',
+    '-Djava.awt.headless=true',
+    '-Duser.language=en',
+    '-Duser.country=US',
+)
+
+MEMORY_BYTES = 6 << 30
+DISK_BYTES = 2 << 30
+FILE_BYTES = 1 << 30
+PROCESSES = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One test process: what is laid into its tree, layer over layer, and what it runs."""
+
+    module: Module
+    layers: tuple[Path, ...]
+    junit: JUnit
+    override: str | None
+    targets: tuple[Target, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launcher:
+    """What is the same for all test processes of a run."""
+
+    toolchain: Toolchain
+    workspace: Path
+    mounts: tuple[Mount, ...]
+
+    def job(self, plan: Plan) -> Job:
+        """A process that runs the worker in the module's folder, its channel on stdout."""
+        module = plan.module
+        layers = [self.inside(folder) for folder in plan.layers if folder.is_dir()]
+        folder = f'{module.path}/{module.surefire.working_folder or ""}'
+        cpu_seconds = sum(target.cpu_limit for target in plan.targets)
+        return Job(
+            argv=('/bin/sh', '-c', _LAY_OUT, 'sh', folder, *layers, '--', *self._command(plan)),
+            mounts=self.mounts,
+            limits=Limits(
+                cpu_seconds=cpu_seconds + LEAST_CPU_LIMIT,
+                wall_seconds=(cpu_seconds + LEAST_CPU_LIMIT) * WALL_PER_CPU,
+                memory_bytes=MEMORY_BYTES,
+                processes=PROCESSES,
+                file_bytes=FILE_BYTES,
+                disk_bytes=DISK_BYTES,
+            ),
+            environment={
+                'JAVA_HOME': str(self.toolchain.java_home),
+                **module.surefire.environment,
+            },
+        )
+
+    def inside(self, path: Path) -> str:
+        """Where the sandbox sees a folder of the workspace."""
+        return f'{WORKSPACE}/{path.relative_to(self.workspace)}'
+
+    def compile_places(
+        self, module: Module, code: Image, siblings: Sequence[Path]
+    ) -> Iterator[str]:
+        """The class path for the compiler, which reads the code's image where it lies."""
+        yield self.inside(code.code / module.path / module.classes)
+        for entry in module.class_path:
+            if entry.sibling is None:
+                yield f'{REPOSITORY}/{entry.path}'
+            elif not entry.tests:
+                yield self.inside(code.code / entry.sibling / str(entry.folder))
+            else:
+                for folder in siblings:
+                    yield self.inside(folder / entry.sibling / str(entry.folder))
+
+    def _command(self, plan: Plan) -> Iterator[str]:
+        module = plan.module
+        yield str(self.toolchain.java)
+        yield from _JVM_OPTIONS
+        if plan.override is not None:
+            yield from CURES[plan.override].jvm_options
+        yield from _usable(shlex.split(module.surefire.arg_line))
+        yield f'-Dbasedir={TREE}/{module.path}'
+        yield from (f'-D{name}={value}' for name, value in module.surefire.properties.items())
+        yield '-cp'
+        yield ':'.join(self._class_path(plan))
+        yield 'coevo.worker.Worker'
+
+    def _class_path(self, plan: Plan) -> Iterator[str]:
+        """The project's own order, our cures before it, the engine that it lacks behind it."""
+        module = plan.module
+        if plan.override is not None:
+            yield from (self.library(artifact) for artifact in CURES[plan.override].libraries)
+        yield from plan.junit.first
+        yield f'{TREE}/{module.path}/{module.test_classes}'
+        yield f'{TREE}/{module.path}/{module.classes}'
+        yield from (_run_place(entry) for entry in module.class_path)
+        yield from plan.junit.last
+        yield f'{TOOLS}/programs/worker.jar'
+
+    def library(self, artifact: str) -> str:
+        return f'{TOOLS}/libraries/{self.toolchain.library(artifact).name}'
+
+
+def _run_place(entry: Entry) -> str:
+    """Where a test process finds an entry of the class path."""
+    if entry.sibling is not None:
+        return f'{TREE}/{entry.sibling}/{entry.folder}'
+    return f'{REPOSITORY}/{entry.path}'
+
+
+def _usable(options: Sequence[str]) -> Iterator[str]:
+    """Options of surefire's argLine but agents and what only a running Maven can fill in."""
+    for option in options:
+        if '@{' not in option and '${' not in option and not option.startswith('-javaagent:'):
+            yield option

@@ -1,0 +1,14 @@
+"""Where things lie inside the sandbox."""
+
+from __future__ import annotations
+
+# Read-only: the run's workspace, the shared libraries in Maven's layout, our tools.
+WORKSPACE, REPOSITORY, TOOLS = '/in', '/repo', '/tools'
+
+# Writable, on a file system of limited size: the tree that tests run in; the tree that Maven
+# builds in, and its own local repository before the shared one.
+TREE = '/w'
+BUILD_TREE, HEAD = '/w/build', '/w/m2'
+
+# The socket of the proxy that fetches libraries.
+SOCKET = '/run/coevo-artifacts'

@@ -1,0 +1,167 @@
+"""What the builder says of a reactor, typed; folders are relative to their module.
+
+The JSON comes from a JVM that ran the repository's own plugins: shapes are checked where they are
+read, and a path that leaves the tree is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from pathlib import PurePosixPath
+from typing import Any
+
+from coevo.errors import Transient
+from coevo.languages.java_maven.places import BUILD_TREE
+from coevo.languages.java_maven.places import HEAD
+from coevo.languages.java_maven.places import REPOSITORY
+from coevo.languages.java_maven.places import TREE
+
+
+LEVEL_RAISED = 'source-level-8'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An entry of a module's test class path, the module's own two folders left out.
+
+    sibling, folder  the module of the reactor whose output it is, and which folder there
+    path             else the place in the repository of libraries
+    """
+
+    coordinates: str
+    path: str | None = None
+    sibling: str | None = None
+    folder: str | None = None
+    tests: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surefire:
+    """What the model says of how tests are run."""
+
+    arg_line: str = ''
+    properties: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    working_folder: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    path: str
+    index: int  # in the reactor, and of its files in the builder's answer
+    failure: str | None
+    classes: str
+    test_classes: str
+    test_source_roots: tuple[str, ...]
+    test_folders: tuple[str, ...]  # sources and resources that lie in the tree
+    class_path: tuple[Entry, ...]
+    compiler: Mapping[str, Any]
+    surefire: Surefire
+    overrides: tuple[str, ...]
+    tests_compiled: bool  # by Maven, since siblings use them
+
+
+def modules_of(report: Mapping[str, Any]) -> dict[str, Module]:
+    """The projects of a report by their folder."""
+    projects = report.get('projects') or []
+    folders = {p['module']: _Folder(p['module']) for p in projects}
+    return {
+        project['module']: _module(index, project, folders)
+        for index, project in enumerate(projects)
+    }
+
+
+def failure_of(failure: Mapping[str, Any] | None) -> str:
+    """A short and stable name for why a project failed: the goal, else the exception's class."""
+    failure = failure or {}
+    exceptions = failure.get('exceptions') or ['unknown']
+    return str(failure.get('mojo') or exceptions[-1].rpartition('.')[2])
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    module: str
+
+    def relative(self, path: str) -> str:
+        """A path of the builder's tree, relative to this module."""
+        base = PurePosixPath(BUILD_TREE, self.module)
+        try:
+            inside = PurePosixPath(path).relative_to(base)
+        except ValueError:
+            raise Transient(f'the build reports a folder outside its module: {path}') from None
+        if '..' in inside.parts:
+            raise Transient(f'the build reports a folder that leaves its module: {path}')
+        return str(inside)
+
+    def has(self, path: str) -> bool:
+        return PurePosixPath(path).is_relative_to(PurePosixPath(BUILD_TREE, self.module))
+
+
+def _module(
+    index: int, project: Mapping[str, Any], folders: Mapping[str, _Folder]
+) -> Module:
+    name = project['module']
+    here = folders[name]
+    roots = [p for p in project['test_source_roots'] if here.has(p)]
+    made = str(PurePosixPath(project['build_folder']))
+    in_tree = [p for p in roots if not p.startswith(made)]
+    resources = [r['directory'] for r in project['test_resources'] if here.has(r['directory'])]
+    status = project['status']
+    failure = None
+    if status != 'built':
+        failure = failure_of(project['failure']) if project['failure'] else status
+    entries = tuple(_entry(entry, folders) for entry in project['test_class_path'])
+    return Module(
+        path=name,
+        index=index,
+        failure=failure,
+        classes=here.relative(project['output']),
+        test_classes=here.relative(project['test_output']),
+        test_source_roots=tuple(here.relative(p) for p in in_tree),
+        test_folders=tuple(here.relative(p) for p in (*in_tree, *resources)),
+        class_path=entries,
+        compiler=project['compiler'] or {},
+        surefire=_surefire(project['surefire'] or {}, here),
+        overrides=(LEVEL_RAISED,) if project['level_raised'] else (),
+        tests_compiled=bool(project['compiles_tests']),
+    )
+
+
+def _entry(entry: Mapping[str, Any], folders: Mapping[str, _Folder]) -> Entry:
+    coordinates = ':'.join(filter(None, (entry['gav'], entry['classifier'])))
+    sibling = entry['module']
+    if sibling is not None and sibling in folders:
+        return Entry(
+            coordinates=coordinates,
+            sibling=sibling,
+            folder=folders[sibling].relative(entry['path']),
+            tests=entry['kind'] == 'test-classes',
+        )
+    return Entry(coordinates=coordinates, path=library_path(entry['path']))
+
+
+def library_path(path: str) -> str:
+    """Where a library lies in the shared repository, whichever of the two Maven found it in."""
+    for base in (HEAD, REPOSITORY):
+        if PurePosixPath(path).is_relative_to(base) and '..' not in PurePosixPath(path).parts:
+            return str(PurePosixPath(path).relative_to(base))
+    return f'../{path}'  # a file of the tree or of the system: never mounted, so never found
+
+
+def _surefire(settings: Mapping[str, Any], here: _Folder) -> Surefire:
+    def inside(text: str) -> str:
+        return text.replace(BUILD_TREE, TREE)
+
+    folder = settings.get('workingDirectory')
+    properties = {
+        **(settings.get('systemProperties') or {}),
+        **(settings.get('systemPropertyVariables') or {}),
+    }
+    return Surefire(
+        arg_line=inside(settings.get('argLine') or ''),
+        properties={name: inside(value) for name, value in sorted(properties.items())},
+        environment=dict(sorted((settings.get('environmentVariables') or {}).items())),
+        working_folder=here.relative(folder) if folder and here.has(folder) else None,
+    )

@@ -1,0 +1,131 @@
+"""How the builder is called: its folders in the sandbox, its command, its requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+
+from coevo.languages.java_maven.images import Image
+from coevo.languages.java_maven.places import BUILD_TREE
+from coevo.languages.java_maven.places import HEAD
+from coevo.languages.java_maven.places import REPOSITORY
+from coevo.languages.java_maven.places import SOCKET
+from coevo.languages.java_maven.places import TOOLS
+from coevo.languages.java_maven.places import WORKSPACE
+from coevo.sandbox import Job
+from coevo.sandbox import Limits
+from coevo.sandbox import Mount
+from coevo.toolchain import Toolchain
+
+SETTINGS = 'settings.xml'
+
+# Every repository that a build names is answered by our proxy, on the sandbox's own loopback.
+_SETTINGS_XML = """\
+<settings>
+  <mirrors>
+    <mirror>
+      <id>coevo</id>
+      <mirrorOf>*</mirrorOf>
+      <url>http://127.0.0.1:${coevo.port}/</url>
+    </mirror>
+  </mirrors>
+</settings>
+"""
+
+_BUILDER_OPTIONS = ('-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx1500m', '-Xss4m')
+
+# A session lives for many builds: its CPU is bounded by wall time per request instead.
+LIMITS = Limits(
+    cpu_seconds=1e6,
+    wall_seconds=1e7,
+    memory_bytes=8 << 30,
+    processes=1024,
+    file_bytes=1 << 30,
+    disk_bytes=4 << 30,
+)
+
+
+def write(root: Path) -> None:
+    (root / SETTINGS).write_text(_SETTINGS_XML)
+
+
+def builder_job(toolchain: Toolchain, mounts: Sequence[Mount], socket: Path) -> Job:
+    class_path = ':'.join(
+        tool_place(toolchain, path) for path in toolchain.builder_class_path
+    )
+    return Job(
+        argv=(
+            str(toolchain.java),
+            *_BUILDER_OPTIONS,
+            '-cp',
+            class_path,
+            'coevo.relay.Main',
+            SOCKET,
+            tool_place(toolchain, toolchain.maven_home),
+            tool_place(toolchain, toolchain.tools / 'extension.jar'),
+        ),
+        mounts=tuple(mounts),
+        sockets=(Mount(source=socket, target=SOCKET),),
+        limits=LIMITS,
+        environment={
+            'PATH': '/usr/local/bin:/usr/bin:/bin',
+            'JAVA_HOME': str(toolchain.java_home),
+        },
+    )
+
+
+def tool_place(toolchain: Toolchain, path: Path) -> str:
+    """Where the sandbox sees one of our tools or libraries."""
+    for base, name in ((toolchain.tools, 'programs'), (toolchain.libraries, 'libraries')):
+        if path.is_relative_to(base):
+            return f'{TOOLS}/{name}/{path.relative_to(base)}'
+    raise ValueError(f'{path} is no tool of ours')
+
+
+def build_request(image: Image) -> list[str]:
+    return [
+        'build',
+        f'source={WORKSPACE}/code/{image.rev}',
+        f'work={BUILD_TREE}',
+        *_repositories(),
+    ]
+
+
+def resolve_request(coordinates: Sequence[str]) -> list[str]:
+    return ['resolve', *(f'coordinates={one}' for one in coordinates), *_repositories()]
+
+
+def _repositories() -> Iterator[str]:
+    yield f'settings={WORKSPACE}/{SETTINGS}'
+    yield f'head={HEAD}'
+    yield f'tail={REPOSITORY}'
+
+
+def compile_request(
+    roots: Sequence[str], class_path: Sequence[str], compiler: Mapping[str, object]
+) -> list[str]:
+    """A test tree to compile, with javac's options as the module's POM has them."""
+    return [
+        'compile',
+        *(f'root={root}' for root in roots),
+        *(f'class_path={entry}' for entry in class_path),
+        *(f'option={option}' for option in _options(compiler)),
+    ]
+
+
+def _options(compiler: Mapping[str, object]) -> Iterator[str]:
+    release = compiler.get('release')
+    if release:
+        yield from ('--release', str(release))
+    else:
+        for name in ('source', 'target'):
+            if compiler.get(name):
+                yield from (f'-{name}', str(compiler[name]))
+    yield from ('-encoding', str(compiler.get('encoding') or 'UTF-8'))
+    if compiler.get('parameters'):
+        yield '-parameters'
+    if compiler.get('proc'):
+        yield f'-proc:{compiler["proc"]}'
+

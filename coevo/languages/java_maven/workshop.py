@@ -1,0 +1,171 @@
+"""Build, compile and run for one thread: a session of its own over images that all share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.languages.base import Batch
+from coevo.languages.base import Build
+from coevo.languages.base import Compiled
+from coevo.languages.base import Verdict
+from coevo.languages.java_maven.compilation import CompileReport
+from coevo.languages.java_maven.compilation import compile_report
+from coevo.languages.java_maven.cures import cure
+from coevo.languages.java_maven.images import Image
+from coevo.languages.java_maven.images import link_resources
+from coevo.languages.java_maven.launch import Plan
+from coevo.languages.java_maven.report import Module
+from coevo.languages.java_maven.runner import LEAST_CPU_LIMIT
+from coevo.languages.java_maven.runner import SLOWER_THAN_PASSING
+from coevo.languages.java_maven.runner import Target
+from coevo.languages.java_maven.runner import run_targets
+from coevo.languages.java_maven.session import Died
+from coevo.languages.java_maven.settings import compile_request
+from coevo.languages.java_maven.yard import Yard
+from coevo.records import Environment
+from coevo.records import Outcome
+from coevo.records import TestMethod
+from coevo.records import short_hash
+
+MODULE_ABSENT = 'module_absent'
+
+# Compiled cells kept at hand; those of pairs that are done are not asked for again.
+CELLS_AT_HAND = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellImage:
+    """A module's compiled tests: `folder` mirrors the tree, so that it can be laid over the code.
+
+    below   the same for sibling modules whose test classes this one uses
+    """
+
+    compiled: Compiled
+    report: CompileReport
+    folder: Path
+    below: tuple[CellImage, ...] = ()
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        return (*(folder for cell in self.below for folder in cell.folders), self.folder)
+
+
+class JavaWorkshop:
+    """Fulfils `coevo.languages.base.Workshop`; one per thread."""
+
+    def __init__(self, yard: Yard) -> None:
+        self._yard = yard
+        self._session = yard.session()
+        self._cells: dict[tuple[str, str, str], CellImage] = {}
+        self._slowest: dict[TestMethod, float] = {}
+
+    def build(self, rev: str) -> Build:
+        return self._yard.build(rev, self._session)
+
+    def compile(self, tests_rev: str, code_rev: str, module: str) -> Compiled:
+        return self._cell(tests_rev, code_rev, module).compiled
+
+    def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
+        signature = self._cell_of(compiled).report.why_broken(method)
+        if signature is None:
+            return None
+        return Verdict(outcome=Outcome.COMPILE_ERROR, signature=signature)
+
+    def run(
+        self, compiled: Compiled, methods: Sequence[TestMethod], override: str | None
+    ) -> Batch:
+        cell = self._cell_of(compiled)
+        code = self._yard.image(compiled.code_rev)
+        module = code.modules[compiled.module]
+        targets = tuple(self._target(cell, method) for method in methods)
+        plan = Plan(
+            module=module,
+            layers=(code.code, self._yard.image(compiled.tests_rev).tests, *cell.folders),
+            junit=self._yard.junit(module, self._session),
+            override=override,
+            targets=targets,
+        )
+        batch = run_targets(self._yard.sandbox, self._yard.launcher.job(plan), targets)
+        for method, verdict in zip(methods, batch.verdicts, strict=True):
+            if verdict is not None and verdict.outcome is Outcome.PASS:
+                slowest = self._slowest.get(method, 0.0)
+                self._slowest[method] = max(slowest, verdict.cpu_seconds)
+        return batch
+
+    def cure(self, verdict: Verdict) -> str | None:
+        return cure(verdict)
+
+    def environment(self, rev: str, module: str) -> Environment | None:
+        return self._yard.environment(rev, module)
+
+    def close(self) -> None:
+        self._session.close()
+
+    def _cell_of(self, compiled: Compiled) -> CellImage:
+        return self._cell(compiled.tests_rev, compiled.code_rev, compiled.module)
+
+    def _target(self, cell: CellImage, method: TestMethod) -> Target:
+        slowest = self._slowest.get(method, 0.0)
+        return Target(
+            classes=cell.report.concrete_classes(method.test_class),
+            method=method.test_method,
+            parameters=method.parameters,
+            cpu_limit=max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * slowest),
+        )
+
+    def _cell(self, tests_rev: str, code_rev: str, module: str) -> CellImage:
+        key = (tests_rev, code_rev, module)
+        if key not in self._cells:
+            if len(self._cells) >= CELLS_AT_HAND:
+                self._cells.clear()
+            self._cells[key] = self._compile(tests_rev, code_rev, module)
+        return self._cells[key]
+
+    def _compile(self, tests_rev: str, code_rev: str, module: str) -> CellImage:
+        code, tests = self._yard.image(code_rev), self._yard.image(tests_rev)
+        folder = self._yard.folder('cells', short_hash(str(id(self)), tests_rev, code_rev, module))
+        known = code.modules.get(module)
+        if known is None:
+            return _absent(tests_rev, code_rev, module, folder)
+        below = tuple(self._cell(tests_rev, code_rev, name) for name in _test_jars(known, code))
+        launcher = self._yard.launcher
+        request = compile_request(
+            [launcher.inside(root) for root in tests.source_roots(module)],
+            list(launcher.compile_places(known, code, [cell.folder for cell in below])),
+            known.compiler,
+        )
+        output = folder / module / known.test_classes
+        answer = self._session.ask(request, output)
+        if isinstance(answer, Died):
+            answer = self._session.ask(request, output)  # once more, in a JVM of its own
+        resources = tests.test_resources(module)
+        if resources is not None:
+            donor = tests.modules.get(module)
+            compiled_by_maven = donor is not None and donor.tests_compiled
+            link_resources(resources, output, classes=not compiled_by_maven)
+        report = compile_report(answer)
+        compiled = Compiled(
+            tests_rev=tests_rev,
+            code_rev=code_rev,
+            module=module,
+            unit_ok=report.unit_ok and all(cell.compiled.unit_ok for cell in below),
+            cpu_seconds=0.0 if isinstance(answer, Died) else answer.cpu_seconds,
+        )
+        return CellImage(compiled=compiled, report=report, folder=folder, below=below)
+
+
+def _test_jars(module: Module, code: Image) -> Iterator[str]:
+    """Sibling modules whose test classes stand on a module's class path."""
+    for entry in module.class_path:
+        if entry.tests and entry.sibling is not None and entry.sibling in code.modules:
+            yield entry.sibling
+
+
+def _absent(tests_rev: str, code_rev: str, module: str, folder: Path) -> CellImage:
+    """The code has no such module: nothing of its tests compiles, by either verdict."""
+    compiled = Compiled(tests_rev=tests_rev, code_rev=code_rev, module=module, unit_ok=False)
+    report = CompileReport(unit_ok=False, everything=MODULE_ABSENT)
+    return CellImage(compiled=compiled, report=report, folder=folder)

@@ -1,0 +1,179 @@
+"""What the workshops of one run share: folders, sandbox, libraries, and revisions built once."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from coevo.artifacts import ArtifactProxy
+from coevo.artifacts import upstreams
+from coevo.errors import Transient
+from coevo.folders import cache_folder
+from coevo.git import Repository
+from coevo.junit import JUnit
+from coevo.junit import junit_libraries
+from coevo.languages.base import Build
+from coevo.languages.java_maven import settings
+from coevo.languages.java_maven.images import Image
+from coevo.languages.java_maven.images import separate
+from coevo.languages.java_maven.launch import Launcher
+from coevo.languages.java_maven.places import REPOSITORY
+from coevo.languages.java_maven.places import TOOLS
+from coevo.languages.java_maven.places import WORKSPACE
+from coevo.languages.java_maven.report import Module
+from coevo.languages.java_maven.report import failure_of
+from coevo.languages.java_maven.report import library_path
+from coevo.languages.java_maven.report import modules_of
+from coevo.languages.java_maven.session import Answer
+from coevo.languages.java_maven.session import Died
+from coevo.languages.java_maven.session import Session
+from coevo.records import ClassPathEntry
+from coevo.records import Environment
+from coevo.sandbox import Mount
+from coevo.sandbox import open_sandbox
+from coevo.toolchain import toolchain
+from coevo.workspace import workspace
+
+# Wall seconds for one build or compilation; far beyond what a healthy one takes.
+BUILD_SECONDS = 1200.0
+
+BUILDER = 'maven-loop'
+
+
+class Yard:
+    """Opened at once, but nothing is started before the first workshop asks for it."""
+
+    def __init__(self, repository: Repository, *, sandbox: str, stack: ExitStack) -> None:
+        self._repository = repository
+        self.sandbox = open_sandbox(sandbox)
+        stack.callback(self.sandbox.close)
+        self.toolchain = toolchain()
+        self.root = stack.enter_context(workspace())
+        self.shared = cache_folder() / 'maven'
+        self.shared.mkdir(parents=True, exist_ok=True)
+        self._proxy = stack.enter_context(
+            ArtifactProxy(upstreams(), self.shared, self.root / 'artifacts')
+        )
+        self._images: dict[str, tuple[Build, Image]] = {}
+        self._junits: dict[tuple[str, ...], JUnit] = {}
+        self._locks: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+        settings.write(self.root)
+        self._mounts = (
+            Mount(source=self.root, target=WORKSPACE),
+            Mount(source=self.shared, target=REPOSITORY),
+            Mount(source=self.toolchain.tools, target=f'{TOOLS}/programs'),
+            Mount(source=self.toolchain.libraries, target=f'{TOOLS}/libraries'),
+        )
+        self.launcher = Launcher(
+            toolchain=self.toolchain, workspace=self.root, mounts=self._mounts
+        )
+
+    def session(self) -> Session:
+        """A JVM of its own for builds and compilations, started on its first request."""
+        job = settings.builder_job(self.toolchain, self._mounts, self._proxy.socket)
+        return Session(self.sandbox, job, seconds=BUILD_SECONDS)
+
+    def image(self, rev: str) -> Image:
+        """A revision that was built."""
+        return self._images[rev][1]
+
+    def build(self, rev: str, session: Session) -> Build:
+        """Build a revision, or answer at no cost from what another pair has built."""
+        with self._lock:
+            lock = self._locks.setdefault(rev, threading.Lock())
+        with lock:
+            if rev in self._images:
+                return dataclasses.replace(self._images[rev][0], cpu_seconds=0.0)
+            self._images[rev] = self._build(rev, session)
+            return self._images[rev][0]
+
+    def forget(self, rev: str) -> None:
+        found = self._images.pop(rev, None)
+        if found is not None:
+            found[1].remove()
+
+    def folder(self, *names: str) -> Path:
+        """A folder of the workspace, its parents made."""
+        folder = self.root.joinpath(*names)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def junit(self, module: Module, session: Session) -> JUnit:
+        """The engine that runs a module's tests: its own, with what that lacks resolved."""
+        names = tuple(Path(entry.path).name for entry in module.class_path if entry.path)
+        if names not in self._junits:
+            self._junits[names] = junit_libraries(names, self._resolver(session))
+        return self._junits[names]
+
+    def environment(self, rev: str, module: str) -> Environment | None:
+        """What it takes to build and run a module at a revision that was built."""
+        known = self.image(rev).modules.get(module)
+        if known is None:
+            return None
+        only = '' if module == '.' else f' -pl {module} -am'
+        return Environment(
+            jdk=self.toolchain.jdk,
+            build_tool=f'maven {self.toolchain.maven}',
+            compile_command=f'mvn{only} test-compile',
+            test_command='java -jar <junit_jar> execute --class-path <classpath> <junit_args>',
+            class_path=tuple(
+                ClassPathEntry(
+                    coordinates=entry.coordinates, sha256=self._proxy.sha256(entry.path)
+                )
+                for entry in known.class_path
+                if entry.path is not None
+            ),
+        )
+
+    def _build(self, rev: str, session: Session) -> tuple[Build, Image]:
+        empty = Image(rev=rev, root=self.root, modules={})
+        empty.code.parent.mkdir(parents=True, exist_ok=True)
+        self._repository.materialise(rev, empty.code)
+        trouble_before = self._proxy.trouble
+        answer = self._ask(empty, session)
+        if self._proxy.trouble != trouble_before:
+            raise Transient('libraries could not be fetched; check the network')
+        modules = {} if isinstance(answer, Died) else modules_of(answer.report)
+        image = dataclasses.replace(empty, modules=modules)
+        separate(image, tuple(sorted({*modules, *self._poms(rev)})))
+        built = [module for module in modules.values() if module.failure is None]
+        build = Build(
+            rev=rev,
+            failure=None if built else _why(answer, modules),
+            modules={name: module.failure for name, module in modules.items()},
+            overrides=tuple(sorted({o for module in built for o in module.overrides})),
+            builder=BUILDER,
+            jdk=self.toolchain.jdk,
+            cpu_seconds=0.0 if isinstance(answer, Died) else answer.cpu_seconds,
+        )
+        return build, image
+
+    def _ask(self, image: Image, session: Session) -> Answer | Died:
+        """Once more in a fresh JVM where the JVM died; not where it took too long."""
+        request = settings.build_request(image)
+        answer = session.ask(request, image.built)
+        if isinstance(answer, Died) and answer.reason != 'time':
+            answer = session.ask(request, image.built)
+        return answer
+
+    def _poms(self, rev: str) -> Iterator[str]:
+        """Folders with a POM: modules, whether or not Maven got as far as reading them."""
+        for path in self._repository.tree(rev):
+            folder, _, name = path.rpartition('/')
+            if name == 'pom.xml':
+                yield folder or '.'
+
+
+def _why(answer: Answer | Died, modules: Mapping[str, Module]) -> str:
+    """Why nothing of a revision was built."""
+    if isinstance(answer, Died):
+        return f'builder_{answer.reason}'
+    reasons = [module.failure for module in modules.values() if module.failure != 'skipped']
+    failures = answer.report.get('failures') or [None]
+    return next((reason for reason in reasons if reason), failure_of(failures[0]))

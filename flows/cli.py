@@ -1,0 +1,123 @@
+"""The pipeline's verbs of the `coevo` command: mine and release."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from datetime import UTC
+from datetime import datetime
+from datetime import timedelta
+from pathlib import Path
+
+from coevo.cli import PIPELINE_VERBS
+from coevo.errors import Fatal
+from coevo.records import Walk
+
+SANDBOXES = ('bubblewrap', 'docker', 'none')
+
+
+def add_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    mine = verbs.add_parser('mine', help=PIPELINE_VERBS['mine'])
+    mine.add_argument('repository', help='a path, a URL, or owner/name on GitHub')
+    mine.add_argument('--profile', default='default', metavar='NAME')
+    mine.add_argument('--store', type=Path, default=Path('store'), metavar='DIR')
+    mine.add_argument('--name', metavar='OWNER/NAME', help='the key of the repository in the data')
+    mine.add_argument('--ref', help='where the walk starts (default: the default branch)')
+    mine.add_argument('--commits', metavar='N|all', help='how many commits to visit (300)')
+    mine.add_argument('--since', metavar='DATE', help='no commits older than this')
+    mine.add_argument('--until', metavar='DATE', help='no commits newer than this')
+    mine.add_argument('--walk', type=Walk, choices=list(Walk), default=None)
+    mine.add_argument('--jobs', type=_positive, default=os.cpu_count() or 1, metavar='N')
+    mine.add_argument('--sandbox', choices=SANDBOXES, default='bubblewrap')
+    mine.add_argument('--cache', type=Path, metavar='DIR', help='where tools and libraries lie')
+    mine.set_defaults(run=_mine)
+    release = verbs.add_parser('release', help=PIPELINE_VERBS['release'])
+    release.add_argument('--store', type=Path, default=Path('store'), metavar='DIR')
+    release.add_argument('--snapshot', type=Path, required=True, metavar='DIR')
+    release.add_argument('--month', metavar='YYYY-MM')
+    release.add_argument('--previous', type=Path, metavar='SNAPSHOT')
+    release.set_defaults(run=_release)
+
+
+def _mine(arguments: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from coevo import profiles
+    from coevo.store import Store
+    from flows.console import print_report
+    from flows.console import showing
+    from flows.funnel import funnel
+    from flows.options import MineOptions
+    from flows.pipeline import mine
+
+    profile = profiles.load(arguments.profile)
+    commits = _commits(arguments.commits) if arguments.commits else profile.commits
+    options = MineOptions(
+        source=arguments.repository,
+        store=arguments.store,
+        profile=profile,
+        name=arguments.name,
+        ref=arguments.ref,
+        commits=commits,
+        since=_day(arguments.since, end=False),
+        until=_day(arguments.until, end=True),
+        walk=arguments.walk or profile.walk,
+        jobs=arguments.jobs,
+        sandbox=arguments.sandbox,
+    )
+    if arguments.cache:
+        os.environ['COEVO_CACHE'] = str(arguments.cache.absolute())
+    console = Console()
+    with showing(console) as progress:
+        report = mine(options, progress)
+    store = Store(arguments.store)
+    segments = tuple(store.segments(report.partition))
+    walked = store.walk(report.partition)
+    print_report(console, report, tuple(funnel(walked.drops, segments)), segments)
+    return 1 if report.failures else 0
+
+
+def _release(arguments: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from flows.options import ReleaseOptions
+    from flows.publication import publish
+
+    options = ReleaseOptions(
+        store=arguments.store,
+        snapshot=arguments.snapshot,
+        month=arguments.month,
+        previous=arguments.previous,
+    )
+    report = publish(options)
+    Console().print(report.sentence)
+    return 0
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f'{text} is not at least 1')
+    return number
+
+
+def _commits(text: str) -> int | None:
+    if text == 'all':
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise Fatal(f'--commits takes a number from 1 on, or `all`, not {text!r}')
+    return int(text)
+
+
+def _day(text: str | None, *, end: bool) -> datetime | None:
+    """A date or time in UTC; a bare date is its first moment, or its last one where `end`."""
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise Fatal(f'{text!r} is not a date; write it as 2026-01-31') from None
+    found = found.replace(tzinfo=found.tzinfo or UTC)
+    if end and len(text) == len('2026-01-31'):
+        found += timedelta(days=1) - timedelta(microseconds=1)
+    return found

@@ -1,0 +1,52 @@
+"""The funnel of a partition: what entered each stage, what it kept, and why the rest left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coevo.labels import TRACKS
+from coevo.records import Drop
+from coevo.records import Segment
+from coevo.records import Stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One stage: entered = kept + the sum of dropped, in the stage's unit."""
+
+    stage: Stage
+    entered: int
+    kept: int
+    dropped: tuple[tuple[str, int], ...]  # most frequent first
+
+
+def funnel(walk_drops: Sequence[Drop], segments: Sequence[Segment]) -> Iterator[Step]:
+    """The steps from commits to methods with a track; tasks are counted at release."""
+    drops = [drop for segment in segments for drop in segment.drops]
+    rows = [row for segment in segments for row in segment.methods]
+    yield _step(Stage.WALK, len(segments), walk_drops)
+    pairs = [d for d in drops if d.stage is Stage.PAIR]
+    yield _step(Stage.PAIR, len(segments) - len({d.key for d in pairs}), pairs)
+    sieved = [d for d in drops if d.stage is Stage.SIEVE]
+    yield _step(Stage.SIEVE, sum(s.pair.candidates for s in segments) - len(sieved), sieved)
+    yield _step(Stage.LABEL, len(rows), [d for d in drops if d.stage is Stage.LABEL])
+    labelled = [row for row in rows if row.label in TRACKS]
+    lost = [d for d in drops if d.stage is Stage.TRACK]
+    yield _step(Stage.TRACK, len(labelled) - len(lost), lost)
+
+
+def _step(stage: Stage, kept: int, drops: Sequence[Drop]) -> Step:
+    counts = Counter(drop.reason for drop in drops)
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return Step(stage=stage, entered=kept + len(drops), kept=kept, dropped=tuple(ordered))
+
+
+def labels(segments: Sequence[Segment]) -> tuple[tuple[str, int], ...]:
+    """How many methods have which label, most frequent first."""
+    counts = Counter(
+        str(row.label) for segment in segments for row in segment.methods if row.label
+    )
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,156 @@
+"""discover, clone, walk, diff, sieve, execute, label, package, release: the steps in plain calls.
+
+`mine` takes one repository to segments in the store; `publish` takes a store to a snapshot.
+Prefect's flows and the command line only call what stands here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import ExitStack
+from contextlib import contextmanager
+from dataclasses import dataclass
+from dataclasses import field
+
+from coevo.errors import Fatal
+from coevo.execution import ENGINE_VERSION
+from coevo.git import Repository
+from coevo.languages import java_maven
+from coevo.languages.base import Workshop
+from coevo.records import Pair
+from coevo.records import RepositoryRow
+from coevo.records import Segment
+from coevo.store import Partition
+from coevo.store import Store
+from coevo.store import WalkRecord
+from flows.licence import spdx_of
+from flows.mining import Mine
+from flows.mining import mine_pair
+from flows.mining import segment_key
+from flows.options import MineOptions
+from flows.workers import Failure
+from flows.workers import run_in_parallel
+from miners.clones import Clone
+from miners.clones import obtain
+from miners.pairs import Visit
+from miners.pairs import visit
+
+
+@dataclass(slots=True, kw_only=True)
+class MineReport:
+    """What a run did; `failures` are troubles of ours, by pair id."""
+
+    partition: Partition
+    visited: int
+    pairs: int
+    executed: int = 0
+    reused: int = 0
+    failures: dict[str, str] = field(default_factory=dict)
+
+
+Progress = Callable[[str, int, int], None]  # a step's name, done, total
+
+
+def mine(options: MineOptions, progress: Progress = lambda step, done, total: None) -> MineReport:
+    """Mine one repository under one walk; what the store has is not run again."""
+    progress('clone', 0, 1)
+    clone = obtain(options.source, store=options.store, name=options.name)
+    repository = Repository(clone.git_dir)
+    seen = visit(
+        repository,
+        repo=clone.repo,
+        walk=options.walk,
+        ref=options.ref or clone.default_ref,
+        commits=options.commits,
+        since=options.since,
+        until=options.until,
+    )
+    if not java_maven.detect(repository, seen.head):
+        raise Fatal(
+            f'{clone.repo} has no pom.xml at {seen.head[:12]}; only Maven projects can be mined'
+        )
+    partition = Partition(repo=clone.repo, language=java_maven.NAME, walk=options.walk)
+    store = Store(options.store)
+    with store.lock(partition):
+        store.write_walk(partition, _walk_record(options, clone, repository, seen))
+        mining = Mine(repository=repository, profile=options.profile, sandbox=options.sandbox)
+        report = MineReport(partition=partition, visited=len(seen.visited), pairs=len(seen.pairs))
+        _mine_missing(options, mining, store, seen.pairs, report, progress)
+        store.compact(partition)
+    return report
+
+
+def _mine_missing(
+    options: MineOptions,
+    mining: Mine,
+    store: Store,
+    pairs: Sequence[Pair],
+    report: MineReport,
+    progress: Progress,
+) -> None:
+    """Mine the pairs that the store lacks, oldest first, so that neighbours share their builds."""
+    known = store.keys(report.partition)
+    todo = [pair for pair in reversed(pairs) if segment_key(mining, pair) not in known]
+    report.reused = len(pairs) - len(todo)
+    if not todo:
+        return
+
+    def work(pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
+        return mine_pair(mining, pair, open_workshop)
+
+    with _workshops(options, mining.repository, todo) as (opener, release):
+        for done, (pair, result) in enumerate(
+            run_in_parallel(work, todo, opener, jobs=options.jobs), start=1
+        ):
+            if isinstance(result, Failure):
+                report.failures[pair.pair_id] = result.sentence
+            else:
+                store.write(report.partition, result)
+                report.executed += 1
+            release(pair)
+            progress('pairs', done, len(todo))
+
+
+@contextmanager
+def _workshops(
+    options: MineOptions, repository: Repository, todo: Sequence[Pair]
+) -> Iterator[tuple[Callable[[], Workshop], Callable[[Pair], None]]]:
+    """A factory of workshops that share one yard, opened when something is to be run at last."""
+    uses = Counter(rev for pair in todo for rev in (pair.old.rev, pair.new.rev))
+    with ExitStack() as stack:
+        yard = java_maven.Yard(repository, sandbox=options.sandbox, stack=stack)
+
+        def release(pair: Pair) -> None:
+            for rev in (pair.old.rev, pair.new.rev):
+                uses[rev] -= 1
+                if not uses[rev]:
+                    yard.forget(rev)
+
+        yield yard.workshop, release
+
+
+def _walk_record(
+    options: MineOptions, clone: Clone, repository: Repository, seen: Visit
+) -> WalkRecord:
+    return WalkRecord(
+        repository=RepositoryRow(
+            repo=clone.repo,
+            url=clone.url,
+            language=java_maven.NAME,
+            walk=options.walk,
+            ref=options.ref or clone.default_ref,
+            head=seen.head,
+            cutoff=options.until,
+            commits_visited=len(seen.visited),
+            commits_kept=len(seen.pairs),
+            license=spdx_of(repository, seen.head),
+            sandbox=options.sandbox,
+            engine_version=ENGINE_VERSION,
+            profile=options.profile.name,
+        ),
+        pairs=tuple((pair.new.rev, pair.pair_id) for pair in seen.pairs),
+        drops=seen.drops,
+    )

@@ -1,0 +1,84 @@
+"""Pairs worked on side by side by a few threads, each with a workshop of its own."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coevo.errors import Transient
+from coevo.languages.base import Workshop
+from coevo.records import Pair
+from coevo.records import Segment
+
+# A trouble of ours (a full disk, a killed helper) is tried again at once, then left for the next
+# run of the miner, which does what is missing.
+TRIES = 2
+
+Work = Callable[[Pair, Callable[[], Workshop]], Segment]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Trouble of ours that stayed after the last try."""
+
+    sentence: str
+
+
+def run_in_parallel(
+    work: Work, pairs: Sequence[Pair], open_workshop: Callable[[], Workshop], *, jobs: int
+) -> Iterator[tuple[Pair, Segment | Failure]]:
+    """Results as they come. A bug in one thread stops all of them and is raised here.
+
+    The threads outlive no iteration: when the caller stops reading, they end after their pair,
+    which the closing of the workshops' sandboxes shortens.
+    """
+    todo: queue.SimpleQueue[Pair] = queue.SimpleQueue()
+    for pair in pairs:
+        todo.put(pair)
+    done: queue.SimpleQueue[tuple[Pair, Segment | Failure] | BaseException] = queue.SimpleQueue()
+    stop = threading.Event()
+
+    def loop() -> None:
+        opened: list[Workshop] = []
+
+        def workshop() -> Workshop:
+            if not opened:
+                opened.append(open_workshop())
+            return opened[0]
+
+        while not stop.is_set():
+            try:
+                pair = todo.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                done.put((pair, _attempt(work, pair, workshop)))
+            except BaseException as bug:  # noqa: BLE001 - raised again in the caller's thread
+                done.put(bug)
+                return
+
+    threads = [threading.Thread(target=loop, daemon=True) for _ in range(min(jobs, len(pairs)))]
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in pairs:
+            result = done.get()
+            if isinstance(result, BaseException):
+                raise result
+            yield result
+    finally:
+        stop.set()
+
+
+def _attempt(work: Work, pair: Pair, workshop: Callable[[], Workshop]) -> Segment | Failure:
+    trouble = ''
+    for _ in range(TRIES):
+        try:
+            return work(pair, workshop)
+        except Transient as error:
+            trouble = str(error)
+    return Failure(sentence=trouble)
