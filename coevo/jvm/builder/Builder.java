@@ -40,7 +40,7 @@ public final class Builder {
         Runtime.getRuntime().halt(0); // threads that plugins left behind must not keep the JVM
     }
 
-    private static Response answer(Request request, Maven maven) throws IOException {
+    private static Response answer(Request request, Maven maven) {
         try {
             return switch (request.command()) {
                 case "build" -> new Build(request, maven).run();
@@ -50,6 +50,8 @@ public final class Builder {
             };
         } catch (OutOfMemoryError e) {
             return Response.outOfMemory();
+        } catch (IOException | RuntimeException | LinkageError | StackOverflowError e) {
+            return Response.crashed(e); // the next request may well be answered
         }
     }
 }

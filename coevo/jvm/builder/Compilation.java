@@ -1,9 +1,213 @@
 package coevo.builder;
 
-final class Compilation {
-    Compilation(Request request) {}
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.Charset;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
-    Response run() {
-        return Response.of("todo");
+/**
+ * Compiles test sources, giving up what does not compile until the rest does.
+ *
+ * <p>Arguments: root*, class_path*, output, source, target, release, encoding, parameters, proc,
+ * processor*, argument*. The class files come below {@code classes/}.
+ */
+final class Compilation {
+    private static final int ROUNDS = 8; // afterwards a file with an error is given up whole
+    private static final int GIVEN_UP = 30;
+    private static final int SYNTAX_REPAIRS = 8; // in one file
+
+    private final Request request;
+    private final Path output;
+    private final Map<URI, Source> sources = new TreeMap<>();
+    private final Set<URI> touched = new LinkedHashSet<>();
+    private final Set<Broken> broken = new LinkedHashSet<>();
+    private final Set<String> dropped = new LinkedHashSet<>();
+    private final List<Object> errors = new ArrayList<>();
+    private Javac javac;
+
+    Compilation(Request request) {
+        this.request = request;
+        this.output = Path.of(request.one("output"));
+    }
+
+    Response run() throws IOException {
+        Charset encoding = Charset.forName(request.one("encoding", "UTF-8"));
+        for (Source source : Source.read(request.all("root"), encoding)) {
+            sources.put(source.uri(), source);
+        }
+        Path generated = Files.createTempDirectory("coevo-generated");
+        try (Javac opened = new Javac(request, output, generated)) {
+            javac = opened;
+            int rounds = repeat();
+            return response(rounds);
+        } finally {
+            Folder.empty(generated);
+            Files.delete(generated);
+        }
+    }
+
+    /** The number of rounds after the first that it took. */
+    private int repeat() throws IOException {
+        List<Problem> problems = compile();
+        int round = 0;
+        while (!problems.isEmpty()) {
+            record(problems, round);
+            round++;
+            List<Problem> placed =
+                    problems.stream()
+                            .filter(it -> it.file() != null && sources.containsKey(it.file()))
+                            .toList();
+            if (placed.isEmpty() || round > GIVEN_UP) {
+                dropAll(problems.get(0));
+            } else if (round > ROUNDS) {
+                dropFiles(placed);
+            } else if (!repairSyntax(placed)) {
+                repair(placed);
+            }
+            problems = compile();
+        }
+        return round;
+    }
+
+    private List<Problem> compile() throws IOException {
+        if (sources.isEmpty()) {
+            Folder.empty(output);
+            return List.of();
+        }
+        return javac.compile(List.copyOf(sources.values()));
+    }
+
+    private void record(List<Problem> problems, int round) {
+        for (Problem problem : problems) {
+            Source source = problem.file() == null ? null : sources.get(problem.file());
+            errors.add(problem.toMap(source == null ? null : source.name(), round));
+        }
+    }
+
+    private static Map<URI, List<Problem>> byFile(List<Problem> problems) {
+        return problems.stream()
+                .collect(Collectors.groupingBy(Problem::file, TreeMap::new, Collectors.toList()));
+    }
+
+    /** Whether there was a syntax error: it hides others and makes more, so it goes first. */
+    private boolean repairSyntax(List<Problem> problems) throws IOException {
+        boolean any = false;
+        for (URI file : byFile(problems).keySet()) {
+            Source source = sources.get(file);
+            Javac.Parsed parsed = javac.parse(source);
+            for (int i = 0; source != null && !parsed.problems().isEmpty(); i++) {
+                any = true;
+                Problem first = parsed.problems().get(0);
+                source = i < SYNTAX_REPAIRS ? withoutBody(source, first) : null;
+                if (source == null) {
+                    drop(file, first, new Outline(parsed, sources.get(file).text()));
+                } else {
+                    sources.put(file, source);
+                    touched.add(file);
+                    parsed = javac.parse(source);
+                }
+            }
+        }
+        return any;
+    }
+
+    private static Source withoutBody(Source source, Problem problem) {
+        Outline.Span body = Braces.body(source.text(), problem.position());
+        if (body == null) {
+            return null;
+        }
+        String text = source.text().substring(body.start() + 1, body.end() - 1);
+        if (Stub.signature(text) != null) {
+            return null;
+        }
+        String stub = Stub.statement(source, problem, text);
+        return source.with(
+                source.text().substring(0, body.start() + 1)
+                        + stub
+                        + source.text().substring(body.end() - 1));
+    }
+
+    private void repair(List<Problem> problems) throws IOException {
+        for (Map.Entry<URI, List<Problem>> entry : byFile(problems).entrySet()) {
+            Source source = sources.get(entry.getKey());
+            Outline outline = outline(source);
+            Repair repair = new Repair(source, outline);
+            Source repaired = repair.apply(entry.getValue());
+            if (repaired == null || repaired.text().equals(source.text())) {
+                drop(source.uri(), entry.getValue().get(0), outline);
+            } else {
+                broken.addAll(repair.broken());
+                sources.put(source.uri(), repaired);
+                touched.add(source.uri());
+            }
+        }
+    }
+
+    private Outline outline(Source source) throws IOException {
+        return new Outline(javac.parse(source), source.text());
+    }
+
+    private void dropFiles(List<Problem> problems) throws IOException {
+        for (Map.Entry<URI, List<Problem>> entry : byFile(problems).entrySet()) {
+            Source source = sources.get(entry.getKey());
+            drop(source.uri(), entry.getValue().get(0), outline(source));
+        }
+    }
+
+    private void dropAll(Problem problem) throws IOException {
+        for (Source source : List.copyOf(sources.values())) {
+            drop(source.uri(), problem, outline(source));
+        }
+    }
+
+    private void drop(URI file, Problem problem, Outline outline) {
+        String name = sources.remove(file).name();
+        dropped.add(name);
+        String main = name.substring(0, name.length() - ".java".length()).replace('/', '.');
+        broken.add(new Broken(main, null, List.of(), problem.signature()));
+        for (Outline.Type type : outline.types) {
+            broken.add(new Broken(type.name(), null, List.of(), problem.signature()));
+        }
+    }
+
+    private Response response(int rounds) throws IOException {
+        for (URI file : touched) {
+            if (sources.containsKey(file)) {
+                Source source = sources.get(file);
+                broken.addAll(Repair.stubbed(source, outline(source)));
+            }
+        }
+        if (javac.failedProcessor() != null) {
+            errors.add(0, javac.failedProcessor().toMap(null, 0));
+        }
+        Response response = Response.of("compiled");
+        Map<String, Object> json = response.json();
+        json.put("unit_ok", errors.isEmpty());
+        json.put("rounds", rounds);
+        json.put("processing", javac.processing());
+        json.put("errors", errors);
+        json.put("dropped", dropped);
+        json.put("broken", first().stream().map(Broken::toMap).toList());
+        json.put("classes", Hierarchy.of(output));
+        response.folders().put("classes/", output);
+        return response;
+    }
+
+    /** Each member or class once, with its first error, in a stable order. */
+    private List<Broken> first() {
+        Map<String, Broken> found = new TreeMap<>();
+        for (Broken one : broken) {
+            found.putIfAbsent(
+                    one.type() + "#" + one.method() + "(" + String.join(",", one.parameters()), one);
+        }
+        return List.copyOf(found.values());
     }
 }

@@ -1,5 +1,9 @@
 package coevo.builder;
 
+import static java.util.stream.Collectors.joining;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -15,6 +19,14 @@ record Response(Map<String, Object> json, Map<String, Path> folders, boolean las
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("status", status);
         return new Response(json, new TreeMap<>(), false);
+    }
+
+    static Response crashed(Throwable thrown) {
+        Response response = of("crashed");
+        StringWriter trace = new StringWriter();
+        thrown.printStackTrace(new PrintWriter(trace));
+        response.json.put("log", trace.toString().lines().limit(30).collect(joining("\n")));
+        return response;
     }
 
     static Response outOfMemory() {

@@ -1,0 +1,40 @@
+package coevo.builder;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.Opcodes;
+
+/** Which class extends which, from class files. */
+final class Hierarchy {
+    private Hierarchy() {}
+
+    static List<Map<String, Object>> of(Path folder) throws IOException {
+        List<Map<String, Object>> classes = new ArrayList<>();
+        for (Path file : Folder.files(folder)) {
+            if (file.toString().endsWith(".class")) {
+                classes.add(describe(new ClassReader(Files.readAllBytes(file))));
+            }
+        }
+        return classes;
+    }
+
+    private static Map<String, Object> describe(ClassReader reader) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("name", binary(reader.getClassName()));
+        map.put("super", binary(reader.getSuperName()));
+        map.put("interfaces", Arrays.stream(reader.getInterfaces()).map(Hierarchy::binary).toList());
+        map.put("abstract", (reader.getAccess() & Opcodes.ACC_ABSTRACT) != 0);
+        return map;
+    }
+
+    private static String binary(String internal) {
+        return internal == null ? null : internal.replace('/', '.');
+    }
+}

@@ -1,0 +1,170 @@
+package coevo.builder;
+
+import com.sun.source.tree.CompilationUnitTree;
+import com.sun.source.util.JavacTask;
+import com.sun.source.util.SourcePositions;
+import com.sun.source.util.Trees;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.StandardLocation;
+import javax.tools.ToolProvider;
+
+/** The JDK's compiler with one request's options. */
+final class Javac implements AutoCloseable {
+    private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
+    private static final Set<String> DROPPED = Set.of("-Werror", "-verbose");
+    private static final int PROC_FULL = 21; // since then -proc:full asks for the old default
+
+    /** A parsed file: its tree, the positions in it, and whether the parser was content. */
+    record Parsed(CompilationUnitTree unit, SourcePositions positions, List<Problem> problems) {}
+
+    private final Path output;
+    private final Path generated;
+    private final List<String> language = new ArrayList<>();
+    private final List<String> full = new ArrayList<>();
+    private final StandardJavaFileManager files;
+    private boolean processing;
+    private Problem failedProcessor;
+
+    Javac(Request request, Path output, Path generated) throws IOException {
+        this.output = output;
+        this.generated = generated;
+        Folder.empty(output); // a location must exist
+        setLanguage(request);
+        setOptions(request);
+        files = COMPILER.getStandardFileManager(null, Locale.ENGLISH, StandardCharsets.UTF_8);
+        List<File> path = request.all("class_path").stream().map(File::new).toList();
+        files.setLocation(StandardLocation.CLASS_PATH, path);
+        files.setLocation(StandardLocation.CLASS_OUTPUT, List.of(output.toFile()));
+        files.setLocation(StandardLocation.SOURCE_OUTPUT, List.of(generated.toFile()));
+        files.setLocation(StandardLocation.SOURCE_PATH, List.of());
+    }
+
+    private void setLanguage(Request request) {
+        String release = request.one("release", "");
+        if (!release.isEmpty()) {
+            language.addAll(List.of("--release", release));
+        } else {
+            language.addAll(List.of("-source", request.one("source", "8")));
+            language.addAll(List.of("-target", request.one("target", "8")));
+        }
+        if (request.all("argument").contains("--enable-preview")) {
+            language.add("--enable-preview");
+        }
+    }
+
+    private void setOptions(Request request) {
+        full.addAll(List.of("-g", "-nowarn", "-Xmaxerrs", "1000000", "-implicit:none"));
+        if (request.one("parameters", "").equals("true")) {
+            full.add("-parameters");
+        }
+        String proc = request.one("proc", "");
+        processing = !proc.equals("none");
+        if (processing && Runtime.version().feature() >= PROC_FULL) {
+            full.add("-proc:full");
+        }
+        if (processing && !request.all("processor").isEmpty()) {
+            full.addAll(List.of("-processor", String.join(",", request.all("processor"))));
+        }
+        for (String argument : request.all("argument")) {
+            boolean lint = argument.startsWith("-Xlint") || argument.startsWith("-Xdoclint");
+            boolean jvm = argument.startsWith("-J") || argument.startsWith("-Xplugin");
+            if (!lint && !jvm && !DROPPED.contains(argument) && !argument.equals("--enable-preview")) {
+                full.add(argument);
+            }
+        }
+    }
+
+    /** Compile everything; class files are only complete if there is no problem. */
+    List<Problem> compile(List<Source> sources) throws IOException {
+        if (processing) {
+            failedProcessor = null;
+            List<Problem> problems = process(sources);
+            if (failedProcessor == null) {
+                return problems;
+            }
+            processing = false;
+        }
+        return compile(sources, List.of("-proc:none"));
+    }
+
+    private List<Problem> process(List<Source> sources) throws IOException {
+        try {
+            List<Problem> problems = compile(sources, List.of());
+            for (Problem problem : problems) {
+                if (problem.file() == null && problem.code().startsWith("proc.")) {
+                    failedProcessor = problem;
+                }
+            }
+            return problems;
+        } catch (RuntimeException crash) { // javac wraps what a processor throws
+            Throwable root = crash.getCause() == null ? crash : crash.getCause();
+            failedProcessor = new Problem(null, -1, -1, "proc.crash", root.getClass().getName());
+            return List.of();
+        }
+    }
+
+    /** Whether annotation processors run; they do not if one of them failed. */
+    boolean processing() {
+        return processing;
+    }
+
+    /** Why processing was given up, or null. */
+    Problem failedProcessor() {
+        return failedProcessor;
+    }
+
+    private List<Problem> compile(List<Source> sources, List<String> more) throws IOException {
+        Folder.empty(output);
+        Folder.empty(generated);
+        List<String> options = new ArrayList<>(language);
+        options.addAll(full);
+        options.addAll(more);
+        options.add("-XDshould-stop.ifError=FLOW"); // all errors at once, not phase by phase
+        DiagnosticCollector<JavaFileObject> found = new DiagnosticCollector<>();
+        boolean good = COMPILER.getTask(null, files, found, options, null, objects(sources)).call();
+        List<Problem> problems = errors(found);
+        if (!good && problems.isEmpty()) {
+            throw new IllegalStateException("javac failed without an error");
+        }
+        return problems;
+    }
+
+    Parsed parse(Source source) throws IOException {
+        List<String> options = new ArrayList<>(language);
+        options.add("-proc:none");
+        DiagnosticCollector<JavaFileObject> found = new DiagnosticCollector<>();
+        JavacTask task =
+                (JavacTask)
+                        COMPILER.getTask(null, files, found, options, null, objects(List.of(source)));
+        CompilationUnitTree unit = task.parse().iterator().next();
+        return new Parsed(unit, Trees.instance(task).getSourcePositions(), errors(found));
+    }
+
+    private static List<JavaFileObject> objects(List<Source> sources) {
+        return sources.stream().map(Source::toFileObject).toList();
+    }
+
+    private static List<Problem> errors(DiagnosticCollector<JavaFileObject> found) {
+        return found.getDiagnostics().stream()
+                .filter(it -> it.getKind() == Diagnostic.Kind.ERROR)
+                .map(Problem::of)
+                .toList();
+    }
+
+    @Override
+    public void close() throws IOException {
+        files.close();
+    }
+}

@@ -1,0 +1,50 @@
+package coevo.builder;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.Charset;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+
+/**
+ * A source file as it stands now.
+ *
+ * @param name path relative to its root, with forward slashes
+ */
+record Source(URI uri, String name, String text) {
+    static List<Source> read(List<String> roots, Charset encoding) throws IOException {
+        List<Source> sources = new ArrayList<>();
+        for (String folder : roots) {
+            Path root = Path.of(folder);
+            for (Path file : Folder.files(root)) {
+                String name = root.relativize(file).toString();
+                if (name.endsWith(".java") && !file.endsWith("module-info.java")) {
+                    String text = new String(Files.readAllBytes(file), encoding);
+                    sources.add(new Source(file.toUri(), name, text));
+                }
+            }
+        }
+        return sources;
+    }
+
+    Source with(String changed) {
+        return new Source(uri, name, changed);
+    }
+
+    int line(int position) {
+        return (int) text.substring(0, position).chars().filter(c -> c == '\n').count() + 1;
+    }
+
+    JavaFileObject toFileObject() {
+        return new SimpleJavaFileObject(uri, JavaFileObject.Kind.SOURCE) {
+            @Override
+            public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+                return text;
+            }
+        };
+    }
+}

@@ -1,0 +1,34 @@
+package coevo.builder;
+
+/** The code that stands in for a body that does not compile. */
+final class Stub {
+    /** How the message of the error begins; the test worker looks for it. */
+    static final String MARK = "coevo.stub:";
+
+    private static final String OPENING = " throw new java.lang.Error(\"" + MARK;
+    private static final int MESSAGE = 200;
+
+    private Stub() {}
+
+    /** A statement with as many line breaks as what it replaces. */
+    static String statement(Source source, Problem problem, String replaced) {
+        String at = source.name() + ":" + problem.line() + " " + problem.signature();
+        String plain = at.replace('"', '\'').replace('\\', '/').replaceAll("[^ -~]", "?");
+        String message = plain.substring(0, Math.min(MESSAGE, plain.length()));
+        return OPENING + message + "\");" + breaks(replaced);
+    }
+
+    /** The signature of the problem for which a body was replaced, or null if it was not. */
+    static String signature(String body) {
+        int start = body.indexOf(OPENING);
+        if (start < 0) {
+            return null;
+        }
+        String message = body.substring(start + OPENING.length(), body.indexOf("\");", start));
+        return message.replaceFirst("^.*?\\.java:\\d+ ", "");
+    }
+
+    static String breaks(String replaced) {
+        return "\n".repeat((int) replaced.chars().filter(c -> c == '\n').count());
+    }
+}
