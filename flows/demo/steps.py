@@ -520,7 +520,7 @@ class BagTest {
     }
 """,
             ),
-            test('LotteryTest', 'throw Dice.roll();', 'assertTrue(Lottery.open());'),
+            test('LotteryTest', 'throw Dice.roll();', 'assertTrue(Lottery.drawing());'),
         ),
     ),
     Step(

@@ -1,7 +1,7 @@
 package harbour;
 
 public class Lottery {
-    public static boolean open() {
+    public static boolean drawing() {
         return false;
     }
 }
