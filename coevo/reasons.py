@@ -1,0 +1,94 @@
+"""Why things leave the funnel: every reason belongs to one stage and is explained once, here.
+
+The values are what `drops.reason` holds; one is never renamed.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from coevo.labels import contradictions
+from coevo.records import Stage
+
+
+class Reason(StrEnum):
+    ROOT_COMMIT = 'root_commit'
+    NO_JAVA_CHANGE = 'no_java_change'
+    MERGE_WITHOUT_CHANGE = 'merge_without_change'
+    SAME_JAVA_STATE = 'same_java_state'
+    OLDEST_STATE = 'oldest_state'
+    UNREADABLE_COMMIT = 'unreadable_commit'
+
+    GAP_TOO_LONG = 'gap_too_long'
+    GAP_NEGATIVE = 'gap_negative'
+    GAP_UNKNOWN = 'gap_unknown'
+    COMMENTS_OR_FORMATTING_ONLY = 'comments_or_formatting_only'
+    NO_SOURCE_OR_TEST_CHANGE = 'no_source_or_test_change'
+
+    NOT_SAMPLED = 'not_sampled'
+    NO_SOURCE_CHANGE = 'no_source_change'
+
+    FLAKY = 'flaky'
+    ORDER_DEPENDENT = 'order_dependent'
+
+    CAUSE_BUILD = 'cause_build'
+    TIMEOUT_ALONE = 'timeout_alone'
+    POM_CHANGED = 'pom_changed'
+
+    START_STATE_INVALID = 'start_state_invalid'
+
+
+_WALK = {
+    Reason.ROOT_COMMIT: 'The commit has no parent: there is no change to look at.',
+    Reason.NO_JAVA_CHANGE: 'No Java file differs from the first parent.',
+    Reason.MERGE_WITHOUT_CHANGE: 'The merge touches no Java file that Git did not merge by itself.',
+    Reason.SAME_JAVA_STATE: 'A newer commit of the walk has the same Java files.',
+    Reason.OLDEST_STATE: 'The walk has no older state to compare with.',
+    Reason.UNREADABLE_COMMIT: 'An object of the commit is missing or corrupt in the clone.',
+}
+_PAIR = {
+    Reason.GAP_TOO_LONG: 'The two revisions are further apart than the profile allows.',
+    Reason.GAP_NEGATIVE: 'The new revision is older than the old one by committer time.',
+    Reason.GAP_UNKNOWN: 'A committer date is missing or cannot be read.',
+    Reason.COMMENTS_OR_FORMATTING_ONLY: 'Only comments or white space of Java files differ.',
+    Reason.NO_SOURCE_OR_TEST_CHANGE: 'The Java files that differ are neither source nor tests.',
+}
+_SIEVE = {
+    Reason.NOT_SAMPLED: 'An unchanged test beyond the seeded sample that is run.',
+    Reason.NO_SOURCE_CHANGE: 'The pair changes tests only, and this test was not changed.',
+}
+_LABEL = {
+    Reason.FLAKY: 'Runs in the same order disagree in outcome or failure.',
+    Reason.ORDER_DEPENDENT: 'The outcome depends on which tests ran before in the same JVM.',
+}
+_TRACK = {
+    Reason.CAUSE_BUILD: 'The test is broken by a change of the POM or a library, not of the code.',
+    Reason.TIMEOUT_ALONE: 'The label rests on a time-out alone.',
+    Reason.POM_CHANGED: 'A repair beside a changed POM may be cured by that.',
+}
+_TASK = {
+    Reason.START_STATE_INVALID: 'No valid start file can be made for the task.',
+}
+
+_CELL_SENTENCE = (
+    'In this cell the outcome contradicts every label of the change; it is the first such cell.'
+)
+
+BY_STAGE: dict[Stage, dict[str, str]] = {
+    Stage.WALK: {str(reason): text for reason, text in _WALK.items()},
+    Stage.PAIR: {str(reason): text for reason, text in _PAIR.items()},
+    Stage.SIEVE: {str(reason): text for reason, text in _SIEVE.items()},
+    Stage.LABEL: {
+        **{str(reason): text for reason, text in _LABEL.items()},
+        **dict.fromkeys(contradictions(), _CELL_SENTENCE),
+    },
+    Stage.TRACK: {str(reason): text for reason, text in _TRACK.items()},
+    Stage.TASK: {str(reason): text for reason, text in _TASK.items()},
+}
+
+EXPLANATIONS: dict[str, str] = {
+    reason: text for reasons in BY_STAGE.values() for reason, text in reasons.items()
+}
+OWNERS: dict[str, Stage] = {
+    reason: stage for stage, reasons in BY_STAGE.items() for reason in reasons
+}
