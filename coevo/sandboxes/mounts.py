@@ -38,7 +38,7 @@ def _check_source(mount: Mount, *, other_user: bool) -> None:
         raise Fatal(f'{mount.source} cannot be mounted in the sandbox: it does not exist')
     if mount.source.is_symlink():
         raise Fatal(f'{mount.source} cannot be mounted in the sandbox: it is a symbolic link')
-    if not os.access(mount.source, os.R_OK):
+    if not os.access(mount.source, os.X_OK if mount.source.is_dir() else os.R_OK):
         raise Fatal(f'{mount.source} cannot be mounted in the sandbox: you cannot read it')
     closed = _first_closed(mount.source) if other_user else None
     if closed is not None:
@@ -60,7 +60,7 @@ def _first_closed(source: Path) -> Path | None:
 def _is_open(path: Path) -> bool:
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
-        needed = stat.S_IROTH | stat.S_IXOTH
+        needed = stat.S_IXOTH
     elif stat.S_ISSOCK(mode):
         needed = stat.S_IWOTH
     else:

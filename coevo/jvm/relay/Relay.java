@@ -1,0 +1,72 @@
+package coevo.relay;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+
+/** Leads TCP connections to the loopback on to a Unix socket; its threads keep no JVM alive. */
+public final class Relay {
+    private static final int BLOCK = 1 << 16;
+    private static final int BACKLOG = 64;
+
+    private Relay() {}
+
+    /** Listens on a free port, which it returns, as long as the JVM lives. */
+    public static int start(String socket) throws IOException {
+        ServerSocketChannel server = ServerSocketChannel.open();
+        server.bind(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 0), BACKLOG);
+        UnixDomainSocketAddress target = UnixDomainSocketAddress.of(socket);
+        run("relay", () -> accept(server, target));
+        return ((InetSocketAddress) server.getLocalAddress()).getPort();
+    }
+
+    private static void accept(ServerSocketChannel server, UnixDomainSocketAddress target) {
+        while (true) {
+            try {
+                connect(server.accept(), target);
+            } catch (IOException e) {
+                System.err.println("relay: " + e);
+                return;
+            }
+        }
+    }
+
+    private static void connect(SocketChannel near, UnixDomainSocketAddress target)
+            throws IOException {
+        try {
+            SocketChannel far = SocketChannel.open(target);
+            run("relay-up", () -> pump(near, far));
+            run("relay-down", () -> pump(far, near));
+        } catch (IOException e) {
+            System.err.println("relay: " + e);
+            near.close();
+        }
+    }
+
+    /** Copies until one side ends, then ends both: HTTP clients do not close by halves. */
+    private static void pump(SocketChannel from, SocketChannel to) {
+        ByteBuffer buffer = ByteBuffer.allocate(BLOCK);
+        try (from;
+                to) {
+            while (from.read(buffer) >= 0) {
+                buffer.flip();
+                while (buffer.hasRemaining()) {
+                    to.write(buffer);
+                }
+                buffer.clear();
+            }
+        } catch (IOException e) {
+            return; // the other pump has closed both, or a peer went away
+        }
+    }
+
+    private static void run(String name, Runnable task) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+}

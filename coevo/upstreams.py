@@ -1,0 +1,177 @@
+"""The package repositories that this machine's Maven would ask, mirrors and proxies applied.
+
+Maven itself says so (maven-help-plugin); the answer is kept in the tool cache until one of its
+settings files changes. Proxies that want a password are not supported.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from coevo.folders import cache_folder
+
+_VARIABLE = 'COEVO_MAVEN_REPOSITORIES'
+_HELP = 'org.apache.maven.plugins:maven-help-plugin:3.4.1'
+_POM = """\
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>coevo</groupId><artifactId>repositories</artifactId><version>1</version>
+  <packaging>pom</packaging>
+  <build><plugins><plugin>
+    <artifactId>maven-help-plugin</artifactId><version>3.4.1</version>
+    <executions>
+      <execution><id>model</id><configuration><output>${basedir}/model</output></configuration>
+      </execution>
+      <execution><id>settings</id><configuration><output>${basedir}/settings</output>
+      </configuration></execution>
+    </executions>
+  </plugin></plugins></build>
+</project>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A repository's URL without a slash at its end, and the HTTP proxy that leads to it."""
+
+    url: str
+    proxy: str | None = None
+
+
+def upstreams() -> tuple[Upstream, ...]:
+    """Maven's repositories in its order, then those of $COEVO_MAVEN_REPOSITORIES."""
+    named = (Upstream(url.rstrip('/')) for url in os.environ.get(_VARIABLE, '').split())
+    return tuple(dict.fromkeys((*_known_to_maven(), *named)))
+
+
+def _known_to_maven() -> tuple[Upstream, ...]:
+    maven = shutil.which('mvn')
+    if maven is None:
+        raise Fatal('Maven was not found on PATH; install it (apt install maven) and run again')
+    cached = cache_folder() / 'upstreams' / f'{_settings_key(maven)}.json'
+    if not cached.is_file():
+        _save(cached, _ask(maven))
+    return tuple(Upstream(**row) for row in json.loads(cached.read_text()))
+
+
+def _settings_key(maven: str) -> str:
+    """Changes with Maven's installation, its settings and its environment."""
+    home = Path(maven).resolve().parent.parent
+    digest = hashlib.sha256(str(home).encode())
+    for file in (home / 'conf/settings.xml', Path.home() / '.m2/settings.xml'):
+        digest.update(b'\0' + (file.read_bytes() if file.is_file() else b''))
+    for variable in ('MAVEN_ARGS', 'MAVEN_OPTS'):
+        digest.update(b'\0' + os.environ.get(variable, '').encode())
+    return digest.hexdigest()[:16]
+
+
+def _save(file: Path, found: tuple[Upstream, ...]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile('w', dir=file.parent, delete=False) as new:
+        json.dump([dataclasses.asdict(upstream) for upstream in found], new)
+        new.flush()
+        os.fsync(new.fileno())
+    Path(new.name).replace(file)
+
+
+def _ask(maven: str) -> tuple[Upstream, ...]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / 'pom.xml').write_text(_POM)
+        goals = (f'{_HELP}:effective-pom@model', f'{_HELP}:effective-settings@settings')
+        done = subprocess.run(
+            [maven, '-B', '-q', '-N', *goals],
+            cwd=folder,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        if done.returncode:
+            raise Transient(f'Maven could not say its repositories:\n{done.stdout[-2000:]}')
+        return read((folder / 'model').read_text(), (folder / 'settings').read_text())
+
+
+def read(model: str, settings: str) -> tuple[Upstream, ...]:
+    """Repositories of an effective POM under effective settings (both XML), each once."""
+    chosen = ElementTree.fromstring(settings)
+    urls = _urls(ElementTree.fromstring(model), chosen)
+    return tuple(Upstream(url, _proxy(url, chosen)) for url in dict.fromkeys(urls))
+
+
+def _urls(model: Element, settings: Element) -> Iterator[str]:
+    for path in ('{*}repositories/{*}repository', '{*}pluginRepositories/{*}pluginRepository'):
+        for repository in model.findall(path):
+            if _text(repository, 'releases/enabled') == 'false':
+                continue
+            place = _mirror(repository, settings) or repository
+            url = _text(place, 'url').rstrip('/')
+            if urlsplit(url).scheme in ('http', 'https') and _text(place, 'blocked') != 'true':
+                yield url
+
+
+def _text(element: Element, path: str) -> str:
+    found = element.findtext('/'.join(f'{{*}}{name}' for name in path.split('/')))
+    return (found or '').strip()
+
+
+# -- mirrors -------------------------------------------------------------------------------------
+
+
+def _mirror(repository: Element, settings: Element) -> Element | None:
+    """The mirror that stands for a repository: by its very name first, then by pattern."""
+    name, url = _text(repository, 'id'), _text(repository, 'url')
+    mirrors = settings.findall('{*}mirrors/{*}mirror')
+    for mirror in mirrors:
+        if _text(mirror, 'mirrorOf') == name:
+            return mirror
+    return next((m for m in mirrors if _covers(_text(m, 'mirrorOf'), name, url)), None)
+
+
+def _covers(patterns: str, name: str, url: str) -> bool:
+    parts = [part.strip() for part in patterns.split(',')]
+    if f'!{name}' in parts:
+        return False
+    return any(_matches(part, name, url) for part in parts)
+
+
+def _matches(pattern: str, name: str, url: str) -> bool:
+    place = urlsplit(url)
+    external = place.scheme != 'file' and place.hostname not in ('localhost', '127.0.0.1')
+    match pattern:
+        case '*':
+            return True
+        case 'external:*':
+            return external
+        case 'external:http:*':
+            return external and place.scheme == 'http'
+    return pattern == name
+
+
+# -- proxies -------------------------------------------------------------------------------------
+
+
+def _proxy(url: str, settings: Element) -> str | None:
+    host = urlsplit(url).hostname or ''
+    for proxy in settings.findall('{*}proxies/{*}proxy'):
+        direct = _text(proxy, 'nonProxyHosts').replace(',', '|').split('|')
+        if _text(proxy, 'active') == 'false' or any(fnmatchcase(host, one) for one in direct):
+            continue
+        return f'http://{_text(proxy, "host")}:{_text(proxy, "port") or "8080"}'
+    return None
