@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from coevo.reasons import Reason
-
 from coevo.identity import method_id
 from coevo.profiles import Profile
+from coevo.reasons import Reason
 from coevo.records import Candidate
 from coevo.records import Drop
 from coevo.records import Pair

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from coevo.reasons import Reason
-
 from coevo.identity import method_id
 from coevo.profiles import Profile
+from coevo.reasons import Reason
 from coevo.records import Candidate
 from coevo.records import Change
 from coevo.records import Pair

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from coevo.reasons import Reason
-
 from filters.base import Case
 
 REASONS = (Reason.COMMENTS_OR_FORMATTING_ONLY, Reason.NO_SOURCE_OR_TEST_CHANGE)

@@ -6,9 +6,8 @@ gap is by committer time of the whole pair.
 
 from __future__ import annotations
 
-from coevo.reasons import Reason
-
 from coevo.profiles import Profile
+from coevo.reasons import Reason
 from coevo.records import Pair
 from coevo.records import Walk
 

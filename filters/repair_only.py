@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from coevo.reasons import Reason
-
 from coevo.records import Candidate
 from coevo.records import Change
 from filters.base import Case

@@ -6,9 +6,8 @@ where the tests change too.
 
 from __future__ import annotations
 
-from coevo.reasons import Reason
-
 from coevo.identity import method_id
+from coevo.reasons import Reason
 from coevo.records import Candidate
 from coevo.records import Change
 from filters.base import Case

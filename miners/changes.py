@@ -15,9 +15,8 @@ from functools import lru_cache
 
 from coevo.git import FileChange
 from coevo.git import Repository
-from coevo.reasons import Reason
-
 from coevo.identity import method_id
+from coevo.reasons import Reason
 from coevo.records import Candidate
 from coevo.records import Change
 from coevo.records import Pair

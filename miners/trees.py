@@ -13,11 +13,11 @@ from pathlib import PurePosixPath
 from xml.etree import ElementTree
 
 from coevo.git import Repository
-
 from coevo.syntax import JavaFile
 from coevo.syntax import JavaType
 from coevo.syntax import parse
 
+_LINK = '120000'
 _ROOTS = re.compile(r'(?:^|/)src/(main|test)/(?:(resources)/)?')
 _BASEDIR = re.compile(r'^\$\{(?:project\.)?basedir\}/|^\./')
 
@@ -68,7 +68,8 @@ class Tree:
         return self._sides[path]
 
     def _find_side(self, path: str) -> Side | None:
-        if not path.endswith('.java') or path not in self.entries:
+        entry = self.entries.get(path)
+        if entry is None or entry.mode == _LINK or not path.endswith('.java'):
             return None
         if standard := _ROOTS.search(path):
             if standard[2]:

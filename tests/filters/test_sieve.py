@@ -8,13 +8,13 @@ from datetime import datetime
 from datetime import timedelta
 
 import pytest
-from coevo.reasons import EXPLANATIONS
-from coevo.reasons import OWNERS
-from coevo.reasons import Reason
 
 from coevo.identity import method_id
 from coevo.profiles import Profile
 from coevo.profiles import load_profile
+from coevo.reasons import EXPLANATIONS
+from coevo.reasons import OWNERS
+from coevo.reasons import Reason
 from coevo.records import Candidate
 from coevo.records import Change
 from coevo.records import Commit
@@ -22,7 +22,10 @@ from coevo.records import Pair
 from coevo.records import Stage
 from coevo.records import TestMethod
 from coevo.records import Walk
+from filters import CHANGE_FILTERS
 from filters import FILTERS
+from filters import METHOD_FILTERS
+from filters import PAIR_FILTERS
 from filters import sieve
 from filters import sieve_pair
 
@@ -158,10 +161,13 @@ def test_no_limit_means_no_gap_is_too_long() -> None:
     assert sieve_pair(pair(1e4, Walk.STATES), profile) is None
 
 
-def test_every_reason_has_one_owner() -> None:
-    reasons = [reason for filter_ in FILTERS.values() for reason in filter_.REASONS]
-    assert len(set(reasons)) == len(reasons)
-    assert set(reasons) <= set(OWNERS)
+def test_every_reason_of_the_sieve_belongs_to_one_filter() -> None:
+    for stage, filters in (
+        (Stage.PAIR, [*PAIR_FILTERS.values(), *CHANGE_FILTERS.values()]),
+        (Stage.SIEVE, [*METHOD_FILTERS.values()]),
+    ):
+        reasons = [reason for filter_ in filters for reason in filter_.REASONS]
+        assert sorted(reasons) == sorted(r for r, owner in OWNERS.items() if owner is stage)
 
 
 def test_every_reason_is_explained() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from coevo.git import Repository
-
 from coevo.records import Candidate
 from coevo.records import Commit
 from coevo.records import Pair

@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from coevo.reasons import Reason
 
+from coevo.reasons import Reason
 from coevo.records import Change
 from coevo.records import Revised
 from miners.changes import method_id
@@ -33,8 +33,8 @@ def test_inserted_changed_deleted(tmp_path: Path) -> None:
     by_name = {c.method.test_method: c for c in change.candidates}
     assert by_name['one'].old_source == ONE
     assert by_name['one'].new_source == ONE.replace('(1,', '(11,')
-    assert by_name['two'].new is by_name['two'].new_source is None
-    assert by_name['three'].old is by_name['three'].old_source is None
+    assert (by_name['two'].new, by_name['two'].new_source) == (None, None)
+    assert (by_name['three'].old, by_name['three'].old_source) == (None, None)
 
 
 def test_an_unchanged_test_is_a_candidate_only_if_a_dependency_changed(tmp_path: Path) -> None:
