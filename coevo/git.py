@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
+import weakref
+from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
@@ -99,6 +101,32 @@ class Repository:
         found = self.git('rev-list', '--max-count=1', ancestor, f'^{descendant}', '--')
         return not found
 
+    def log(self, head: str, *options: str) -> Iterator[str]:
+        """Commits reachable from a commit in Git's default order, newest first; it may be left."""
+        command = ['git', f'--git-dir={self.git_dir}', 'rev-list', *options, head, '--']
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=ENVIRONMENT
+        ) as process:
+            assert process.stdout is not None
+            try:
+                for line in process.stdout:
+                    yield line.decode().strip()
+                if process.wait():
+                    raise CorruptObject(f'of the history of {head[:12]}')
+            finally:
+                process.stdout.close()
+                process.terminate()
+
+    def differs(self, old: str, new: str, suffix: str) -> bool:
+        """Whether any file of that ending differs between two revisions."""
+        found = self.git('diff-tree', '-r', '-z', '--no-renames', '--name-only', old, new, '--')
+        return any(path.endswith(os.fsencode(suffix)) for path in found.split(b'\0'))
+
+    def remerge_diff(self, merge: str) -> tuple[str, ...]:
+        """Files in which a merge of two parents differs from what Git alone makes of them."""
+        found = self.git('show', '--remerge-diff', '--name-only', '-z', '--format=', merge, '--')
+        return tuple(path for path in found.decode('utf-8', 'surrogateescape').split('\0') if path)
+
     def text(self, rev: str, path: str) -> str | None:
         """The text of a file; None where it does not exist."""
         entry = self.tree(rev).get(path)
@@ -179,7 +207,13 @@ class Repository:
                 stderr=subprocess.DEVNULL,
                 env=ENVIRONMENT,
             )
+            weakref.finalize(self, _end, self._batch)
         return self._batch
+
+
+def _end(batch: subprocess.Popen[bytes]) -> None:
+    """Close its input, upon which `cat-file` ends by itself."""
+    batch.communicate()
 
 
 def parse_commit(rev: str, content: bytes) -> Commit:
