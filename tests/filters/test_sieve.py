@@ -162,11 +162,9 @@ def test_no_limit_means_no_gap_is_too_long() -> None:
 
 
 def test_every_reason_of_the_sieve_belongs_to_one_filter() -> None:
-    for stage, filters in (
-        (Stage.PAIR, [*PAIR_FILTERS.values(), *CHANGE_FILTERS.values()]),
-        (Stage.SIEVE, [*METHOD_FILTERS.values()]),
-    ):
-        reasons = [reason for filter_ in filters for reason in filter_.REASONS]
+    stages = {Stage.PAIR: (*PAIR_FILTERS, *CHANGE_FILTERS), Stage.SIEVE: tuple(METHOD_FILTERS)}
+    for stage, names in stages.items():
+        reasons = [reason for name in names for reason in FILTERS[name].REASONS]
         assert sorted(reasons) == sorted(r for r, owner in OWNERS.items() if owner is stage)
 
 
