@@ -14,14 +14,18 @@ import subprocess
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from coevo.errors import Fatal, Transient
-from coevo.jdks import Jdk, choose_jdk, find_jdks
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from coevo.jdks import Jdk
+from coevo.jdks import choose_jdk
+from coevo.jdks import find_jdks
 
 Say = Callable[[str], None]
 

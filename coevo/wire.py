@@ -14,7 +14,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 from coevo.errors import Transient
 
@@ -35,7 +35,7 @@ def encode(strings: Sequence[str]) -> bytes:
     return b''.join(parts)
 
 
-def send(stream: BinaryIO, strings: Sequence[str]) -> None:
+def send(stream: IO[bytes], strings: Sequence[str]) -> None:
     """Write a request and flush it."""
     stream.write(encode(strings))
     stream.flush()
@@ -55,7 +55,7 @@ class _Budget:
             raise WireError('the JVM sent more bytes than it may')
 
 
-def receive(stream: BinaryIO, folder: Path, *, limit: int) -> tuple[object, tuple[str, ...]]:
+def receive(stream: IO[bytes], folder: Path, *, limit: int) -> tuple[object, tuple[str, ...]]:
     """The JSON value of one response and the paths of its files, which are written below `folder`.
 
     limit   bytes of JSON and files together; each file counts 512 bytes more
@@ -83,7 +83,7 @@ def _parse(text: str) -> object:
     return value
 
 
-def _exactly(stream: BinaryIO, size: int) -> bytes:
+def _exactly(stream: IO[bytes], size: int) -> bytes:
     data = bytearray()
     while len(data) < size:
         part = stream.read(min(_BLOCK, size - len(data)))
@@ -93,11 +93,11 @@ def _exactly(stream: BinaryIO, size: int) -> bytes:
     return bytes(data)
 
 
-def _integer(stream: BinaryIO) -> int:
+def _integer(stream: IO[bytes]) -> int:
     return int.from_bytes(_exactly(stream, 4), 'big', signed=True)
 
 
-def _string(stream: BinaryIO, budget: _Budget) -> str:
+def _string(stream: IO[bytes], budget: _Budget) -> str:
     size = _integer(stream)
     budget.spend(size)
     try:
@@ -115,7 +115,7 @@ def _checked(path: str, seen: dict[str, None]) -> str:
     return path
 
 
-def _save(stream: BinaryIO, folder: Path, path: str, budget: _Budget) -> None:
+def _save(stream: IO[bytes], folder: Path, path: str, budget: _Budget) -> None:
     size = int.from_bytes(_exactly(stream, 8), 'big', signed=True)
     budget.spend(size)
     budget.spend(_FILE_COST)

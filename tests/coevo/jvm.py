@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from typing import Self
 
-from coevo.toolchain import Toolchain, toolchain
+from coevo.toolchain import Toolchain
+from coevo.toolchain import toolchain
 from coevo.wire import encode
 from coevo.wire import receive
 from coevo.wire import send
@@ -74,7 +77,11 @@ class Ran:
 
 
 def work(
-    targets: Sequence[Target], class_path: Sequence[Path], *options: str, flags: Sequence[str] = ()
+    targets: Sequence[Target],
+    class_path: Sequence[Path],
+    *options: str,
+    flags: Sequence[str] = (),
+    user: int | None = None,
 ) -> Ran:
     """One worker for some targets, with its channel as descriptor 3."""
     tools = toolchain()
@@ -86,7 +93,7 @@ def work(
     java = [str(tools.java), '-ea', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', *flags]
     command = ['sh', '-c', 'exec "$@" 3>&1 1>&2', 'sh', *java, '-cp', path, 'coevo.worker.Worker']
     done = subprocess.run(
-        command, input=encode(request), capture_output=True, timeout=120, check=False
+        command, input=encode(request), capture_output=True, timeout=120, check=False, user=user
     )
     lines = done.stdout.decode().splitlines()
     assert all(line.startswith(NONCE + '\t') for line in lines), done.stdout
@@ -113,7 +120,7 @@ class Builder:
         command = [*java, str(tools.maven_home), str(tools.tools / 'extension.jar')]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
-    def __enter__(self) -> Builder:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

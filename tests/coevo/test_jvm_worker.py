@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from coevo.toolchain import toolchain
-from tests.coevo.jvm import JUPITER, PLATFORM, REST, VINTAGE, Ran, Target, javac, libraries, work
+from tests.coevo.jvm import JUPITER
+from tests.coevo.jvm import PLATFORM
+from tests.coevo.jvm import REST
+from tests.coevo.jvm import VINTAGE
+from tests.coevo.jvm import Ran
+from tests.coevo.jvm import Target
+from tests.coevo.jvm import javac
+from tests.coevo.jvm import libraries
+from tests.coevo.jvm import work
 from tests.coevo.jvm import write as write_files
 
 pytestmark = pytest.mark.jvm

@@ -35,6 +35,7 @@ final class Repair {
     private final Map<Integer, Outline.Span> spans = new TreeMap<>();
     private final Map<Integer, String> texts = new TreeMap<>();
     private final List<Broken> broken = new ArrayList<>();
+    private boolean membersGone;
 
     Repair(Source source, Outline outline) {
         this.source = source;
@@ -45,37 +46,54 @@ final class Repair {
         return broken;
     }
 
-    /** The file without the members around its problems, or null if it cannot be kept. */
+    /**
+     * The file without the members around its problems, or null if it cannot be kept. What concerns
+     * a type as a whole waits for another round if members went: it is often their doing.
+     */
     Source apply(List<Problem> problems) {
+        List<Problem> whole = new ArrayList<>();
         for (Problem problem : problems) {
-            if (!apply(problem)) {
+            Outline.Type type = outline.type(problem.position());
+            Outline.Member member = type == null ? null : member(type, problem);
+            if (member != null) {
+                if (!apply(problem, type, member)) {
+                    return null;
+                }
+            } else if (!blankImport(problem)) {
+                whole.add(problem);
+            }
+        }
+        if (membersGone) {
+            return source.with(edited());
+        }
+        for (Problem problem : whole) {
+            Outline.Type type = outline.type(problem.position());
+            if (type == null || !deleteType(problem, type)) {
                 return null;
             }
         }
         return source.with(edited());
     }
 
-    private boolean apply(Problem problem) {
-        int at = problem.position();
+    private static Outline.Member member(Outline.Type type, Problem problem) {
+        return type.members().stream()
+                .filter(it -> it.span().holds(problem.position()))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private boolean blankImport(Problem problem) {
         for (Outline.Span span : outline.imports) {
-            if (span.holds(at)) {
+            if (span.holds(problem.position())) {
                 blank(span);
                 return true;
             }
         }
-        Outline.Type type = outline.type(at);
-        if (type == null) {
-            return false;
-        }
-        for (Outline.Member member : type.members()) {
-            if (member.span().holds(at)) {
-                return apply(problem, type, member);
-            }
-        }
-        return deleteType(problem, type);
+        return false;
     }
 
     private boolean apply(Problem problem, Outline.Type type, Outline.Member member) {
+        membersGone = true;
         switch (member.kind()) {
             case METHOD:
                 if (canStub(problem, member)) {

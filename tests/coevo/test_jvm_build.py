@@ -1,0 +1,234 @@
+"""The builder: Maven in a loop, with projects that the tests write."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coevo.toolchain import cache_folder
+from coevo.toolchain import toolchain
+from tests.coevo.jvm import PLATFORM
+from tests.coevo.jvm import REST
+from tests.coevo.jvm import VINTAGE
+from tests.coevo.jvm import Builder
+from tests.coevo.jvm import Target
+from tests.coevo.jvm import libraries
+from tests.coevo.jvm import work
+from tests.coevo.jvm import write
+
+pytestmark = pytest.mark.jvm
+
+JUNIT = """<dependency><groupId>junit</groupId><artifactId>junit</artifactId>
+    <version>4.13.2</version><scope>test</scope></dependency>"""
+
+
+def pom(artifact: str, inner: str, packaging: str = 'jar', parent: bool = False) -> str:
+    place = '<groupId>g</groupId><version>1</version>'
+    above = f'<parent><artifactId>root</artifactId>{place}</parent>' if parent else place
+    return f"""<project><modelVersion>4.0.0</modelVersion>{above}
+        <artifactId>{artifact}</artifactId><packaging>{packaging}</packaging>{inner}</project>"""
+
+
+def dependencies(*inner: str) -> str:
+    return f'<dependencies>{"".join(inner)}</dependencies>'
+
+
+def sibling(artifact: str, more: str = '') -> str:
+    place = f'<groupId>g</groupId><artifactId>{artifact}</artifactId><version>1</version>'
+    return f'<dependency>{place}{more}</dependency>'
+
+
+MAIN = 'package p; public class A { public static int one() { return 1; } }'
+TEST = """package p; public class ATest {
+    @org.junit.Test public void a() { org.junit.Assert.assertEquals(1, A.one()); } }"""
+
+
+@pytest.fixture(scope='module')
+def builder() -> Iterator[Builder]:
+    with Builder() as running:
+        yield running
+
+
+def where(folder: Path) -> list[str]:
+    settings = write(folder, {'settings.xml': '<settings/>'}) / 'settings.xml'
+    return [f'settings={settings}', f'head={cache_folder() / "test-repository"}', 'tail=']
+
+
+def build(
+    builder: Builder, folder: Path, files: dict[str, str | bytes], *arguments: str
+) -> dict[str, Any]:
+    source = write(folder / 'source', files)
+    places = [f'source={source}', f'work={folder / "work"}', *where(folder)]
+    return builder.ask(folder / 'got', 'build', *places, *arguments)
+
+
+def test_one_module(builder: Builder, tmp_path: Path) -> None:
+    inner = """<properties><maven.compiler.source>1.5</maven.compiler.source></properties>
+        <build><testResources><testResource><directory>src/test/resources</directory>
+          <filtering>true</filtering></testResource></testResources>
+        <plugins><plugin><artifactId>maven-surefire-plugin</artifactId><configuration>
+          <argLine>@{argLine} -Dx=${unknown}y</argLine>
+          <systemPropertyVariables><k>v</k></systemPropertyVariables>
+        </configuration></plugin><plugin><artifactId>maven-checkstyle-plugin</artifactId>
+          <executions><execution><phase>validate</phase><goals><goal>nonsense</goal></goals>
+          </execution></executions></plugin></plugins></build>"""
+    files: dict[str, str | bytes] = {
+        'pom.xml': pom('root', inner + dependencies(JUNIT)),
+        'src/main/java/p/A.java': MAIN,
+        'src/main/resources/a.bin': b'\0\xff',
+        'src/test/java/p/ATest.java': 'this does not even parse',
+        'src/test/resources/t.txt': '${project.artifactId}',
+    }
+    got = build(builder, tmp_path, files)
+    assert got['status'] == 'built', got
+    assert got['files'] == ['0/classes/a.bin', '0/classes/p/A.class', '0/test-classes/t.txt']
+    assert (tmp_path / 'got/0/test-classes/t.txt').read_text() == 'root'
+    (project,) = got['projects']
+    assert project['module'] == '.'
+    assert project['gav'] == 'g:root:1'
+    assert project['level_raised']
+    assert [it['gav'] for it in project['test_class_path']] == [
+        'junit:junit:4.13.2',
+        'org.hamcrest:hamcrest-core:1.3',
+    ]
+    assert all(Path(it['path']).is_file() for it in project['test_class_path'])
+    assert (project['compiler']['source'], project['compiler']['target']) == ('8', '8')
+    assert project['surefire']['argLine'] == '-Dx=y'
+    assert project['surefire']['systemPropertyVariables'] == {'k': 'v'}
+
+
+def test_modules_depend_on_each_other(builder: Builder, tmp_path: Path) -> None:
+    modules = '<modules><module>two</module><module>one</module><module>three</module></modules>'
+    files: dict[str, str | bytes] = {
+        'pom.xml': pom('root', modules, 'pom'),
+        'one/pom.xml': pom('one', dependencies(JUNIT), parent=True),
+        'one/src/main/java/p/A.java': MAIN,
+        'one/src/test/java/p/ATest.java': TEST,
+        'two/pom.xml': pom('two', dependencies(sibling('one'), JUNIT), parent=True),
+        'two/src/main/java/q/B.java': 'package q; class B { int i = p.A.one(); }',
+        'three/pom.xml': pom('three', '', parent=True),
+        'three/src/main/java/C.java': 'class C { missing }',
+    }
+    got = build(builder, tmp_path / 'all', files)
+    assert got['status'] == 'failed'
+    by_module = {it['module']: it for it in got['projects']}
+    assert {name: it['status'] for name, it in by_module.items()} == {
+        '.': 'built',
+        'one': 'built',
+        'two': 'built',
+        'three': 'failed',
+    }
+    failure = by_module['three']['failure']
+    assert failure['mojo'] == 'maven-compiler-plugin:compile'
+    assert failure['phase'] == 'compile'
+    assert failure['exceptions'][-1].endswith('CompilationFailureException')
+    entry = by_module['two']['test_class_path'][0]
+    assert (entry['module'], entry['kind'], entry['gav']) == ('one', 'classes', 'g:one:1')
+    assert not any('three' in it or it.startswith('3/') for it in got['files'])
+    chosen = build(builder, tmp_path / 'chosen', files, 'modules=two')
+    assert chosen['status'] == 'built'
+    assert [it['module'] for it in chosen['projects']] == ['.', 'one', 'two']
+
+
+def test_tests_are_compiled_where_other_modules_need_them(builder: Builder, tmp_path: Path) -> None:
+    modules = '<modules><module>one</module><module>two</module></modules>'
+    jar = sibling('one', '<type>test-jar</type><scope>test</scope>')
+    files: dict[str, str | bytes] = {
+        'pom.xml': pom('root', modules, 'pom'),
+        'one/pom.xml': pom('one', dependencies(JUNIT), parent=True),
+        'one/src/main/java/p/A.java': MAIN,
+        'one/src/test/java/p/ATest.java': TEST,
+        'two/pom.xml': pom('two', dependencies(jar, JUNIT), parent=True),
+        'two/src/test/java/q/BTest.java': 'nonsense',
+    }
+    got = build(builder, tmp_path, files)
+    assert got['status'] == 'built', got['log']
+    assert '1/test-classes/p/ATest.class' in got['files']
+    entry = got['projects'][2]['test_class_path'][0]
+    assert (entry['module'], entry['kind']) == ('one', 'test-classes')
+    assert [it['compiles_tests'] for it in got['projects']] == [False, True, False]
+    everything = build(builder, tmp_path / 'all', files, 'compile_tests=true')
+    assert everything['projects'][2]['failure']['mojo'] == 'maven-compiler-plugin:testCompile'
+
+
+@pytest.mark.parametrize(
+    ('level', 'expected'), [('1.6', '8'), ('7', '8'), ('1.8', '1.8'), ('11', '11')]
+)
+def test_literal_levels_are_raised(
+    level: str, expected: str, builder: Builder, tmp_path: Path
+) -> None:
+    inner = f"""<build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId>
+        <configuration><source>{level}</source><target>{level}</target>
+        <compilerArgs><arg>-Werror</arg></compilerArgs><failOnWarning>true</failOnWarning>
+        </configuration></plugin></plugins></build>"""
+    got = build(builder, tmp_path, {'pom.xml': pom('root', inner), 'src/main/java/p/A.java': MAIN})
+    assert got['status'] == 'built', got['log']
+    compiler = got['projects'][0]['compiler']
+    assert (compiler['source'], compiler['target']) == (expected, expected)
+    assert compiler['arguments'] == []
+    assert got['projects'][0]['level_raised'] == (level != expected)
+
+
+@pytest.mark.parametrize(
+    ('inner', 'exception'),
+    [
+        ('<oops/>', None),  # tolerated by Maven
+        ('<modules><module>absent</module></modules>', 'ProjectBuildingException'),
+        (dependencies(sibling('nowhere')), 'DependencyResolutionException'),
+    ],
+)
+def test_a_broken_pom_is_reported(
+    inner: str, exception: str | None, builder: Builder, tmp_path: Path
+) -> None:
+    packaging = 'pom' if 'module' in inner else 'jar'
+    got = build(builder, tmp_path, {'pom.xml': pom('root', inner, packaging)})
+    failures = [*got['failures'], *(it['failure'] for it in got['projects'] if it['failure'])]
+    if exception is None:
+        assert [failure['exceptions'] for failure in failures] in ([], [failures[0]['exceptions']])
+    else:
+        assert got['status'] == 'failed'
+        types = {it.rpartition('.')[2] for failure in failures for it in failure['exceptions']}
+        assert exception in types
+
+
+def test_a_build_leaves_nothing_for_the_next(builder: Builder, tmp_path: Path) -> None:
+    first: dict[str, str | bytes] = {'pom.xml': pom('root', ''), 'src/main/java/p/A.java': MAIN}
+    assert build(builder, tmp_path, first)['files'] == ['0/classes/p/A.class']
+    (tmp_path / 'source/src/main/java/p/A.java').unlink()
+    other = build(builder, tmp_path, {'src/main/java/p/B.java': 'package p; class B {}'})
+    assert other['files'] == ['0/classes/p/B.class']
+
+
+def test_coordinates_are_resolved_with_what_they_need(builder: Builder, tmp_path: Path) -> None:
+    got = builder.ask(tmp_path, 'resolve', 'coordinates=junit:junit:4.12', *where(tmp_path))
+    assert got['status'] == 'resolved'
+    assert [it['coordinates'] for it in got['resolved']] == [
+        'junit:junit:jar:4.12',
+        'org.hamcrest:hamcrest-core:jar:1.3',
+    ]
+    assert all(Path(it['path']).is_file() for it in got['resolved'])
+    got = builder.ask(tmp_path, 'resolve', 'coordinates=junit:junit:4.999', *where(tmp_path))
+    assert (got['status'], got['resolved']) == ('failed', None)
+    assert got['failures'][0]['exceptions'][-1].endswith('ArtifactNotFoundException')
+
+
+def test_an_unknown_command_is_answered(builder: Builder, tmp_path: Path) -> None:
+    assert builder.ask(tmp_path, 'nonsense')['status'] == 'crashed'
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason='needs root to become another user')
+def test_pipes_of_another_user_can_be_used(tmp_path: Path) -> None:
+    """The sandbox starts its programs under another user than the one who opened the pipes."""
+    tools = toolchain()
+    path = os.pathsep.join(map(str, tools.builder_class_path))
+    java = [str(tools.java), '-cp', path, 'coevo.builder.Builder', '/none', '/none']
+    request = b'\0\0\0\1\0\0\0\1x'
+    done = subprocess.run(java, input=request, capture_output=True, user=65534, check=True)
+    assert b'crashed' in done.stdout
+    jars = libraries(tools, *PLATFORM, *REST, *VINTAGE)
+    assert work([Target('a', ['p.Absent'])], jars, user=65534).done

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from coevo.errors import Fatal
+from coevo.jdks import Jdk
+from coevo.jdks import choose_jdk
+from coevo.jdks import find_jdks
+from coevo.toolchain import cache_folder
+from coevo.toolchain import toolchain
+
+FETCH = 'from coevo.toolchain import toolchain; print(toolchain())'
+
+
+def jdk(home: Path, version: str) -> Path:
+    (home / 'bin').mkdir(parents=True)
+    (home / 'bin' / 'javac').touch(mode=0o755)
+    (home / 'release').write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
+    return home
+
+
+def test_jdks_are_found_by_the_environment_first(tmp_path: Path) -> None:
+    environment = {
+        'JAVA_HOME': str(jdk(tmp_path / 'one', '1.8.0_392')),
+        'JAVA_HOME_21_X64': str(jdk(tmp_path / 'two', '21.0.2')),
+        'JAVA_HOME_NONE': str(tmp_path / 'absent'),
+        'JAVA_HOMES': str(jdk(tmp_path / 'other', '99')),
+        'PATH': str(jdk(tmp_path / 'three', '11.0.1') / 'bin'),
+    }
+    found = [it for it in find_jdks(environment) if it.home.is_relative_to(tmp_path)]
+    assert [(it.home.name, it.feature) for it in found] == [('one', 8), ('two', 21), ('three', 11)]
+
+
+@pytest.mark.parametrize(
+    ('versions', 'chosen'),
+    [
+        (['25.0.1', '17.0.15', '21'], '17.0.15'),
+        (['25.0.1', '11.0.1', '21', '21.0.1'], '21'),
+        (['17.0.2', '17.0.15'], '17.0.2'),
+    ],
+)
+def test_17_is_preferred_then_the_lowest_above(versions: list[str], chosen: str) -> None:
+    jdks = tuple(Jdk(home=Path(str(n)), version=it) for n, it in enumerate(versions))
+    assert choose_jdk(jdks).version == chosen
+
+
+def test_without_a_usable_jdk_the_sentence_says_what_to_install() -> None:
+    with pytest.raises(Fatal, match='install one'):
+        choose_jdk((Jdk(home=Path('/x'), version='1.8.0_392'), Jdk(home=Path('/y'), version='11')))
+
+
+def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('COEVO_CACHE', '/a')
+    monkeypatch.setenv('XDG_CACHE_HOME', '/b')
+    assert cache_folder() == Path('/a')
+    monkeypatch.delenv('COEVO_CACHE')
+    assert cache_folder() == Path('/b/coevo')
+    monkeypatch.delenv('XDG_CACHE_HOME')
+    assert cache_folder() == Path.home() / '.cache' / 'coevo'
+
+
+@pytest.mark.jvm
+def test_two_processes_fetch_once_and_the_next_needs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('COEVO_CACHE', str(tmp_path))
+    both = [
+        subprocess.Popen([sys.executable, '-c', FETCH], stdout=subprocess.PIPE) for _ in range(2)
+    ]
+    answers = [process.communicate()[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert answers[0] == answers[1]
+    monkeypatch.setenv('PATH', '/usr/bin-without-maven')
+    said: list[str] = []
+    begun = time.perf_counter()
+    tools = toolchain(said.append)
+    assert time.perf_counter() - begun < 0.5  # it starts no process
+    assert said == []
+    assert f'{tools}\n'.encode() == answers[0]
+    assert {it.name for it in tools.tools.iterdir()} == {
+        'worker.jar',
+        'builder.jar',
+        'extension.jar',
+    }
+    assert (tools.maven_home / 'bin' / 'mvn').stat().st_mode & stat.S_IXOTH
+    for path in (*tools.tools.rglob('*'), *tools.libraries.rglob('*')):
+        assert path.stat().st_mode & stat.S_IROTH, path
+    assert not [it for it in (tmp_path / 'tools').iterdir() if it.name.startswith('.new')]
+
+
+def fake_maven(folder: Path, script: str) -> str:
+    folder.mkdir()
+    (folder / 'mvn').write_text(f'#!/bin/sh\n{script}\n')
+    (folder / 'mvn').chmod(0o755)
+    return f'{folder}{os.pathsep}{os.environ["PATH"]}'
+
+
+@pytest.mark.jvm
+def test_a_wrong_checksum_is_refused_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
+    script = 'for a; do case $a in */pom.xml) cd "${a%/pom.xml}";; esac; done\n'
+    script += "sed -n 's:</artifactItem>:\\n:gp' pom.xml | sed -n "
+    script += "'s:.*artifactId>\\(.*\\)</artifactId><version>\\([^<]*\\)<.*:\\1-\\2:p' |"
+    script += 'while read name; do echo bad > $name.jar; echo bad > $name-bin.zip; done'
+    monkeypatch.setenv('PATH', fake_maven(tmp_path / 'bin', script))
+    with pytest.raises(Fatal, match='has checksum'):
+        toolchain()
+    assert not [it for it in (tmp_path / 'cache' / 'tools').iterdir() if it.is_dir()]
+
+
+def test_without_maven_the_sentence_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('COEVO_CACHE', str(tmp_path))
+    monkeypatch.setenv('PATH', '')
+    with pytest.raises(Fatal, match='install it'):
+        toolchain()
