@@ -65,7 +65,7 @@ class ArtifactProxy:
     def __enter__(self) -> Self:
         self._server = _Server(self, self._store)
         self.socket.chmod(0o666)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
     def __exit__(
@@ -77,7 +77,7 @@ class ArtifactProxy:
         self._server.shutdown()
         self._server.server_close()
         self._store.close()
-        self.socket.unlink()
+        self.socket.unlink(missing_ok=True)
 
     def note_trouble(self) -> None:
         with self._guard:
