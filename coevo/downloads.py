@@ -96,12 +96,13 @@ class _Source:
         with self._open(path) as response:
             if response is None:
                 return False
+            announced = _sha1_in(response.headers.get('x-checksum-sha1', ''))
             for block in response.stream(_BLOCK, decode_content=False):
                 digest.update(block)
                 file.write(block)
                 if file.tell() > _LARGEST_BYTES:
                     raise Transient(f'{path} is larger than {_LARGEST_BYTES} bytes')
-        announced = self._announced_sha1(path)
+        announced = announced or self._announced_sha1(path)
         if announced not in (None, digest.hexdigest()):
             raise Transient(f'{path} arrived with another checksum than announced')
         return True
@@ -114,8 +115,7 @@ class _Source:
         with self._open(f'{path}.sha1') as response:
             if response is None:
                 return None
-            found = _SHA1.search(response.read(1024).decode(errors='replace'))
-            return found[0].lower() if found else None
+            return _sha1_in(response.read(1024).decode(errors='replace'))
 
     @contextmanager
     def _open(self, path: str) -> Iterator[Opened | None]:
@@ -132,3 +132,9 @@ class _Source:
                 response.release_conn()
         except urllib3.exceptions.HTTPError as error:
             raise Transient(f'{path}: {error}') from error
+
+
+def _sha1_in(text: str) -> str | None:
+    """The first SHA-1 of a checksum file, which may name its file too, or of a header."""
+    found = _SHA1.search(text)
+    return found[0].lower() if found else None

@@ -45,6 +45,7 @@ class Repository:
     files: dict[str, bytes] = field(default_factory=dict)
     faults: dict[str, list[int]] = field(default_factory=dict)  # statuses; 0: a cut body
     asked: list[str] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
     url: str = ''
 
     def add(self, path: str, body: bytes) -> None:
@@ -67,6 +68,8 @@ def handler(repository: Repository) -> type[BaseHTTPRequestHandler]:
             status = faults.pop(0) if faults else 200 if body is not None else 404
             self.send_response(status or 200)
             self.send_header('Content-Length', str(len(body or b'')))
+            for name, value in repository.headers.items():
+                self.send_header(name, value)
             self.end_headers()
             if body is not None:
                 self.wfile.write(body if status else body[: len(body) // 2])
@@ -277,6 +280,16 @@ def test_a_wrong_checksum_is_trouble(
     repository.files[f'{JAR}.sha1'] = b'0' * 40
     assert ask(proxy, JAR)[0] == 504
     assert (proxy.trouble, stored(folder)) == (1, [])
+
+
+def test_a_checksum_in_the_answers_header_saves_a_request(
+    repository: Repository, proxy: ArtifactProxy
+) -> None:
+    repository.headers['X-Checksum-SHA1'] = hashlib.sha1(b'jar').hexdigest()
+    assert ask(proxy, JAR) == (200, b'jar')
+    assert repository.asked == [JAR]
+    repository.add('/g/a/1/a-1.jar', b'other')
+    assert ask(proxy, '/g/a/1/a-1.jar')[0] == 504
 
 
 def test_a_repository_without_checksums_is_believed(
