@@ -23,6 +23,7 @@ from xml.sax.saxutils import escape
 
 from coevo.errors import Fatal
 from coevo.errors import Transient
+from coevo.folders import cache_folder
 from coevo.jdks import Jdk
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
@@ -30,6 +31,9 @@ from coevo.jdks import find_jdks
 Say = Callable[[str], None]
 
 _SOURCES = Path(__file__).with_name('jvm')
+# The source folders of each jar.
+_PROGRAMS = {'worker': ('worker',), 'builder': ('builder', 'relay'), 'extension': ('extension',)}
+
 _COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy'
 
 
@@ -91,14 +95,6 @@ def pins() -> tuple[Pin, ...]:
     """The pinned libraries, from the package's `jvm/pins.toml`."""
     table = tomllib.loads((_SOURCES / 'pins.toml').read_text())
     return tuple(Pin(**row) for row in table['library'])
-
-
-def cache_folder() -> Path:
-    """The folder of everything that can be fetched or built again."""
-    own, shared = os.environ.get('COEVO_CACHE'), os.environ.get('XDG_CACHE_HOME')
-    if own:
-        return Path(own).absolute()
-    return (Path(shared) if shared else Path.home() / '.cache').absolute() / 'coevo'
 
 
 def toolchain(say: Say = lambda line: None) -> Toolchain:
@@ -228,7 +224,8 @@ def _run(command: list[str], jdk: Jdk, sentence: str) -> None:
 
 
 def _sources(program: str) -> list[Path]:
-    return sorted((_SOURCES / program).rglob('*.java'))
+    folders = _PROGRAMS[program]
+    return sorted(path for name in folders for path in (_SOURCES / name).rglob('*.java'))
 
 
 def _programs_key(jdk: Jdk, libraries: Path) -> str:

@@ -55,10 +55,10 @@ def compile_(
 ) -> Compiled:
     root = write(folder / 'src', files)
     path = [f'class_path={jar}' for jar in libraries(toolchain(), *VINTAGE)]
-    options = [f'root={root}', f'output={folder / "output"}', f'source={level}', f'target={level}']
+    options = [f'root={root}', *(f'option={it}' for it in ('-source', level, '-target', level))]
     answer = builder.ask(folder / 'got', 'compile', *options, *path, *arguments)
     assert answer['status'] == 'compiled', answer
-    return Compiled(answer, folder / 'got' / 'classes')
+    return Compiled(answer, folder / 'got')
 
 
 def test_a_clean_tree_compiles_at_once(builder: Builder, tmp_path: Path) -> None:
@@ -349,7 +349,7 @@ def test_a_processor_on_the_class_path_runs(builder: Builder, tmp_path: Path) ->
                 return false;
             }
         }"""
-    made = compile_(builder, tmp_path / 'processor', {'a/Maker.java': source}, 'proc=none')
+    made = compile_(builder, tmp_path / 'processor', {'a/Maker.java': source}, 'option=-proc:none')
     service = 'META-INF/services/javax.annotation.processing.Processor'
     path = write(made.classes, {service: 'a.Maker'})
     text = (

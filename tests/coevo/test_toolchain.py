@@ -13,7 +13,6 @@ from coevo.errors import Fatal
 from coevo.jdks import Jdk
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
-from coevo.toolchain import cache_folder
 from coevo.toolchain import toolchain
 
 FETCH = 'from coevo.toolchain import toolchain; print(toolchain())'
@@ -54,16 +53,6 @@ def test_17_is_preferred_then_the_lowest_above(versions: list[str], chosen: str)
 def test_without_a_usable_jdk_the_sentence_says_what_to_install() -> None:
     with pytest.raises(Fatal, match='install one'):
         choose_jdk((Jdk(home=Path('/x'), version='1.8.0_392'), Jdk(home=Path('/y'), version='11')))
-
-
-def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv('COEVO_CACHE', '/a')
-    monkeypatch.setenv('XDG_CACHE_HOME', '/b')
-    assert cache_folder() == Path('/a')
-    monkeypatch.delenv('COEVO_CACHE')
-    assert cache_folder() == Path('/b/coevo')
-    monkeypatch.delenv('XDG_CACHE_HOME')
-    assert cache_folder() == Path.home() / '.cache' / 'coevo'
 
 
 @pytest.mark.jvm

@@ -37,6 +37,7 @@ public final class Builder {
                 Runtime.getRuntime().halt(4);
             }
         }
+        Compilation.clean();
         Runtime.getRuntime().halt(0); // threads that plugins left behind must not keep the JVM
     }
 

@@ -3,6 +3,7 @@ package coevo.builder;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,16 +17,19 @@ import java.util.stream.Collectors;
 /**
  * Compiles test sources, giving up what does not compile until the rest does.
  *
- * <p>Arguments: root*, class_path*, output, source, target, release, encoding, parameters, proc,
- * processor*, argument*. The class files come below {@code classes/}.
+ * <p>Arguments: root*, class_path*, option* (javac's own, one word each). The files that come back
+ * are the output folder's.
  */
 final class Compilation {
+    private static final Path OUTPUT =
+            Path.of(
+                    System.getProperty("java.io.tmpdir"),
+                    "coevo-classes-" + ProcessHandle.current().pid());
     private static final int ROUNDS = 8; // afterwards a file with an error is given up whole
     private static final int GIVEN_UP = 30;
     private static final int SYNTAX_REPAIRS = 8; // in one file
 
     private final Request request;
-    private final Path output;
     private final Map<URI, Source> sources = new TreeMap<>();
     private final Set<URI> touched = new LinkedHashSet<>();
     private final Set<Broken> broken = new LinkedHashSet<>();
@@ -35,16 +39,15 @@ final class Compilation {
 
     Compilation(Request request) {
         this.request = request;
-        this.output = Path.of(request.one("output"));
     }
 
     Response run() throws IOException {
-        Charset encoding = Charset.forName(request.one("encoding", "UTF-8"));
+        Charset encoding = encoding(request.all("option"));
         for (Source source : Source.read(request.all("root"), encoding)) {
             sources.put(source.uri(), source);
         }
         Path generated = Files.createTempDirectory("coevo-generated");
-        try (Javac opened = new Javac(request, output, generated)) {
+        try (Javac opened = new Javac(request, OUTPUT, generated)) {
             javac = opened;
             int rounds = repeat();
             return response(rounds);
@@ -52,6 +55,19 @@ final class Compilation {
             Folder.empty(generated);
             Files.delete(generated);
         }
+    }
+
+    /** Delete the class files of the last compilation. */
+    static void clean() throws IOException {
+        if (Files.exists(OUTPUT)) {
+            Folder.empty(OUTPUT);
+            Files.delete(OUTPUT);
+        }
+    }
+
+    private static Charset encoding(List<String> options) {
+        int at = options.indexOf("-encoding");
+        return at < 0 ? StandardCharsets.UTF_8 : Charset.forName(options.get(at + 1));
     }
 
     /** The number of rounds after the first that it took. */
@@ -79,7 +95,7 @@ final class Compilation {
 
     private List<Problem> compile() throws IOException {
         if (sources.isEmpty()) {
-            Folder.empty(output);
+            Folder.empty(OUTPUT);
             return List.of();
         }
         return javac.compile(List.copyOf(sources.values()));
@@ -196,8 +212,8 @@ final class Compilation {
         json.put("errors", errors);
         json.put("dropped", dropped);
         json.put("broken", first().stream().map(Broken::toMap).toList());
-        json.put("classes", Hierarchy.of(output));
-        response.folders().put("classes/", output);
+        json.put("classes", Hierarchy.of(OUTPUT));
+        response.folders().put("", OUTPUT);
         return response;
     }
 

@@ -23,7 +23,8 @@ import javax.tools.ToolProvider;
 /** The JDK's compiler with one request's options. */
 final class Javac implements AutoCloseable {
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
-    private static final Set<String> DROPPED = Set.of("-Werror", "-verbose");
+    private static final Set<String> LANGUAGE =
+            Set.of("-source", "--source", "-target", "--target", "--release");
     private static final int PROC_FULL = 21; // since then -proc:full asks for the old default
 
     /** A parsed file: its tree, the positions in it, and whether the parser was content. */
@@ -41,8 +42,7 @@ final class Javac implements AutoCloseable {
         this.output = output;
         this.generated = generated;
         Folder.empty(output); // a location must exist
-        setLanguage(request);
-        setOptions(request);
+        setOptions(request.all("option"));
         files = COMPILER.getStandardFileManager(null, Locale.ENGLISH, StandardCharsets.UTF_8);
         List<File> path = request.all("class_path").stream().map(File::new).toList();
         files.setLocation(StandardLocation.CLASS_PATH, path);
@@ -51,39 +51,37 @@ final class Javac implements AutoCloseable {
         files.setLocation(StandardLocation.SOURCE_PATH, List.of());
     }
 
-    private void setLanguage(Request request) {
-        String release = request.one("release", "");
-        if (!release.isEmpty()) {
-            language.addAll(List.of("--release", release));
-        } else {
-            language.addAll(List.of("-source", request.one("source", "8")));
-            language.addAll(List.of("-target", request.one("target", "8")));
+    /** Sort the request's options: what the parser needs too, what only a compilation may see. */
+    private void setOptions(List<String> options) {
+        full.addAll(List.of("-g", "-nowarn", "-Xmaxerrs", "1000000", "-implicit:none"));
+        for (int i = 0; i < options.size(); i++) {
+            String option = options.get(i);
+            if (LANGUAGE.contains(option)) {
+                language.addAll(options.subList(i, i + 2));
+                i++;
+            } else if (option.equals("-encoding")) {
+                i++; // we read the files ourselves
+            } else if (option.equals("--enable-preview")) {
+                language.add(option);
+            } else if (!isDropped(option)) {
+                full.add(option);
+            }
         }
-        if (request.all("argument").contains("--enable-preview")) {
-            language.add("--enable-preview");
+        processing = !full.contains("-proc:none");
+        boolean asked = full.stream().anyMatch(it -> it.startsWith("-proc:"));
+        if (!asked && Runtime.version().feature() >= PROC_FULL) {
+            full.add("-proc:full");
         }
     }
 
-    private void setOptions(Request request) {
-        full.addAll(List.of("-g", "-nowarn", "-Xmaxerrs", "1000000", "-implicit:none"));
-        if (request.one("parameters", "").equals("true")) {
-            full.add("-parameters");
-        }
-        String proc = request.one("proc", "");
-        processing = !proc.equals("none");
-        if (processing && Runtime.version().feature() >= PROC_FULL) {
-            full.add("-proc:full");
-        }
-        if (processing && !request.all("processor").isEmpty()) {
-            full.addAll(List.of("-processor", String.join(",", request.all("processor"))));
-        }
-        for (String argument : request.all("argument")) {
-            boolean lint = argument.startsWith("-Xlint") || argument.startsWith("-Xdoclint");
-            boolean jvm = argument.startsWith("-J") || argument.startsWith("-Xplugin");
-            if (!lint && !jvm && !DROPPED.contains(argument) && !argument.equals("--enable-preview")) {
-                full.add(argument);
-            }
-        }
+    /** Options that make warnings fatal, talk, or load code into the compiler. */
+    private static boolean isDropped(String option) {
+        return option.equals("-Werror")
+                || option.equals("-verbose")
+                || option.startsWith("-Xlint")
+                || option.startsWith("-Xdoclint")
+                || option.startsWith("-Xplugin")
+                || option.startsWith("-J");
     }
 
     /** Compile everything; class files are only complete if there is no problem. */
