@@ -1,0 +1,100 @@
+"""Method bodies of Java blobs, each blob of a clone parsed once and kept in one file."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from coevo import java_tests
+from coevo import java_tokens
+from coevo import syntax
+from coevo.git import Repository
+from coevo.java_tests import find_tests
+
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """`bare_hash` of the test methods and of all other members of a file, in its order."""
+
+    tests: tuple[str, ...]
+    others: tuple[str, ...]
+
+    @property
+    def all(self) -> frozenset[str]:
+        return frozenset((*self.tests, *self.others))
+
+
+def read_bodies(
+    repository: Repository, blobs: Iterable[str], *, cache_folder: Path
+) -> Mapping[str, Bodies]:
+    """The bodies of blobs by blob id; what the folder's file for this clone lacks is added to it.
+
+    A file that cannot be read, or was made by another version of the parser, is made anew.
+    """
+    place = cache_folder / f'{repository.git_dir.name.removesuffix(".git")}.bodies.json.gz'
+    known = _load(place)
+    missing = sorted(set(blobs) - known.keys())
+    for oid in missing:
+        known[oid] = _parse(repository.blob(oid))
+    if missing:
+        _save(place, known)
+    return known
+
+
+def _parse(source: bytes) -> Bodies:
+    # Past the parser's own cache: whole histories would only push out what others need again.
+    file = syntax.parse.__wrapped__(source)
+    tests = [member for _, member in find_tests(file, lambda name: ())]
+    spans = {(member.start_byte, member.end_byte) for member in tests}
+    others = [
+        member.bare_hash
+        for type_ in file.types
+        for member in type_.members
+        if (member.start_byte, member.end_byte) not in spans
+    ]
+    return Bodies(tuple(member.bare_hash for member in tests), tuple(others))
+
+
+@cache
+def _version() -> str:
+    """Names the code that turns a blob into bodies."""
+    digest = hashlib.sha256()
+    for module in (syntax, java_tokens, java_tests):
+        digest.update(Path(str(module.__file__)).read_bytes())
+    for package in ('tree-sitter', 'tree-sitter-java'):
+        digest.update(metadata.version(package).encode())
+    return digest.hexdigest()
+
+
+def _load(place: Path) -> dict[str, Bodies]:
+    try:
+        content = json.loads(gzip.decompress(place.read_bytes()))
+    except (OSError, EOFError, zlib.error, ValueError):
+        return {}
+    if not isinstance(content, dict) or content.get('version') != _version():
+        return {}
+    return {
+        oid: Bodies(tuple(tests), tuple(others))
+        for oid, (tests, others) in content['blobs'].items()
+    }
+
+
+def _save(place: Path, known: Mapping[str, Bodies]) -> None:
+    blobs = {oid: (known[oid].tests, known[oid].others) for oid in sorted(known)}
+    content = json.dumps({'version': _version(), 'blobs': blobs}, separators=(',', ':'))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=place.parent, prefix='.new-', delete=False) as file:
+        file.write(gzip.compress(content.encode(), compresslevel=6, mtime=0))
+        file.flush()
+        os.fsync(file.fileno())
+    Path(file.name).replace(place)

@@ -1,0 +1,286 @@
+"""When a method body may first have been public, over the whole history of one clone.
+
+A commit proves that its content existed at its dates, and its descendants that it did at theirs;
+the earliest of these counts. Where the evidence is cut off there is no date, which is never clean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC
+from datetime import datetime
+from enum import StrEnum
+from itertools import chain
+from pathlib import Path
+
+from coevo.git import Repository
+from coevo.records import Commit
+from packagers.bodies import Bodies
+from packagers.bodies import read_bodies
+
+BULK_TESTS = 200  # more test methods that one commit adds are an import
+ROOT_TESTS = 20  # the same for a commit without a parent
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_ALL = ('rev-list', '--all', '--topo-order')
+_ADDED_FILES = (
+    *('diff-tree', '--stdin', '--root', '-m', '-r', '-z', '--raw'),
+    *('--no-renames', '--no-abbrev', '--', '*.java'),
+)
+
+
+class Basis(StrEnum):
+    """What was searched."""
+
+    WITH_PULLS = 'with_pulls'
+    BRANCHES_ONLY = 'branches_only'
+    SHALLOW = 'shallow'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstSeen:
+    """Dates (UTC) by body hash. None where there is no telling, absent where it never stood."""
+
+    basis: Basis
+    dates: Mapping[str, datetime | None]
+
+
+def first_seen(
+    repository: Repository, bodies: Collection[str], *, crawled_at: datetime, cache_folder: Path
+) -> FirstSeen:
+    """The date of each body (`Member.bare_hash`), searched in all refs of a clone.
+
+    It is the minimum over the commits in which the body stands, in any Java file, of author date,
+    committer date and the committer dates of descendants. It is None if a commit that brings the
+    body in is a bulk import, or has a date that cannot be read or lies after `crawled_at`.
+    """
+    basis = _basis(repository)
+    if basis is Basis.SHALLOW or not bodies:
+        return FirstSeen(basis=basis, dates=dict.fromkeys(sorted(bodies)))
+    history = _read_history(repository)
+    blobs = {oid for change in history.changes for _, oid in change.added()}
+    known = read_bodies(repository, blobs, cache_folder=cache_folder)
+    wanted = frozenset(bodies)
+    holders = {oid: found for oid in blobs if (found := known[oid].all & wanted)}
+    dates = _earliest_by_body(holders, _blob_dates(repository, history.commits, holders.keys()))
+    unknown: set[str] = set()
+    for change in history.changes:
+        undated = _is_undated(history.commits[change.rev], crawled_at)
+        if undated or _is_bulk(repository, change, known):
+            unknown |= _brought_in(repository, change, known) & wanted
+    return FirstSeen(
+        basis=basis,
+        dates={b: None if b in unknown else dates[b] for b in sorted(dates.keys() | unknown)},
+    )
+
+
+def earliest(dates: Iterable[datetime | None]) -> datetime | None:
+    """The minimum; None if any is None or there is none at all, since that is never clean."""
+    known: list[datetime] = []
+    for date in dates:
+        if date is None:
+            return None
+        known.append(date)
+    return min(known, default=None)
+
+
+def _basis(repository: Repository) -> Basis:
+    if (repository.git_dir / 'shallow').exists():
+        return Basis.SHALLOW
+    pulls = repository.git('for-each-ref', '--count=1', 'refs/pull/')
+    return Basis.WITH_PULLS if pulls else Basis.BRANCHES_ONLY
+
+
+# -- history ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """Java files that differ from a parent: path and blob of the commit's side, the parent's."""
+
+    added: tuple[tuple[bytes, str], ...]
+    removed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A commit whose Java differs from each of its parents'; one difference for each of them."""
+
+    rev: str
+    parents: tuple[str, ...]
+    differences: tuple[_Difference, ...]
+
+    def added(self) -> Iterator[tuple[bytes, str]]:
+        return chain.from_iterable(difference.added for difference in self.differences)
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """All commits, descendants before ancestors, and those that differ from all their parents.
+
+    Every Java blob of the history is in the latter: it came in somewhere.
+    """
+
+    commits: Mapping[str, Commit]
+    changes: tuple[_Change, ...]
+
+
+def _read_history(repository: Repository) -> _History:
+    listing = repository.git(*_ALL)
+    commits = {rev: repository.commit(rev) for rev in listing.decode().split()}
+    raw = repository.git(*_ADDED_FILES, stdin=listing)
+    changes = []
+    for rev, differences in _group(raw):
+        parents = commits[rev].parents
+        if len(differences) == max(1, len(parents)):
+            changes.append(_Change(rev, parents, tuple(differences)))
+    return _History(commits, tuple(changes))
+
+
+def _group(raw: bytes) -> Iterator[tuple[str, list[_Difference]]]:
+    """Differences by commit; Git repeats a commit's id for each parent that it differs from."""
+    current, differences = '', list[_Difference]()
+    for rev, difference in _differences(raw):
+        if rev != current and current:
+            yield current, differences
+            differences = []
+        current = rev
+        differences.append(difference)
+    if current:
+        yield current, differences
+
+
+def _differences(raw: bytes) -> Iterator[tuple[str, _Difference]]:
+    fields = iter(raw.split(b'\0')[:-1])
+    rev, added, removed = '', list[tuple[bytes, str]](), list[str]()
+    for field in fields:
+        if not field.startswith(b':'):
+            if rev:
+                yield rev, _Difference(tuple(added), tuple(removed))
+            rev, added, removed = field.decode(), [], []
+            continue
+        _, _, old, new, _ = field.decode().split()
+        path = next(fields)
+        if new.strip('0'):
+            added.append((path, new))
+        if old.strip('0'):
+            removed.append(old)
+    if rev:
+        yield rev, _Difference(tuple(added), tuple(removed))
+
+
+# -- dates -----------------------------------------------------------------------------------------
+
+
+def _proofs(commits: Mapping[str, Commit]) -> dict[str, datetime]:
+    """By commit: the earliest of its dates and its descendants' committer dates, if any is known.
+
+    commits  descendants before ancestors
+    """
+    committed: dict[str, datetime] = {}
+    proofs: dict[str, datetime] = {}
+    for rev, commit in commits.items():
+        known = [d for d in (_date(commit.committer_date), committed.get(rev)) if d is not None]
+        if known:
+            committed[rev] = min(known)
+            for parent in commit.parents:
+                committed[parent] = min(committed[rev], committed.get(parent, committed[rev]))
+        author = _date(commit.author_date)
+        known += [author] if author is not None else []
+        if known:
+            proofs[rev] = min(known)
+    return proofs
+
+
+def _blob_dates(
+    repository: Repository, commits: Mapping[str, Commit], blobs: Collection[str]
+) -> dict[str, datetime]:
+    """By blob: the earliest proof of all commits whose trees hold it.
+
+    Git lists every object once, under the first commit that reaches it: given the commits by
+    their dates, that commit's is the minimum.
+    """
+    proofs = _proofs(commits)
+    order = sorted(proofs, key=lambda rev: (proofs[rev], rev))
+    listing = repository.git(
+        *('rev-list', '--objects', '--no-walk=unsorted', '--in-commit-order', '--stdin'),
+        stdin='\n'.join((*order, '')).encode(),
+    )
+    dates: dict[str, datetime] = {}
+    current = _EPOCH
+    for line in listing.split(b'\n'):
+        oid = line[: line.find(b' ')].decode() if b' ' in line else line.decode()
+        if oid in proofs:
+            current = proofs[oid]
+        elif oid in blobs:
+            dates[oid] = current
+    return dates
+
+
+def _earliest_by_body(
+    holders: Mapping[str, frozenset[str]], blob_dates: Mapping[str, datetime]
+) -> dict[str, datetime | None]:
+    dates: dict[str, datetime | None] = {}
+    for oid, bodies in holders.items():
+        date = blob_dates.get(oid)
+        for body in bodies:
+            before = dates.get(body)
+            dates[body] = date if before is None or (date and date < before) else before
+    return dates
+
+
+def _date(date: datetime | None) -> datetime | None:
+    """What is dated before the epoch was not dated by Git."""
+    return date if date is not None and date >= _EPOCH else None
+
+
+def _is_undated(commit: Commit, crawled_at: datetime) -> bool:
+    dates = (_date(commit.author_date), _date(commit.committer_date))
+    return any(date is None or date > crawled_at for date in dates)
+
+
+# -- imports ---------------------------------------------------------------------------------------
+
+
+def _is_bulk(repository: Repository, change: _Change, known: Mapping[str, Bodies]) -> bool:
+    limit = BULK_TESTS if change.parents else ROOT_TESTS
+    # Bodies may stand in files that are the same at both ends: cheap bound first, then the trees.
+    return (
+        _count_tests(change, known, _new_to_files(change, known)) > limit
+        and _count_tests(change, known, _brought_in(repository, change, known)) > limit
+    )
+
+
+def _count_tests(change: _Change, known: Mapping[str, Bodies], bodies: Collection[str]) -> int:
+    files = change.differences[0].added
+    return sum(body in bodies for _, oid in files for body in known[oid].tests)
+
+
+def _new_to_files(change: _Change, known: Mapping[str, Bodies]) -> frozenset[str]:
+    """Bodies in changed files that none of the files they replace has, for every parent."""
+    new = [
+        _bodies(known, (oid for _, oid in difference.added)) - _bodies(known, difference.removed)
+        for difference in change.differences
+    ]
+    return frozenset.intersection(*new)
+
+
+def _brought_in(
+    repository: Repository, change: _Change, known: Mapping[str, Bodies]
+) -> frozenset[str]:
+    """Bodies that stand in a commit and in none of its parents."""
+    new = _new_to_files(change, known)
+    for parent in change.parents:
+        if not new:
+            break
+        files = repository.tree(parent).items()
+        new -= _bodies(known, (entry.oid for path, entry in files if path.endswith('.java')))
+    return new
+
+
+def _bodies(known: Mapping[str, Bodies], blobs: Iterable[str]) -> frozenset[str]:
+    return frozenset(chain.from_iterable(known[oid].all for oid in blobs))
