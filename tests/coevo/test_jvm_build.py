@@ -157,7 +157,7 @@ def test_tests_are_compiled_where_other_modules_need_them(builder: Builder, tmp_
 
 
 @pytest.mark.parametrize(
-    ('level', 'expected'), [('1.6', '8'), ('7', '8'), ('1.8', '1.8'), ('11', '11')]
+    ('level', 'expected'), [('1.5', '8'), ('6', '8'), ('1.8', '1.8'), ('11', '11')]
 )
 def test_literal_levels_are_raised(
     level: str, expected: str, builder: Builder, tmp_path: Path

@@ -16,7 +16,7 @@ import javax.tools.JavaFileObject;
  * @param symbol what it is about, in the compiler's words
  */
 record Problem(URI file, int position, int line, String code, String symbol) {
-    private static final int SYMBOL = 160;
+    private static final int SYMBOL = 120;
 
     static Problem of(Diagnostic<? extends JavaFileObject> diagnostic) {
         JavaFileObject source = diagnostic.getSource();

@@ -6,7 +6,7 @@ final class Stub {
     static final String MARK = "coevo.stub:";
 
     private static final String OPENING = " throw new java.lang.Error(\"" + MARK;
-    private static final int MESSAGE = 200;
+    private static final int MESSAGE = 500;
 
     private Stub() {}
 

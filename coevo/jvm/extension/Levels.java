@@ -8,11 +8,15 @@ import org.apache.maven.model.PluginExecution;
 import org.apache.maven.project.MavenProject;
 import org.codehaus.plexus.util.xml.Xpp3Dom;
 
-/** Raises compiler levels that a current JDK refuses to the lowest that it accepts. */
+/**
+ * Raises compiler levels that this JDK refuses. One that it still takes is left alone: overloads
+ * are chosen differently since 8, so that code of level 7 need not compile there.
+ */
 final class Levels {
     static final String COMPILER = "org.apache.maven.plugins:maven-compiler-plugin";
 
-    private static final int LOWEST = 8;
+    private static final int RAISED = 8;
+    private static final int LOWEST = Runtime.version().feature() < 20 ? 7 : 8;
     private static final List<String> NAMES =
             List.of("source", "target", "release", "testSource", "testTarget", "testRelease");
     private static final Set<String> FATAL_WARNINGS = Set.of("-Werror", "--fail-on-warnings");
@@ -24,7 +28,7 @@ final class Levels {
         this.project = project;
     }
 
-    /** Whether anything was below the lowest or not said at all. */
+    /** Whether a level was too low or not said at all. */
     boolean raise() {
         Properties properties = project.getProperties();
         for (String name : NAMES) {
@@ -52,7 +56,7 @@ final class Levels {
         for (String name : List.of("source", "target")) {
             String key = "maven.compiler." + name;
             if (!properties.containsKey(key) && literal(compiler, name) == null) {
-                properties.setProperty(key, known == null ? String.valueOf(LOWEST) : known);
+                properties.setProperty(key, known == null ? String.valueOf(RAISED) : known);
                 raised |= known == null;
             }
         }
@@ -106,7 +110,7 @@ final class Levels {
         child.setValue(value);
     }
 
-    /** The lowest level if this is one below it, else null. */
+    /** The level to take in place of one that is too low, else null. */
     private String raise(String level) {
         if (level == null || !level.trim().matches("(1\\.)?\\d+(\\.0)?")) {
             return null;
@@ -116,6 +120,6 @@ final class Levels {
             return null;
         }
         raised = true;
-        return String.valueOf(LOWEST);
+        return String.valueOf(RAISED);
     }
 }
