@@ -1,0 +1,93 @@
+"""A file of named, compressed, checksummed pieces: damage is noticed, and kept to its piece.
+
+One line (magic, SHA-256 and length of the index), the index as JSON, then the pieces as zstd.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from coevo import durable
+
+MAGIC = 'coevo-archive-1'
+_LEVEL = 9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """`size` bytes, compressed."""
+
+    size: int
+    compressed: bytes
+
+    def unpack(self) -> bytes:
+        found: bytes = pa.decompress(
+            self.compressed, decompressed_size=self.size, codec='zstd', asbytes=True
+        )
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archive:
+    """The pieces that are whole, and the names of those that are not."""
+
+    pieces: Mapping[str, Piece]
+    damaged: tuple[str, ...]
+
+
+class DamagedArchive(Exception):
+    """The index cannot be trusted, hence nothing in the file."""
+
+
+def pack(data: bytes) -> Piece:
+    codec = pa.Codec('zstd', compression_level=_LEVEL)
+    return Piece(size=len(data), compressed=codec.compress(data, asbytes=True))
+
+
+def write(path: Path, pieces: Mapping[str, Piece]) -> None:
+    """Replace the file; the same pieces give the same bytes."""
+    ordered = sorted(pieces.items())
+    index = json.dumps(
+        [
+            [name, piece.size, len(piece.compressed), _checksum(piece.compressed)]
+            for name, piece in ordered
+        ]
+    ).encode()
+    head = f'{MAGIC} {_checksum(index)} {len(index)}\n'.encode()
+    durable.write(path, (head, index, *(piece.compressed for _, piece in ordered)))
+
+
+def read(path: Path) -> Archive:
+    """All of the file; DamagedArchive if its index is not what was written."""
+    data = path.read_bytes()
+    start = data.find(b'\n') + 1
+    match data[:start].decode('ascii', 'replace').split():
+        case [magic, checksum, length] if magic == MAGIC and length.isdecimal():
+            end = start + int(length)
+        case _:
+            raise DamagedArchive(f'{path} does not begin as an archive')
+    if _checksum(data[start:end]) != checksum:
+        raise DamagedArchive(f'the index of {path} is damaged')
+    return _cut(json.loads(data[start:end]), data, end)
+
+
+def _cut(index: list[tuple[str, int, int, str]], data: bytes, offset: int) -> Archive:
+    pieces, damaged = {}, []
+    for name, size, length, checksum in index:
+        compressed = data[offset : offset + length]
+        offset += length
+        if _checksum(compressed) == checksum:
+            pieces[name] = Piece(size=size, compressed=compressed)
+        else:
+            damaged.append(name)
+    return Archive(pieces=pieces, damaged=tuple(damaged))
+
+
+def _checksum(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,35 @@
+"""Files that are written whole and reach the disk, or are not there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+# Stands in the names that a kill leaves behind; no reader looks at them.
+UNFINISHED = '.new-'
+
+
+def write(path: Path, parts: Iterable[bytes]) -> None:
+    """Replace the file at `path`; its folder is made where it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f'{path.name}{UNFINISHED}{os.getpid()}')
+    try:
+        with temporary.open('wb') as new:
+            new.writelines(parts)
+            new.flush()
+            os.fsync(new.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Let the names in a folder survive a loss of power."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,119 @@
+"""Records to Arrow: the one mapping, and the schema of every table of a snapshot."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from typing import Union
+from typing import get_args
+from typing import get_origin
+from typing import get_type_hints
+
+import pyarrow as pa
+
+from coevo.records import CellRow
+from coevo.records import Drop
+from coevo.records import MethodRow
+from coevo.records import PairRow
+from coevo.records import RepositoryRow
+from coevo.records import TaskRow
+from coevo.records import TimingRow
+from coevo.records import WithdrawnRow
+
+# Raised when a table loses a column or a column changes its meaning; CHANGELOG says which.
+SCHEMA_VERSION = 1
+
+TABLES: dict[str, type] = {
+    'methods': MethodRow,
+    'tasks': TaskRow,
+    'cells': CellRow,
+    'pairs': PairRow,
+    'repositories': RepositoryRow,
+    'drops': Drop,
+    'withdrawn': WithdrawnRow,
+    'timings': TimingRow,
+}
+
+# What may name a row, without which the rows of a table are not told apart.
+KEYS: dict[str, tuple[str, ...]] = {
+    'methods': ('method_id', 'walk'),
+    'tasks': ('task_id',),
+    'cells': ('method_id', 'walk', 'cell', 'repeat'),
+    'pairs': ('pair_id', 'walk'),
+    'repositories': ('repo', 'language', 'walk'),
+    'drops': ('repo', 'walk', 'stage', 'key', 'reason'),
+    'withdrawn': ('table', 'id', 'month'),
+    'timings': ('pair_id', 'walk', 'step'),
+}
+
+_PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+
+
+def optional(hint: Any) -> tuple[Any, bool]:
+    """The type of a hint without None, and whether None was one of its choices."""
+    if get_origin(hint) not in (Union, types.UnionType):
+        return hint, False
+    (inner,) = (choice for choice in get_args(hint) if choice is not type(None))
+    return inner, True
+
+
+def arrow_schema(record: type) -> pa.Schema:
+    """The columns of a record type, in the order of its fields."""
+    return pa.schema(_fields(record))
+
+
+def table(record: type, rows: Sequence[Any]) -> pa.Table:
+    """The rows, all of that record type, as a table; ValueError where a value may not be null.
+
+    Arrow itself takes a null in any column, and unknown or missing keys of a dict: hence records.
+    """
+    for row in rows:
+        if type(row) is not record:
+            raise TypeError(f'a row of {record.__name__} cannot be a {type(row).__name__}')
+    schema = arrow_schema(record)
+    columns = [_column(field, [getattr(row, field.name) for row in rows]) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _fields(record: type) -> list[pa.Field]:
+    hints = get_type_hints(record)
+    return [_field(item.name, hints[item.name]) for item in dataclasses.fields(record)]
+
+
+def _field(name: str, hint: Any) -> pa.Field:
+    inner, nullable = optional(hint)
+    return pa.field(name, _type(inner), nullable=nullable)
+
+
+def _type(hint: Any) -> pa.DataType:
+    if get_origin(hint) is tuple:
+        return pa.list_(_field('element', get_args(hint)[0]))
+    if dataclasses.is_dataclass(hint):
+        return pa.struct(_fields(hint))  # type: ignore[arg-type]  # a type, as hints are
+    if issubclass(hint, StrEnum):
+        return pa.dictionary(pa.int32(), pa.string())
+    if hint is datetime:
+        return pa.timestamp('us', tz='UTC')
+    return _PLAIN[hint]
+
+
+def _column(field: pa.Field, values: list[Any]) -> pa.Array:
+    if not field.nullable and None in values:
+        raise ValueError(f'{field.name} may not be null')
+    plain = [_plain(value) for value in values]
+    return pa.array(plain, type=field.type)
+
+
+def _plain(value: Any) -> Any:
+    """The value as Arrow takes it; bytes of paths that are no UTF-8 are shown as escapes."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode('utf-8', 'backslashreplace').decode()
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if dataclasses.is_dataclass(value):
+        return {item.name: _plain(getattr(value, item.name)) for item in dataclasses.fields(value)}
+    return value
