@@ -1,0 +1,304 @@
+"""What reverted test methods bring from the files in which they stood at old."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import lru_cache
+
+from coevo.java_pieces import Outline
+from coevo.java_pieces import Piece
+from coevo.java_pieces import inside
+from coevo.java_pieces import outer
+from coevo.java_tests import is_fixture
+from coevo.records import TestMethod
+from coevo.text_edits import Edits
+from coevo.text_edits import indentation
+
+# Seen without any import; a wildcard is not brought for their sake.
+_EVERYWHERE = frozenset(
+    [
+        'Object',
+        'String',
+        'Integer',
+        'Long',
+        'Double',
+        'Boolean',
+        'Character',
+        'Exception',
+        'RuntimeException',
+        'Throwable',
+        'Error',
+        'IllegalArgumentException',
+        'IllegalStateException',
+        'NullPointerException',
+        'Override',
+        'System',
+        'Math',
+        'Class',
+        'Thread',
+        'Iterable',
+        'StringBuilder',
+        'SuppressWarnings',
+        'Number',
+    ]
+)
+
+Place = tuple[str, str, tuple[str, ...], tuple[str, ...]]
+"""A piece's key in terms of the types at new."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """A test method at old and the content of the file in which it stands there."""
+
+    method: TestMethod
+    source: bytes
+
+    @property
+    def outline(self) -> Outline:
+        return outline(self.source)
+
+
+@lru_cache(maxsize=16)
+def outline(source: bytes) -> Outline:
+    return Outline(source)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """What old files give: texts in the place of new pieces, pieces to be added, names needed."""
+
+    instead: dict[Piece, bytes]
+    additions: tuple[tuple[OldFile, Piece], ...]
+    mentions: frozenset[str]
+
+    def add(self, edits: Edits, standing: Sequence[Piece]) -> None:
+        """Insert the additions beside their neighbours at old, so far as these stand."""
+        for file, piece in self.additions:
+            file.add(edits, piece, standing)
+
+
+def bring(
+    new: Outline,
+    left: Sequence[Piece],
+    replaceable: Sequence[Piece],
+    reverted: Mapping[Piece, Original],
+) -> Brought:
+    """What the reverted targets need of their old files.
+
+    left         the pieces of the new file that stay whatever happens
+    replaceable  those that only targets use: a piece of the same key takes their place
+    reverted     the targets at new, each with what it is reverted to
+    """
+    instead: dict[Piece, bytes] = {}
+    additions: list[tuple[OldFile, Piece]] = []
+    mentions: set[str] = set()
+    for source in sorted({original.source for original in reverted.values()}):
+        own = {piece: one for piece, one in reverted.items() if one.source == source}
+        gone = [piece.span for piece in (*replaceable, *reverted)]
+        file = OldFile(new, left, own, new.names_outside(gone))
+        instead |= {piece: file.old.text(was) for piece, was in file.targets.items()}
+        found = file.needed()
+        places = {file.slot(p): p for p in replaceable}
+        for piece in found:
+            counterpart = places.get(file.slot_at_new(piece))
+            if counterpart is not None and counterpart not in instead:
+                instead[counterpart] = file.old.text(piece)
+            elif counterpart is None:
+                additions.append((file, piece))
+        mentions |= file.mentions
+    return Brought(instead=instead, additions=tuple(additions), mentions=frozenset(mentions))
+
+
+class OldFile:
+    """A file at old, seen from the new file that some of its test methods are put into."""
+
+    def __init__(
+        self,
+        new: Outline,
+        left: Sequence[Piece],
+        reverted: Mapping[Piece, Original],
+        explained: AbstractSet[str],
+    ) -> None:
+        self.new = new
+        self._explained = explained
+        self.left = left
+        self.old = next(iter(reverted.values())).outline
+        self._renamed: dict[str, str] = {}
+        for piece, original in reverted.items():
+            self._rename(original.method.test_class, piece.owner)
+        standing = self._standing_types()
+        self.opened = {name for name in self.old.types if self.at_new(name) in standing}
+        self.pieces = self.old.pieces(self.opened)
+        self.targets = {piece: self._find(original.method) for piece, original in reverted.items()}
+        self.mentions = frozenset[str]()
+
+    def _rename(self, old: str, new: str) -> None:
+        while old and new:
+            self._renamed[old] = new
+            old, new = outer(old), outer(new)
+
+    def at_new(self, name: str) -> str:
+        """The name that a type of the old file has, or would have, in the new one."""
+        if name in self._renamed:
+            return self._renamed[name]
+        simple = self.old.types[name].simple
+        if around := outer(name):
+            return f'{self.at_new(around)}${simple}'
+        return f'{self.new.file.package}.{simple}' if self.new.file.package else simple
+
+    def _standing_types(self) -> set[str]:
+        whole = [piece for piece in self.left if piece.kind == 'type']
+        opened = {piece.owner for piece in (*self.left,) if piece.kind != 'import'}
+        opened |= set(self._renamed.values())
+        return opened | {name for piece in whole for name in inside(self.new, piece)}
+
+    def _find(self, method: TestMethod) -> Piece:
+        for piece in self.pieces:
+            if (
+                piece.kind == 'method'
+                and piece.owner == method.test_class
+                and piece.names == (method.test_method,)
+                and piece.parameters == method.parameters
+            ):
+                return piece
+        raise StartStateInvalid(
+            f'{method.test_class}#{method.test_method} is not in the file at old'
+        )
+
+    def slot(self, piece: Piece) -> Place:
+        """What a piece is known by: of two imports for one simple name there is place for one."""
+        if piece.kind == 'import' and piece.names != ('*',):
+            return piece.kind, piece.owner, piece.names, ()
+        return piece.key
+
+    def slot_at_new(self, piece: Piece) -> Place:
+        kind, owner, names, parameters = self.slot(piece)
+        if kind != 'import' and owner:
+            owner = self.at_new(owner)
+        return kind, owner, names, parameters
+
+    def needed(self) -> list[Piece]:
+        """The pieces that the targets need and the new file lacks, in their order."""
+        chain = set(self._renamed)
+        known = {*map(self.slot, self.left), *self._inner_slots()}
+        free = [
+            piece
+            for piece in self.pieces
+            if piece not in self.targets.values()
+            and piece.names != ('*',)
+            and piece.kind != 'initializer'
+            and not (piece.kind == 'constructor' and piece.owner in chain)
+            and self.slot_at_new(piece) not in known
+            and not self._covered(piece)
+        ]
+        brought = set(self.targets.values())
+        while True:
+            self.mentions = frozenset().union(*(piece.mentions for piece in brought))
+            uses = frozenset().union(*(piece.uses for piece in brought))
+            fields = {name for p in brought if p.kind == 'field' for name in p.names}
+            more = [
+                piece
+                for piece in free
+                if piece not in brought
+                and (
+                    not (uses if self._is_foreign(piece) else self.mentions).isdisjoint(piece.names)
+                    or (_sets_up(piece) and not fields.isdisjoint(piece.uses))
+                )
+            ]
+            if not more:
+                break
+            brought.update(more)
+        brought.update(self._wildcards(brought))
+        return [p for p in self.pieces if p in brought and p not in self.targets.values()]
+
+    def _is_foreign(self, piece: Piece) -> bool:
+        """Whether a piece is a member of a type beside the test classes: used by a qualified name."""
+        return piece.kind not in ('import', 'type') and piece.owner not in self._renamed
+
+    def _inner_slots(self) -> Iterator[Place]:
+        """The slots of what stands inside of types that are left whole."""
+        names = {n for p in self.left if p.kind == 'type' for n in inside(self.new, p)}
+        for name in sorted(names):
+            type_ = self.new.types[name]
+            yield 'type', outer(name), (type_.simple,), ()
+            yield from (self.slot(piece) for piece in self.new.members(type_))
+
+    def _covered(self, piece: Piece) -> bool:
+        """Whether the new file imports a name by a wildcard."""
+        if piece.imported is None:
+            return False
+        package = piece.imported.text.rpartition('.')[0]
+        return any(
+            other.imported is not None
+            and other.names == ('*',)
+            and other.owner == piece.owner
+            and other.imported.text == package
+            for other in self.left
+        )
+
+    def _wildcards(self, brought: set[Piece]) -> list[Piece]:
+        """The wildcards that new lacks, if a name is left that nothing explains."""
+        explained = self._explained | _EVERYWHERE
+        explained |= {name for piece in (*self.left, *brought) for name in piece.names}
+        names = self.mentions - explained
+        lacking = {piece.key for piece in self.left}
+        return [
+            piece
+            for piece in self.pieces
+            if piece.names == ('*',)
+            and piece.key not in lacking
+            and any(piece.owner == 'static' or name[:1].isupper() for name in names)
+        ]
+
+    def add(self, edits: Edits, piece: Piece, standing: Sequence[Piece]) -> None:
+        """Insert a piece behind or before the nearest of its neighbours at old that stands."""
+        slots = {self.slot(other): other for other in standing}
+        slots |= {self.slot_at_new(was): at for at, was in self.targets.items() if at in standing}
+        beside = [p for p in self.pieces if _level(p) == _level(piece)]
+        at = beside.index(piece)
+        body = indentation(self.old.source, piece.start) + self.old.text(piece)
+        for other in reversed(beside[:at]):
+            if anchor := slots.get(self.slot_at_new(other)):
+                edits.insert(anchor.end, b'\n' * (1 + self._is_spaced(piece)) + body)
+                return
+        for other in beside[at + 1 :]:
+            if anchor := slots.get(self.slot_at_new(other)):
+                margin = len(indentation(self.new.source, anchor.start))
+                edits.insert(anchor.start - margin, body + b'\n' * (1 + self._is_spaced(other)))
+                return
+        self._add_alone(edits, piece, body)
+
+    def _is_spaced(self, piece: Piece) -> bool:
+        """Whether an empty line stands above a piece at old."""
+        above = self.old.source[: piece.start].rstrip(b' \t').replace(b'\r', b'')
+        return above.endswith(b'\n\n')
+
+    def _add_alone(self, edits: Edits, piece: Piece, body: bytes) -> None:
+        source = self.new.source
+        if piece.kind == 'import':
+            at = max((i.end_byte for i in self.new.file.imports), default=self.new.package_end)
+            edits.insert(at, b'\n' + body if at else body + b'\n')
+        elif not piece.owner:
+            edits.insert(len(source.rstrip()), b'\n\n' + body)
+        else:
+            brace = self.new.types[self.at_new(piece.owner)].end_byte - 1
+            margin = indentation(source, brace)
+            alone = source[: brace - len(margin)].endswith(b'\n')
+            edits.insert(brace - len(margin) if alone else brace, body + b'\n')
+
+
+def _level(piece: Piece) -> tuple[bool, str]:
+    return piece.kind == 'import', '' if piece.kind == 'import' else piece.owner
+
+
+def _sets_up(piece: Piece) -> bool:
+    return piece.kind == 'method' and any(is_fixture(member) for member in piece.members)
+
+
+class StartStateInvalid(ValueError):
+    """No start file can be made; the message says why."""

@@ -1,0 +1,245 @@
+"""The start file of a task: the test file at new with the target methods reverted or removed.
+
+With a target goes what only targets use: imports, helper methods, fields, nested types. What a
+reverted target needs of its old file, and new no longer has, comes with it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from coevo.java_pieces import Key
+from coevo.java_pieces import Outline
+from coevo.java_pieces import Piece
+from coevo.java_pieces import inside
+from coevo.java_pieces import outer
+from coevo.java_tests import is_fixture
+from coevo.old_pieces import Original
+from coevo.old_pieces import StartStateInvalid
+from coevo.old_pieces import bring
+from coevo.old_pieces import outline
+from coevo.records import TestMethod
+from coevo.syntax import Member
+from coevo.text_edits import Edits
+
+# A field with one of these is a helper of the tests that name it, no fixture of all of them.
+_HELPER_ANNOTATIONS = frozenset({'Rule', 'TempDir', 'Captor', 'SuppressWarnings', 'Deprecated'})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A test method of the file at new, and what it is reverted to; None removes it."""
+
+    method: TestMethod
+    original: Original | None = None
+
+
+def start_file(
+    new: bytes,
+    old: bytes | None,
+    targets: Sequence[Target],
+    *,
+    used_elsewhere: AbstractSet[str] = frozenset(),
+) -> bytes | None:
+    """The start file; None if the file is absent at the start.
+
+    new, old        the test file at both revisions, old None where it does not exist
+    used_elsewhere  names by which other files may use members and types of this one that are not
+                    private; those stay
+    """
+    file = Outline(new)
+    found = {target: find(file, target.method) for target in targets}
+    removed = [member for target, member in found.items() if target.original is None]
+    if old is None and len(removed) == len(targets) and not other_tests(file, removed):
+        return None
+    plan = _Plan(file, _emptied(file, old, removed, used_elsewhere), found, used_elsewhere)
+    start = plan.carry_out()
+    _check(file, Outline(start), found)
+    return start
+
+
+def find(file: Outline, method: TestMethod) -> Member:
+    """The declaration of a test method."""
+    type_ = file.types.get(method.test_class)
+    for member in type_.members if type_ else ():
+        if member.kind == 'method' and _identity(member) == _wanted(method):
+            return member
+    raise StartStateInvalid(f'{method.test_class}#{method.test_method} is not in the file at new')
+
+
+def _identity(member: Member) -> tuple[str, tuple[str, ...]]:
+    return member.name, member.parameters
+
+
+def _wanted(method: TestMethod) -> tuple[str, tuple[str, ...]]:
+    return method.test_method, method.parameters
+
+
+def other_tests(file: Outline, targets: Sequence[Member]) -> list[Member]:
+    """The tests of a file that are no targets; where this file alone tells none, what looks alike."""
+    tests = {member.start_byte: member for member in file.tests()}
+    chosen = {member.start_byte for member in targets}
+    if not chosen <= tests.keys():
+        marks = {name for member in targets for name in member.annotations} - {'Override'}
+        for member in (m for type_ in file.file.types for m in type_.members if m.kind == 'method'):
+            if marks & set(member.annotations) or (
+                member.name.startswith('test') and not member.parameters
+            ):
+                tests[member.start_byte] = member
+    return [member for start, member in sorted(tests.items()) if start not in chosen]
+
+
+def _emptied(
+    file: Outline, old: bytes | None, removed: Sequence[Member], used_elsewhere: AbstractSet[str]
+) -> list[Piece]:
+    """The types, new in a file, of which removing the targets would leave no test."""
+    before = outline(old).types if old is not None else {}
+    others = [member.start_byte for member in other_tests(file, removed)]
+    owners = {member.owner for member in removed}
+    found: list[Piece] = []
+    for type_ in file.file.types:
+        piece = file.whole(type_)
+        if (
+            any(f'{owner}$'.startswith(f'{type_.name}$') for owner in owners)
+            and type_.name not in before
+            and len([t for t in file.types if not outer(t)]) > (not outer(type_.name))
+            and not any(type_.start_byte <= start < type_.end_byte for start in others)
+            and type_.simple not in used_elsewhere | file.names_outside([piece.span])
+            and not any(done.start <= piece.start < done.end for done in found)
+        ):
+            found.append(piece)
+    return found
+
+
+class _Plan:
+    """What is removed from a file, what is put in its place, and what is added."""
+
+    def __init__(
+        self,
+        file: Outline,
+        emptied: list[Piece],
+        found: dict[Target, Member],
+        used_elsewhere: AbstractSet[str],
+    ) -> None:
+        self.file = file
+        owners = {member.owner for member in found.values()}
+        opened = _with_outer(owners - {t for piece in emptied for t in inside(file, piece)})
+        self.pieces = file.pieces(opened)
+        at = {member.start_byte: target for target, member in found.items()}
+        self.targets: dict[Piece, Target | None] = {
+            piece: at[piece.members[0].start_byte]
+            for piece in self.pieces
+            if piece.members and piece.members[0].start_byte in at
+        }
+        gone = {piece.key for piece in emptied}
+        self.targets |= {piece: None for piece in self.pieces if piece.key in gone}
+        self.opened = opened
+        self.used_elsewhere = used_elsewhere
+
+    def carry_out(self) -> bytes:
+        owned = self._owned()
+        left = [piece for piece in self.pieces if piece not in owned and piece not in self.targets]
+        brought = bring(self.file, left, [p for p in self.pieces if p in owned], self._reverted())
+        rest = [piece for piece in self.pieces if piece in owned and piece not in brought.instead]
+        kept = _reached(brought.mentions, rest)
+        edits, standing = Edits(self.file.source), []
+        for piece in self.pieces:
+            text = brought.instead.get(piece)
+            if text is not None:
+                edits.replace(piece.start, piece.end, text)
+            elif piece not in left and piece not in kept:
+                edits.cut(piece.start, piece.end)
+                continue
+            standing.append(piece)
+        brought.add(edits, standing)
+        return edits.result()
+
+    def _reverted(self) -> dict[Piece, Original]:
+        return {
+            piece: target.original
+            for piece, target in self.targets.items()
+            if target is not None and target.original is not None
+        }
+
+    def _owned(self) -> set[Piece]:
+        """What targets use, one through the other, and nothing that stays does."""
+        free = [p for p in self.pieces if p not in self.targets and self._may_go(p)]
+        covered = [p.span for p in (*free, *self.targets)]
+        alive = _reached(self.file.names_outside(covered), free)
+        used = _reached({name for piece in self.targets for name in piece.uses}, free)
+        return used - alive
+
+    def _may_go(self, piece: Piece) -> bool:
+        if piece.kind == 'import':
+            return piece.names != ('*',)
+        if piece.kind == 'type':
+            types = inside(self.file, piece)
+            tested = any(member.owner in types for member in self.file.tests())
+            return not tested and bool(piece.owner) and self._is_hidden(piece)
+        if piece.kind not in ('method', 'field') or piece.owner not in self.opened:
+            return False
+        annotations = {name for member in piece.members for name in member.annotations}
+        if piece.kind == 'field':
+            return annotations <= _HELPER_ANNOTATIONS and self._is_hidden(piece)
+        tests = {member.start_byte for member in self.file.tests()}
+        return (
+            self._is_hidden(piece)
+            and 'Override' not in annotations
+            and not any(is_fixture(m) or m.start_byte in tests for m in piece.members)
+        )
+
+    def _is_hidden(self, piece: Piece) -> bool:
+        return piece.private or self.used_elsewhere.isdisjoint(piece.names)
+
+
+def _with_outer(names: Iterable[str]) -> set[str]:
+    found = set()
+    for name in names:
+        while name:
+            found.add(name)
+            name = outer(name)
+    return found
+
+
+def _reached(names: Iterable[str], pieces: Sequence[Piece]) -> set[Piece]:
+    """The pieces that names mean, and those that these use in turn."""
+    found: set[Piece] = set()
+    queue = set(names)
+    while queue:
+        more = [p for p in pieces if p not in found and not queue.isdisjoint(p.names)]
+        found.update(more)
+        queue = {name for piece in more for name in piece.uses}
+    return found
+
+
+def _check(file: Outline, start: Outline, found: dict[Target, Member]) -> None:
+    faulty = file.file.has_error or any(
+        target.original is not None and target.original.outline.file.has_error for target in found
+    )
+    if start.file.has_error and not faulty:
+        raise StartStateInvalid('the start file does not parse')
+    twice = _doubles(start) - _doubles(file)
+    if twice:
+        kind, owner, names, _ = min(twice)
+        raise StartStateInvalid(f'{owner} would declare the {kind} {names[0]} twice')
+    if start.source == file.source:
+        raise StartStateInvalid('the start file is the file at new')
+
+
+def _doubles(file: Outline) -> set[Key]:
+    keys = Counter(_keys(file))
+    return {key for key, count in keys.items() if count > 1}
+
+
+def _keys(file: Outline) -> Iterator[Key]:
+    for type_ in file.file.types:
+        yield ('type', outer(type_.name), (type_.simple,), ())
+        for member in type_.members:
+            if member.kind != 'initializer':
+                parameters = () if member.kind == 'field' else member.parameters
+                yield member.kind, member.owner, (member.name,), parameters

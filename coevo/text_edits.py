@@ -1,0 +1,94 @@
+"""Cut pieces out of a text and put others in, line endings and blank lines kept in order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from dataclasses import field
+
+_BLANKS_BEFORE = re.compile(rb'(?:(?<=\n)[ \t]*\r?\n)+\Z')
+_BLANKS_AFTER = re.compile(rb'(?:[ \t]*\r?\n)+')
+
+
+@dataclass(slots=True)
+class Edits:
+    """Edits of one text, by byte offsets in it; insertions at one place keep their order."""
+
+    source: bytes
+    _cuts: list[tuple[int, int]] = field(default_factory=list)
+    _texts: list[tuple[int, int, bytes]] = field(default_factory=list)
+
+    @property
+    def line_end(self) -> bytes:
+        crlf = self.source.count(b'\r\n')
+        return b'\r\n' if crlf * 2 > self.source.count(b'\n') else b'\n'
+
+    def cut(self, start: int, end: int) -> None:
+        self._cuts.append(whole_lines(self.source, start, end))
+
+    def replace(self, start: int, end: int, text: bytes) -> None:
+        self._texts.append((start, end, self._native(text)))
+
+    def insert(self, at: int, text: bytes) -> None:
+        self._texts.append((at, at, self._native(text)))
+
+    def result(self) -> bytes:
+        cuts = [(*self._without_gap(start, end), b'') for start, end in self._merged()]
+        text = self.source
+        for start, end, new in sorted([*self._texts, *cuts], key=lambda e: e[:2])[::-1]:
+            text = text[:start] + new + text[end:]
+        return self._closed(text)
+
+    def _native(self, text: bytes) -> bytes:
+        return text.replace(b'\r\n', b'\n').replace(b'\n', self.line_end)
+
+    def _merged(self) -> list[tuple[int, int]]:
+        """The cuts, those joined between which nothing but white space stands."""
+        merged: list[tuple[int, int]] = []
+        for start, end in sorted(set(self._cuts)):
+            if (
+                merged
+                and not self.source[merged[-1][1] : start].strip()
+                and not self._edited(start)
+            ):
+                merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+            else:
+                merged.append((start, end))
+        return merged
+
+    def _edited(self, at: int) -> bool:
+        return any(start == end == at for start, end, _ in self._texts)
+
+    def _without_gap(self, start: int, end: int) -> tuple[int, int]:
+        """A cut of whole lines with one of the two gaps that it would leave side by side."""
+        before = _BLANKS_BEFORE.search(self.source[:start])
+        after = _BLANKS_AFTER.match(self.source, end)
+        above = self.source[: before.start() if before else start].rstrip(b'\r\n')
+        below = self.source[after.end() if after else end :].lstrip()
+        if after and (before or above.endswith(b'{') or not above):
+            return start, after.end()
+        if before and below[:1] in (b'}', b''):
+            return before.start(), end
+        return start, end
+
+    def _closed(self, text: bytes) -> bytes:
+        """With the newline at the end, or the lack of it, that the source has."""
+        if self.source.endswith(b'\n'):
+            return text if text.endswith(b'\n') else text + self.line_end
+        return text.rstrip(b'\r\n')
+
+
+def whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]:
+    """A span widened to the lines that it fills alone; as it is where it shares one."""
+    first = source.rfind(b'\n', 0, start) + 1
+    stop = source.find(b'\n', end)
+    last = stop + 1 if stop >= 0 else len(source)
+    if source[first:start].strip() or source[end:last].strip():
+        return start, end
+    return first, last
+
+
+def indentation(source: bytes, at: int) -> bytes:
+    """The white space between the start of a line and a place in it, empty if there is more."""
+    before = source[source.rfind(b'\n', 0, at) + 1 : at]
+    return b'' if before.strip() else before
