@@ -12,44 +12,32 @@ import functools
 import json
 import os
 import select
-import shutil
 import signal
 import subprocess
 import threading
-import weakref
 from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
 
-from coevo.errors import Fatal
 from coevo.errors import Transient
 from coevo.sandboxes import layout
 from coevo.sandboxes.job import HOME
 from coevo.sandboxes.job import TEMPORARY_FOLDER
 from coevo.sandboxes.job import WORK_FOLDER
 from coevo.sandboxes.job import Job
-from coevo.sandboxes.job import Limits
 from coevo.sandboxes.mounts import check_mounts
 from coevo.sandboxes.process import Process
 from coevo.sandboxes.process import Usage
+from coevo.sandboxes.running import Launched
+from coevo.sandboxes.running import Running
 from coevo.sandboxes.spawning import Popen
 from coevo.sandboxes.spawning import spawn
-from coevo.sandboxes.users import Users
+from coevo.sandboxes.trial import find
+from coevo.sandboxes.trial import try_out
 
 _KILL_SECONDS = 60
-_PROBE = Job(
-    argv=('true',),
-    limits=Limits(
-        cpu_seconds=10,
-        wall_seconds=30,
-        memory_bytes=1 << 30,
-        processes=16,
-        file_bytes=1 << 20,
-        disk_bytes=1 << 20,
-    ),
-)
 # What forbids user name spaces to ordinary users: the setting, its forbidding value, the cure.
 _KERNEL_SETTINGS = (
     ('kernel/unprivileged_userns_clone', '0', '1'),
@@ -65,57 +53,24 @@ class Bubblewrap:
 
     def __init__(self) -> None:
         """Fatal with what to install or to set if a trial sandbox does not start."""
-        self._bwrap = _find('bwrap', 'bubblewrap')
-        _find('prlimit', 'util-linux')
-        self._users = Users() if os.geteuid() == 0 else None
-        self._processes: weakref.WeakSet[Process] = weakref.WeakSet()
-        self._closed = False
-        self._guard = threading.Lock()
-        _try_out(self)
+        self._bwrap = find('bwrap', 'bubblewrap')
+        find('prlimit', 'util-linux')
+        self._running = Running(lend_users=True)
+        try_out(self, _obstacle)
 
     def start(self, job: Job) -> Process:
         """Start a job; Fatal for a mount that cannot be made."""
-        check_mounts(job.all_mounts, other_user=self._users is not None)
-        with self._guard:
-            if self._closed:
-                raise Transient('the sandbox was closed while it was in use')
-            process = self._start(job)
-            self._processes.add(process)
-        return process
+        check_mounts(job.all_mounts, other_user=self._running.other_user)
+        return self._running.start(job, self._launch)
 
     def close(self) -> None:
         """Kill what still runs; nothing can be started any more."""
-        with self._guard:
-            self._closed = True
-            for process in list(self._processes):
-                process.kill()
-            if self._users is not None:
-                self._users.close()
+        self._running.close()
 
-    def locate(self, job: Job, path: str) -> str:
-        """A path of the sandbox as the job itself sees it."""
-        return path
-
-    def _start(self, job: Job) -> Process:
-        user = self._users.take() if self._users is not None else None
-        uid = user.uid if user is not None else None
-
-        def give_back() -> None:
-            if self._users is not None and user is not None:
-                self._users.give_back(user)
-
-        try:
-            popen, first = _launch(self._bwrap, job, uid)
-        except OSError as error:
-            give_back()
-            raise Transient(f'a sandbox could not be started: {error}') from error
-
-        def ended() -> None:
-            tree.close()
-            give_back()
-
+    def _launch(self, job: Job, uid: int | None) -> Launched:
+        popen, first = _start(self._bwrap, job, uid)
         tree = PidNamespace(popen.pid, first)
-        return Process(popen, tree, job.limits, ended)
+        return Launched(popen=popen, tree=tree, forget=tree.close)
 
 
 class PidNamespace:
@@ -164,22 +119,6 @@ class PidNamespace:
             return ()
 
 
-def _find(program: str, package: str) -> str:
-    path = shutil.which(program)
-    if path is None:
-        raise Fatal(f'{program} was not found; install {package} (apt install {package})')
-    return path
-
-
-def _try_out(sandbox: Bubblewrap) -> None:
-    with sandbox.start(_PROBE) as process:
-        status = process.wait()
-        noise = process.noise().strip()
-    if status:
-        sandbox.close()
-        raise Fatal(f'bubblewrap cannot start a sandbox: {_obstacle() or noise}')
-
-
 def _obstacle() -> str | None:
     for setting, bad, good in _KERNEL_SETTINGS:
         with contextlib.suppress(OSError):
@@ -189,7 +128,7 @@ def _obstacle() -> str | None:
     return None
 
 
-def _launch(bwrap: str, job: Job, uid: int | None) -> tuple[Popen, int | None]:
+def _start(bwrap: str, job: Job, uid: int | None) -> tuple[Popen, int | None]:
     """Start bwrap; beside it the first process of its name space, None if bwrap failed before."""
     reading, writing = os.pipe()
     with os.fdopen(reading) as info:

@@ -61,15 +61,19 @@ def _is_real_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
-def process_limits(limits: Limits) -> tuple[str, ...]:
-    """A command prefix that sets the kernel's limits, which hold for each process (NPROC: user)."""
+def process_limits(limits: Limits, *, processes: bool = True) -> tuple[str, ...]:
+    """A command prefix that sets the kernel's limits, which hold for each process.
+
+    processes  whether to limit processes too: the kernel counts those of a user, not of a job
+    """
     wanted = {
         'cpu': (resource.RLIMIT_CPU, math.ceil(limits.cpu_seconds) + _CPU_MARGIN_SECONDS),
-        'nproc': (resource.RLIMIT_NPROC, limits.processes),
         'fsize': (resource.RLIMIT_FSIZE, limits.file_bytes),
         'core': (resource.RLIMIT_CORE, 0),
         'nofile': (resource.RLIMIT_NOFILE, _OPEN_FILES),
     }
+    if processes:
+        wanted['nproc'] = (resource.RLIMIT_NPROC, limits.processes)
     if limits.memory_bytes >= 4 << 30:
         wanted['as'] = (resource.RLIMIT_AS, limits.memory_bytes)
     options = (f'--{name}={_capped(kind, value)}' for name, (kind, value) in wanted.items())

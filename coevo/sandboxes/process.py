@@ -48,13 +48,19 @@ class Process:
     """
 
     def __init__(
-        self, popen: Popen, tree: Tree, limits: Limits, ended: Callable[[], None] = lambda: None
+        self,
+        popen: Popen,
+        tree: Tree,
+        limits: Limits,
+        ended: Callable[[], None],
+        inside: Callable[[str], str],
     ) -> None:
         """Watch over a started process; `ended` is called once, when nothing of it is left."""
         self.stdin = cast(BinaryIO, popen.stdin)
         self.stdout = cast(BinaryIO, popen.stdout)
         self.exceeded: str | None = None
         self._popen, self._tree, self._limits, self._on_end = popen, tree, limits, ended
+        self._inside = inside
         self._started = time.monotonic()
         self._cpu_seconds = 0.0
         self._noise = bytearray()
@@ -62,6 +68,14 @@ class Process:
         self._drain = threading.Thread(target=self._drain_noise, daemon=True)
         self._drain.start()
         threading.Thread(target=self._supervise, daemon=True).start()
+
+    def inside(self, text: str) -> str:
+        """A text for the job, with the sandbox's paths as the job sees them.
+
+        The same text, but without isolation, where they lie elsewhere. What stands in the job is
+        translated already.
+        """
+        return self._inside(text)
 
     def noise(self) -> str:
         """The last 64 KiB of standard error."""

@@ -1,0 +1,160 @@
+"""No isolation: the same jobs as ordinary processes of this machine, for where nothing else works.
+
+Jobs reach the network and whatever their user can read. What is kept: an empty environment, folders
+of their own in place of /w and /tmp, limits of time, memory and file size, no process left behind.
+Paths of the sandbox in a job's command and environment are replaced by where they lie here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+import psutil
+
+from coevo.errors import Transient
+from coevo.folders import work_root
+from coevo.sandboxes import layout
+from coevo.sandboxes.job import HOME
+from coevo.sandboxes.job import TEMPORARY_FOLDER
+from coevo.sandboxes.job import WORK_FOLDER
+from coevo.sandboxes.job import Job
+from coevo.sandboxes.mounts import check_mounts
+from coevo.sandboxes.process import Process
+from coevo.sandboxes.process import Usage
+from coevo.sandboxes.running import Launched
+from coevo.sandboxes.running import Running
+from coevo.sandboxes.spawning import spawn
+from coevo.sandboxes.trial import find
+from coevo.sandboxes.trial import try_out
+
+# Inherited by every process of a job, so that none is lost that has left its session.
+_MARK = 'COEVO_JOB'
+_KILL_SECONDS = 60
+_POLL_SECONDS = 0.02
+
+# A path begins where a word does, or where a shell or a class path begins one; so it ends.
+_BEFORE = r"""(?<![^\s:=,;"'(<>|&])"""
+_AFTER = r"""(?![^\s:=,;"')<>|&/])"""
+
+
+class Unconfined:
+    """Starts jobs as processes of a free user if we are root, else of ours."""
+
+    name = 'none'
+
+    def __init__(self) -> None:
+        self._setpriv = find('setpriv', 'util-linux')
+        find('prlimit', 'util-linux')
+        self._running = Running(lend_users=True)
+        try_out(self)
+
+    def start(self, job: Job) -> Process:
+        """Start a job; Fatal for a source that it cannot read."""
+        check_mounts(job.all_mounts, other_user=self._running.other_user)
+        return self._running.start(job, self._launch)
+
+    def close(self) -> None:
+        """Kill what still runs; nothing can be started any more."""
+        self._running.close()
+
+    def _launch(self, job: Job, uid: int | None) -> Launched:
+        folder = _private_folder(uid)
+        paths = _Paths(job, folder)
+        tree = MarkedProcesses(uuid.uuid4().hex)
+        command = (
+            *(self._setpriv, '--pdeathsig', 'KILL', '--'),
+            *layout.process_limits(job.limits, processes=False),
+            *map(paths.translate, job.argv),
+        )
+        environment = {name: paths.translate(text) for name, text in job.full_environment.items()}
+        popen = spawn(
+            lambda: subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**environment, _MARK: tree.mark},
+                cwd=paths.translate(job.cwd),
+                umask=0o022,
+                start_new_session=True,
+                user=uid,
+                group=uid,
+                extra_groups=None if uid is None else (),
+            )
+        )
+
+        def forget() -> None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+        return Launched(popen=popen, tree=tree, forget=forget, inside=paths.translate)
+
+
+class _Paths:
+    """Paths of the sandbox and where they lie on the host."""
+
+    def __init__(self, job: Job, folder: Path) -> None:
+        self._places = {mount.target: str(mount.source) for mount in job.all_mounts}
+        for own in (WORK_FOLDER, TEMPORARY_FOLDER):
+            self._places[own] = f'{folder}{own}'
+        longest_first = sorted(map(re.escape, self._places), key=len, reverse=True)
+        self._pattern = re.compile(f'{_BEFORE}({"|".join(longest_first)}){_AFTER}')
+
+    def translate(self, text: str) -> str:
+        return self._pattern.sub(lambda match: self._places[match[1]], text)
+
+
+class MarkedProcesses:
+    """All processes whose environment carries a mark."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+
+    def usage(self) -> Usage:
+        cpu_seconds, memory_bytes = 0.0, 0
+        for process in self._living():
+            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                cpu_seconds += sum(process.cpu_times()[:4])
+                memory_bytes += process.memory_info().rss
+        return Usage(cpu_seconds, memory_bytes)
+
+    def kill(self) -> None:
+        """Kill until none is found: what is killed may just have started another one."""
+        deadline = time.monotonic() + _KILL_SECONDS
+        while living := self._living():
+            for process in living:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
+            time.sleep(_POLL_SECONDS)
+            if time.monotonic() > deadline:
+                raise Transient(f'a job does not end {_KILL_SECONDS} s after SIGKILL')
+
+    def _living(self) -> list[psutil.Process]:
+        return [process for process in psutil.process_iter() if self._carries(process)]
+
+    def _carries(self, process: psutil.Process) -> bool:
+        # A zombie has no environment any more; another user's process is none of ours.
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied, OSError):
+            environment: Mapping[str, str] = process.environ()
+            return environment.get(_MARK) == self.mark
+        return False
+
+
+def _private_folder(uid: int | None) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix='coevo-job-', dir=work_root()))
+    for own in (
+        folder,
+        *(Path(f'{folder}{path}') for path in (WORK_FOLDER, TEMPORARY_FOLDER, HOME)),
+    ):
+        own.mkdir(exist_ok=True)
+        if uid is not None:
+            os.chown(own, uid, uid)
+    return folder
