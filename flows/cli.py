@@ -50,7 +50,7 @@ def _mine(arguments: argparse.Namespace) -> int:
     from flows.options import MineOptions
     from flows.pipeline import mine
 
-    profile = profiles.load(arguments.profile)
+    profile = profiles.load_profile(arguments.profile)
     commits = _commits(arguments.commits) if arguments.commits else profile.commits
     options = MineOptions(
         source=arguments.repository,

@@ -6,6 +6,7 @@ Prefect's flows and the command line only call what stands here.
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -35,6 +36,7 @@ from flows.workers import Failure
 from flows.workers import run_in_parallel
 from miners.clones import Clone
 from miners.clones import obtain
+from miners.pairs import Route
 from miners.pairs import Visit
 from miners.pairs import visit
 
@@ -59,8 +61,7 @@ def mine(options: MineOptions, progress: Progress = lambda step, done, total: No
     progress('clone', 0, 1)
     clone = obtain(options.source, store=options.store, name=options.name)
     repository = Repository(clone.git_dir)
-    seen = visit(
-        repository,
+    route = Route(
         repo=clone.repo,
         walk=options.walk,
         ref=options.ref or clone.default_ref,
@@ -68,6 +69,7 @@ def mine(options: MineOptions, progress: Progress = lambda step, done, total: No
         since=options.since,
         until=options.until,
     )
+    seen = visit(repository, route)
     if not java_maven.detect(repository, seen.head):
         raise Fatal(
             f'{clone.repo} has no pom.xml at {seen.head[:12]}; only Maven projects can be mined'
@@ -118,18 +120,30 @@ def _mine_missing(
 def _workshops(
     options: MineOptions, repository: Repository, todo: Sequence[Pair]
 ) -> Iterator[tuple[Callable[[], Workshop], Callable[[Pair], None]]]:
-    """A factory of workshops that share one yard, opened when something is to be run at last."""
+    """A factory of workshops over one yard, and what forgets revisions that no pair needs more.
+
+    The yard is opened when something is to be run at last; many pairs need nothing of it.
+    """
     uses = Counter(rev for pair in todo for rev in (pair.old.rev, pair.new.rev))
+    opening = threading.Lock()
     with ExitStack() as stack:
-        yard = java_maven.Yard(repository, sandbox=options.sandbox, stack=stack)
+        yards: list[java_maven.Yard] = []
+
+        def open_workshop() -> Workshop:
+            with opening:
+                if not yards:
+                    yards.append(
+                        java_maven.Yard(repository, sandbox=options.sandbox, stack=stack)
+                    )
+            return java_maven.JavaWorkshop(yards[0])
 
         def release(pair: Pair) -> None:
             for rev in (pair.old.rev, pair.new.rev):
                 uses[rev] -= 1
-                if not uses[rev]:
-                    yard.forget(rev)
+                if not uses[rev] and yards:
+                    yards[0].forget(rev)
 
-        yield yard.workshop, release
+        yield open_workshop, release
 
 
 def _walk_record(

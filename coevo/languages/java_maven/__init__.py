@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from coevo.git import Repository
+from coevo.languages.java_maven.workshop import JavaWorkshop
 from coevo.languages.java_maven.yard import Yard
 
 NAME = 'java'
 
-__all__ = ['NAME', 'Yard', 'detect']
+__all__ = ['NAME', 'JavaWorkshop', 'Yard', 'detect']
 
 
 def detect(repository: Repository, rev: str) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.junit import JUnit
 from coevo.languages.java_maven.cures import CURES
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.places import REPOSITORY
@@ -52,6 +51,14 @@ MEMORY_BYTES = 6 << 30
 DISK_BYTES = 2 << 30
 FILE_BYTES = 1 << 30
 PROCESSES = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JUnit:
+    """Class path entries in the sandbox, before and behind the project's own."""
+
+    first: tuple[str, ...]
+    last: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,13 @@ from coevo.artifacts import upstreams
 from coevo.errors import Transient
 from coevo.folders import cache_folder
 from coevo.git import Repository
-from coevo.junit import JUnit
+from coevo.junit import JUnitLibraries
 from coevo.junit import junit_libraries
 from coevo.languages.base import Build
 from coevo.languages.java_maven import settings
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.images import separate
+from coevo.languages.java_maven.launch import JUnit
 from coevo.languages.java_maven.launch import Launcher
 from coevo.languages.java_maven.places import REPOSITORY
 from coevo.languages.java_maven.places import TOOLS
@@ -107,9 +108,28 @@ class Yard:
     def junit(self, module: Module, session: Session) -> JUnit:
         """The engine that runs a module's tests: its own, with what that lacks resolved."""
         names = tuple(Path(entry.path).name for entry in module.class_path if entry.path)
-        if names not in self._junits:
-            self._junits[names] = junit_libraries(names, self._resolver(session))
-        return self._junits[names]
+        with self._lock:
+            known = self._junits.get(names)
+        if known is None:
+            known = self._choose_junit(names, session)
+            with self._lock:
+                self._junits[names] = known
+        return known
+
+    def _choose_junit(self, names: Sequence[str], session: Session) -> JUnit:
+        chosen = junit_libraries(names) or JUnitLibraries(last=('junit-platform-launcher',))
+        resolved: tuple[str, ...] = ()
+        if chosen.resolve:
+            answer = session.ask(settings.resolve_request(chosen.resolve), self.folder('resolved'))
+            if isinstance(answer, Died) or not answer.report.get('resolved'):
+                raise Transient(f'{", ".join(chosen.resolve)} could not be resolved')
+            paths = [library_path(one['path']) for one in answer.report['resolved']]
+            resolved = tuple(f'{REPOSITORY}/{p}' for p in paths if Path(p).name not in names)
+        place = self.launcher.library
+        return JUnit(
+            first=tuple(map(place, chosen.first)),
+            last=(*resolved, *map(place, chosen.last)),
+        )
 
     def environment(self, rev: str, module: str) -> Environment | None:
         """What it takes to build and run a module at a revision that was built."""
@@ -119,7 +139,7 @@ class Yard:
         only = '' if module == '.' else f' -pl {module} -am'
         return Environment(
             jdk=self.toolchain.jdk,
-            build_tool=f'maven {self.toolchain.maven}',
+            build_tool=self.toolchain.maven_home.name.removeprefix('apache-').replace('-', ' '),
             compile_command=f'mvn{only} test-compile',
             test_command='java -jar <junit_jar> execute --class-path <classpath> <junit_args>',
             class_path=tuple(
