@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+import dataclasses
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from coevo.errors import Fatal
+from coevo.records import Stage
+from coevo.records import Walk
+from coevo.store import Partition
+from coevo.store import Store
+from tests import segments
+from tests.segments import PARTITION
+from tests.segments import REPO
+from tests.segments import pair_id
+from tests.segments import rev
+from tests.segments import segment
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / 'store')
+
+
+def folder(store: Store) -> Path:
+    return store.root / 'partitions' / PARTITION.path
+
+
+def loose(store: Store) -> list[Path]:
+    return sorted(folder(store).glob('*.segment'))
+
+
+def test_a_segment_comes_back_as_it_was(store: Store) -> None:
+    store.write(PARTITION, segment(1))
+    assert store.keys(PARTITION) == {'engine-1'}
+    assert store.has(PARTITION, 'engine-1')
+    assert store.read(PARTITION, 'engine-1') == segment(1)
+    with pytest.raises(KeyError):
+        store.read(PARTITION, 'engine-2')
+
+
+def test_segments_come_by_pair_whatever_the_order_of_mining(store: Store) -> None:
+    for number in (3, 1, 2):
+        store.write(PARTITION, segment(number, key=f'k{number}'))
+    found = [item.pair.pair_id for item in store.segments(PARTITION)]
+    assert found == sorted(pair_id(number) for number in (1, 2, 3))
+
+
+def test_a_segment_is_never_overwritten(store: Store) -> None:
+    store.write(PARTITION, segment(1, cpu_seconds=1))
+    store.write(PARTITION, segment(1, cpu_seconds=2))
+    assert store.read(PARTITION, 'engine-1') == segment(1, cpu_seconds=1)
+
+
+def test_compacting_changes_nothing_but_the_number_of_files(store: Store) -> None:
+    for number in (1, 2):
+        store.write(PARTITION, segment(number, key=f'k{number}'))
+    before = tuple(store.segments(PARTITION))
+    store.compact(PARTITION)
+    assert loose(store) == []
+    assert tuple(store.segments(PARTITION)) == before
+    store.write(PARTITION, segment(3, key='k3'))
+    store.compact(PARTITION)
+    assert store.keys(PARTITION) == {'k1', 'k2', 'k3'}
+
+
+def test_compacting_is_the_same_whatever_came_first(tmp_path: Path) -> None:
+    written = []
+    for name, order in (('a', (1, 2)), ('b', (2, 1))):
+        store = Store(tmp_path / name)
+        for number in order:
+            store.write(PARTITION, segment(number, key=f'k{number}'))
+        store.compact(PARTITION)
+        written.append((folder(store) / 'segments.coevo').read_bytes())
+    assert written[0] == written[1]
+
+
+def test_a_kill_between_merging_and_removing_is_harmless(store: Store) -> None:
+    store.write(PARTITION, segment(1))
+    (path,) = loose(store)
+    content = path.read_bytes()
+    store.compact(PARTITION)
+    path.write_bytes(content)
+    assert list(store.segments(PARTITION)) == [segment(1)]
+    store.compact(PARTITION)
+    assert loose(store) == []
+    assert store.keys(PARTITION) == {'engine-1'}
+
+
+def test_what_a_kill_leaves_unfinished_is_no_segment(store: Store) -> None:
+    store.write(PARTITION, segment(1))
+    (path,) = loose(store)
+    unfinished = path.with_name(f'{path.name}.new-1')
+    unfinished.write_bytes(path.read_bytes()[:99])
+    assert store.keys(PARTITION) == {'engine-1'}
+    store.compact(PARTITION)
+    assert not unfinished.exists()
+    assert store.warnings == []
+
+
+def test_a_killed_miner_loses_the_pair_in_hand_only(store: Store) -> None:
+    script = (
+        'import sys; from pathlib import Path; from tests import segments as s\n'
+        'store = s.Store(Path(sys.argv[1]))\n'
+        'with store.lock(s.PARTITION):\n'
+        '  for n in range(1, 10_000):\n'
+        '    store.write(s.PARTITION, s.segment(n, key=f"k{n}")); print(n, flush=True)\n'
+    )
+    command = [sys.executable, '-c', script, str(store.root)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as miner:
+        assert miner.stdout is not None
+        for line in miner.stdout:
+            if int(line) == 5:
+                miner.send_signal(signal.SIGKILL)
+                break
+    with store.lock(PARTITION):
+        assert store.keys(PARTITION) >= {f'k{n}' for n in range(1, 6)}
+        for item in store.segments(PARTITION):
+            assert item == segment(int(item.key[1:]), key=item.key)
+    assert store.warnings == []
+
+
+@pytest.mark.parametrize(('kept', 'added'), [(-5, b''), (-9, b'x' * 9), (90, b''), (0, b'')])
+def test_a_damaged_segment_counts_as_missing_and_is_said(
+    store: Store, kept: int, added: bytes
+) -> None:
+    store.write(PARTITION, segment(1, key='k1'))
+    store.write(PARTITION, segment(2, key='k2'))
+    path = next(p for p in loose(store) if '.k1.' in p.name)
+    path.write_bytes(path.read_bytes()[:kept] + added)
+    assert store.keys(PARTITION) == {'k2'}
+    (warning,) = store.warnings
+    assert path.name in warning
+    with store.lock(PARTITION):
+        assert store.keys(PARTITION) == {'k2'}
+        assert path.with_name(f'{path.name}.corrupt').exists()
+        store.write(PARTITION, segment(1, key='k1'))
+    assert store.keys(PARTITION) == {'k1', 'k2'}
+
+
+def test_damage_in_the_merged_file_is_kept_to_one_pair(store: Store) -> None:
+    for number in range(1, 5):
+        store.write(PARTITION, segment(number, key=f'k{number}'))
+    store.compact(PARTITION)
+    path = folder(store) / 'segments.coevo'
+    path.write_bytes(path.read_bytes()[:-1])
+    with store.lock(PARTITION):
+        left = store.keys(PARTITION)
+        assert len(left) == 3
+        (lost,) = {'k1', 'k2', 'k3', 'k4'} - left
+        assert lost in store.warnings[0]
+        store.write(PARTITION, segment(int(lost[1]), key=lost))
+        store.compact(PARTITION)
+    assert len(tuple(store.segments(PARTITION))) == 4
+
+
+def test_of_several_segments_the_walk_names_the_one_that_counts(store: Store) -> None:
+    """Another profile or engine gives another key: a pair must not be released twice."""
+    for key in ('engine-1', 'engine-2'):
+        store.write(PARTITION, segment(1, key=key))
+        keys = ((pair_id(1), key),)
+        store.write_walk(PARTITION, dataclasses.replace(segments.walk(1), keys=keys))
+        assert [item.key for item in store.segments(PARTITION)] == [key]
+    assert store.keys(PARTITION) == {'engine-1', 'engine-2'}
+
+
+def test_a_head_that_moves_removes_nothing(store: Store) -> None:
+    store.write_walk(PARTITION, segments.walk(2, 3, dropped=(1,)))
+    store.write_walk(PARTITION, segments.walk(4, dropped=(5,)))
+    found = store.walk(PARTITION)
+    assert dict(found.pairs) == {rev(n): pair_id(n) for n in (2, 3, 4)}
+    assert {drop.key for drop in found.drops} == {rev(1), rev(5)}
+    assert (found.repository.commits_visited, found.repository.commits_kept) == (5, 3)
+
+
+def test_the_newest_verdict_on_a_commit_wins(store: Store) -> None:
+    store.write_walk(PARTITION, segments.walk(1, dropped=(2,)))
+    store.write_walk(PARTITION, segments.walk(2, dropped=(1,)))
+    found = store.walk(PARTITION)
+    assert found.pairs == ((rev(2), pair_id(2)),)
+    assert [drop.key for drop in found.drops] == [rev(1)]
+
+
+def test_a_shorter_walk_does_not_unmake_the_pair_at_its_end(store: Store) -> None:
+    """Under `states` the oldest commit of a walk has nothing to be compared with."""
+    store.write_walk(PARTITION, segments.walk(1, 2))
+    oldest = segments.drop(1, Stage.WALK, rev(1), 'oldest_state')
+    store.write_walk(PARTITION, dataclasses.replace(segments.walk(2, dropped=()), drops=(oldest,)))
+    assert dict(store.walk(PARTITION).pairs) == {rev(n): pair_id(n) for n in (1, 2)}
+
+
+def test_the_order_of_a_walk_leaves_no_trace(tmp_path: Path) -> None:
+    written = []
+    for name, order in (('a', (1, 2, 3)), ('b', (3, 1, 2))):
+        store = Store(tmp_path / name)
+        store.write_walk(PARTITION, segments.walk(*order))
+        written.append((folder(store) / 'walk.coevo').read_bytes())
+    assert written[0] == written[1]
+
+
+def test_pairs_that_are_not_mined_yet_are_known(store: Store) -> None:
+    store.write_walk(PARTITION, segments.walk(1, 2))
+    store.write(PARTITION, segment(1))
+    assert store.unmined(PARTITION) == (pair_id(2),)
+
+
+def test_partitions_are_listed_by_their_names(store: Store) -> None:
+    names = ('a/b', 'local/with + and %', 'a/b.c')
+    wanted = [
+        Partition(repo=repo, language='java', walk=walk)
+        for repo in names
+        for walk in (Walk.PARENTS, Walk.FIRST_PARENT)
+    ]
+    for partition in wanted:
+        store.write_walk(partition, segments.walk(1))
+    assert store.partitions() == tuple(sorted(wanted))
+
+
+def test_two_miners_do_not_share_a_partition(store: Store) -> None:
+    other = dataclasses.replace(PARTITION, walk=Walk.STATES)
+    with store.lock(PARTITION):
+        again = Store(store.root).lock(PARTITION)
+        with pytest.raises(Fatal, match='by another process'), again:
+            pass
+        with Store(store.root).lock(other):
+            pass
+    with store.lock(PARTITION):
+        pass
+
+
+def test_reading_makes_no_store(store: Store) -> None:
+    assert store.partitions() == ()
+    assert store.keys(PARTITION) == frozenset()
+    with pytest.raises(Fatal, match=f'no record of {REPO}'):
+        store.walk(PARTITION)
+    assert not store.root.exists()
+
+
+def test_a_folder_with_other_things_is_no_store(tmp_path: Path) -> None:
+    (tmp_path / 'photo.png').touch()
+    with pytest.raises(Fatal, match='no store of coevo'):
+        Store(tmp_path)
+    with pytest.raises(Fatal, match='not a folder'):
+        Store(tmp_path / 'photo.png')
+
+
+def test_a_folder_with_clones_may_become_a_store(tmp_path: Path) -> None:
+    (tmp_path / 'clones').mkdir()
+    Store(tmp_path).write(PARTITION, segment(1))
+    assert Store(tmp_path).keys(PARTITION) == {'engine-1'}
+
+
+def test_a_newer_store_is_left_alone(store: Store) -> None:
+    store.write(PARTITION, segment(1))
+    (store.root / 'store.json').write_text('{"coevo-store": 2}')
+    with pytest.raises(Fatal, match='update coevo'):
+        Store(store.root)
+    (store.root / 'store.json').write_text('[]')
+    with pytest.raises(Fatal, match='not the stamp'):
+        Store(store.root)
+
+
+def test_knowing_what_is_there_is_quick(store: Store) -> None:
+    """A second `coevo mine` must end within two seconds in all; reading keys is a part of it."""
+    for number in range(300):
+        store.write(PARTITION, segment(number, key=f'k{number}'))
+    store.compact(PARTITION)
+    start = time.process_time()
+    assert len(store.keys(PARTITION)) == 300
+    assert time.process_time() - start < 0.1
+    assert len(list(folder(store).iterdir())) == 1

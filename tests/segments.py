@@ -1,0 +1,267 @@
+"""Segments written by the tests: small, whole, and such that verification finds nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterator
+from collections.abc import Mapping
+from datetime import UTC
+from datetime import datetime
+from datetime import timedelta
+from typing import Any
+
+from coevo.labels import TRACKS
+from coevo.labels import deciding_cells
+from coevo.labels import label
+from coevo.records import Cause
+from coevo.records import Cell
+from coevo.records import CellRow
+from coevo.records import Change
+from coevo.records import Dependency
+from coevo.records import Drop
+from coevo.records import Environment
+from coevo.records import EnvironmentRow
+from coevo.records import Label
+from coevo.records import MethodRow
+from coevo.records import Outcome
+from coevo.records import PairRow
+from coevo.records import RepositoryRow
+from coevo.records import Revised
+from coevo.records import Segment
+from coevo.records import Stage
+from coevo.records import TimingRow
+from coevo.records import Walk
+from coevo.records import short_hash
+from coevo.store import Partition
+from coevo.store import Store
+from coevo.walks import WalkRecord
+
+REPO = 'example/ferry'
+START = datetime(2024, 1, 1, 12, tzinfo=UTC)
+PARTITION = Partition(repo=REPO, language='java', walk=Walk.PARENTS)
+RUNS = 3
+
+P, F, E, C = Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.COMPILE_ERROR
+T, N = (Cell.TOLD_COLD, Cell.TNEW_CNEW), (Cell.TOLD_CNEW, Cell.TNEW_COLD)
+UPDATE = {Cell.TOLD_COLD: P, Cell.TNEW_CNEW: P, Cell.TOLD_CNEW: F}
+REFINEMENT = {Cell.TOLD_COLD: P, Cell.TNEW_CNEW: P, Cell.TOLD_CNEW: P}
+GENERATION = {Cell.TNEW_CNEW: P, Cell.TNEW_COLD: C}
+
+
+def rev(number: int) -> str:
+    """The id of the commit of that number; a pair leads from `number - 1` to `number`."""
+    return hashlib.sha1(str(number).encode()).hexdigest()
+
+
+def day(number: int) -> datetime:
+    return START + timedelta(days=number)
+
+
+def pair_id(number: int) -> str:
+    return short_hash(REPO, 'java', rev(number - 1), rev(number))
+
+
+def pair(number: int, **changed: Any) -> PairRow:
+    row = PairRow(
+        repo=REPO,
+        walk=Walk.PARENTS,
+        pair_id=pair_id(number),
+        language='java',
+        old_rev=rev(number - 1),
+        new_rev=rev(number),
+        old_author_date=day(number - 1),
+        old_committer_date=day(number - 1),
+        new_author_date=day(number),
+        new_committer_date=day(number),
+        gap_hours=24.0,
+        old_is_ancestor=True,
+        pom_changed=False,
+        source_changed=True,
+        tests_changed=True,
+        test_only=False,
+        builder_old='maven-loop',
+        builder_new='maven-loop',
+        build_old='built',
+        build_new='built',
+        jdk='17',
+        candidates=0,
+        sandbox='bubblewrap',
+    )
+    return dataclasses.replace(row, **changed)
+
+
+def method(number: int, name: str, change: Change, cells: Mapping[Cell, Outcome]) -> MethodRow:
+    """A labelled method of a pair, with the columns that follow from its cells."""
+    found = label(change, cells)
+    assert isinstance(found, Label)
+    track = TRACKS.get(found)
+    old, new = change is not Change.INSERTED, change is not Change.DELETED
+    return MethodRow(
+        method_id=short_hash(pair_id(number), name),
+        repo=REPO,
+        walk=Walk.PARENTS,
+        pair_id=pair_id(number),
+        language='java',
+        old_rev=rev(number - 1),
+        new_rev=rev(number),
+        module='.',
+        test_file='src/test/java/ferry/FareTest.java',
+        test_class='ferry.FareTest',
+        test_method=name,
+        parameters=(),
+        old_module=None,
+        old_test_file=None,
+        old_test_class=None,
+        old_test_method=None,
+        change=change,
+        label=found,
+        track=track,
+        label_by_module=found,
+        track_by_module=track,
+        old_source=f'void {name}() {{ old({number}); }}' if old else None,
+        new_source=f'void {name}() {{ now({number}); }}' if new else None,
+        **_cell_columns(cells),
+        flake_upper_95=0.631597,
+        cause=Cause.PRODUCTION if track else None,
+        override=None,
+        sandbox='bubblewrap',
+        focal_method='ferry.Fare#of',
+        dependencies=(
+            Dependency(
+                declaration='public int of(int zones)',
+                file='src/main/java/ferry/Fare.java',
+                start_line=3,
+                end_line=5,
+                revised=Revised.MODIFIED,
+                rank=1,
+            ),
+        ),
+        dependency_source='static',
+    )
+
+
+def cell_rows(row: MethodRow) -> Iterator[CellRow]:
+    """The runs that a method's columns sum up."""
+    for cell in deciding_cells(row.change):
+        for repeat in range(getattr(row, f'{cell}_runs')):
+            yield CellRow(
+                repo=row.repo,
+                walk=row.walk,
+                pair_id=row.pair_id,
+                method_id=row.method_id,
+                cell=cell,
+                repeat=repeat,
+                order='given' if getattr(row, f'{cell}_runs') > 1 else 'compile',
+                outcome=getattr(row, cell),
+                unit_outcome=getattr(row, f'{cell}_unit'),
+                signature=getattr(row, f'{cell}_signature'),
+                override=None,
+            )
+
+
+def drop(number: int, stage: Stage, key: str, reason: str) -> Drop:
+    return Drop(
+        repo=REPO,
+        walk=Walk.PARENTS,
+        pair_id=None if stage is Stage.WALK else pair_id(number),
+        stage=stage,
+        unit=stage.unit,
+        key=key,
+        reason=reason,
+    )
+
+
+def segment(number: int, *, key: str = 'engine-1', cpu_seconds: float = 1.5) -> Segment:
+    """A pair with an update, a refinement, a generated test, and one drop of sieve and label."""
+    methods = (
+        method(number, 'growsWithZones', Change.CHANGED, UPDATE),
+        method(number, 'isNeverNegative', Change.CHANGED, REFINEMENT),
+        method(number, f'number{number}', Change.INSERTED, GENERATION),
+    )
+    drops = (
+        drop(number, Stage.SIEVE, short_hash(pair_id(number), 'a'), 'not_sampled'),
+        drop(number, Stage.LABEL, short_hash(pair_id(number), 'b'), 'flaky'),
+    )
+    return Segment(
+        key=key,
+        pair=pair(number, candidates=len(methods) + len(drops)),
+        methods=methods,
+        cells=tuple(row for item in methods for row in cell_rows(item)),
+        drops=drops,
+        environments=(
+            EnvironmentRow(pair_id=pair_id(number), module='.', environment=ENVIRONMENT),
+        ),
+        timings=(
+            TimingRow(
+                repo=REPO,
+                walk=Walk.PARENTS,
+                pair_id=pair_id(number),
+                step='run',
+                cpu_seconds=cpu_seconds,
+                wall_seconds=2 * cpu_seconds,
+                count=9,
+            ),
+        ),
+    )
+
+
+ENVIRONMENT = Environment(
+    jdk='17',
+    build_tool='maven 3.9',
+    compile_command='mvn test-compile',
+    test_command='mvn test',
+    class_path=(),
+)
+
+
+def repository(**changed: Any) -> RepositoryRow:
+    row = RepositoryRow(
+        repo=REPO,
+        url=None,
+        language='java',
+        walk=Walk.PARENTS,
+        ref='HEAD',
+        head=rev(9),
+        cutoff=None,
+        commits_visited=0,
+        commits_kept=0,
+        license='Apache-2.0',
+        sandbox='bubblewrap',
+        engine_version=1,
+        profile='default',
+    )
+    return dataclasses.replace(row, **changed)
+
+
+def walk(*numbers: int, dropped: tuple[int, ...] = (0,)) -> WalkRecord:
+    """The record of a walk that made pairs of these commits and dropped those."""
+    return WalkRecord(
+        repository=repository(),
+        pairs=tuple((rev(number), pair_id(number)) for number in numbers),
+        drops=tuple(drop(n, Stage.WALK, rev(n), 'no_java_change') for n in dropped),
+    )
+
+
+def fill(store: Store, *numbers: int) -> None:
+    """Mine these pairs into the store, in this order."""
+    with store.lock(PARTITION):
+        store.write_walk(PARTITION, walk(*numbers))
+        for number in numbers:
+            store.write(PARTITION, segment(number, key=f'key-{number}'))
+        store.compact(PARTITION)
+
+
+def _cell_columns(cells: Mapping[Cell, Outcome]) -> dict[str, Any]:
+    columns: dict[str, Any] = {}
+    for cell in Cell:
+        outcome = cells.get(cell)
+        runs = None if outcome is None else 1 if outcome is C else RUNS
+        columns |= {
+            f'{cell}': outcome,
+            f'{cell}_unit': outcome,
+            f'{cell}_passes': runs if outcome in (P, None) else 0,
+            f'{cell}_runs': runs,
+            f'{cell}_signature': f'{outcome}: here' if outcome in (F, E, C) else None,
+        }
+    return columns
