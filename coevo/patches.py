@@ -1,0 +1,167 @@
+"""Unified diffs as Git prints them and `git apply` takes them, whatever the user's settings are.
+
+Content that is not UTF-8 text stands in a binary patch, so that a patch is always a string.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import struct
+import tempfile
+import zlib
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+from pathlib import Path
+
+from coevo.git import Repository
+
+_OPTIONS = (
+    '--no-ext-diff',
+    '--no-textconv',
+    '--no-renames',
+    '--no-color',
+    '--no-relative',
+    '--full-index',
+    '--text',
+    '--unified=3',
+    '--inter-hunk-context=0',
+    '--diff-algorithm=histogram',
+    '--indent-heuristic',
+    '--src-prefix=a/',
+    '--dst-prefix=b/',
+    '--submodule=short',
+    '--ignore-submodules=all',
+)
+_SETTINGS = (
+    'core.quotePath=true',
+    'core.attributesFile=/dev/null',
+    'attr.tree=4b825dc642cb6eb9a060e54bf8d69288fbee4904',  # the empty tree: no attributes of a HEAD
+    'diff.noprefix=false',
+    'diff.mnemonicPrefix=false',
+    'diff.orderFile=/dev/null',
+    'diff.suppressBlankEmpty=false',
+)
+_CONFIGURED = tuple(word for setting in _SETTINGS for word in ('-c', setting))
+_PATHS_AT_ONCE = 500
+_NO_BLOB = '0' * 40
+_BLOCK = 65535  # the most that a stored block of deflate holds
+_LINE = 52  # bytes of content in a line of a binary patch
+
+
+def file_patch(path: str, old: bytes | str | None, new: bytes | str | None) -> str:
+    """The patch of one ordinary file; None is a file that is absent. Empty if nothing differs."""
+    ends = [end.encode() if isinstance(end, str) else end for end in (old, new)]
+    if ends[0] == ends[1]:
+        return ''
+    if not all(map(_is_text, ends)):
+        modes = [None if end is None else '100644' for end in ends]
+        return _binary_patch(path, (modes[0], ends[0]), (modes[1], ends[1]))
+    with tempfile.TemporaryDirectory(prefix='coevo-') as folder:
+        scratch = Repository(Path(folder))
+        scratch.git('init', '--quiet', '--bare', '--template=', '--object-format=sha1')
+        scratch.git('fast-import', '--quiet', stdin=b''.join(_commits(path, ends)))
+        return _text_patch(scratch, 'refs/heads/0', 'refs/heads/1', [path])
+
+
+def tree_patch(repository: Repository, old: str, new: str, paths: Collection[str]) -> str:
+    """The patch of some files between two revisions: text first, then what is binary, by path."""
+    wanted = set(paths)
+    texts, binaries = [], []
+    for change in repository.changed(old, new):
+        if change.path in wanted:
+            ends = [_end(repository, rev, change.path) for rev in (old, new)]
+            if all(_is_text(content) for _, content in ends):
+                texts.append(change.path)
+            else:
+                binaries.append(_binary_patch(change.path, *ends))
+    steps = range(0, len(texts), _PATHS_AT_ONCE)
+    parts = [_text_patch(repository, old, new, texts[i : i + _PATHS_AT_ONCE]) for i in steps]
+    return ''.join([*parts, *binaries])
+
+
+End = tuple[str | None, bytes | None]
+"""A file's mode and content, None where it is absent."""
+
+
+def _end(repository: Repository, rev: str, path: str) -> End:
+    entry = repository.tree(rev).get(path)
+    return (entry.mode, repository.blob(entry.oid)) if entry else (None, None)
+
+
+def _is_text(content: bytes | None) -> bool:
+    try:
+        return content is None or (b'\0' not in content and content.decode() is not None)
+    except UnicodeDecodeError:
+        return False
+
+
+def _text_patch(repository: Repository, old: str, new: str, paths: list[str]) -> str:
+    command = ('--literal-pathspecs', *_CONFIGURED, 'diff', *_OPTIONS, old, new, '--', *paths)
+    return repository.git(*command).decode()
+
+
+def _commits(path: str, ends: Iterable[bytes | None]) -> Iterator[bytes]:
+    """Input for fast-import: a branch for each end, with the one file or none."""
+    for branch, content in enumerate(ends):
+        yield f'commit refs/heads/{branch}\ncommitter a <a> 0 +0000\ndata 0\n'.encode()
+        if content is not None:
+            yield f'M 100644 inline {_quoted(path, always=True)}\n'.encode()
+            yield b'data %d\n%b\n' % (len(content), content)
+
+
+def _binary_patch(path: str, old: End, new: End) -> str:
+    lines = [f'diff --git {_quoted("a/" + path)} {_quoted("b/" + path)}']
+    mode = ''
+    if old[0] is None:
+        lines.append(f'new file mode {new[0]}')
+    elif new[0] is None:
+        lines.append(f'deleted file mode {old[0]}')
+    elif old[0] != new[0]:
+        lines += [f'old mode {old[0]}', f'new mode {new[0]}']
+    else:
+        mode = f' {new[0]}'
+    lines += [f'index {_blob_id(old[1])}..{_blob_id(new[1])}{mode}', 'GIT binary patch']
+    return '\n'.join([*lines, *_literal(new[1] or b''), *_literal(old[1] or b''), ''])
+
+
+def _literal(content: bytes) -> Iterator[str]:
+    """Deflated without compression, which is the same bytes with every zlib, in base 85."""
+    yield f'literal {len(content)}'
+    stored = _stored(content)
+    for start in range(0, len(stored), _LINE):
+        piece = stored[start : start + _LINE]
+        length = (
+            chr(ord('A') + len(piece) - 1) if len(piece) <= 26 else chr(ord('a') + len(piece) - 27)
+        )
+        yield length + base64.b85encode(piece, pad=True).decode()
+    yield ''
+
+
+def _stored(content: bytes) -> bytes:
+    """A zlib stream (RFC 1950, 1951) of stored blocks."""
+    starts = range(0, len(content), _BLOCK) or (0,)
+    parts = [b'\x78\x01']
+    for start in starts:
+        block = content[start : start + _BLOCK]
+        last = start + _BLOCK >= len(content)
+        parts.append(struct.pack('<BHH', last, len(block), len(block) ^ 0xFFFF) + block)
+    return b''.join([*parts, struct.pack('>I', zlib.adler32(content))])
+
+
+def _blob_id(content: bytes | None) -> str:
+    if content is None:
+        return _NO_BLOB
+    return hashlib.sha1(b'blob %d\0%b' % (len(content), content), usedforsecurity=False).hexdigest()
+
+
+def _quoted(path: str, *, always: bool = False) -> str:
+    """A path as Git writes it: in quotes, with octal escapes, if a byte of it asks for that."""
+    raw = path.encode('utf-8', 'surrogateescape')
+    if not always and all(0x20 <= byte < 0x7F and byte not in b'"\\' for byte in raw):
+        return path
+    escaped = (
+        chr(byte) if 0x20 <= byte < 0x7F and byte not in b'"\\' else f'\\{byte:03o}' for byte in raw
+    )
+    return f'"{"".join(escaped)}"'
