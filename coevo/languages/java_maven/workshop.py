@@ -77,23 +77,35 @@ class JavaWorkshop:
     def run(
         self, compiled: Compiled, methods: Sequence[TestMethod], override: str | None
     ) -> Batch:
+        """A method of which no concrete class was compiled is missing; no process is asked."""
         cell = self._cell_of(compiled)
-        code = self._yard.image(compiled.code_rev)
-        module = code.modules[compiled.module]
-        targets = tuple(self._target(cell, method) for method in methods)
+        targets = [self._target(cell, method) for method in methods]
+        chosen = [place for place, target in enumerate(targets) if target.classes]
+        verdicts: list[Verdict | None] = [Verdict(outcome=Outcome.MISSING)] * len(methods)
+        if not chosen:
+            return Batch(verdicts=tuple(verdicts), cpu_seconds=0.0)
+        batch = self._process(cell, tuple(targets[place] for place in chosen), override)
+        for place, verdict in zip(chosen, batch.verdicts, strict=True):
+            verdicts[place] = verdict
+            if verdict is not None and verdict.outcome is Outcome.PASS:
+                slowest = self._slowest.get(methods[place], 0.0)
+                self._slowest[methods[place]] = max(slowest, verdict.cpu_seconds)
+        return Batch(verdicts=tuple(verdicts), cpu_seconds=batch.cpu_seconds)
+
+    def _process(
+        self, cell: CellImage, targets: tuple[Target, ...], override: str | None
+    ) -> Batch:
+        code = self._yard.image(cell.compiled.code_rev)
+        module = code.modules[cell.compiled.module]
+        tests = self._yard.image(cell.compiled.tests_rev).tests
         plan = Plan(
             module=module,
-            layers=(code.code, self._yard.image(compiled.tests_rev).tests, *cell.folders),
+            layers=(code.code, tests, *cell.folders),
             junit=self._yard.junit(module, self._session),
             override=override,
             targets=targets,
         )
-        batch = run_targets(self._yard.sandbox, self._yard.launcher.job(plan), targets)
-        for method, verdict in zip(methods, batch.verdicts, strict=True):
-            if verdict is not None and verdict.outcome is Outcome.PASS:
-                slowest = self._slowest.get(method, 0.0)
-                self._slowest[method] = max(slowest, verdict.cpu_seconds)
-        return batch
+        return run_targets(self._yard.sandbox, self._yard.launcher.job(plan), targets)
 
     def cure(self, verdict: Verdict) -> str | None:
         return cure(verdict)

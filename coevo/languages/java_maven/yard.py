@@ -45,6 +45,17 @@ BUILD_SECONDS = 1200.0
 
 BUILDER = 'maven-loop'
 
+# The worker needs the platform to say that no engine knows a test.
+NO_JUNIT = JUnitLibraries(
+    last=(
+        'junit-platform-launcher',
+        'junit-platform-engine',
+        'junit-platform-commons',
+        'opentest4j',
+        'apiguardian-api',
+    )
+)
+
 
 class Yard:
     """Opened at once, but nothing is started before the first workshop asks for it."""
@@ -117,7 +128,7 @@ class Yard:
         return known
 
     def _choose_junit(self, names: Sequence[str], session: Session) -> JUnit:
-        chosen = junit_libraries(names) or JUnitLibraries(last=('junit-platform-launcher',))
+        chosen = junit_libraries(names) or NO_JUNIT
         resolved: tuple[str, ...] = ()
         if chosen.resolve:
             answer = session.ask(settings.resolve_request(chosen.resolve), self.folder('resolved'))
