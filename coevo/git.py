@@ -1,48 +1,30 @@
-"""A bare clone, read without a checkout: trees and blobs through one `git cat-file --batch`."""
+"""A bare clone, read without a checkout: history, trees, blobs, differences."""
 
 from __future__ import annotations
 
+import heapq
 import os
-import subprocess
-import threading
-import weakref
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from pathlib import PurePosixPath
 
 from coevo.errors import Fatal
+from coevo.git_objects import FOLDER
+from coevo.git_objects import LINK
+from coevo.git_objects import SUBMODULE
+from coevo.git_objects import Header
+from coevo.git_objects import parse_commit
+from coevo.git_objects import parse_tree
+from coevo.git_process import ENVIRONMENT
+from coevo.git_process import CorruptObject
+from coevo.git_process import ObjectReader
+from coevo.git_process import run_git
 from coevo.records import Commit
 
-# Only the clone decides what Git says: no user's or system's configuration, no replaced objects,
-# no fetching of what is missing, no prompt.
-ENVIRONMENT = {
-    'PATH': os.environ.get('PATH', '/usr/bin:/bin'),
-    'HOME': '/nonexistent',
-    'LC_ALL': 'C',
-    'GIT_CONFIG_GLOBAL': os.devnull,
-    'GIT_CONFIG_NOSYSTEM': '1',
-    'GIT_NO_REPLACE_OBJECTS': '1',
-    'GIT_NO_LAZY_FETCH': '1',
-    'GIT_TERMINAL_PROMPT': '0',
-    'GIT_OPTIONAL_LOCKS': '0',
-}
-
-_LINK, _EXECUTABLE, _FOLDER = '120000', '100755', '40000'
-_SUBMODULE = '160000'
-
-
-class CorruptObject(Fatal):
-    """An object is missing or cannot be read."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f'object {name} is missing or corrupt in the clone; delete the clone and run again'
-        )
+__all__ = ['ENVIRONMENT', 'CorruptObject', 'Entry', 'FileChange', 'Repository']
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,65 +49,54 @@ class Repository:
 
     def __init__(self, git_dir: Path) -> None:
         self.git_dir = git_dir
-        self._lock = threading.Lock()
-        self._batch: subprocess.Popen[bytes] | None = None
+        self._objects = ObjectReader(git_dir)
         self.tree = lru_cache(maxsize=32)(self._tree)
+        self.folder = lru_cache(maxsize=1 << 14)(self._folder)
         self.blob = lru_cache(maxsize=2048)(self._blob)
-        self.commit = lru_cache(maxsize=None)(self._commit)
+        self.header = lru_cache(maxsize=None)(self._header)
 
     def git(self, *arguments: str, stdin: bytes = b'') -> bytes:
         """The output of a Git command; Fatal with its first line of complaint."""
-        done = subprocess.run(
-            ['git', f'--git-dir={self.git_dir}', *arguments],
-            input=stdin,
-            capture_output=True,
-            check=False,
-            env=ENVIRONMENT,
-        )
-        if done.returncode:
-            lines = done.stderr.decode('utf-8', 'replace').strip().splitlines()
-            raise Fatal(f'git {arguments[0]} failed: {lines[0] if lines else done.returncode}')
-        return done.stdout
+        return run_git(self.git_dir, *arguments, stdin=stdin)
 
     def resolve(self, ref: str) -> str:
         """The commit that a ref or hash names."""
-        if ref.startswith('-'):
+        if not ref or ref.startswith('-') or not ref.isprintable():
             raise Fatal(f'{ref!r} is not a ref; name a branch, a tag or a commit')
-        header, _ = self._object(f'{ref}^{{commit}}')
-        if header is None:
+        found = self._objects.read(f'{ref}^{{commit}}')
+        if found is None:
             raise Fatal(f'there is no commit {ref!r} in {self.git_dir.name}; name another ref')
-        return header
+        return found[0]
+
+    def commit(self, rev: str) -> Commit:
+        """A commit's parents and dates."""
+        return self.header(rev).commit
 
     def is_ancestor(self, ancestor: str, descendant: str) -> bool:
         """Whether a commit can be reached from another one; a commit reaches itself."""
         found = self.git('rev-list', '--max-count=1', ancestor, f'^{descendant}', '--')
         return not found
 
-    def log(self, head: str, *options: str) -> Iterator[str]:
-        """Commits reachable from a commit in Git's default order, newest first; it may be left."""
-        command = ['git', f'--git-dir={self.git_dir}', 'rev-list', *options, head, '--']
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=ENVIRONMENT
-        ) as process:
-            assert process.stdout is not None
-            try:
-                for line in process.stdout:
-                    yield line.decode().strip()
-                if process.wait():
-                    raise CorruptObject(f'of the history of {head[:12]}')
-            finally:
-                process.stdout.close()
-                process.terminate()
+    def log(self, head: str, *, first_parent: bool = False) -> Iterator[tuple[str, Header | None]]:
+        """Commits reachable from a commit in Git's default order, newest first.
 
-    def differs(self, old: str, new: str, suffix: str) -> bool:
-        """Whether any file of that ending differs between two revisions."""
-        found = self.git('diff-tree', '-r', '-z', '--no-renames', '--name-only', old, new, '--')
-        return any(path.endswith(os.fsencode(suffix)) for path in found.split(b'\0'))
-
-    def remerge_diff(self, merge: str) -> tuple[str, ...]:
-        """Files in which a merge of two parents differs from what Git alone makes of them."""
-        found = self.git('show', '--remerge-diff', '--name-only', '-z', '--format=', merge, '--')
-        return tuple(path for path in found.decode('utf-8', 'surrogateescape').split('\0') if path)
+        That is the order of committer dates among those whose child has been seen. A commit that
+        cannot be read comes with None, where a date would have put it last, and ends nothing else.
+        """
+        waiting: list[tuple[int, int, str, Header | None]] = []
+        seen: set[str] = set()
+        found = [head]
+        while found or waiting:
+            for rev in found:
+                if rev not in seen:
+                    seen.add(rev)
+                    header = self._readable(rev)
+                    date = header.committer_seconds if header else None
+                    heapq.heappush(waiting, (-(date or 0), len(seen), rev, header))
+            _, _, rev, header = heapq.heappop(waiting)
+            yield rev, header
+            parents = header.parents if header else ()
+            found = list(parents[:1] if first_parent else parents)
 
     def text(self, rev: str, path: str) -> str | None:
         """The text of a file; None where it does not exist."""
@@ -134,121 +105,123 @@ class Repository:
 
     def changed(self, old: str, new: str) -> tuple[FileChange, ...]:
         """The files that differ, renames not followed, sorted by path."""
-        before, after = self.tree(old), self.tree(new)
-        paths = sorted(p for p in before.keys() | after.keys() if before.get(p) != after.get(p))
-        return tuple(
-            FileChange(
-                path=path,
-                old_oid=before[path].oid if path in before else None,
-                new_oid=after[path].oid if path in after else None,
-            )
-            for path in paths
-        )
+        found = self._differing(self.header(old).tree, self.header(new).tree, '')
+        return tuple(sorted(found, key=lambda change: change.path))
+
+    def remerged(self, merges: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """By merge of two parents, the files that Git alone would not have made of them.
+
+        A merge that cannot be read is left out.
+        """
+        try:
+            return dict(self._remerge(merges))
+        except Fatal:
+            if len(merges) == 1:
+                return {}
+        return {merge: files for each in merges for merge, files in self.remerged([each]).items()}
+
+    def combined(self, merge: str) -> tuple[str, ...]:
+        """The files in which a merge differs from each of its parents."""
+        listing = self.git('diff-tree', '-c', '-r', '-z', '--name-only', '--no-commit-id', merge)
+        return tuple(listing.decode('utf-8', 'surrogateescape').split('\0')[:-1])
 
     def materialise(self, rev: str, folder: Path) -> None:
         """Write a tree: blobs as they are, links only if they stay inside, submodules left out."""
         folder.mkdir(parents=True)
+        links = []
         for path, entry in self.tree(rev).items():
-            place = folder / os.fsencode(path).decode('utf-8', 'surrogateescape')
+            place = folder / os.fsdecode(path.encode('utf-8', 'surrogateescape'))
             place.parent.mkdir(parents=True, exist_ok=True)
-            content = self.blob(entry.oid)
-            if entry.mode == _LINK:
-                _link(path, content, place)
-            else:
-                place.write_bytes(content)
-                place.chmod(0o755 if entry.mode == _EXECUTABLE else 0o644)
+            if entry.mode == LINK:
+                links.append((place, os.fsdecode(self.blob(entry.oid))))
+                continue
+            place.write_bytes(self.blob(entry.oid))
+            place.chmod(0o755 if int(entry.mode, 8) & 0o100 else 0o644)
+        for subfolder, _, _ in os.walk(folder):
+            Path(subfolder).chmod(0o755)
+        _link(folder, links)
 
     def _tree(self, rev: str) -> Mapping[str, Entry]:
-        """Files by path, sorted; submodules left out."""
-        tree = {}
-        listing = self.git('ls-tree', '-r', '-z', '--full-tree', rev)
-        for line in listing.decode('utf-8', 'surrogateescape').split('\0')[:-1]:
-            meta, path = line.split('\t', 1)
-            mode, _, oid = meta.split()
-            if mode != _SUBMODULE:
-                tree[path] = Entry(mode=mode, oid=oid)
-        return tree
+        """Files by path, in Git's order; submodules left out."""
+        return dict(self._files(self.header(rev).tree, ''))
+
+    def _files(self, oid: str, prefix: str) -> Iterator[tuple[str, Entry]]:
+        for mode, name, child in self.folder(oid):
+            if mode == FOLDER:
+                yield from self._files(child, f'{prefix}{name}/')
+            elif mode != SUBMODULE:
+                yield prefix + name, Entry(mode=mode, oid=child)
+
+    def _differing(self, old: str | None, new: str | None, prefix: str) -> Iterator[FileChange]:
+        """Compare two tree objects; those that are the same below are not read."""
+        before = {name: (mode, oid) for mode, name, oid in self.folder(old)} if old else {}
+        after = {name: (mode, oid) for mode, name, oid in self.folder(new)} if new else {}
+        for name in before.keys() | after.keys():
+            ends = before.get(name), after.get(name)
+            if ends[0] == ends[1]:
+                continue
+            folders = [end[1] if end and end[0] == FOLDER else None for end in ends]
+            if any(folders):
+                yield from self._differing(folders[0], folders[1], f'{prefix}{name}/')
+            files = [end[1] if end and end[0] not in (FOLDER, SUBMODULE) else None for end in ends]
+            if any(files):
+                yield FileChange(path=prefix + name, old_oid=files[0], new_oid=files[1])
+
+    def _remerge(self, merges: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        if not merges:
+            return
+        listing = self.git(
+            *('log', '--no-walk=unsorted', '--stdin', '--remerge-diff', '--no-renames'),
+            *('--name-only', '-z', '--format=%x00%H'),
+            stdin='\n'.join((*merges, '')).encode(),
+        )
+        # NUL, id, NUL and, where there are any, a line feed and the paths with a NUL each.
+        for record in (b'\0' + listing).split(b'\0\0')[1:]:
+            merge, _, paths = record.decode('utf-8', 'surrogateescape').partition('\0')
+            yield merge, tuple(path for path in paths.removeprefix('\n').split('\0') if path)
+
+    def _folder(self, oid: str) -> tuple[tuple[str, str, str], ...]:
+        """(mode, name, id) of what stands directly in a tree object."""
+        try:
+            return tuple(parse_tree(oid, self._blob(oid)))
+        except ValueError as error:
+            raise CorruptObject(oid) from error
 
     def _blob(self, oid: str) -> bytes:
-        header, content = self._object(oid)
-        if header is None:
+        found = self._objects.read(oid)
+        if found is None:
             raise CorruptObject(oid)
-        return content
+        return found[1]
 
-    def _commit(self, rev: str) -> Commit:
-        header, content = self._object(f'{rev}^{{commit}}')
-        if header is None:
+    def _header(self, rev: str) -> Header:
+        found = self._objects.read(f'{rev}^{{commit}}')
+        if found is None:
             raise CorruptObject(rev)
-        return parse_commit(header, content)
+        try:
+            return parse_commit(*found)
+        except ValueError as error:
+            raise CorruptObject(rev) from error
 
-    def _object(self, name: str) -> tuple[str | None, bytes]:
-        """An object's id and content; None as its id if there is no such object."""
-        with self._lock:
-            batch = self._running()
-            assert batch.stdin is not None and batch.stdout is not None
-            batch.stdin.write(name.encode('utf-8', 'surrogateescape') + b'\n')
-            batch.stdin.flush()
-            header = batch.stdout.readline().split()
-            if not header:
-                batch.wait()
-                raise CorruptObject(name)
-            if len(header) != 3 or not header[2].isdigit():
-                return None, b''
-            content = batch.stdout.read(int(header[2]))
-            batch.stdout.read(1)
-            return header[0].decode(), content
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._batch is None or self._batch.poll() is not None:
-            self._batch = subprocess.Popen(
-                ['git', f'--git-dir={self.git_dir}', 'cat-file', '--batch'],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=ENVIRONMENT,
-            )
-            weakref.finalize(self, _end, self._batch)
-        return self._batch
+    def _readable(self, rev: str) -> Header | None:
+        try:
+            return self.header(rev)
+        except CorruptObject:
+            return None
 
 
-def _end(batch: subprocess.Popen[bytes]) -> None:
-    """Close its input, upon which `cat-file` ends by itself."""
-    batch.communicate()
+def _link(folder: Path, links: list[tuple[Path, str]]) -> None:
+    """Make the links of a tree, but for those that lead out of it, if only by way of others."""
+    for place, target in links:
+        if target and not target.startswith('/') and '\0' not in target:
+            place.symlink_to(target)
+    root = folder.resolve()
+    standing = {place for place, _ in links if place.is_symlink()}
+    while leaving := {place for place in standing if not _stays(place, root)}:
+        for place in leaving:
+            place.unlink()
+        standing -= leaving
 
 
-def parse_commit(rev: str, content: bytes) -> Commit:
-    """A commit object's parents and dates."""
-    parents, dates = [], {}
-    for line in content.partition(b'\n\n')[0].split(b'\n'):
-        name, _, value = line.partition(b' ')
-        if name == b'parent':
-            parents.append(value.decode())
-        elif name in (b'author', b'committer') and name not in dates:
-            dates[name] = _date(value)
-    return Commit(
-        rev=rev,
-        parents=tuple(parents),
-        author_date=dates.get(b'author'),
-        committer_date=dates.get(b'committer'),
-    )
-
-
-def _date(person: bytes) -> datetime | None:
-    """The moment in `Name <mail> seconds zone`, in UTC; None if it is none that can be written."""
-    try:
-        return datetime.fromtimestamp(int(person.rsplit(b' ', 2)[1]), tz=UTC)
-    except (ValueError, IndexError, OverflowError, OSError):
-        return None
-
-
-def _link(path: str, target: bytes, place: Path) -> None:
-    """A link that stays inside the tree; any other is left out."""
-    text = os.fsdecode(target)
-    if text.startswith('/') or '\0' in text:
-        return
-    depth = 0
-    for part in (*PurePosixPath(path).parent.parts, *PurePosixPath(text).parts):
-        depth += -1 if part == '..' else part != '.'
-        if depth < 0:
-            return
-    place.symlink_to(text)
+def _stays(link: Path, root: Path) -> bool:
+    # Not `Path.resolve`, which raises for links in a circle.
+    return Path(os.path.realpath(link)).is_relative_to(root)

@@ -1,19 +1,23 @@
 """The walk: from a ref to pairs of adjacent revisions, and a reason for every other commit.
 
-The four walks are the design's ("walk"). Nothing is checked out: one `git log` gives commits and
-the Java files that differ from the first parent, trees answer the rest.
+The walks are the design's ("walk"). Nothing is checked out: commit and tree objects answer all.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from coevo.git import CorruptObject
+from coevo.git import FileChange
 from coevo.git import Repository
+from coevo.git_objects import FOLDER
+from coevo.git_objects import SUBMODULE
 from coevo.reasons import Reason
 from coevo.records import Commit
 from coevo.records import Drop
@@ -22,6 +26,7 @@ from coevo.records import Stage
 from coevo.records import Walk
 
 SUFFIX = '.java'
+_UNREADABLE = Reason.UNREADABLE_COMMIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,42 +58,33 @@ class Route:
 def visit(repository: Repository, route: Route) -> Visit:
     """Walk a route. A commit that cannot be read is a drop and does not end the walk."""
     head = repository.resolve(route.ref)
-    commits, unreadable = _log(repository, route, head)
+    visited = dict(_log(repository, route, head))
+    commits = [commit for commit in visited.values() if commit is not None]
     make = _states if route.walk is Walk.STATES else _parents
     found = list(make(repository, route, commits))
-    pairs = tuple(item for item in found if isinstance(item, Pair))
-    drops = (*unreadable, *(item for item in found if isinstance(item, Drop)))
-    order = {commit.rev: place for place, commit in enumerate(commits)}
+    found += [_drop(route, rev, _UNREADABLE) for rev in visited if visited[rev] is None]
+    place = {rev: number for number, rev in enumerate(visited)}
     return Visit(
         head=head,
-        visited=(*(commit.rev for commit in commits), *(drop.key for drop in unreadable)),
-        pairs=pairs,
-        drops=tuple(sorted(drops, key=lambda drop: (order.get(drop.key, len(order)), drop.key))),
+        visited=tuple(visited),
+        pairs=tuple(item for item in found if isinstance(item, Pair)),
+        drops=tuple(
+            sorted((i for i in found if isinstance(i, Drop)), key=lambda drop: place[drop.key])
+        ),
     )
 
 
-def _log(
-    repository: Repository, route: Route, head: str
-) -> tuple[list[Commit], tuple[Drop, ...]]:
-    """Commits in Git's default order, newest first, within the route's bounds."""
-    options = ['--first-parent'] if route.walk is Walk.FIRST_PARENT else []
-    commits: list[Commit] = []
-    unreadable: list[Drop] = []
-    for rev in repository.log(head, *options):
-        if len(commits) + len(unreadable) == route.commits:
-            break
-        try:
-            commit = repository.commit(rev)
-        except CorruptObject as error:
-            unreadable.append(_drop(route, rev, Reason.UNREADABLE_COMMIT, str(error)))
-            continue
-        if _within(route, commit):
-            commits.append(commit)
-    return commits, tuple(unreadable)
+def _log(repository: Repository, route: Route, head: str) -> Iterator[tuple[str, Commit | None]]:
+    """Commits in Git's default order, newest first, within the route's bounds; None: unreadable."""
+    log = repository.log(head, first_parent=route.walk is Walk.FIRST_PARENT)
+    commits = ((rev, header.commit if header else None) for rev, header in log)
+    return islice((item for item in commits if _within(route, item[1])), route.commits)
 
 
-def _within(route: Route, commit: Commit) -> bool:
-    """Whether a commit lies between the bounds; one without a date lies nowhere."""
+def _within(route: Route, commit: Commit | None) -> bool:
+    """Whether a commit lies between the bounds; one with a date out of range does not."""
+    if commit is None:
+        return True
     date = commit.committer_date
     if date is None:
         return route.since is None and route.until is None
@@ -104,34 +100,57 @@ def _parents(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:
     """Each commit with its literal first parent."""
+    merges = [c.rev for c in commits if len(c.parents) == 2 and route.walk is Walk.PARENTS]
+    remerged = repository.remerged(merges)
     for commit in commits:
         try:
-            yield _with_parent(repository, route, commit)
+            yield _with_parent(repository, route, commit, remerged)
         except CorruptObject as error:
-            yield _drop(route, commit.rev, Reason.UNREADABLE_COMMIT, str(error))
+            yield _drop(route, commit.rev, _UNREADABLE, str(error))
 
 
-def _with_parent(repository: Repository, route: Route, commit: Commit) -> Pair | Drop:
+def _with_parent(
+    repository: Repository, route: Route, commit: Commit, remerged: Mapping[str, Sequence[str]]
+) -> Pair | Drop:
     if not commit.parents:
         return _drop(route, commit.rev, Reason.ROOT_COMMIT)
-    parent = commit.parents[0]
-    if not repository.differs(parent, commit.rev, SUFFIX):
+    parent = repository.commit(commit.parents[0])
+    changes = _java_changes(repository, parent, commit)
+    if not changes:
         return _drop(route, commit.rev, Reason.NO_JAVA_CHANGE)
-    is_merge = len(commit.parents) > 1
-    if is_merge and route.walk is Walk.PARENTS and not _merged_by_hand(repository, commit):
-        return _drop(route, commit.rev, Reason.MERGE_WITHOUT_CHANGE)
-    return _pair(route, repository.commit(parent), commit, old_is_ancestor=True)
+    if len(commit.parents) > 1 and route.walk is Walk.PARENTS:
+        by_hand = _merged_by_hand(repository, commit, remerged)
+        if not any(path.endswith(SUFFIX) for path in by_hand):
+            return _drop(route, commit.rev, Reason.MERGE_WITHOUT_CHANGE)
+    _read(repository, changes)
+    return _pair(route, parent, commit, old_is_ancestor=True)
 
 
-def _merged_by_hand(repository: Repository, merge: Commit) -> bool:
-    """Whether a merge holds Java that Git would not have made of its parents by itself.
+def _merged_by_hand(
+    repository: Repository, merge: Commit, remerged: Mapping[str, Sequence[str]]
+) -> Sequence[str]:
+    """The files of a merge that Git would not have made of its parents by itself.
 
-    Git cannot merge more than two parents again; an octopus has no conflicts to solve by hand,
-    but may hold more: it is kept where its Java differs from every parent's.
+    Git cannot merge more than two parents again: there, those that differ from every parent.
     """
     if len(merge.parents) > 2:
-        return all(repository.differs(parent, merge.rev, SUFFIX) for parent in merge.parents)
-    return any(path.endswith(SUFFIX) for path in repository.remerge_diff(merge.rev))
+        return repository.combined(merge.rev)
+    if merge.rev not in remerged:
+        raise CorruptObject(merge.rev)
+    return remerged[merge.rev]
+
+
+def _java_changes(repository: Repository, old: Commit, new: Commit) -> list[FileChange]:
+    changes = repository.changed(old.rev, new.rev)
+    return [c for c in changes if c.path.endswith(SUFFIX) and c.old_oid != c.new_oid]
+
+
+def _read(repository: Repository, changes: Sequence[FileChange]) -> None:
+    """Find out now whether what the pair is about can be read."""
+    for change in changes:
+        for oid in (change.old_oid, change.new_oid):
+            if oid is not None:
+                repository.blob(oid)
 
 
 # -- states ------------------------------------------------------------------------------------
@@ -141,41 +160,87 @@ def _states(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:
     """Runs of commits with identical Java files, each named by its newest; neighbours pair up."""
-    newest: Commit | None = None
-    state = None
+    place = {commit.rev: number for number, commit in enumerate(commits)}
+    state_of = _JavaStates(repository)
+    newest, state = None, ''
     for commit in commits:
         try:
-            found = java_state(repository, commit.rev)
+            found = state_of(commit)
+            if newest is not None and found == state:
+                yield _drop(route, commit.rev, Reason.SAME_JAVA_STATE)
+                continue
         except CorruptObject as error:
-            yield _drop(route, commit.rev, Reason.UNREADABLE_COMMIT, str(error))
-            continue
-        if newest is not None and found == state:
-            yield _drop(route, commit.rev, Reason.SAME_JAVA_STATE)
+            yield _drop(route, commit.rev, _UNREADABLE, str(error))
             continue
         if newest is not None:
-            related = repository.is_ancestor(commit.rev, newest.rev)
+            related = _is_ancestor(repository, commit, newest, commits, place)
             yield _pair(route, commit, newest, old_is_ancestor=related)
         newest, state = commit, found
     if newest is not None:
         yield _drop(route, newest.rev, Reason.OLDEST_STATE)
 
 
-def java_state(repository: Repository, rev: str) -> str:
-    """A name for a revision's Java files: equal where paths and contents are equal."""
-    digest = hashlib.sha256()
-    for path, entry in repository.tree(rev).items():
-        if path.endswith(SUFFIX):
-            digest.update(f'{entry.oid} {path}\0'.encode('utf-8', 'surrogateescape'))
-    return digest.hexdigest()
+class _JavaStates:
+    """Names the Java files of a commit: equal where paths and contents are equal.
+
+    Known by tree object, so what two commits share is read once. All files are read, to find out
+    now whether they can be.
+    """
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._known: dict[str, str] = {}
+        self._sound: set[str] = set()
+
+    def __call__(self, commit: Commit) -> str:
+        return self._of_tree(self._repository.header(commit.rev).tree)
+
+    def _of_tree(self, tree: str) -> str:
+        """Empty where there are none."""
+        if tree not in self._known:
+            parts = []
+            for mode, name, oid in self._repository.folder(tree):
+                if mode == FOLDER:
+                    if below := self._of_tree(oid):
+                        parts.append(f'{name}/{below}')
+                elif mode != SUBMODULE and name.endswith(SUFFIX):
+                    self._check(oid)
+                    parts.append(f'{name}\0{oid}')
+            text = '\0'.join(parts).encode('utf-8', 'surrogateescape')
+            self._known[tree] = hashlib.sha256(text).hexdigest() if parts else ''
+        return self._known[tree]
+
+    def _check(self, blob: str) -> None:
+        if blob not in self._sound:
+            self._repository.blob(blob)
+            self._sound.add(blob)
+
+
+def _is_ancestor(
+    repository: Repository,
+    old: Commit,
+    new: Commit,
+    commits: Sequence[Commit],
+    place: Mapping[str, int],
+) -> bool:
+    """Look among the commits between the two first; only Git can tell for sure that it is none."""
+    waiting, seen = [new.rev], {new.rev}
+    while waiting:
+        rev = waiting.pop()
+        if rev == old.rev:
+            return True
+        for parent in commits[place[rev]].parents:
+            if parent not in seen and place.get(parent, len(commits)) <= place[old.rev]:
+                seen.add(parent)
+                waiting.append(parent)
+    return repository.is_ancestor(old.rev, new.rev)
 
 
 # -- records -----------------------------------------------------------------------------------
 
 
 def _pair(route: Route, old: Commit, new: Commit, *, old_is_ancestor: bool) -> Pair:
-    return Pair(
-        repo=route.repo, walk=route.walk, old=old, new=new, old_is_ancestor=old_is_ancestor
-    )
+    return Pair(repo=route.repo, walk=route.walk, old=old, new=new, old_is_ancestor=old_is_ancestor)
 
 
 def _drop(route: Route, rev: str, reason: Reason, detail: str = '') -> Drop:

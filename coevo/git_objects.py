@@ -1,0 +1,82 @@
+"""Git's commit and tree objects, parsed from their bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC
+from datetime import datetime
+
+from coevo.records import Commit
+
+FOLDER, LINK, SUBMODULE = '40000', '120000', '160000'
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a commit object says; seconds since the epoch are None where there is no number."""
+
+    rev: str
+    tree: str
+    parents: tuple[str, ...]
+    author_seconds: int | None
+    committer_seconds: int | None
+
+    @property
+    def commit(self) -> Commit:
+        return Commit(
+            rev=self.rev,
+            parents=self.parents,
+            author_date=_date(self.author_seconds),
+            committer_date=_date(self.committer_seconds),
+        )
+
+
+def parse_commit(rev: str, content: bytes) -> Header:
+    """The header of a commit object; ValueError if it names no tree."""
+    tree, parents, seconds = '', [], dict[bytes, int | None]()
+    for line in content.partition(b'\n\n')[0].split(b'\n'):
+        name, _, value = line.partition(b' ')
+        if name == b'tree' and not tree:
+            tree = value.decode('ascii')
+        elif name == b'parent':
+            parents.append(value.decode('ascii'))
+        elif name in (b'author', b'committer') and name not in seconds:
+            seconds[name] = _seconds(value)
+    if not tree:
+        raise ValueError('a commit without a tree')
+    return Header(rev, tree, tuple(parents), seconds.get(b'author'), seconds.get(b'committer'))
+
+
+def parse_tree(oid: str, content: bytes) -> Iterator[tuple[str, str, str]]:
+    """(mode, name, id) of a tree's entries in its order; names that are not UTF-8 get surrogates.
+
+    ValueError for names that no file may have, or that stand twice: nobody's Git makes those.
+    """
+    size, at, seen = len(oid) // 2, 0, set[str]()
+    while at < len(content):
+        space = content.index(b' ', at)
+        zero = content.index(b'\0', space)
+        mode = content[at:space].decode('ascii').lstrip('0')
+        name = content[space + 1 : zero].decode('utf-8', 'surrogateescape')
+        at = zero + 1 + size
+        if name.lower() in ('', '.', '..', '.git') or '/' in name or name in seen:
+            raise ValueError(f'a tree with an entry {name!r}')
+        seen.add(name)
+        yield mode, name, content[zero + 1 : at].hex()
+
+
+def _seconds(person: bytes) -> int | None:
+    """The seconds in `Name <mail> seconds zone`."""
+    try:
+        return int(person.rsplit(b' ', 2)[1])
+    except (ValueError, IndexError):
+        return None
+
+
+def _date(seconds: int | None) -> datetime | None:
+    """The moment in UTC; None if it is none that can be written."""
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, tz=UTC)
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,103 @@
+"""Git as a process: its environment, and objects through one `git cat-file --batch`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import weakref
+from pathlib import Path
+
+from coevo.errors import Fatal
+from coevo.errors import Transient
+
+# Only the clone decides what Git says: no user's or system's configuration, no replaced objects,
+# no fetching of what is missing (no protocol is allowed), no prompt.
+ENVIRONMENT = {
+    'PATH': os.environ.get('PATH', '/usr/bin:/bin'),
+    'HOME': '/nonexistent',
+    'LC_ALL': 'C',
+    'GIT_ALLOW_PROTOCOL': '',
+    'GIT_CONFIG_GLOBAL': os.devnull,
+    'GIT_CONFIG_NOSYSTEM': '1',
+    'GIT_NO_REPLACE_OBJECTS': '1',
+    'GIT_NO_LAZY_FETCH': '1',
+    'GIT_TERMINAL_PROMPT': '0',
+    'GIT_OPTIONAL_LOCKS': '0',
+}
+
+
+class CorruptObject(Fatal):
+    """An object is missing or cannot be read."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f'object {name} is missing or corrupt in the clone; delete the clone and run again'
+        )
+
+
+def run_git(git_dir: Path, *arguments: str, stdin: bytes = b'') -> bytes:
+    """The output of a Git command; Fatal with its first line of complaint."""
+    done = subprocess.run(
+        ['git', f'--git-dir={git_dir}', *arguments],
+        input=stdin,
+        capture_output=True,
+        check=False,
+        env=ENVIRONMENT,
+    )
+    if done.returncode:
+        lines = done.stderr.decode('utf-8', 'replace').strip().splitlines()
+        raise Fatal(f'git {arguments[0]} failed: {lines[0] if lines else done.returncode}')
+    return done.stdout
+
+
+class ObjectReader:
+    """Objects of a clone by name; safe from several threads."""
+
+    def __init__(self, git_dir: Path) -> None:
+        self._git_dir = git_dir
+        self._lock = threading.Lock()
+        self._batch: subprocess.Popen[bytes] | None = None
+
+    def read(self, name: str) -> tuple[str, bytes] | None:
+        """An object's id and content; None if there is no such object."""
+        with self._lock:
+            batch = self._running()
+            assert batch.stdin is not None
+            assert batch.stdout is not None
+            batch.stdin.write(name.encode('utf-8', 'surrogateescape') + b'\n')
+            batch.stdin.flush()
+            header = batch.stdout.readline().split()
+            if header and (len(header) != 3 or not header[2].isdigit()):
+                return None  # missing or ambiguous
+            size = int(header[2]) if header else 0
+            content = batch.stdout.read(size + 1)
+            if not header or len(content) <= size:
+                self._batch = None
+                raise _died(batch, name.removesuffix('^{commit}'))
+            return header[0].decode(), content[:size]
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._batch is None:
+            self._batch = subprocess.Popen(
+                ['git', f'--git-dir={self._git_dir}', 'cat-file', '--batch'],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=ENVIRONMENT,
+            )
+            weakref.finalize(self, _stop, self._batch)
+        return self._batch
+
+
+def _died(batch: subprocess.Popen[bytes], name: str) -> RuntimeError:
+    """Why a reader ended: Git gives up at what it cannot read, a signal says nothing of that."""
+    batch.communicate()
+    if batch.returncode > 0:
+        return CorruptObject(name)
+    return Transient(f'git cat-file ended with status {batch.returncode}; try again')
+
+
+def _stop(batch: subprocess.Popen[bytes]) -> None:
+    batch.kill()
+    batch.communicate()
