@@ -128,7 +128,7 @@ class _Plan:
     ) -> None:
         self.file = file
         owners = {member.owner for member in found.values()}
-        opened = _with_outer(owners - {t for piece in emptied for t in inside(file, piece)})
+        opened = _with_outer(owners) - {t for piece in emptied for t in inside(file, piece)}
         self.pieces = file.pieces(opened)
         at = {member.start_byte: target for target, member in found.items()}
         self.targets: dict[Piece, Target | None] = {
