@@ -204,6 +204,27 @@ def test_a_build_leaves_nothing_for_the_next(builder: Builder, tmp_path: Path) -
     assert other['files'] == ['0/classes/p/B.class']
 
 
+def test_extensions_of_the_project_and_plugins_that_want_git(
+    builder: Builder, tmp_path: Path
+) -> None:
+    inner = """<build><plugins><plugin><groupId>pl.project13.maven</groupId>
+        <artifactId>git-commit-id-plugin</artifactId><version>4.9.10</version><executions>
+        <execution><phase>initialize</phase><goals><goal>revision</goal></goals></execution>
+        </executions></plugin></plugins></build>
+        <properties><a>${os.detected.name}</a></properties>"""
+    files: dict[str, str | bytes] = {
+        '.mvn/extensions.xml': """<extensions><extension><groupId>kr.motd.maven</groupId>
+            <artifactId>os-maven-plugin</artifactId><version>1.7.1</version>
+            </extension></extensions>""",
+        '.mvn/maven.config': '-T4\n-Dx=y\n',
+        'pom.xml': pom('root', inner),
+        'src/main/java/p/A.java': MAIN,
+    }
+    got = build(builder, tmp_path, files)
+    assert got['status'] == 'built', got
+    assert got['files'] == ['0/classes/p/A.class']
+
+
 def test_coordinates_are_resolved_with_what_they_need(builder: Builder, tmp_path: Path) -> None:
     got = builder.ask(tmp_path, 'resolve', 'coordinates=junit:junit:4.12', *where(tmp_path))
     assert got['status'] == 'resolved'

@@ -15,6 +15,13 @@ import java.util.Map;
  * K-th of its {@code generated_roots}.
  */
 final class Build {
+    /** For the build number plugin: our trees have no history to ask. */
+    private static final List<String> NO_HISTORY =
+            List.of(
+                    "-Dmaven.buildNumber.doCheck=false",
+                    "-Dmaven.buildNumber.doUpdate=false",
+                    "-Dmaven.buildNumber.revisionOnScmFailure=unknown");
+
     private final Request request;
     private final Maven maven;
 
@@ -44,6 +51,7 @@ final class Build {
     private List<String> goal() {
         List<String> goal = new ArrayList<>();
         goal.add("-Dmaven.test.skip=false");
+        goal.addAll(NO_HISTORY);
         goal.add("-Dcoevo.compile_tests=" + request.one("compile_tests", "auto"));
         String modules = request.one("modules", "");
         if (!modules.isEmpty()) {

@@ -102,6 +102,7 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
     private static void tune(MavenProject project, boolean compileTests) {
         project.getBuild().getPlugins().removeIf(it -> IRRELEVANT.contains(it.getArtifactId()));
         project.getBuild().flushPluginMap();
+        project.getBuild().getPlugins().forEach(Tuning::tolerateNoGit);
         project.setContextValue(COMPILES_TESTS, compileTests);
         project.setContextValue(LEVEL_RAISED, new Levels(project).raise());
         Plugin compiler = project.getPlugin(Levels.COMPILER);
@@ -116,12 +117,27 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
 
     /** The mojo still runs, so that Maven resolves the test class path for it. */
     private static Xpp3Dom skipping(Object configuration) {
+        return with(configuration, "skip", "true");
+    }
+
+    private static Xpp3Dom with(Object configuration, String name, String value) {
         Xpp3Dom dom =
                 configuration == null
                         ? new Xpp3Dom("configuration")
                         : new Xpp3Dom((Xpp3Dom) configuration);
-        Levels.set(dom, "skip", "true");
+        Levels.set(dom, name, value);
         return dom;
+    }
+
+    /** What it writes may be a resource of the project, but our trees have no history to read. */
+    private static void tolerateNoGit(Plugin plugin) {
+        if (plugin.getArtifactId().startsWith("git-commit-id-")) {
+            String name = "failOnNoGitDirectory";
+            plugin.setConfiguration(with(plugin.getConfiguration(), name, "false"));
+            for (PluginExecution execution : plugin.getExecutions()) {
+                execution.setConfiguration(with(execution.getConfiguration(), name, "false"));
+            }
+        }
     }
 
     /** Modules whose test classes other modules of the reactor depend on. */
