@@ -22,13 +22,13 @@ PIPELINE_VERBS = {
 Verb = Callable[[argparse.Namespace], int]
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     """The whole command line; the pipeline's verbs get their options from `flows.cli`."""
     top = argparse.ArgumentParser(
         prog='coevo', description='Executable test-maintenance tasks from public Git histories.'
     )
     verbs = top.add_subparsers(dest='verb', metavar='VERB', required=True)
-    _add_pipeline(verbs)
+    _add_pipeline(verbs, argv)
     query = verbs.add_parser('query', help='ask a snapshot with SQL, filtered by date and track')
     query.add_argument('snapshot', type=Path)
     query.add_argument('sql', nargs='?', help='default: counts by track and label')
@@ -49,11 +49,12 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add_pipeline(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_pipeline(
+    verbs: argparse._SubParsersAction[argparse.ArgumentParser], argv: Sequence[str]
+) -> None:
     """Only the verb that is asked for costs the import of the pipeline."""
     here = importlib.util.find_spec('flows') is not None
-    asked = sys.argv[1] if len(sys.argv) > 1 else ''
-    if here and asked in PIPELINE_VERBS:
+    if here and argv and argv[0] in PIPELINE_VERBS:
         importlib.import_module('flows.cli').add_verbs(verbs)
         return
     for verb, text in PIPELINE_VERBS.items():
@@ -113,7 +114,8 @@ def _doctor(arguments: argparse.Namespace) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Status 2 and one sentence for bad input, 1 for a negative answer, 130 for Ctrl-C."""
     try:
-        arguments = parser().parse_args(argv)
+        words = sys.argv[1:] if argv is None else argv
+        arguments = parser(words).parse_args(words)
         run: Verb = arguments.run
         return run(arguments)
     except Fatal as error:

@@ -27,4 +27,5 @@ def _identify(text: str) -> str | None:
     with tempfile.TemporaryDirectory(prefix='coevo-') as folder:
         file = Path(folder) / 'LICENSE'
         file.write_text(text, encoding='utf-8', errors='replace')
-        return license_id(str(file))
+        found: str | None = license_id(str(file))
+        return found

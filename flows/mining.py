@@ -45,9 +45,9 @@ class Mine:
 
 def segment_key(mine: Mine, pair: Pair) -> str:
     """A segment is reused while its inputs and the engine's version are the same."""
-    profile = mine.profile
-    inputs = (profile.gap_hours, profile.unchanged_sample, profile.unchanged_limit, ENGINE_VERSION)
-    return short_hash(pair.pair_id, pair.walk, mine.sandbox, *map(str, inputs))
+    return short_hash(
+        pair.pair_id, pair.walk, mine.profile.fingerprint, mine.sandbox, str(ENGINE_VERSION)
+    )
 
 
 def mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:

@@ -116,7 +116,7 @@ def method_row(pair: Pair, judged: Judged, evaluation: Evaluation, sandbox: str)
     )
 
 
-def _old_columns(candidate: Candidate) -> dict[str, str | None]:
+def _old_columns(candidate: Candidate) -> dict[str, Any]:
     """The identity at old, where it differs from that at new."""
     moved = candidate.old if candidate.new is not None and _moved(candidate) else None
     return {
@@ -128,15 +128,13 @@ def _old_columns(candidate: Candidate) -> dict[str, str | None]:
 
 
 def _moved(candidate: Candidate) -> bool:
-    def place(method: TestMethod | None) -> tuple[str, ...] | None:
-        return method and (
-            method.module,
-            method.test_file,
-            method.test_class,
-            method.test_method,
-        )
+    return _place(candidate.old) != _place(candidate.new)
 
-    return place(candidate.old) != place(candidate.new)
+
+def _place(method: TestMethod | None) -> tuple[str, ...]:
+    if method is None:
+        return ()
+    return method.module, method.test_file, method.test_class, method.test_method
 
 
 def _cell_columns(cells: Mapping[Cell, CellResult]) -> dict[str, Any]:
