@@ -162,4 +162,4 @@ _NETWORK = {
     for name, value in os.environ.items()
     if name.lower() in ('https_proxy', 'http_proxy', 'no_proxy', 'ssh_auth_sock')
     or name in ('GIT_SSL_CAINFO', 'SSL_CERT_FILE')
-}
+} | {'GIT_ALLOW_PROTOCOL': 'file:git:http:https:ssh'}

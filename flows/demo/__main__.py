@@ -31,6 +31,7 @@ from flows.options import ReleaseOptions
 from flows.pipeline import MineReport
 from flows.pipeline import mine
 from flows.publication import publish
+from miners.pairs import Route
 from miners.pairs import visit
 
 FOLDER = Path('demo')
@@ -92,15 +93,7 @@ def compare(console: Console, commits: dict[str, str], report: MineReport) -> tu
     segments, walked = tuple(store.segments(report.partition)), store.walk(report.partition)
     print_report(console, report, tuple(funnel(walked.drops, segments)), segments)
     repository = Repository(REPOSITORY / '.git')
-    seen = visit(
-        repository,
-        repo=NAME,
-        walk=Walk.PARENTS,
-        ref='HEAD',
-        commits=None,
-        since=None,
-        until=None,
-    )
+    seen = visit(repository, Route(repo=NAME, walk=Walk.PARENTS, ref='HEAD'))
     steps = {rev: subject for subject, rev in commits.items()}
     found_methods = methods(segments, steps, names(repository, seen.pairs))
     found_losses = losses(segments, walked.drops, steps)
