@@ -1,0 +1,146 @@
+"""`coevo query`: one question in SQL to a snapshot, or to what of it was public after a cutoff."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coevo import cutoffs
+from coevo import durable
+from coevo import presentation
+from coevo import snapshot
+from coevo.errors import Fatal
+from coevo.schema import TABLES
+
+if TYPE_CHECKING:
+    import duckdb
+
+SUMMARY = """\
+SELECT walk, label, track, count(*) AS methods, count(DISTINCT task_id) AS tasks,
+       min(contamination_date) AS first_public, max(contamination_date) AS last_public
+FROM methods GROUP BY ALL ORDER BY ALL"""
+
+# The columns by which a row of a table is dated: all of them must be later than the cutoff.
+DATES = {
+    'methods': ('contamination_date',),
+    'tasks': ('contamination_date',),
+    'pairs': ('new_author_date', 'new_committer_date'),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked of a snapshot.
+
+    sql     one SELECT; None is a summary by label and track
+    after   a cutoff: only what was public later, in every table
+    track   generation, update or repair: only what belongs to it, in every table
+    format  table, csv, json (one array) or parquet
+    out     a file to write; None is standard output
+    """
+
+    sql: str | None = None
+    after: str | None = None
+    track: str | None = None
+    format: str = 'table'
+    out: Path | None = None
+
+
+def query(path: Path, question: Question) -> None:
+    """Print or write the answer; what a cutoff left out is said on standard error."""
+    if question.format == 'parquet' and question.out is None:
+        raise Fatal('Parquet is not for a terminal: say where to write it with --out FILE')
+    conditions = dict(_conditions(question))
+    for line in left_out(path, question.after) if question.after else ():
+        print(line, file=sys.stderr)
+    connection = snapshot.connect(path, conditions)
+    lock(connection, path)
+    answer = ask(connection, question.sql or SUMMARY, question.format)
+    if question.out is None:
+        sys.stdout.write(answer.decode())
+    else:
+        _write(question.out, answer)
+
+
+def ask(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> bytes:
+    """The answer to one SELECT; Fatal with the first line of DuckDB's complaint."""
+    import duckdb
+
+    try:
+        statements = connection.extract_statements(sql)
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise Fatal('A snapshot is only read: ask one SELECT (DESCRIBE and FROM will do)')
+        return presentation.render(connection.sql(statements[0].query), format)
+    except duckdb.Error as error:
+        raise Fatal(str(error).splitlines()[0]) from None
+
+
+def lock(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Let SQL of others reach the snapshot's own tables and no other file or host."""
+    files = [str(file.absolute()) for name in TABLES for file in snapshot.data_files(path, name)]
+    allowed = ', '.join(snapshot.quoted(file) for file in files)
+    connection.execute(f'SET allowed_paths = [{allowed}]')
+    connection.execute('SET enable_external_access = false')
+    connection.execute('SET lock_configuration = true')
+
+
+def left_out(path: Path, after: str) -> Iterator[str]:
+    """For each table that has dates: how many rows a cutoff keeps, and why not the others."""
+    import duckdb
+
+    snapshot.manifest(path)
+    for table, columns in DATES.items():
+        files = snapshot.source(snapshot.data_files(path, table))
+        dated = ' AND '.join(f'{column} IS NOT NULL' for column in columns)
+        sql = (
+            f'SELECT count(*), count(*) FILTER ({dated}), '
+            f'count(*) FILTER ({_later(columns, after)}) FROM {files}'
+        )
+        found = duckdb.connect().execute(sql).fetchone()
+        assert found is not None
+        rows, with_date, kept = found
+        yield (
+            f'after {after}: {kept} of {rows} {table}; left out: {with_date - kept} not later, '
+            f'{rows - with_date} without a date'
+        )
+
+
+def _conditions(question: Question) -> Iterator[tuple[str, str]]:
+    """What limits each view, in an order in which a condition names earlier views only."""
+    if question.after is None and question.track is None:
+        return
+    track = f'track = {snapshot.quoted(question.track)}' if question.track else 'true'
+    later = {
+        table: _later(columns, question.after) if question.after else 'true'
+        for table, columns in DATES.items()
+    }
+    yield 'methods', f'{later["methods"]} AND {track}'
+    yield 'tasks', f'{later["tasks"]} AND {track}'
+    with_track = _in('methods', 'pair_id', 'walk') if question.track else 'true'
+    yield 'pairs', f'{later["pairs"]} AND {with_track}'
+    yield 'cells', _in('methods', 'method_id', 'walk')
+    yield 'drops', _in('pairs', 'pair_id', 'walk')
+    yield 'timings', _in('pairs', 'pair_id', 'walk')
+    yield 'repositories', _in('pairs', 'repo', 'language', 'walk')
+    yield 'withdrawn', 'false'  # a row that is gone has no date and no track
+
+
+def _later(columns: tuple[str, ...], after: str) -> str:
+    moment = cutoffs.first_clean_moment(after).isoformat()
+    return ' AND '.join(
+        f"coalesce({column} >= TIMESTAMPTZ '{moment}', false)" for column in columns
+    )
+
+
+def _in(parent: str, *columns: str) -> str:
+    names = ', '.join(columns)
+    return f'({names}) IN (SELECT ({names}) FROM {parent})'
+
+
+def _write(out: Path, answer: bytes) -> None:
+    if not out.absolute().parent.is_dir():
+        raise Fatal(f'{out} cannot be written: its folder does not exist')
+    durable.write(out.absolute(), [answer])

@@ -1,0 +1,111 @@
+"""Open a snapshot with DuckDB: its tables as views, `standard`, and the macro `clean`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+from typing import Any
+
+from coevo import cutoffs
+from coevo.errors import Fatal
+from coevo.labels import TABLE
+from coevo.labels import Demand
+from coevo.labels import Row
+from coevo.records import Cell
+from coevo.schema import SCHEMA_VERSION
+from coevo.schema import TABLES
+
+if TYPE_CHECKING:
+    import duckdb
+
+MANIFEST = 'manifest.json'
+# A cell that decides is run in at least so many fresh processes; a time limit that is hit twice
+# says all it can; a compiler is asked once.
+LEAST_RUNS, LEAST_TIMEOUTS = 3, 2
+
+
+def open(path: Path | str) -> duckdb.DuckDBPyConnection:
+    """A connection with a view for each table; Fatal if `path` is no snapshot.
+
+    The view `standard` holds what most people want: methods of the walk `parents` of which every
+    deciding cell has complete evidence. `clean(contamination_date, '2024-06')` is true for what
+    was not public until later than that month (or day).
+    """
+    return connect(Path(path), {})
+
+
+def connect(path: Path, conditions: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
+    """The same, each view with the condition of its name, which may name views before it."""
+    import duckdb
+
+    files = {name: data_files(path, name) for name in TABLES}
+    manifest(path)
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    ordered = [*conditions, *(name for name in TABLES if name not in conditions)]
+    for name in ordered:
+        if files[name]:
+            where = conditions.get(name, 'true')
+            connection.execute(
+                f'CREATE VIEW {name} AS SELECT * FROM {source(files[name])} WHERE {where}'
+            )
+    connection.execute(cutoffs.MACRO)
+    connection.execute(f'CREATE VIEW standard AS SELECT * FROM methods WHERE {standard()}')
+    return connection
+
+
+def manifest(path: Path) -> dict[str, Any]:
+    """A snapshot's manifest; Fatal if there is none that this version can read."""
+    try:
+        found: dict[str, Any] = json.loads((path / MANIFEST).read_bytes())
+        version = found['schema_version']
+    except (FileNotFoundError, NotADirectoryError):
+        raise Fatal(f'{path} is no snapshot: it has no {MANIFEST}') from None
+    except (ValueError, KeyError, TypeError):
+        raise Fatal(f'{path / MANIFEST} is damaged: get the snapshot again') from None
+    if version > SCHEMA_VERSION:
+        raise Fatal(f'{path} is of a newer schema ({version}): update coevo')
+    return found
+
+
+def data_files(path: Path, table: str) -> tuple[Path, ...]:
+    """The Parquet files of a table, sorted; Fatal if there are none."""
+    found = tuple(sorted((path / 'data' / table).glob('*.parquet')))
+    if not found and table != 'timings':  # which are no part of what a snapshot promises
+        manifest(path)
+        raise Fatal(f'{path} is not whole: data/{table} has no Parquet file; get it again')
+    return found
+
+
+def source(files: tuple[Path, ...]) -> str:
+    """Parquet files as what stands behind FROM."""
+    names = ', '.join(quoted(str(file.absolute())) for file in files)
+    return f'read_parquet([{names}])'
+
+
+def quoted(text: str) -> str:
+    """A text as SQL writes it."""
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"
+
+
+def standard() -> str:
+    """The condition of the view `standard`, from the label table."""
+    rows = ' OR '.join(f'({_evidence(row)})' for row in TABLE)
+    return f"walk = 'parents' AND sandbox <> 'none' AND ({rows})"
+
+
+def _evidence(row: Row) -> str:
+    cells = (_cell(cell, demand) for cell, demand in row.demands.items())
+    return ' AND '.join((f"label = '{row.label}'", f"change = '{row.change}'", *cells))
+
+
+def _cell(cell: Cell, demand: Demand) -> str:
+    if demand is Demand.PASS:
+        return f"{cell} = 'pass' AND {cell}_runs >= {LEAST_RUNS} AND {cell}_passes = {cell}_runs"
+    return (
+        f"({cell} = 'compile_error' OR {cell}_passes = 0 AND ({cell}_runs >= {LEAST_RUNS} OR "
+        f"{cell} = 'timeout' AND {cell}_runs >= {LEAST_TIMEOUTS}))"
+    )
