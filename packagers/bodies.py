@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
-import tempfile
 import zlib
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -15,6 +13,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from coevo import durable
 from coevo import java_tests
 from coevo import java_tokens
 from coevo import syntax
@@ -92,9 +91,4 @@ def _load(place: Path) -> dict[str, Bodies]:
 def _save(place: Path, known: Mapping[str, Bodies]) -> None:
     blobs = {oid: (known[oid].tests, known[oid].others) for oid in sorted(known)}
     content = json.dumps({'version': _version(), 'blobs': blobs}, separators=(',', ':'))
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=place.parent, prefix='.new-', delete=False) as file:
-        file.write(gzip.compress(content.encode(), compresslevel=6, mtime=0))
-        file.flush()
-        os.fsync(file.fileno())
-    Path(file.name).replace(place)
+    durable.write(place, [gzip.compress(content.encode(), compresslevel=6, mtime=0)])
