@@ -1,0 +1,150 @@
+"""A task before duplicates are known: its method rows, its start file, its gold patch."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from coevo.git import Repository
+from coevo.old_pieces import Original
+from coevo.old_pieces import StartStateInvalid
+from coevo.patches import file_patch
+from coevo.records import MethodRow
+from coevo.records import TestMethod
+from coevo.records import Track
+from coevo.records import Walk
+from coevo.records import short_hash
+from coevo.start_state import Target
+from coevo.start_state import start_file
+from coevo.syntax import Member
+from coevo.syntax import parse
+from packagers.reach import names_used_elsewhere
+
+_PREFERENCE = tuple(Walk)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The rows of one task in the walk that is preferred, and the same rows in other walks."""
+
+    task_id: str
+    rows: tuple[MethodRow, ...]
+    others: tuple[MethodRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A group with the start file (None: absent) and the patch from there to the file at new."""
+
+    group: Group
+    start: bytes | None
+    test_patch: str
+
+    @property
+    def start_sha256(self) -> str | None:
+        return None if self.start is None else hashlib.sha256(self.start).hexdigest()
+
+    @property
+    def content(self) -> tuple[str, ...]:
+        """What two drafts have in common if they are one task seen in two pairs."""
+        row = self.group.rows[0]
+        identities = (
+            text
+            for row in self.group.rows
+            for text in (row.test_class, row.test_method, *row.parameters, '')
+        )
+        return (
+            row.repo,
+            row.language,
+            str(row.track),
+            row.test_file,
+            self.start_sha256 or '',
+            self.test_patch,
+            *identities,
+        )
+
+
+def groups(methods: Iterable[MethodRow]) -> Iterator[Group]:
+    """The rows with a track by task, in the order of task ids."""
+    found: dict[str, dict[Walk, list[MethodRow]]] = defaultdict(lambda: defaultdict(list))
+    for row in methods:
+        if row.track is not None:
+            found[_task_id(row)][row.walk].append(row)
+    for task_id, walks in sorted(found.items()):
+        preferred = min(walks, key=_PREFERENCE.index)
+        rows = sorted(walks.pop(preferred), key=_identity)
+        ids = {row.method_id for row in rows}
+        others = (row for walk in sorted(walks) for row in walks[walk] if row.method_id in ids)
+        yield Group(task_id=task_id, rows=tuple(rows), others=tuple(others))
+
+
+def _task_id(row: MethodRow) -> str:
+    return short_hash(
+        row.repo, row.language, row.old_rev, row.new_rev, str(row.track), row.test_file
+    )
+
+
+def _identity(row: MethodRow) -> tuple[str, str, tuple[str, ...]]:
+    return row.test_class, row.test_method, row.parameters
+
+
+def draft(group: Group, repository: Repository) -> Draft:
+    """The draft of a group; StartStateInvalid if there is no start file for it."""
+    first = group.rows[0]
+    new = _content(repository, first.new_rev, first.test_file)
+    if new is None:
+        raise StartStateInvalid(f'{first.test_file} is not there at new')
+    start = start_file(
+        new,
+        _content(repository, first.old_rev, first.test_file),
+        [_target(row, repository) for row in group.rows],
+        used_elsewhere=names_used_elsewhere(repository, first.new_rev, first.test_file),
+    )
+    return Draft(group=group, start=start, test_patch=file_patch(first.test_file, start, new))
+
+
+def _content(repository: Repository, rev: str, path: str) -> bytes | None:
+    entry = repository.tree(rev).get(path)
+    return repository.blob(entry.oid) if entry else None
+
+
+def _target(row: MethodRow, repository: Repository) -> Target:
+    method = TestMethod(
+        module=row.module,
+        test_file=row.test_file,
+        test_class=row.test_class,
+        test_method=row.test_method,
+        parameters=row.parameters,
+    )
+    if row.track is Track.GENERATION:
+        return Target(method=method)
+    path = row.old_test_file or row.test_file
+    source = _content(repository, row.old_rev, path)
+    if source is None:
+        raise StartStateInvalid(f'{path} is not there at old')
+    return Target(method=method, original=Original(method=_old_method(row, source), source=source))
+
+
+def _old_method(row: MethodRow, source: bytes) -> TestMethod:
+    """The identity at old; among overloads the one of the row's source."""
+    owner, name = row.old_test_class or row.test_class, row.old_test_method or row.test_method
+    found = [m for m in _methods(source, owner) if m.name == name]
+    exact = [member for member in found if member.source == row.old_source] or found
+    if not exact:
+        raise StartStateInvalid(f'{owner}#{name} is not in the file at old')
+    return TestMethod(
+        module=row.old_module or row.module,
+        test_file=row.old_test_file or row.test_file,
+        test_class=owner,
+        test_method=name,
+        parameters=exact[0].parameters,
+    )
+
+
+def _methods(source: bytes, owner: str) -> Iterator[Member]:
+    for type_ in parse(source).types:
+        if type_.name == owner:
+            yield from (member for member in type_.members if member.kind == 'method')

@@ -1,0 +1,236 @@
+"""Tasks: all test methods of one track in one test file of one pair, and what it takes to try them.
+
+Tasks of equal content in several pairs of a repository (branches, merges, rebased copies) are one
+task, which stands at the earliest of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+from datetime import UTC
+from datetime import datetime
+
+from coevo.errors import Fatal
+from coevo.git import Repository
+from coevo.old_pieces import StartStateInvalid
+from coevo.patches import tree_patch
+from coevo.reasons import Reason
+from coevo.records import Dependency
+from coevo.records import Drop
+from coevo.records import Environment
+from coevo.records import MethodRow
+from coevo.records import PairRow
+from coevo.records import RepositoryRow
+from coevo.records import Stage
+from coevo.records import TaskRow
+from coevo.records import Track
+from coevo.records import Walk
+from packagers.drafts import Draft
+from packagers.drafts import Group
+from packagers.drafts import draft
+from packagers.drafts import groups
+
+_MAIN = re.compile(r'(?:^|/)src/main/')
+_LATEST = datetime.max.replace(tzinfo=UTC)
+_WEAKEST_FIRST = ('shallow', 'branches_only', 'with_pulls')
+
+
+def build_tasks(
+    methods: Iterable[MethodRow],
+    pairs: Mapping[tuple[str, Walk], PairRow],
+    repositories: Iterable[RepositoryRow],
+    clones: Mapping[str, Repository],
+    environments: Mapping[tuple[str, str], Environment],
+) -> tuple[tuple[TaskRow, ...], dict[tuple[str, Walk], str], tuple[Drop, ...]]:
+    """The tasks, the task of each method row that has one, and a drop for each that none came of.
+
+    methods       rows with their contamination dates; those without a track are passed over
+    pairs         by pair_id and walk
+    clones        by repository
+    environments  by pair_id and module
+    """
+    maker = _Maker(
+        pairs=pairs,
+        repositories={row.repo: row for row in reversed(list(repositories))},
+        clones=clones,
+        environments=environments,
+    )
+    same: dict[tuple[str, ...], list[Draft]] = defaultdict(list)
+    drops = []
+    for group in groups(methods):
+        try:
+            found = draft(group, maker.clone(group))
+        except StartStateInvalid as error:
+            drops.append(_drop(group, str(error)))
+        else:
+            same[found.content].append(found)
+    tasks: list[TaskRow] = []
+    ids: dict[tuple[str, Walk], str] = {}
+    for drafts in same.values():
+        first, *copies = sorted(drafts, key=maker.age)
+        tasks.append(maker.task(first, copies))
+        for each in drafts:
+            rows = (*each.group.rows, *each.group.others)
+            ids |= {(row.method_id, row.walk): first.group.task_id for row in rows}
+    return tuple(sorted(tasks, key=lambda task: task.task_id)), ids, tuple(drops)
+
+
+def _drop(group: Group, detail: str) -> Drop:
+    row = group.rows[0]
+    return Drop(
+        repo=row.repo,
+        walk=row.walk,
+        pair_id=row.pair_id,
+        stage=Stage.TASK,
+        unit=Stage.TASK.unit,
+        key=group.task_id,
+        reason=Reason.START_STATE_INVALID,
+        detail=detail,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Maker:
+    """What tasks are made of beside the method rows."""
+
+    pairs: Mapping[tuple[str, Walk], PairRow]
+    repositories: Mapping[str, RepositoryRow]
+    clones: Mapping[str, Repository]
+    environments: Mapping[tuple[str, str], Environment]
+
+    def clone(self, group: Group) -> Repository:
+        repo = group.rows[0].repo
+        if repo not in self.clones:
+            raise Fatal(f'there is no clone of {repo} in the store; mine it again')
+        return self.clones[repo]
+
+    def pair(self, draft_: Draft) -> PairRow:
+        row = draft_.group.rows[0]
+        return self.pairs[row.pair_id, row.walk]
+
+    def age(self, draft_: Draft) -> tuple[datetime, str]:
+        pair = self.pair(draft_)
+        return pair.new_committer_date or _LATEST, pair.pair_id
+
+    def task(self, first: Draft, copies: Sequence[Draft]) -> TaskRow:
+        rows, pair = first.group.rows, self.pair(first)
+        row, repository = rows[0], self.repositories[pair.repo]
+        dependencies = merge_dependencies(rows)
+        return TaskRow(
+            task_id=first.group.task_id,
+            also_at=tuple(sorted(copy.group.rows[0].pair_id for copy in copies)),
+            pair_id=row.pair_id,
+            repo=row.repo,
+            url=repository.url,
+            license=repository.license,
+            language=row.language,
+            track=_track(row),
+            walk=row.walk,
+            old_rev=row.old_rev,
+            new_rev=row.new_rev,
+            old_author_date=pair.old_author_date,
+            old_committer_date=pair.old_committer_date,
+            new_author_date=pair.new_author_date,
+            new_committer_date=pair.new_committer_date,
+            contamination_date=_earliest([row.contamination_date for row in rows]),
+            contamination_basis=_weakest([row.contamination_basis for row in rows]),
+            code_first_seen=_earliest([row.code_first_seen for row in rows]),
+            module=row.module,
+            test_file=row.test_file,
+            test_methods=_test_methods(rows),
+            method_ids=tuple(row.method_id for row in rows),
+            start_file_sha256=first.start_sha256,
+            test_patch=first.test_patch,
+            source_patch=source_patch(self.clone(first.group), rows),
+            dependencies=dependencies,
+            focal_method=_focal_method(rows, dependencies),
+            environment=self.environments.get((row.pair_id, row.module)),
+        )
+
+
+def source_patch(repository: Repository, rows: Sequence[MethodRow]) -> str:
+    """The change of the main sources: Java and resources under any `src/main`, no POMs of modules.
+
+    Of a project that keeps its sources elsewhere, the files of the dependencies.
+    """
+    old, new = rows[0].old_rev, rows[0].new_rev
+    named = {dependency.file for row in rows for dependency in row.dependencies}
+    changed = (change.path for change in repository.changed(old, new))
+    return tree_patch(
+        repository, old, new, [path for path in changed if _MAIN.search(path) or path in named]
+    )
+
+
+def merge_dependencies(rows: Sequence[MethodRow]) -> tuple[Dependency, ...]:
+    """The dependencies of all methods, ranked by their best rank, then by how many name them."""
+    found: dict[tuple[str, ...], list[Dependency]] = defaultdict(list)
+    for row in rows:
+        for dependency in row.dependencies:
+            found[_declared(dependency)].append(dependency)
+    order = sorted(found, key=lambda key: (min(d.rank for d in found[key]), -len(found[key]), key))
+    return tuple(_merged(found[key], rank) for rank, key in enumerate(order, start=1))
+
+
+def _declared(dependency: Dependency) -> tuple[str, ...]:
+    return (
+        dependency.file,
+        f'{dependency.start_line:09d}',
+        dependency.declaration,
+        str(dependency.revised),
+    )
+
+
+def _merged(same: Sequence[Dependency], rank: int) -> Dependency:
+    couplings = [dependency.coupling for dependency in same if dependency.coupling is not None]
+    return replace(
+        same[0],
+        executed_old=_any(dependency.executed_old for dependency in same),
+        executed_new=_any(dependency.executed_new for dependency in same),
+        coupling=max(couplings, default=None),
+        rank=rank,
+    )
+
+
+def _any(values: Iterable[bool | None]) -> bool | None:
+    known = [value for value in values if value is not None]
+    return any(known) if known else None
+
+
+def _focal_method(rows: Sequence[MethodRow], dependencies: Sequence[Dependency]) -> str | None:
+    """The focal method of the row whose own first dependency is ranked best."""
+    places = {_declared(dependency): dependency.rank for dependency in dependencies}
+
+    def place(row: MethodRow) -> int:
+        first = min(row.dependencies, key=lambda d: d.rank, default=None)
+        return places[_declared(first)] if first else len(places) + 1
+
+    ordered = sorted(rows, key=place)
+    return next((row.focal_method for row in ordered if row.focal_method is not None), None)
+
+
+def _test_methods(rows: Sequence[MethodRow]) -> tuple[str, ...]:
+    """`Class#method` or `Outer$Inner#method`; overloads stand once."""
+    names = (f'{row.test_class.rpartition(".")[2]}#{row.test_method}' for row in rows)
+    return tuple(dict.fromkeys(names))
+
+
+def _track(row: MethodRow) -> Track:
+    assert row.track is not None, 'groups() yields rows with a track'
+    return row.track
+
+
+def _earliest(dates: Iterable[datetime | None]) -> datetime | None:
+    """The minimum; None if one is unknown, for it may be earlier than all."""
+    known = list(dates)
+    return None if None in known else min(date for date in known if date is not None)
+
+
+def _weakest(bases: Iterable[str | None]) -> str | None:
+    known = {basis for basis in bases if basis is not None}
+    return min(known, key=_WEAKEST_FIRST.index, default=None)

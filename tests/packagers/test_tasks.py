@@ -1,0 +1,382 @@
+"""Tasks made of method rows over repositories that the tests write."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import fields
+from dataclasses import replace
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from typing import TypeVar
+
+import pytest
+
+from coevo.errors import Fatal
+from coevo.git import Repository
+from coevo.records import Change
+from coevo.records import ClassPathEntry
+from coevo.records import Dependency
+from coevo.records import Drop
+from coevo.records import Environment
+from coevo.records import MethodRow
+from coevo.records import PairRow
+from coevo.records import RepositoryRow
+from coevo.records import Revised
+from coevo.records import TaskRow
+from coevo.records import Track
+from coevo.records import Walk
+from coevo.records import short_hash
+from coevo.syntax import parse
+from packagers.tasks import build_tasks
+from packagers.tasks import merge_dependencies
+from tests.repos import commit
+from tests.repos import git
+from tests.repos import init
+
+TEST_FILE = 'src/test/java/p/ShopTest.java'
+MAIN_FILE = 'src/main/java/p/Shop.java'
+REPO = 'owner/shop'
+ENVIRONMENT = Environment(
+    jdk='17',
+    build_tool='maven',
+    compile_command='mvn test-compile',
+    test_command='mvn test',
+    class_path=(ClassPathEntry(coordinates='g:a:1', sha256='0' * 64),),
+)
+
+
+def shop(body: str) -> str:
+    return f'package p;\n\npublic class Shop {{\n    {body}\n}}\n'
+
+
+def shop_test(*methods: str) -> str:
+    body = '\n'.join(f'    @Test public void {method}\n' for method in methods)
+    return f'package p;\n\nimport org.junit.Test;\n\npublic class ShopTest {{\n{body}}}\n'
+
+
+OLD = {
+    MAIN_FILE: shop('int sell() { return 1; }'),
+    TEST_FILE: shop_test('a() { one(); }', 'z() { }'),
+}
+NEW = {
+    MAIN_FILE: shop('int sell(int n) { return n; }'),
+    TEST_FILE: shop_test('a() { one(1); }', 'b() { two(); }', 'z() { }'),
+}
+
+
+Row = TypeVar('Row', MethodRow, PairRow, RepositoryRow)
+
+
+def filled(record: type[Row], values: Mapping[str, Any]) -> Row:
+    """A record with None wherever a test says nothing."""
+    return record(**({field.name: None for field in fields(record)} | dict(values)))
+
+
+def dependency(name: str, rank: int, **values: Any) -> Dependency:
+    return Dependency(
+        **{  # type: ignore[arg-type]
+            'declaration': f'int {name}()',
+            'file': MAIN_FILE,
+            'start_line': 4,
+            'end_line': 4,
+            'revised': Revised.MODIFIED,
+            'rank': rank,
+        }
+        | values
+    )
+
+
+def row(
+    old: str, new: str, name: str, track: Track | None, walk: Walk = Walk.PARENTS, **values: Any
+) -> MethodRow:
+    pair_id = short_hash(REPO, 'java', old, new)
+    inserted = track is Track.GENERATION
+    return filled(
+        MethodRow,
+        {
+            'method_id': short_hash(pair_id, name),
+            'repo': REPO,
+            'walk': walk,
+            'pair_id': pair_id,
+            'language': 'java',
+            'old_rev': old,
+            'new_rev': new,
+            'module': '.',
+            'test_file': TEST_FILE,
+            'test_class': 'p.ShopTest',
+            'test_method': name,
+            'parameters': (),
+            'change': Change.INSERTED if inserted else Change.CHANGED,
+            'track': track,
+            'dependencies': (),
+            'contamination_date': datetime(2020, 1, 2, tzinfo=UTC),
+            'contamination_basis': 'with_pulls',
+        }
+        | values,
+    )
+
+
+def pair_row(repository: Repository, row: MethodRow) -> PairRow:
+    old, new = repository.commit(row.old_rev), repository.commit(row.new_rev)
+    return filled(
+        PairRow,
+        {
+            'repo': row.repo,
+            'walk': row.walk,
+            'pair_id': row.pair_id,
+            'old_rev': old.rev,
+            'new_rev': new.rev,
+            'old_committer_date': old.committer_date,
+            'new_committer_date': new.committer_date,
+        },
+    )
+
+
+def build(
+    repo: Path, rows: Iterable[MethodRow]
+) -> tuple[tuple[TaskRow, ...], dict[tuple[str, Walk], str], tuple[Drop, ...]]:
+    repository, rows = Repository(repo / '.git'), tuple(rows)
+    return build_tasks(
+        rows,
+        {(row.pair_id, row.walk): pair_row(repository, row) for row in rows},
+        [
+            filled(
+                RepositoryRow, {'repo': REPO, 'url': 'https://example.org/shop', 'license': 'MIT'}
+            )
+        ],
+        {REPO: repository},
+        {(row.pair_id, '.'): ENVIRONMENT for row in rows},
+    )
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> tuple[Path, str, str]:
+    repo = init(tmp_path / 'repo')
+    old = commit(repo, 'old', {**OLD, 'pom.xml': '<old/>'}, date='2020-01-01T00:00:00Z')
+    new = commit(repo, 'new', {**NEW, 'pom.xml': '<new/>'}, date='2020-01-02T00:00:00Z')
+    return repo, old, new
+
+
+def patched(repo: Path, task: TaskRow, start: str | None) -> dict[str, str]:
+    """The files of a revision, the start file in its place, with the gold patch applied."""
+    git(repo, 'reset', '-q', '--hard', task.new_rev)
+    place = repo / task.test_file
+    if start is None:
+        place.unlink()
+    else:
+        place.write_bytes(start.encode())
+        assert hashlib.sha256(start.encode()).hexdigest() == task.start_file_sha256
+    git(repo, 'apply', '-', stdin=task.test_patch.encode())
+    return {path: (repo / path).read_text() for path in (TEST_FILE, MAIN_FILE)}
+
+
+def test_a_task_for_each_track_of_a_file(history: tuple[Path, str, str]) -> None:
+    repo, old, new = history
+    rows = [row(old, new, 'a', Track.UPDATE), row(old, new, 'b', Track.GENERATION)]
+    tasks, ids, drops = build(repo, [*rows, row(old, new, 'z', None)])
+    by_track = {task.track: task for task in tasks}
+    update, generation = by_track[Track.UPDATE], by_track[Track.GENERATION]
+    assert drops == ()
+    assert ids == {
+        (rows[0].method_id, Walk.PARENTS): update.task_id,
+        (rows[1].method_id, Walk.PARENTS): generation.task_id,
+    }
+    assert update.task_id == short_hash(REPO, 'java', old, new, 'update', TEST_FILE)
+    assert update.test_methods == ('ShopTest#a',)
+    reverted = shop_test('a() { one(); }', 'b() { two(); }', 'z() { }')
+    removed = shop_test('a() { one(1); }', 'z() { }')
+    assert patched(repo, update, reverted) == NEW
+    assert patched(repo, generation, removed) == NEW
+
+
+def test_the_source_patch_leads_from_old_to_new_without_poms(
+    history: tuple[Path, str, str],
+) -> None:
+    repo, old, new = history
+    (task,), _, _ = build(repo, [row(old, new, 'a', Track.UPDATE)])
+    git(repo, 'reset', '-q', '--hard', old)
+    git(repo, 'apply', '-', stdin=task.source_patch.encode())
+    assert git(repo, 'diff', '--name-only').split() == [MAIN_FILE]
+    assert (repo / MAIN_FILE).read_text() == NEW[MAIN_FILE]
+
+
+def test_the_columns_of_a_task(history: tuple[Path, str, str]) -> None:
+    repo, old, new = history
+    dates = [datetime(2020, 1, day, tzinfo=UTC) for day in (5, 3)]
+    rows = [
+        row(
+            old,
+            new,
+            name,
+            Track.UPDATE,
+            contamination_date=date,
+            contamination_basis=basis,
+            focal_method=focal,
+            dependencies=dependencies,
+        )
+        for name, date, basis, focal, dependencies in (
+            ('a', dates[0], 'with_pulls', 'other', (dependency('other', 2),)),
+            ('z', dates[1], 'branches_only', 'sell', (dependency('sell', 1),)),
+        )
+    ]
+    (task,), _, _ = build(repo, rows)
+    assert task.contamination_date == dates[1]
+    assert task.contamination_basis == 'branches_only'
+    assert task.code_first_seen is None
+    assert task.focal_method == 'sell'
+    assert task.environment == ENVIRONMENT
+    assert (task.url, task.license) == ('https://example.org/shop', 'MIT')
+    assert task.new_committer_date == datetime(2020, 1, 2, tzinfo=UTC)
+    assert task.method_ids == tuple(row.method_id for row in rows)
+    (undated,), _, _ = build(repo, [rows[0], replace(rows[1], contamination_date=None)])
+    assert undated.contamination_date is None
+
+
+def test_walks_share_a_task_that_stands_under_parents(history: tuple[Path, str, str]) -> None:
+    repo, old, new = history
+    rows = [row(old, new, 'a', Track.UPDATE, walk) for walk in (Walk.STATES, Walk.PARENTS)]
+    (task,), ids, _ = build(repo, rows)
+    assert task.walk is Walk.PARENTS
+    assert set(ids) == {(row.method_id, row.walk) for row in rows}
+    (alone,), _, _ = build(repo, rows[:1])
+    assert (alone.task_id, alone.walk) == (task.task_id, Walk.STATES)
+
+
+def test_a_rebased_copy_is_the_same_task(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    base = commit(repo, 'base', OLD, date='2020-01-01T00:00:00Z')
+    later = commit(repo, 'change', NEW, date='2020-03-01T00:00:00Z')
+    moved = commit(repo, 'base', {'README': 'x'}, date='2020-02-01T00:00:00Z', parents=[base])
+    earlier = commit(repo, 'change', NEW, date='2020-02-02T00:00:00Z')
+    rows = [row(base, later, 'b', Track.GENERATION), row(moved, earlier, 'b', Track.GENERATION)]
+    (task,), ids, drops = build(repo, rows)
+    assert (task.new_rev, task.also_at, drops) == (earlier, (rows[0].pair_id,), ())
+    assert set(ids.values()) == {task.task_id}
+    assert len(ids) == 2
+
+
+def test_the_file_is_absent_at_the_start_where_it_is_new(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    old = commit(repo, 'old', {MAIN_FILE: OLD[MAIN_FILE]})
+    new = commit(repo, 'new', NEW)
+    rows = [row(old, new, name, Track.GENERATION) for name in 'abz']
+    (task,), _, _ = build(repo, rows)
+    assert task.start_file_sha256 is None
+    assert patched(repo, task, None) == NEW
+
+
+def test_a_method_that_moved_is_reverted_from_its_old_file(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    path = 'src/test/java/q/OldTest.java'
+    before = 'package q;\n\nclass OldTest {\n    @Test void was() { Shop.old(); }\n}\n'
+    old = commit(repo, 'old', {MAIN_FILE: OLD[MAIN_FILE], path: before})
+    new = commit(repo, 'new', {**NEW, path: None})
+    moved = row(
+        old,
+        new,
+        'a',
+        Track.UPDATE,
+        old_test_file=path,
+        old_test_class='q.OldTest',
+        old_test_method='was',
+        old_module='.',
+        old_source='@Test void was() { Shop.old(); }',
+    )
+    (task,), _, _ = build(repo, [moved])
+    start = NEW[TEST_FILE].replace(
+        '@Test public void a() { one(1); }', '@Test void was() { Shop.old(); }'
+    )
+    assert patched(repo, task, start) == NEW
+
+
+def test_the_overload_of_the_rows_source_is_the_one_reverted_to(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    old = commit(repo, 'old', {TEST_FILE: shop_test('a(int n) { x(); }', 'a(long n) { y(); }')})
+    new = commit(repo, 'new', {TEST_FILE: shop_test('a(int n) { x(); }', 'a(char n) { z(); }')})
+    source = '@Test public void a(long n) { y(); }'
+    changed = row(old, new, 'a', Track.UPDATE, parameters=('char',), old_source=source)
+    (task,), _, _ = build(repo, [changed])
+    assert '-    @Test public void a(long n) { y(); }' in task.test_patch
+
+
+def test_a_helper_that_another_file_uses_stays(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    helper = '\n    static void help() { }\n}\n'
+    user = 'package p;\n\nclass OtherTest extends ShopTest { void x() { help(); } }\n'
+    new_test = shop_test('a() { help(); }', 'z() { }').removesuffix('}\n') + helper
+    old = commit(repo, 'old', {TEST_FILE: shop_test('z() { }')})
+    new = commit(repo, 'new', {TEST_FILE: new_test})
+    shared = commit(
+        repo, 'new', {TEST_FILE: new_test, 'src/test/java/p/OtherTest.java': user}, parents=[old]
+    )
+    for rev, stays in ((new, False), (shared, True)):
+        (task,), _, _ = build(repo, [row(old, rev, 'a', Track.GENERATION)])
+        assert ('+    static void help() { }' not in task.test_patch) is stays
+
+
+def test_what_gives_no_start_file_is_dropped_with_the_reason(
+    history: tuple[Path, str, str],
+) -> None:
+    repo, old, new = history
+    tasks, ids, (drop,) = build(repo, [row(old, new, 'gone', Track.UPDATE)])
+    assert (tasks, ids) == ((), {})
+    assert drop.key == short_hash(REPO, 'java', old, new, 'update', TEST_FILE)
+    assert (drop.reason, drop.unit) == ('start_state_invalid', 'task')
+    assert drop.detail == 'p.ShopTest#gone is not in the file at old'
+
+
+def test_a_repository_without_its_clone_is_said(history: tuple[Path, str, str]) -> None:
+    _, old, new = history
+    with pytest.raises(Fatal, match='no clone of owner/shop'):
+        build_tasks([row(old, new, 'a', Track.UPDATE)], {}, [], {}, {})
+
+
+def test_dependencies_are_merged_and_ranked_anew() -> None:
+    shared = dependency('shared', 2, coupling=0.1, executed_new=False)
+    rows = [
+        row('o', 'n', 'a', Track.UPDATE, dependencies=(dependency('first', 1), shared)),
+        row(
+            'o',
+            'n',
+            'b',
+            Track.UPDATE,
+            dependencies=(
+                dependency('rare', 2),
+                replace(shared, rank=2, coupling=0.4, executed_new=True),
+            ),
+        ),
+    ]
+    merged = merge_dependencies(rows)
+    assert [(d.declaration, d.rank) for d in merged] == [
+        ('int first()', 1),
+        ('int shared()', 2),
+        ('int rare()', 3),
+    ]
+    assert (merged[1].coupling, merged[1].executed_new, merged[1].executed_old) == (0.4, True, None)
+
+
+def test_the_order_of_the_rows_does_not_matter(history: tuple[Path, str, str]) -> None:
+    repo, old, new = history
+    rows = [
+        row(old, new, 'a', Track.UPDATE),
+        row(old, new, 'z', Track.UPDATE),
+        row(old, new, 'b', Track.GENERATION),
+        row(old, new, 'b', Track.GENERATION, Walk.STATES),
+    ]
+    assert build(repo, rows) == build(repo, rows[::-1])
+
+
+def test_every_method_of_a_task_stands_in_its_old_form(history: tuple[Path, str, str]) -> None:
+    repo, old, new = history
+    (task,), _, _ = build(repo, [row(old, new, 'a', Track.UPDATE)])
+    git(repo, 'reset', '-q', '--hard', new)
+    git(repo, 'apply', '--reverse', '-', stdin=task.test_patch.encode())
+    start = parse((repo / TEST_FILE).read_bytes())
+    assert not start.has_error
+    assert next(m.source for t in start.types for m in t.members) == (
+        '@Test public void a() { one(); }'
+    )
