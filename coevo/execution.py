@@ -8,6 +8,7 @@ A.2). Runs that disagree in outcome or failure signature are repeated once per o
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -16,12 +17,14 @@ from dataclasses import field
 from enum import StrEnum
 
 from coevo.labels import deciding_cells
+from coevo.labels import label
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
 from coevo.records import Candidate
 from coevo.records import Cell
+from coevo.records import Label
 from coevo.records import Outcome
 from coevo.records import Pair
 from coevo.records import TestMethod
@@ -188,21 +191,18 @@ def evaluate(workshop: Workshop, pair: Pair, wanted: Sequence[Wanted]) -> Evalua
         compiles=len(groups),
     )
     override = _first_pass(workshop, groups, cost)
-    for order in (Order.REVERSED, Order.ALONE):
-        for group in groups:
-            _pass(workshop, group, order, override, cost)
+    for group in groups:
+        _pass(workshop, group, Order.REVERSED, override, cost)
+    contradicted = _contradicted(wanted, settled, groups)
+    for group in groups:
+        _pass(workshop, group, Order.ALONE, override, cost, without=contradicted)
     for group in groups:
         _repeat_where_split(workshop, group, override, cost)
-    for group in groups:
-        for method_id, runs in group.runs.items():
-            settled[method_id, group.cell] = CellResult(
-                runs=tuple(runs), unit_ok=group.compiled.unit_ok
-            )
     return Evaluation(
         old=old,
         new=new,
         override=override,
-        results=dict(sorted(settled.items())),
+        results=_results(settled, groups),
         cost=cost,
     )
 
@@ -254,6 +254,46 @@ def _groups(
         yield group
 
 
+def _contradicted(
+    wanted: Sequence[Wanted],
+    settled: Mapping[tuple[str, Cell], CellResult],
+    groups: Sequence[_Group],
+) -> frozenset[str]:
+    """Methods that no label can have, by either verdict, after two runs that agree.
+
+    A drop needs no process of its own for each method; where the runs disagree the rest is run.
+    """
+    found = _results(settled, groups)
+    return frozenset(
+        item.method_id
+        for item in wanted
+        if not _can_be_labelled(item, {c: r for (m, c), r in found.items() if m == item.method_id})
+    )
+
+
+def _can_be_labelled(item: Wanted, cells: Mapping[Cell, CellResult]) -> bool:
+    if any(result.evidence is not Evidence.AGREED for result in cells.values()):
+        return True
+    verdicts = (
+        label(item.candidate.change, {cell: r.outcome for cell, r in cells.items()}),
+        label(item.candidate.change, {cell: r.unit_outcome for cell, r in cells.items()}),
+    )
+    return any(isinstance(verdict, Label) for verdict in verdicts)
+
+
+def _results(
+    settled: Mapping[tuple[str, Cell], CellResult], groups: Sequence[_Group]
+) -> dict[tuple[str, Cell], CellResult]:
+    """What was settled without a run, and what the groups hold by now; in a fixed order."""
+    found = dict(settled)
+    for group in groups:
+        for method_id, runs in group.runs.items():
+            found[method_id, group.cell] = CellResult(
+                runs=tuple(runs), unit_ok=group.compiled.unit_ok
+            )
+    return dict(sorted(found.items()))
+
+
 def _first_pass(workshop: Workshop, groups: Sequence[_Group], cost: Cost) -> str | None:
     """Run everything once; where an override may cure what failed, again with it, in all cells."""
     for group in groups:
@@ -278,9 +318,16 @@ def _needed_cure(workshop: Workshop, groups: Sequence[_Group]) -> str | None:
 
 
 def _pass(
-    workshop: Workshop, group: _Group, order: Order, override: str | None, cost: Cost
+    workshop: Workshop,
+    group: _Group,
+    order: Order,
+    override: str | None,
+    cost: Cost,
+    without: Collection[str] = (),
 ) -> None:
-    chosen = [m for m in group.open_methods() if not _timed_out_enough(group, m)]
+    chosen = [
+        m for m in group.open_methods() if m not in without and not _timed_out_enough(group, m)
+    ]
     if order is Order.ALONE:
         batches = [[method_id] for method_id in chosen]
     else:

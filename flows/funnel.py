@@ -46,7 +46,5 @@ def _step(stage: Stage, kept: int, drops: Sequence[Drop]) -> Step:
 
 def labels(segments: Sequence[Segment]) -> tuple[tuple[str, int], ...]:
     """How many methods have which label, most frequent first."""
-    counts = Counter(
-        str(row.label) for segment in segments for row in segment.methods if row.label
-    )
+    counts = Counter(str(row.label) for segment in segments for row in segment.methods if row.label)
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -65,7 +65,9 @@ def mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> 
     tracked = [item for item in judged if item.decision.track is not None]
     return Segment(
         key=segment_key(mine, pair),
-        pair=pair_row(change, evaluation, candidates=len(change.candidates), sandbox=mine.sandbox),
+        pair=pair_row(
+            change, evaluation, candidates=len(kept) + _sieved(drops), sandbox=mine.sandbox
+        ),
         methods=tuple(
             method_row(pair, item, evaluation, mine.sandbox)
             for item in judged

@@ -132,9 +132,7 @@ def _workshops(
         def open_workshop() -> Workshop:
             with opening:
                 if not yards:
-                    yards.append(
-                        java_maven.Yard(repository, sandbox=options.sandbox, stack=stack)
-                    )
+                    yards.append(java_maven.Yard(repository, sandbox=options.sandbox, stack=stack))
             return java_maven.JavaWorkshop(yards[0])
 
         def release(pair: Pair) -> None:

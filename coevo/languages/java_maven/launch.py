@@ -25,14 +25,14 @@ from coevo.sandbox import Mount
 from coevo.toolchain import Toolchain
 
 # The tree is laid out anew for every process, so that none sees what another one wrote.
-_LAY_OUT = """\
+_LAY_OUT = f"""\
 set -e
 folder=$1; shift
-while [ "$1" != -- ]; do cp -RP --preserve=mode,timestamps "$1/." {tree}/; shift; done
+while [ "$1" != -- ]; do cp -RP --preserve=mode,timestamps "$1/." {TREE}/; shift; done
 shift
-cd "{tree}/$folder"
+cd "{TREE}/$folder"
 exec "$@" 3>&1 1>&2
-""".format(tree=TREE)
+"""
 
 _JVM_OPTIONS = (
     '-ea',

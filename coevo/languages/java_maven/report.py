@@ -18,7 +18,6 @@ from coevo.languages.java_maven.places import HEAD
 from coevo.languages.java_maven.places import REPOSITORY
 from coevo.languages.java_maven.places import TREE
 
-
 LEVEL_RAISED = 'source-level-8'
 
 
@@ -99,9 +98,7 @@ class _Folder:
         return PurePosixPath(path).is_relative_to(PurePosixPath(BUILD_TREE, self.module))
 
 
-def _module(
-    index: int, project: Mapping[str, Any], folders: Mapping[str, _Folder]
-) -> Module:
+def _module(index: int, project: Mapping[str, Any], folders: Mapping[str, _Folder]) -> Module:
     name = project['module']
     here = folders[name]
     roots = [p for p in project['test_source_roots'] if here.has(p)]

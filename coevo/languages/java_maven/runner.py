@@ -73,9 +73,7 @@ def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[Target]) -> Batch:
         used = process.cpu_seconds()
     finally:
         process.kill()
-    return Batch(
-        verdicts=tuple(_verdicts(heard, late, status, process.noise())), cpu_seconds=used
-    )
+    return Batch(verdicts=tuple(_verdicts(heard, late, status, process.noise())), cpu_seconds=used)
 
 
 def _send(process: Process, nonce: str, targets: Sequence[Target]) -> None:

@@ -26,11 +26,15 @@ REQUESTS_PER_JVM = 60
 RESPONSE_BYTES = 1 << 30
 
 
+# What the builder says when a request, not the code it was about, has failed.
+FATAL_STATUS = ('crashed', 'out_of_memory')
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Died:
     """The JVM ended, or was ended, before it answered."""
 
-    reason: str  # time, exit:N
+    reason: str  # time, exit:N, or one of `FATAL_STATUS`
     noise: str
 
 
@@ -63,7 +67,11 @@ class Session:
                 return self._died(process, timed_out=expired.is_set())
         self._served += 1
         used = process.cpu_seconds() - before
-        return Answer(report=cast('dict[str, Any]', value), files=files, cpu_seconds=used)
+        report = cast('dict[str, Any]', value)
+        if report.get('status') in FATAL_STATUS:
+            self.close()
+            return Died(reason=report['status'], noise=str(report.get('log', '')))
+        return Answer(report=report, files=files, cpu_seconds=used)
 
     def close(self) -> None:
         if self._process is not None:

@@ -52,9 +52,7 @@ def write(root: Path) -> None:
 
 
 def builder_job(toolchain: Toolchain, mounts: Sequence[Mount], socket: Path) -> Job:
-    class_path = ':'.join(
-        tool_place(toolchain, path) for path in toolchain.builder_class_path
-    )
+    class_path = ':'.join(tool_place(toolchain, path) for path in toolchain.builder_class_path)
     return Job(
         argv=(
             str(toolchain.java),
@@ -128,4 +126,9 @@ def _options(compiler: Mapping[str, object]) -> Iterator[str]:
         yield '-parameters'
     if compiler.get('proc'):
         yield f'-proc:{compiler["proc"]}'
-
+    processors = compiler.get('processors')
+    if isinstance(processors, list) and processors:
+        yield from ('-processor', ','.join(map(str, processors)))
+    arguments = compiler.get('arguments')
+    if isinstance(arguments, list):
+        yield from map(str, arguments)

@@ -74,9 +74,7 @@ class JavaWorkshop:
             return None
         return Verdict(outcome=Outcome.COMPILE_ERROR, signature=signature)
 
-    def run(
-        self, compiled: Compiled, methods: Sequence[TestMethod], override: str | None
-    ) -> Batch:
+    def run(self, compiled: Compiled, methods: Sequence[TestMethod], override: str | None) -> Batch:
         """A method of which no concrete class was compiled is missing; no process is asked."""
         cell = self._cell_of(compiled)
         targets = [self._target(cell, method) for method in methods]
@@ -92,9 +90,7 @@ class JavaWorkshop:
                 self._slowest[methods[place]] = max(slowest, verdict.cpu_seconds)
         return Batch(verdicts=tuple(verdicts), cpu_seconds=batch.cpu_seconds)
 
-    def _process(
-        self, cell: CellImage, targets: tuple[Target, ...], override: str | None
-    ) -> Batch:
+    def _process(self, cell: CellImage, targets: tuple[Target, ...], override: str | None) -> Batch:
         code = self._yard.image(cell.compiled.code_rev)
         module = code.modules[cell.compiled.module]
         tests = self._yard.image(cell.compiled.tests_rev).tests

@@ -82,9 +82,7 @@ class Yard:
             Mount(source=self.toolchain.tools, target=f'{TOOLS}/programs'),
             Mount(source=self.toolchain.libraries, target=f'{TOOLS}/libraries'),
         )
-        self.launcher = Launcher(
-            toolchain=self.toolchain, workspace=self.root, mounts=self._mounts
-        )
+        self.launcher = Launcher(toolchain=self.toolchain, workspace=self.root, mounts=self._mounts)
 
     def session(self) -> Session:
         """A JVM of its own for builds and compilations, started on its first request."""
@@ -154,9 +152,7 @@ class Yard:
             compile_command=f'mvn{only} test-compile',
             test_command='java -jar <junit_jar> execute --class-path <classpath> <junit_args>',
             class_path=tuple(
-                ClassPathEntry(
-                    coordinates=entry.coordinates, sha256=self._proxy.sha256(entry.path)
-                )
+                ClassPathEntry(coordinates=entry.coordinates, sha256=self._proxy.sha256(entry.path))
                 for entry in known.class_path
                 if entry.path is not None
             ),
