@@ -1,0 +1,155 @@
+"""The dataset card: what a person has to know before using the data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from coevo.labels import CELL_ORDER
+from coevo.labels import TABLE
+from coevo.labels import TRACKS
+from coevo.reasons import BY_STAGE
+from coevo.schema import TABLES
+from packagers.funnel import funnel
+from packagers.manifests import About
+from packagers.rows import Rows
+
+CONTENTS = {
+    'methods': 'every labelled test method of every pair and walk, with its cells',
+    'tasks': 'test methods of one track in one test file of one pair, ready to attempt and score',
+    'cells': 'every single run of a test method in a cell',
+    'pairs': 'the pairs of adjacent revisions that were looked at',
+    'repositories': 'the repositories, walks and cutoffs',
+    'drops': 'everything that left the funnel, with the reason',
+    'withdrawn': 'what earlier snapshots had and this one has not, with the reason',
+    'timings': 'what each step cost; outside of the checksums',
+}
+
+INTRODUCTION = """\
+Test methods of public repositories, the code changes that they had to follow, and what happened
+when the tests of both revisions were run on the code of both. Everything here was executed: a
+label is what the cells said, not a guess from the diff.
+
+A *cell* is the whole test tree of one revision on the code of another: `told_cold`, `tnew_cnew`,
+`told_cnew` (old tests, new code) and `tnew_cold` (new tests, old code). A cell that decides a label
+was run in at least three fresh processes, in given and reversed order and alone, and all runs
+agreed; what a compiler said was asked once."""
+
+USE = """\
+```sh
+coevo query SNAPSHOT "SELECT * FROM tasks"
+coevo query SNAPSHOT --after 2024-06-30 --track update
+coevo verify SNAPSHOT
+coevo show SNAPSHOT TASK_ID
+```
+
+Or read `data/TABLE/*.parquet` with anything that reads Parquet. With `coevo.open(SNAPSHOT)` every
+table is a view; `standard` is what most people want: methods of the walk `parents` with complete
+evidence. The tables themselves hold all walks and are not filtered by it.
+
+**Contamination.** `contamination_date` is the earliest time at which the answer may have been
+public: over all refs of the clone, the earliest author, committer or descendant's committer date
+of a commit that holds the same test body. `code_first_seen` is the same for the changed source.
+Null means that there is no telling, and null is never clean. `--after 2024-06` keeps what is
+strictly later than the last day of that month, in every table."""
+
+LABELS = """\
+What each cell has to say; an empty one is not asked. `broken` is `fail`, `error`, `timeout` or
+`compile_error`."""
+
+FUNNEL = """\
+At every stage entered = kept + dropped, in its unit. A method is a test method of a pair; tasks are
+counted before equal ones are joined."""
+
+REASONS = """\
+Why something left the funnel, as in `drops`. A reason that is named after a cell and an outcome says
+that no label fits what that cell gave."""
+
+LIMITS = """\
+- `dependencies` come from the source (`dependency_source`), not from a run-time map, where the
+  column says `static`.
+- `track_by_module` follows Maven's verdict, where one test file that does not compile breaks its
+  module. It serves comparison; tasks are made from `track` alone.
+- An edit that stands in several pairs (branches, merges, rebased copies) is in `methods` each time,
+  with `duplicate_of`; as a task it is there once, with `also_at`.
+- The code is that of the repositories, each under its own licence (`repositories.license`, null
+  where it was not recognised)."""
+
+
+def text(rows: Rows, about: About) -> str:
+    """The card as Markdown, its head telling dataset viewers which files are which table."""
+    blocks = (
+        _configs(),
+        f'# coevo {about.month}',
+        INTRODUCTION,
+        '## Tables',
+        _table(('table', 'rows', 'content'), _tables(rows)),
+        '## Use',
+        USE,
+        '## Labels',
+        LABELS,
+        _table(('label', 'task', 'change', *CELL_ORDER, 'methods here'), _labels(rows)),
+        '## Funnel',
+        FUNNEL,
+        _table(('stage', 'unit', 'entered', 'kept', 'dropped'), _stages(rows)),
+        *_unmined(about),
+        '## Reasons',
+        REASONS,
+        _table(('stage', 'reason', 'here', 'meaning'), _reasons(rows)),
+        '## Limits',
+        LIMITS,
+    )
+    return '\n\n'.join(blocks) + '\n'
+
+
+def _configs() -> str:
+    lines = ['---', 'license: other', 'tags:', '- code', '- software-testing', 'configs:']
+    for name in TABLES:
+        lines += [f'- config_name: {name}', '  data_files:', '  - split: train']
+        lines += [f'    path: data/{name}/*.parquet']
+        if name == 'tasks':
+            lines += ['  default: true']
+    return '\n'.join((*lines, '---'))
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [head, ['---'] * len(head), *rows]
+    return '\n'.join(f'| {" | ".join(map(str, line))} |' for line in lines)
+
+
+def _tables(rows: Rows) -> Iterator[tuple[str, str, str]]:
+    for name, content in CONTENTS.items():
+        # How many steps were timed may differ from run to run, as the seconds do.
+        count = '' if name == 'timings' else str(len(getattr(rows, name)))
+        yield f'`{name}`', count, content
+
+
+def _labels(rows: Rows) -> Iterator[tuple[object, ...]]:
+    counts = Counter(row.label for row in rows.methods)
+    for row in TABLE:
+        cells = (row.demands[cell].value if cell in row.demands else '' for cell in CELL_ORDER)
+        is_task = 'yes' if row.label in TRACKS else ''
+        yield f'`{row.label}`', is_task, row.change, *cells, counts[row.label]
+
+
+def _stages(rows: Rows) -> Iterator[tuple[object, ...]]:
+    for step in funnel(rows):
+        dropped = step.entered - step.kept
+        yield step.stage, step.stage.unit, step.entered, step.kept, dropped
+
+
+def _unmined(about: About) -> Iterator[str]:
+    for partition, count in sorted(about.unmined.items()):
+        yield (
+            f'{count} pairs of {partition.repo} ({partition.walk}) entered the walk but are not '
+            'mined yet.'
+        )
+
+
+def _reasons(rows: Rows) -> Iterator[tuple[object, ...]]:
+    counts = Counter((drop.stage, drop.reason) for drop in rows.drops)
+    for stage, reasons in BY_STAGE.items():
+        for reason, meaning in reasons.items():
+            yield stage, f'`{reason}`', counts[stage, reason], meaning

@@ -1,0 +1,124 @@
+"""The snapshot's description in Croissant 1.0 (https://docs.mlcommons.org/croissant/)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from coevo.schema import TABLES
+from coevo.schema import arrow_schema
+from packagers.manifests import UNCHECKED
+from packagers.manifests import Checksums
+
+CONTEXT = {
+    '@language': 'en',
+    '@vocab': 'https://schema.org/',
+    'citeAs': 'cr:citeAs',
+    'column': 'cr:column',
+    'conformsTo': 'dct:conformsTo',
+    'cr': 'http://mlcommons.org/croissant/',
+    'data': {'@id': 'cr:data', '@type': '@json'},
+    'dataType': {'@id': 'cr:dataType', '@type': '@vocab'},
+    'dct': 'http://purl.org/dc/terms/',
+    'examples': {'@id': 'cr:examples', '@type': '@json'},
+    'extract': 'cr:extract',
+    'field': 'cr:field',
+    'fileObject': 'cr:fileObject',
+    'fileProperty': 'cr:fileProperty',
+    'fileSet': 'cr:fileSet',
+    'format': 'cr:format',
+    'includes': 'cr:includes',
+    'isLiveDataset': 'cr:isLiveDataset',
+    'jsonPath': 'cr:jsonPath',
+    'key': 'cr:key',
+    'md5': 'cr:md5',
+    'parentField': 'cr:parentField',
+    'path': 'cr:path',
+    'recordSet': 'cr:recordSet',
+    'references': 'cr:references',
+    'regex': 'cr:regex',
+    'repeated': 'cr:repeated',
+    'replace': 'cr:replace',
+    'sc': 'https://schema.org/',
+    'separator': 'cr:separator',
+    'source': 'cr:source',
+    'subField': 'cr:subField',
+    'transform': 'cr:transform',
+}
+
+
+def text(month: str, files: Checksums) -> str:
+    """The description as JSON-LD; only columns of one plain value are fields of it."""
+    names = [name for name in TABLES if name != UNCHECKED]
+    content = {
+        '@context': CONTEXT,
+        '@type': 'sc:Dataset',
+        'conformsTo': 'http://mlcommons.org/croissant/1.0',
+        'name': f'coevo-{month}',
+        'description': 'Test methods and the code changes that they had to follow, with what '
+        'running the tests at both revisions gave.',
+        'license': 'Each repository has its own: see the column license of the table repositories.',
+        'url': 'README.md',
+        'version': f'{month.replace("-", ".")}.0',
+        'datePublished': f'{month}-01',
+        'distribution': [_file(name, files) for name in names],
+        'recordSet': [_records(name) for name in names],
+    }
+    return f'{json.dumps(content, indent=2, ensure_ascii=False)}\n'
+
+
+def _file(name: str, files: Checksums) -> dict[str, Any]:
+    path = f'data/{name}/part-0.parquet'
+    return {
+        '@type': 'cr:FileObject',
+        '@id': f'{name}.parquet',
+        'name': f'{name}.parquet',
+        'contentUrl': path,
+        'contentSize': f'{files[path]["size"]} B',
+        'encodingFormat': 'application/x-parquet',
+        'sha256': files[path]['sha256'],
+    }
+
+
+def _records(name: str) -> dict[str, Any]:
+    return {
+        '@type': 'cr:RecordSet',
+        '@id': name,
+        'name': name,
+        'field': list(_fields(name, arrow_schema(TABLES[name]))),
+    }
+
+
+def _fields(table: str, schema: pa.Schema) -> Iterator[dict[str, Any]]:
+    for column in schema:
+        kind, repeated = column.type, pa.types.is_list(column.type)
+        if repeated:
+            kind = kind.value_type
+        if pa.types.is_struct(kind):
+            continue
+        field = {
+            '@type': 'cr:Field',
+            '@id': f'{table}/{column.name}',
+            'name': column.name,
+            'dataType': _data_type(kind),
+            'source': {
+                'fileObject': {'@id': f'{table}.parquet'},
+                'extract': {'column': column.name},
+            },
+        }
+        yield field | ({'repeated': True} if repeated else {})
+
+
+def _data_type(kind: pa.DataType) -> str:
+    if pa.types.is_timestamp(kind):
+        return 'sc:DateTime'
+    if pa.types.is_boolean(kind):
+        return 'sc:Boolean'
+    if pa.types.is_integer(kind):
+        return 'sc:Integer'
+    if pa.types.is_floating(kind):
+        return 'sc:Float'
+    return 'sc:Text'

@@ -1,0 +1,92 @@
+"""The manifest: what a snapshot was made of, and the checksum of every file that has to be so."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from coevo.records import RepositoryRow
+from coevo.schema import SCHEMA_VERSION
+from coevo.schema import TABLES
+from coevo.store import Partition
+from packagers.rows import Rows
+
+# Outside of the checksummed core: seconds are not the same twice.
+UNCHECKED = 'timings'
+
+Checksums = dict[str, dict[str, str | int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What is said of a snapshot beside its rows."""
+
+    month: str
+    parameters: Mapping[str, str | int | float | None]
+    unmined: Mapping[Partition, int]
+
+
+def checksums(folder: Path, files: Iterable[Path]) -> Checksums:
+    """SHA-256 and size in bytes by path in the snapshot, but for what is not checked."""
+    return {
+        file.relative_to(folder).as_posix(): {
+            'sha256': hashlib.sha256(file.read_bytes()).hexdigest(),
+            'size': file.stat().st_size,
+        }
+        for file in files
+        if UNCHECKED not in file.parts
+    }
+
+
+def text(rows: Rows, about: About, files: Checksums) -> str:
+    """The manifest as JSON, keys sorted, with a newline at the end."""
+    content = {
+        'schema_version': SCHEMA_VERSION,
+        'month': about.month,
+        'parameters': dict(about.parameters),
+        'tools': _tools(rows),
+        'walks': [_walk(row, about) for row in rows.repositories],
+        'rows': {name: len(getattr(rows, name)) for name in TABLES if name != UNCHECKED},
+        'files': files,
+    }
+    return f'{json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)}\n'
+
+
+def _tools(rows: Rows) -> dict[str, list[Any]]:
+    """Versions as the store recorded them, not those of the machine that releases."""
+    built = [row.environment for row in rows.environments]
+    builders = {name for pair in rows.pairs for name in (pair.builder_old, pair.builder_new)}
+    return {
+        'engine': sorted({row.engine_version for row in rows.repositories}),
+        'jdk': sorted({pair.jdk for pair in rows.pairs if pair.jdk}),
+        'builder': sorted(filter(None, builders)),
+        'build_tool': sorted({environment.build_tool for environment in built}),
+        'sandbox': sorted({pair.sandbox for pair in rows.pairs}),
+    }
+
+
+def _walk(row: RepositoryRow, about: About) -> dict[str, Any]:
+    partition = Partition(repo=row.repo, language=row.language, walk=row.walk)
+    return {
+        'repo': row.repo,
+        'language': row.language,
+        'walk': row.walk,
+        'ref': row.ref,
+        'head': row.head,
+        'cutoff': _moment(row.cutoff),
+        'commits_visited': row.commits_visited,
+        'commits_kept': row.commits_kept,
+        'pairs_unmined': about.unmined.get(partition, 0),
+        'profile': row.profile,
+        'engine_version': row.engine_version,
+    }
+
+
+def _moment(date: datetime | None) -> str | None:
+    return date and date.isoformat()

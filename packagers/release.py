@@ -1,0 +1,190 @@
+"""Release a store: an immutable, checksummed snapshot that is the same whoever makes it.
+
+    SNAPSHOT/data/TABLE/part-0.parquet   the tables
+    SNAPSHOT/manifest.json               what it was made of, and the checksum of every other file
+    SNAPSHOT/README.md, croissant.json   the dataset card, for people and for machines
+
+`data/timings` alone is outside of the checksums: seconds are not the same twice.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import tempfile
+from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from pathlib import Path
+
+from coevo import durable
+from coevo.errors import Fatal
+from coevo.records import Drop
+from coevo.records import MethodRow
+from coevo.records import TaskRow
+from coevo.records import Walk
+from coevo.schema import TABLES
+from coevo.snapshot import MANIFEST
+from coevo.store import Partition
+from coevo.store import Store
+from packagers import card
+from packagers import croissant
+from packagers import manifests
+from packagers.parquet import write_table
+from packagers.rows import Rows
+from packagers.rows import gather
+from packagers.rows import mark_duplicates
+from packagers.rows import ordered
+from packagers.rows import unmined
+from packagers.withdrawal import withdraw
+
+# Methods with their contamination columns filled, in any order.
+Date = Callable[[Rows], Sequence[MethodRow]]
+# Tasks, the task_id of each (method_id, walk) that is part of one, and the drops of the stage.
+Built = tuple[Sequence[TaskRow], Mapping[tuple[str, Walk], str], Sequence[Drop]]
+Build = Callable[[Rows], Built]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One release.
+
+    month       of the snapshot, YYYY-MM; None is that of the newest commit visited
+    previous    an earlier snapshot: what it had and this one has not is withdrawn
+    parameters  what else decided the data, for the manifest
+    """
+
+    snapshot: Path
+    date: Date
+    build: Build
+    month: str | None = None
+    previous: Path | None = None
+    parameters: Mapping[str, str | int | float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseReport:
+    """What a release did; `written` is false where the same snapshot was there already."""
+
+    snapshot: Path
+    written: bool
+    rows: Mapping[str, int]
+    unmined: tuple[tuple[Partition, int], ...]
+
+    @property
+    def sentence(self) -> str:
+        counts = ', '.join(f'{self.rows[name]} {name}' for name in ('tasks', 'methods', 'pairs'))
+        done = 'written' if self.written else 'already there, with the same bytes'
+        missing = ''.join(
+            f'\n{count} pairs of {partition.repo} ({partition.walk}) are not mined yet: they are '
+            'missing in it'
+            for partition, count in self.unmined
+        )
+        return f'{self.snapshot}: {counts}; {done}{missing}'
+
+
+def release(store: Store, plan: Plan) -> ReleaseReport:
+    """Write the snapshot of all that a store holds; Fatal if another one is there."""
+    _check_target(plan.snapshot)
+    rows = assemble(gather(store), plan)
+    month = _checked(plan.month) if plan.month else _newest(rows)
+    if plan.previous is not None:
+        rows = dataclasses.replace(rows, withdrawn=withdraw(plan.previous, rows, month))
+    missing = unmined(store)
+    about = manifests.About(month=month, parameters=plan.parameters, unmined=dict(missing))
+    plan.snapshot.absolute().parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix=f'.{plan.snapshot.name}.new-', dir=plan.snapshot.absolute().parent
+    ) as folder:
+        made = Path(folder) / 'snapshot'
+        write(made, rows, about)
+        written = _put(made, plan.snapshot)
+    counts = {name: len(getattr(rows, name)) for name in TABLES}
+    return ReleaseReport(snapshot=plan.snapshot, written=written, rows=counts, unmined=missing)
+
+
+def assemble(rows: Rows, plan: Plan) -> Rows:
+    """The rows with the columns and the tasks that only all of them together give."""
+    rows = dataclasses.replace(rows, methods=ordered('methods', plan.date(rows)))
+    rows = dataclasses.replace(rows, methods=mark_duplicates(rows))
+    tasks, task_ids, drops = plan.build(rows)
+    methods = (
+        dataclasses.replace(row, task_id=task_ids.get((row.method_id, row.walk)))
+        for row in rows.methods
+    )
+    return dataclasses.replace(
+        rows,
+        methods=tuple(methods),
+        tasks=ordered('tasks', tasks),
+        drops=ordered('drops', (*rows.drops, *drops)),
+    )
+
+
+def write(folder: Path, rows: Rows, about: manifests.About) -> None:
+    """Everything of a snapshot into a new folder."""
+    files = [write_table(folder, name, getattr(rows, name)) for name in TABLES]
+    data = manifests.checksums(folder, files)
+    _text(folder / 'croissant.json', croissant.text(about.month, data))
+    _text(folder / 'README.md', card.text(rows, about))
+    texts = [folder / 'croissant.json', folder / 'README.md']
+    checked = data | manifests.checksums(folder, texts)
+    _text(folder / MANIFEST, manifests.text(rows, about, checked))
+    for path in sorted(folder.rglob('*'), reverse=True):
+        durable.sync(path)
+
+
+def _text(path: Path, text: str) -> None:
+    durable.write(path, [text.encode()])
+
+
+def _checked(month: str) -> str:
+    if not re.fullmatch(r'\d{4}-(0[1-9]|1[0-2])', month):
+        raise Fatal(f'{month!r} is no month: write it as 2024-06')
+    return month
+
+
+def _newest(rows: Rows) -> str:
+    dates = [row.cutoff for row in rows.repositories if row.cutoff is not None]
+    if not dates:
+        raise Fatal('No commit in the store has a date: say the month of the snapshot by --month')
+    return f'{max(dates):%Y-%m}'
+
+
+def _check_target(snapshot: Path) -> None:
+    if not snapshot.exists() or (snapshot / MANIFEST).is_file():
+        return
+    if not snapshot.is_dir() or any(snapshot.iterdir()):
+        raise Fatal(f'{snapshot} is there and is no snapshot: name another folder')
+
+
+def _put(made: Path, target: Path) -> bool:
+    """Rename into place; False if the same is there, Fatal if another one is."""
+    if (target / MANIFEST).is_file():
+        if _differing(made, target):
+            raise Fatal(
+                f'{target} holds another snapshot, and snapshots do not change: name another '
+                'folder, or compare them first (coevo query)'
+            )
+        return False
+    if target.exists():
+        target.rmdir()
+    made.rename(target.absolute())
+    durable.sync(target.absolute().parent)
+    return True
+
+
+def _differing(made: Path, target: Path) -> list[Path]:
+    """The files but `timings` that are not the same in both."""
+    names = {
+        path.relative_to(folder)
+        for folder in (made, target)
+        for path in folder.rglob('*')
+        if path.is_file() and 'timings' not in path.parts
+    }
+    return sorted(name for name in names if _bytes(made / name) != _bytes(target / name))
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None

@@ -1,0 +1,155 @@
+"""All rows of a store, as a release takes them: one segment for each pair, in no one's order."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from datetime import datetime
+from typing import TypeVar
+
+from coevo.errors import Fatal
+from coevo.records import CellRow
+from coevo.records import Change
+from coevo.records import Drop
+from coevo.records import EnvironmentRow
+from coevo.records import MethodRow
+from coevo.records import PairRow
+from coevo.records import RepositoryRow
+from coevo.records import TaskRow
+from coevo.records import TimingRow
+from coevo.records import Walk
+from coevo.records import WithdrawnRow
+from coevo.schema import KEYS
+from coevo.store import Partition
+from coevo.store import Store
+
+# A test that did not change meets another change of the code in every pair: no copy of itself.
+_EDITED = (Change.INSERTED, Change.CHANGED, Change.DELETED)
+_LATEST = datetime.max.replace(tzinfo=UTC)
+
+Row = TypeVar('Row')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """What becomes the tables of a snapshot; `environments` serve the making of tasks only."""
+
+    repositories: tuple[RepositoryRow, ...]
+    pairs: tuple[PairRow, ...]
+    methods: tuple[MethodRow, ...]
+    cells: tuple[CellRow, ...]
+    drops: tuple[Drop, ...]
+    timings: tuple[TimingRow, ...]
+    environments: tuple[EnvironmentRow, ...]
+    tasks: tuple[TaskRow, ...] = ()
+    withdrawn: tuple[WithdrawnRow, ...] = ()
+
+
+def gather(store: Store) -> Rows:
+    """Every partition's rows, sorted; Fatal if there are none or they may not be released."""
+    partitions = store.partitions()
+    if not partitions:
+        raise Fatal(f'{store.root} holds nothing: mine a repository first (coevo mine)')
+    walks = [store.walk(partition) for partition in partitions]
+    found = [list(store.segments(partition)) for partition in partitions]
+    segments = [segment for each in found for segment in each]
+    rows = Rows(
+        repositories=ordered(
+            'repositories',
+            (
+                _reached(walk.repository, [segment.pair for segment in each])
+                for walk, each in zip(walks, found, strict=True)
+            ),
+        ),
+        pairs=ordered('pairs', (segment.pair for segment in segments)),
+        methods=ordered('methods', (row for segment in segments for row in segment.methods)),
+        cells=ordered('cells', (row for segment in segments for row in segment.cells)),
+        drops=ordered(
+            'drops',
+            (
+                *(drop for walk in walks for drop in walk.drops),
+                *(drop for segment in segments for drop in segment.drops),
+            ),
+        ),
+        timings=ordered('timings', (row for segment in segments for row in segment.timings)),
+        environments=tuple(
+            sorted(
+                {row for segment in segments for row in segment.environments},
+                key=lambda row: (row.pair_id, row.module),
+            )
+        ),
+    )
+    _refuse_unsafe(rows)
+    return rows
+
+
+def ordered(table: str, rows: Iterable[Row]) -> tuple[Row, ...]:
+    """The rows of a table by repository and key, whatever their order."""
+
+    def place(row: Row) -> tuple[object, ...]:
+        return (getattr(row, 'repo', ''), *(getattr(row, name) for name in KEYS[table]))
+
+    return tuple(sorted(rows, key=place))
+
+
+def mark_duplicates(rows: Rows) -> tuple[MethodRow, ...]:
+    """The methods, `duplicate_of` pointing to the earliest edit of the same test to the same text.
+
+    Branches, cherry-picks and merges repeat an edit in other pairs of the walk.
+    """
+    same: dict[tuple[object, ...], list[MethodRow]] = defaultdict(list)
+    for row in rows.methods:
+        if row.change in _EDITED:
+            same[_edit(row)].append(row)
+    dates = {(pair.pair_id, pair.walk): pair.new_committer_date for pair in rows.pairs}
+    first_of = dict(_copies(same.values(), dates))
+    return tuple(
+        dataclasses.replace(row, duplicate_of=first_of.get((row.method_id, row.walk)))
+        for row in rows.methods
+    )
+
+
+def unmined(store: Store) -> tuple[tuple[Partition, int], ...]:
+    """The partitions of which pairs are still to be mined, and how many."""
+    counted = ((partition, len(store.unmined(partition))) for partition in store.partitions())
+    return tuple((partition, count) for partition, count in counted if count)
+
+
+def _edit(row: MethodRow) -> tuple[object, ...]:
+    place = (row.module, row.test_file, row.test_class, row.test_method, row.parameters)
+    verdict = (row.label, row.label_by_module)
+    return (row.repo, row.language, row.walk, *place, row.old_source, row.new_source, *verdict)
+
+
+def _copies(
+    groups: Iterable[Sequence[MethodRow]], dates: Mapping[tuple[str, Walk], datetime | None]
+) -> Iterator[tuple[tuple[str, Walk], str]]:
+    def age(row: MethodRow) -> tuple[datetime, str]:
+        return dates.get((row.pair_id, row.walk)) or _LATEST, row.pair_id
+
+    for group in groups:
+        first, *copies = sorted(group, key=age)
+        for row in copies:
+            yield (row.method_id, row.walk), first.method_id
+
+
+def _reached(repository: RepositoryRow, pairs: Sequence[PairRow]) -> RepositoryRow:
+    """A cutoff that was not given is the newest commit's date: no clock is asked."""
+    dates = [pair.new_committer_date for pair in pairs if pair.new_committer_date is not None]
+    cutoff = repository.cutoff or max(dates, default=None)
+    return dataclasses.replace(repository, cutoff=cutoff)
+
+
+def _refuse_unsafe(rows: Rows) -> None:
+    for row in (*rows.pairs, *rows.methods):
+        if row.sandbox == 'none':
+            raise Fatal(
+                f'{row.repo} was mined with --sandbox none, which is not released: mine it again '
+                'in a sandbox, into another --store'
+            )

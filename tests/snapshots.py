@@ -1,0 +1,95 @@
+"""Snapshots written by the tests through the real release, with dates and tasks made up."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from coevo.records import MethodRow
+from coevo.records import PairRow
+from coevo.records import TaskRow
+from coevo.records import short_hash
+from coevo.store import Store
+from packagers.release import Built
+from packagers.release import Plan
+from packagers.release import ReleaseReport
+from packagers.release import release
+from packagers.rows import Rows
+from tests import segments
+
+
+def make(folder: Path, *numbers: int, store: Store | None = None) -> Path:
+    """A snapshot of these pairs; pair 1 has no contamination date."""
+    store = store or Store(folder / 'store')
+    segments.fill(store, *numbers)
+    target = folder / 'snapshot'
+    write(store, target)
+    return target
+
+
+def write(store: Store, target: Path, **changed: object) -> ReleaseReport:
+    plan = Plan(snapshot=target, date=date, build=build)
+    return release(store, dataclasses.replace(plan, **changed))  # type: ignore[arg-type]
+
+
+def date(rows: Rows) -> Sequence[MethodRow]:
+    """Public since its pair, as a test that never stood anywhere else; of pair 1 nobody knows."""
+    dates = {pair.pair_id: pair.new_committer_date for pair in rows.pairs}
+    dates[segments.pair_id(1)] = None
+    return [
+        dataclasses.replace(
+            row, contamination_date=dates[row.pair_id], contamination_basis='branches_only'
+        )
+        for row in rows.methods
+    ]
+
+
+def build(rows: Rows) -> Built:
+    """A task for each pair, track and file."""
+    pairs = {pair.pair_id: pair for pair in rows.pairs}
+    groups: dict[tuple[str, str], list[MethodRow]] = defaultdict(list)
+    for row in rows.methods:
+        if row.track is not None:
+            groups[row.pair_id, row.track].append(row)
+    tasks = [_task(members, pairs[pair_id]) for (pair_id, _), members in groups.items()]
+    ids = {(method_id, task.walk): task.task_id for task in tasks for method_id in task.method_ids}
+    return tasks, ids, ()
+
+
+def _task(rows: Sequence[MethodRow], pair: PairRow) -> TaskRow:
+    row = rows[0]
+    assert row.track is not None
+    return TaskRow(
+        task_id=short_hash(
+            row.repo, row.language, row.old_rev, row.new_rev, row.track, row.test_file
+        ),
+        also_at=(),
+        pair_id=row.pair_id,
+        repo=row.repo,
+        url=None,
+        license='Apache-2.0',
+        language=row.language,
+        track=row.track,
+        walk=row.walk,
+        old_rev=row.old_rev,
+        new_rev=row.new_rev,
+        old_author_date=pair.old_author_date,
+        old_committer_date=pair.old_committer_date,
+        new_author_date=pair.new_author_date,
+        new_committer_date=pair.new_committer_date,
+        contamination_date=row.contamination_date,
+        contamination_basis=row.contamination_basis,
+        code_first_seen=None,
+        module=row.module,
+        test_file=row.test_file,
+        test_methods=tuple(f'{each.test_class}#{each.test_method}' for each in rows),
+        method_ids=tuple(each.method_id for each in rows),
+        start_file_sha256=None,
+        test_patch=f'--- a/{row.test_file}\n+++ b/{row.test_file}\n@@ -1 +1 @@\n-old\n+now\n',
+        source_patch='--- a/F.java\n+++ b/F.java\n@@ -1 +1 @@\n-int a;\n+int b;\n',
+        dependencies=row.dependencies,
+        focal_method=row.focal_method,
+        environment=segments.ENVIRONMENT,
+    )
