@@ -85,18 +85,21 @@ class Repository:
         """
         waiting: list[tuple[int, int, str, Header | None]] = []
         seen: set[str] = set()
-        found = [head]
-        while found or waiting:
-            for rev in found:
-                if rev not in seen:
-                    seen.add(rev)
-                    header = self._readable(rev)
-                    date = header.committer_seconds if header else None
-                    heapq.heappush(waiting, (-(date or 0), len(seen), rev, header))
+
+        def meet(rev: str) -> None:
+            if rev not in seen:
+                seen.add(rev)
+                header = self._readable(rev)
+                date = header.committer_seconds if header else None
+                heapq.heappush(waiting, (-(date or 0), len(seen), rev, header))
+
+        meet(head)
+        while waiting:
             _, _, rev, header = heapq.heappop(waiting)
             yield rev, header
             parents = header.parents if header else ()
-            found = list(parents[:1] if first_parent else parents)
+            for parent in parents[:1] if first_parent else parents:
+                meet(parent)
 
     def text(self, rev: str, path: str) -> str | None:
         """The text of a file; None where it does not exist."""

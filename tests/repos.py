@@ -105,3 +105,16 @@ def _start_from(repo: Path, parents: Sequence[str]) -> None:
         git(repo, 'reset', '-q', '--hard', parents[0])
         return
     git(repo, 'rm', '-rfq', '--ignore-unmatch', '.')
+
+
+def write_object(repo: Path, kind: str, content: bytes) -> str:
+    """Put an object into the store as it is, however malformed; its id."""
+    return git(repo, 'hash-object', '-w', '--literally', '-t', kind, '--stdin', stdin=content)
+
+
+def damage(repo: Path, oid: str) -> None:
+    """Cut a loose object in half."""
+    path = repo / '.git' / 'objects' / oid[:2] / oid[2:]
+    content = path.read_bytes()
+    path.chmod(0o644)
+    path.write_bytes(content[: len(content) // 2])

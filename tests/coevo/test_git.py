@@ -1,0 +1,292 @@
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from coevo.errors import Fatal
+from coevo.git import CorruptObject
+from coevo.git import FileChange
+from coevo.git import Repository
+from tests.repos import commit
+from tests.repos import commit_tree
+from tests.repos import damage
+from tests.repos import git
+from tests.repos import init
+from tests.repos import write_object
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return init(tmp_path / 'repo')
+
+
+def read(repo: Path) -> Repository:
+    return Repository(repo / '.git')
+
+
+def raw_commit(repo: Path, author: str, committer: str, *parents: str) -> str:
+    """A commit object with the dates as they are given, good or bad."""
+    lines = [f'tree {write_object(repo, "tree", b"")}', *(f'parent {p}' for p in parents)]
+    lines += [f'author Ada <a@b> {author}', f'committer Ada <a@b> {committer}', '', 'message', '']
+    return write_object(repo, 'commit', '\n'.join(lines).encode())
+
+
+def test_commit_ids_are_constants(repo: Path) -> None:
+    rev = commit(repo, 'first', {'A.java': 'class A {}'})
+    assert rev == '18a850d8c7a8e6c71bb07c7549c190eac7ef7f10'
+
+
+def test_resolves_branches_tags_and_short_hashes(repo: Path) -> None:
+    rev = commit(repo, 'first', {'a': 'a'})
+    git(repo, 'tag', '-a', '-m', 'one', 'v1')
+    repository = read(repo)
+    for ref in ('HEAD', 'main', 'refs/heads/main', 'v1', rev[:8]):
+        assert repository.resolve(ref) == rev
+
+
+@pytest.mark.parametrize('ref', ['', '--all', 'none', 'HEAD\nHEAD', 'HEAD:a', 'HEAD~5'])
+def test_refuses_what_names_no_commit(repo: Path, ref: str) -> None:
+    commit(repo, 'first', {'a': 'a'})
+    with pytest.raises(Fatal, match='name'):
+        read(repo).resolve(ref)
+
+
+def test_reads_metadata(repo: Path) -> None:
+    first = commit(repo, 'first', {'a': 'a'})
+    second = commit(
+        repo,
+        'second',
+        {'b': 'b'},
+        date='2021-02-03T04:05:06+02:00',
+        author_date='2020-12-31T23:00:00Z',
+    )
+    found = read(repo).commit(second)
+    assert found.rev == second
+    assert found.parents == (first,)
+    assert found.committer_date == datetime(2021, 2, 3, 2, 5, 6, tzinfo=UTC)
+    assert found.author_date == datetime(2020, 12, 31, 23, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ('seconds', 'expected'),
+    [
+        ('-1 +0000', datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC)),
+        ('253402300799 +0000', datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)),
+        ('253402300800 +0000', None),
+        ('99999999999999999999 +0000', None),
+        ('yesterday +0000', None),
+        ('', None),
+    ],
+)
+def test_odd_dates_are_none_if_they_cannot_be_written(
+    repo: Path, seconds: str, expected: datetime | None
+) -> None:
+    found = read(repo).commit(raw_commit(repo, seconds, seconds))
+    assert (found.author_date, found.committer_date) == (expected, expected)
+
+
+def test_a_tree_has_files_with_modes_and_no_submodules(repo: Path) -> None:
+    first = commit(repo, 'first', {'run.sh': '#!/bin/sh\n', 'a/b/C.java': 'class C {}'})
+    (repo / 'run.sh').chmod(0o755)
+    (repo / 'link').symlink_to('run.sh')
+    git(repo, 'update-index', '--add', '--cacheinfo', f'160000,{first},vendor/sub')
+    second = commit(repo, 'second', {})
+    tree = read(repo).tree(second)
+    modes = {path: entry.mode for path, entry in tree.items()}
+    expected = {'a/b/C.java': '100644', 'link': '120000', 'run.sh': '100755'}
+    assert {k: v for k, v in modes.items() if not k.startswith('vendor')} == expected
+    assert 'vendor/sub' not in tree
+
+
+def test_names_that_are_not_utf8_survive(repo: Path, tmp_path: Path) -> None:
+    name = b'caf\xe9.java'
+    blob = write_object(repo, 'blob', b'class C {}')
+    tree = git(repo, 'mktree', '-z', stdin=b'100644 blob ' + blob.encode() + b'\t' + name + b'\0')
+    rev = git(repo, 'commit-tree', tree, '-m', 'x')
+    (path,) = read(repo).tree(rev)
+    assert path.encode('utf-8', 'surrogateescape') == name
+    read(repo).materialise(rev, tmp_path / 'out')
+    assert [os.fsencode(path.name) for path in (tmp_path / 'out').iterdir()] == [name]
+
+
+def test_text_replaces_what_is_not_utf8(repo: Path) -> None:
+    rev = commit(repo, 'first', {'a': b'caf\xe9'})
+    assert read(repo).text(rev, 'a') == 'caf�'
+    assert read(repo).text(rev, 'b') is None
+
+
+def test_changed_compares_both_trees(repo: Path) -> None:
+    old = commit(repo, 'old', {'same/a': 'a', 'x/edit': '1', 'x/gone': 'g', 'turns': 'file'})
+    new = commit(repo, 'new', {'x/edit': '2', 'x/gone': None, 'turns': None, 'turns/into': 'f'})
+    repository = read(repo)
+    before, after = repository.tree(old), repository.tree(new)
+    expected = (
+        FileChange(path='turns', old_oid=before['turns'].oid, new_oid=None),
+        FileChange(path='turns/into', old_oid=None, new_oid=after['turns/into'].oid),
+        FileChange(path='x/edit', old_oid=before['x/edit'].oid, new_oid=after['x/edit'].oid),
+        FileChange(path='x/gone', old_oid=before['x/gone'].oid, new_oid=None),
+    )
+    assert repository.changed(old, new) == expected
+    assert repository.changed(new, new) == ()
+
+
+def test_log_has_gits_order_with_merges_and_wrong_clocks(repo: Path) -> None:
+    root = commit(repo, 'root', {'a': '1'}, date='2020-01-01T00:00:00Z')
+    ahead = commit(repo, 'ahead', {'a': '2'}, date='2030-01-01T00:00:00Z')
+    left = commit(repo, 'left', {'a': '3'}, date='2020-01-03T00:00:00Z', parents=[ahead])
+    right = commit(repo, 'right', {'b': '1'}, date='2020-01-03T00:00:00Z', parents=[root])
+    behind = commit(repo, 'behind', {'b': '2'}, date='2001-01-01T00:00:00Z', parents=[right])
+    head = commit(repo, 'merge', {'b': '2'}, date='2020-01-05T00:00:00Z', parents=[left, behind])
+    for options in ([], ['--first-parent']):
+        expected = git(repo, 'log', '--format=%H', *options, head).split()
+        found = [rev for rev, _ in read(repo).log(head, first_parent=bool(options))]
+        assert found == expected
+
+
+def test_ancestry(repo: Path) -> None:
+    first = commit(repo, 'first', {'a': '1'})
+    left = commit(repo, 'left', {'a': '2'})
+    right = commit(repo, 'right', {'a': '3'}, parents=[first])
+    repository = read(repo)
+    assert repository.is_ancestor(first, left)
+    assert repository.is_ancestor(left, left)
+    assert not repository.is_ancestor(left, first)
+    assert not repository.is_ancestor(left, right)
+
+
+def test_remerged_tells_what_a_merge_adds_to_gits_own(repo: Path) -> None:
+    base = commit(repo, 'base', {'a': '1\n', 'b': '1\n', 'c': '1\n'})
+    left = commit(repo, 'left', {'a': '2\n'})
+    right = commit(repo, 'right', {'b': '2\n'}, parents=[base])
+    other = commit(repo, 'other', {'a': '3\n'}, parents=[base])
+    clean = commit(repo, 'clean', {'b': '2\n'}, parents=[left, right])
+    evil = commit(repo, 'evil', {'b': '2\n', 'c': 'evil\n'}, parents=[left, right])
+    resolved = commit(repo, 'resolved', {'a': '2 and 3\n'}, parents=[left, other])
+    expected = {clean: (), evil: ('c',), resolved: ('a',)}
+    assert read(repo).remerged([clean, evil, resolved]) == expected
+    assert read(repo).remerged([]) == {}
+    assert read(repo).remerged([evil, '1' * 40]) == {evil: ('c',)}
+
+
+def test_combined_names_files_that_no_parent_has(repo: Path) -> None:
+    base = commit(repo, 'base', {'a': '1', 'b': '1', 'c': '1'})
+    heads = [commit(repo, n, {n: '2'}, parents=[base]) for n in ('a', 'b', 'c')]
+    merge = commit(repo, 'octopus', {'b': '2', 'c': 'evil'}, parents=heads)
+    assert read(repo).combined(merge) == ('c',)
+
+
+def test_materialise_writes_blobs_as_they_are(repo: Path, tmp_path: Path) -> None:
+    files = {
+        '.gitattributes': '*.txt text eol=crlf ident export-subst\nsecret export-ignore\n',
+        'a.txt': 'line\n$Id$ $Format:%H$\n',
+        'secret': 's',
+        'deep/er/run.sh': 'x',
+    }
+    commit(repo, 'first', files)
+    (repo / 'deep/er/run.sh').chmod(0o755)
+    rev = commit(repo, 'second', {})
+    out = tmp_path / 'out'
+    before = os.umask(0o077)
+    try:
+        read(repo).materialise(rev, out)
+    finally:
+        os.umask(before)
+    assert {str(p.relative_to(out)): p.read_text() for p in out.rglob('*') if p.is_file()} == files
+    assert (out / 'deep/er/run.sh').stat().st_mode & 0o777 == 0o755
+    assert (out / 'a.txt').stat().st_mode & 0o777 == 0o644
+    assert (out / 'deep/er').stat().st_mode & 0o777 == 0o755
+
+
+def test_links_that_leave_the_tree_are_left_out(repo: Path, tmp_path: Path) -> None:
+    links = {
+        'a/file': '../kept',
+        'a/dangling': 'nothing',
+        'a/folder': 'b',
+        'absolute': '/etc/passwd',
+        'a/escapes': '../../kept',
+        'a/up': '..',
+        'a/b/through': '../up/../outside',  # inside by its letters, outside by way of `up`
+        'circle': 'circle',
+    }
+    commit(repo, 'first', {'kept': 'k', 'a/b/x': 'x'})
+    for path, target in links.items():
+        (repo / path).symlink_to(target)
+    rev = commit(repo, 'second', {})
+    (tmp_path / 'kept').write_text('never')
+    out = tmp_path / 'out'
+    read(repo).materialise(rev, out)
+    found = {str(path.relative_to(out)) for path in out.rglob('*') if path.is_symlink()}
+    assert found == {'a/file', 'a/dangling', 'a/folder', 'a/up', 'circle'}
+    assert (out / 'a/file').read_text() == 'k'
+
+
+@pytest.mark.parametrize('name', ['..', '.git', '.GIT', 'a/b', ''])
+def test_a_tree_with_a_forbidden_name_is_corrupt(repo: Path, name: str) -> None:
+    blob = write_object(repo, 'blob', b'x')
+    entry = b'100644 ' + name.encode() + b'\0' + bytes.fromhex(blob)
+    tree = write_object(repo, 'tree', entry)
+    rev = git(repo, 'commit-tree', tree, '-m', 'x')
+    with pytest.raises(CorruptObject, match=tree):
+        read(repo).tree(rev)
+
+
+def test_a_name_that_stands_twice_is_corrupt(repo: Path) -> None:
+    blob, folder = write_object(repo, 'blob', b'/etc'), write_object(repo, 'tree', b'')
+    link = b'120000 a\0' + bytes.fromhex(blob)
+    tree = write_object(repo, 'tree', link + b'40000 a\0' + bytes.fromhex(folder))
+    with pytest.raises(CorruptObject):
+        read(repo).tree(git(repo, 'commit-tree', tree, '-m', 'x'))
+
+
+def test_a_corrupt_object_is_named_and_the_rest_can_be_read(repo: Path) -> None:
+    rev = commit(repo, 'first', {'bad': 'bad' * 100, 'good': 'good'})
+    repository = read(repo)
+    tree = repository.tree(rev)
+    damage(repo, tree['bad'].oid)
+    with pytest.raises(CorruptObject, match=tree['bad'].oid):
+        repository.blob(tree['bad'].oid)
+    assert repository.blob(tree['good'].oid) == b'good'
+    with pytest.raises(CorruptObject, match='1' * 40):
+        repository.blob('1' * 40)
+    assert repository.text(rev, 'good') == 'good'
+
+
+def test_replaced_objects_and_the_users_configuration_do_not_count(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = commit(repo, 'first', {'a': '1'})
+    second = commit(repo, 'second', {'a': '2'})
+    git(repo, 'replace', second, first)
+    bad = tmp_path / 'config'
+    bad.write_text('[core\n')
+    monkeypatch.setenv('GIT_CONFIG_GLOBAL', str(bad))
+    monkeypatch.setenv('GIT_DIR', str(tmp_path / 'elsewhere'))
+    repository = read(repo)
+    assert repository.text(second, 'a') == '2'
+    assert repository.is_ancestor(first, second)
+    assert repository.remerged([]) == {}
+
+
+def test_many_threads_share_one_reader(repo: Path) -> None:
+    rev = commit(repo, 'first', {f'f{number}': f'{number}' * 999 for number in range(50)})
+    repository = read(repo)
+    tree = repository.tree(rev)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda n: repository._blob(tree[f'f{n % 50}'].oid), range(400)))
+    assert found == [(f'{n % 50}' * 999).encode() for n in range(400)]
+
+
+def test_history_without_parents_of_a_commit_goes_on_elsewhere(repo: Path) -> None:
+    root = commit(repo, 'root', {'a': '1'})
+    lost = commit(repo, 'lost', {'a': '2'})
+    other = commit(repo, 'other', {'b': '1'}, parents=[root])
+    head = commit_tree(repo, 'merge', git(repo, 'write-tree'), parents=[lost, other])
+    damage(repo, lost)
+    found = dict(read(repo).log(head))
+    assert set(found) == {head, lost, other, root}
+    assert [rev for rev, header in found.items() if header is None] == [lost]
