@@ -97,8 +97,9 @@ def default_ref(git_dir: Path) -> str:
     """The source's default branch; the commit itself where none was checked out."""
     refs = _refs(git_dir)
     head = _git(git_dir, 'symbolic-ref', 'HEAD').strip()
-    if head == HEAD:
+    if head == HEAD and HEAD in refs:
         return refs[HEAD]
+    # A source may have a branch checked out that has no commit.
     branches = sorted(ref for ref in refs if ref.startswith('refs/heads/'))
     usual = (head, 'refs/heads/main', 'refs/heads/master', *branches, *sorted(refs))
     return next(ref for ref in usual if ref in refs)

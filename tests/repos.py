@@ -96,8 +96,8 @@ def write(path: Path, content: str | bytes | None) -> None:
 
 
 def _head(repo: Path) -> list[str]:
-    head = git(repo, 'for-each-ref', '--format=%(objectname)', git(repo, 'symbolic-ref', 'HEAD'))
-    return head.split()
+    found = git(repo, 'cat-file', '--batch-check=%(objectname)', stdin=b'HEAD').split()
+    return [] if 'missing' in found else found
 
 
 def _start_from(repo: Path, parents: Sequence[str]) -> None:
