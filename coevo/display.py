@@ -1,0 +1,178 @@
+"""`coevo show`: a task or a method of a snapshot as a person would read it."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterator
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from typing import Any
+
+from coevo import presentation
+from coevo import snapshot
+from coevo.errors import Fatal
+from coevo.labels import CELL_ORDER
+from coevo.records import Walk
+
+if TYPE_CHECKING:
+    import duckdb
+
+    Row = dict[str, Any]
+
+# What a terminal would obey instead of printing: the text is that of strangers.
+_CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]')
+
+
+def show(path: Path, id: str) -> str:
+    """The header, cells, dependencies and diffs of a task_id or method_id; Fatal if unknown."""
+    connection = snapshot.open(path)
+    blocks = _task(connection, id) or _method(connection, id)
+    if not blocks:
+        raise Fatal(_unknown(connection, path, id))
+    text = '\n\n'.join(block.rstrip('\n') for block in blocks if block)
+    return _CONTROL.sub(lambda found: found[0].encode('unicode_escape').decode(), text)
+
+
+def _task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
+    found = _rows(connection, 'tasks', 'task_id', id)
+    if not found:
+        return []
+    task = found[0]
+    rows = _rows(connection, 'methods', 'task_id', id)
+    methods = [row for row in rows if row['pair_id'] == task['pair_id']]
+    return [
+        _lines([('task', f'{task["task_id"]}: {task["track"]}'), *_task_header(task)]),
+        *(f'{_title(row)}\n{_cells(row)}' for row in methods if row['walk'] == task['walk']),
+        _dependencies(task),
+        _titled('Tests, from the start file to the new one', task['test_patch']),
+        _titled('Sources, from old to new', task['source_patch']),
+    ]
+
+
+def _method(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
+    """Of several walks the first in the order of `Walk`; the rows differ in little else."""
+    found = _rows(connection, 'methods', 'method_id', id)
+    if not found:
+        return []
+    walks = [str(walk) for walk in Walk]
+    row, *others = sorted(found, key=lambda row: walks.index(row['walk']))
+    tasks = _rows(connection, 'tasks', 'task_id', row['task_id']) if row['task_id'] else []
+    other_walks = ', '.join(other['walk'] for other in others)
+    return [
+        _lines([('method', _title(row)), *_method_header(row), ('also under', other_walks)]),
+        _cells(row),
+        _dependencies(row),
+        _titled('The test, from old to new', _difference(row)),
+        *(_titled('Sources, from old to new', task['source_patch']) for task in tasks),
+    ]
+
+
+def _task_header(task: Row) -> Iterator[tuple[str, str]]:
+    yield 'repository', _joined(task['repo'], task['url'], task['license'])
+    yield from _history(task)
+    yield 'test file', task['test_file']
+    yield 'focal', task['focal_method'] or ''
+    environment = task['environment']
+    if environment:
+        built = (f'JDK {environment["jdk"]}', environment['build_tool'])
+        yield 'environment', _joined(*built, environment['test_command'])
+    yield 'also at', ', '.join(task['also_at'])
+
+
+def _method_header(row: Row) -> Iterator[tuple[str, str]]:
+    yield 'repository', row['repo']
+    yield from _history(row)
+    yield 'test file', row['test_file']
+    moved = _joined(row['old_test_file'], row['old_test_class'], row['old_test_method'])
+    yield 'before', moved
+    by_module = _joined(row['label_by_module'], row['track_by_module'] and 'a task')
+    yield 'by module', by_module or 'no label'
+    yield 'override', row['override'] or ''
+    yield 'focal', row['focal_method'] or ''
+    yield 'copy of', row['duplicate_of'] or ''
+    yield 'task', row['task_id'] or ''
+
+
+def _history(row: Row) -> Iterator[tuple[str, str]]:
+    yield 'pair', f'{row["pair_id"]} ({row["walk"]})'
+    for end in ('old', 'new'):
+        yield end, _joined(row[f'{end}_rev'], row.get(f'{end}_committer_date'))
+    yield (
+        'public since',
+        _joined(row['contamination_date'] or 'unknown', row['contamination_basis']),
+    )
+    yield 'code since', row['code_first_seen'] or 'unknown'
+
+
+def _title(row: Row) -> str:
+    name = f'{row["test_class"]}#{row["test_method"]}({", ".join(row["parameters"])})'
+    verdict = _joined(row['label'] or 'no label of its own', row['cause'])
+    return f'{name} [{row["method_id"]}] {row["change"]}: {verdict}'
+
+
+def _cells(row: Row) -> str:
+    head = ['cell', 'outcome', 'by module', 'passed', 'signature']
+    run = [cell for cell in CELL_ORDER if row[cell] is not None]
+    lines = [
+        [
+            str(cell),
+            row[cell],
+            row[f'{cell}_unit'] or '',
+            f'{row[f"{cell}_passes"]} of {row[f"{cell}_runs"]}',
+            row[f'{cell}_signature'] or '',
+        ]
+        for cell in run
+    ]
+    return presentation.columns([head, *lines], [False] * len(head))
+
+
+def _dependencies(row: Row) -> str:
+    lines = [
+        [
+            str(item['rank']),
+            item['revised'],
+            f'{item["file"]}:{item["start_line"]}-{item["end_line"]}',
+            item['declaration'],
+        ]
+        for item in row['dependencies']
+    ]
+    if not lines:
+        return 'No changed dependency is known.'
+    return _titled('Changed dependencies', presentation.columns(lines, [True, *[False] * 3]))
+
+
+def _difference(row: Row) -> str:
+    old, new = ((row[name] or '').splitlines() for name in ('old_source', 'new_source'))
+    return '\n'.join(difflib.unified_diff(old, new, 'old', 'new', lineterm=''))
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, table: str, column: str, id: str) -> list[Row]:
+    sql = f'FROM {table} WHERE {column} = {snapshot.quoted(id)} ORDER BY ALL'
+    rows: list[Row] = json.loads(presentation.render(connection.sql(sql), 'json'))
+    return rows
+
+
+def _unknown(connection: duckdb.DuckDBPyConnection, path: Path, id: str) -> str:
+    gone = _rows(connection, 'withdrawn', 'id', id)
+    if gone:
+        return f'{id} was withdrawn in {gone[0]["month"]}: {gone[0]["reason"]}'
+    return (
+        f'{path} has no task and no method {id!r}: list them with '
+        'coevo query SNAPSHOT "SELECT task_id, track, test_file FROM tasks"'
+    )
+
+
+def _titled(title: str, text: str) -> str:
+    return f'{title}\n{text}' if text else ''
+
+
+def _lines(pairs: Sequence[tuple[str, str]]) -> str:
+    """What has a value, aligned."""
+    return presentation.columns([(name, value) for name, value in pairs if value], [False, False])
+
+
+def _joined(*parts: str | None) -> str:
+    return ', '.join(part for part in parts if part)

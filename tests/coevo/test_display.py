@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from coevo.display import show
+from coevo.errors import Fatal
+from coevo.records import Track
+from coevo.store import Store
+from packagers.rows import Rows
+from tests import segments
+from tests import snapshots
+from tests.segments import pair_id
+from tests.segments import short_hash
+
+UPDATED = short_hash(pair_id(2), 'growsWithZones')
+
+
+@pytest.fixture(scope='module')
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return snapshots.make(tmp_path_factory.mktemp('show'), 1, 2)
+
+
+def task_id(number: int) -> str:
+    return short_hash(
+        segments.REPO,
+        'java',
+        segments.rev(number - 1),
+        segments.rev(number),
+        Track.UPDATE,
+        'src/test/java/ferry/FareTest.java',
+    )
+
+
+def test_a_task_shows_cells_dependencies_and_both_patches(snapshot: Path) -> None:
+    shown = show(snapshot, task_id(2))
+    lines = shown.splitlines()
+    assert lines[0] == f'task          {task_id(2)}: update'
+    assert 'public since  2024-01-03T12:00:00Z, branches_only' in lines
+    assert f'ferry.FareTest#growsWithZones() [{UPDATED}] changed: update, production' in lines
+    assert 'told_cnew  fail     fail       0 of 3  fail: here' in lines
+    assert '1  modified  src/main/java/ferry/Fare.java:3-5  public int of(int zones)' in lines
+    assert '+++ b/src/test/java/ferry/FareTest.java' in lines
+    assert '+++ b/F.java' in lines
+
+
+def test_only_cells_that_were_run_are_shown(snapshot: Path) -> None:
+    assert 'tnew_cold' not in show(snapshot, UPDATED)
+
+
+def test_a_method_shows_its_difference_and_that_of_its_task(snapshot: Path) -> None:
+    lines = show(snapshot, UPDATED).splitlines()
+    assert f'task          {task_id(2)}' in lines
+    assert '-void growsWithZones() { old(2); }' in lines
+    assert '+void growsWithZones() { now(2); }' in lines
+    assert '+int b;' in lines
+
+
+def test_a_method_that_is_no_task_is_shown_too(snapshot: Path) -> None:
+    shown = show(snapshot, short_hash(pair_id(1), 'isNeverNegative'))
+    assert 'changed: refinement' in shown
+    assert 'public since  unknown' in shown
+    assert '+int b;' not in shown
+
+
+@pytest.mark.parametrize('id', ['', 'nothing', "' OR true --"])
+def test_an_unknown_id_is_refused(snapshot: Path, id: str) -> None:
+    with pytest.raises(Fatal, match='no task and no method'):
+        show(snapshot, id)
+
+
+def test_a_withdrawn_task_is_said_to_be_so(snapshot: Path, tmp_path: Path) -> None:
+    store = Store(tmp_path / 'store')
+    segments.fill(store, 1)
+    snapshots.write(store, tmp_path / 'next', previous=snapshot, month='2024-02')
+    with pytest.raises(Fatal, match='was withdrawn in 2024-02: no_longer_reproduced'):
+        show(tmp_path / 'next', task_id(2))
+
+
+def test_a_terminal_is_told_nothing_by_mined_code(tmp_path: Path) -> None:
+    """Escape sequences in the source of a test could retitle or clear the terminal."""
+
+    def date(rows: Rows) -> list[object]:
+        return [
+            dataclasses.replace(row, new_source='\x1b]0;title\x07 \u202e') for row in rows.methods
+        ]
+
+    store = Store(tmp_path / 'store')
+    segments.fill(store, 2)
+    snapshots.write(store, tmp_path / 'snapshot', date=date)
+    shown = show(tmp_path / 'snapshot', UPDATED)
+    assert '+\\x1b]0;title\\x07 \\u202e' in shown
+    assert '\x1b' not in shown
