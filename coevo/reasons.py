@@ -24,6 +24,7 @@ class Reason(StrEnum):
     GAP_UNKNOWN = 'gap_unknown'
     COMMENTS_OR_FORMATTING_ONLY = 'comments_or_formatting_only'
     NO_SOURCE_OR_TEST_CHANGE = 'no_source_or_test_change'
+    UNREADABLE_OBJECT = 'unreadable_object'
 
     NOT_SAMPLED = 'not_sampled'
     NO_SOURCE_CHANGE = 'no_source_change'
@@ -52,6 +53,7 @@ _PAIR = {
     Reason.GAP_UNKNOWN: 'A committer date is missing or cannot be read.',
     Reason.COMMENTS_OR_FORMATTING_ONLY: 'Only comments or white space of Java files differ.',
     Reason.NO_SOURCE_OR_TEST_CHANGE: 'The Java files that differ are neither source nor tests.',
+    Reason.UNREADABLE_OBJECT: 'A file of the pair is missing or corrupt in the clone.',
 }
 _SIEVE = {
     Reason.NOT_SAMPLED: 'An unchanged test beyond the seeded sample that is run.',

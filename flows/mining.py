@@ -13,10 +13,12 @@ from coevo.execution import ENGINE_VERSION
 from coevo.execution import Evaluation
 from coevo.execution import Wanted
 from coevo.execution import evaluate
+from coevo.git import CorruptObject
 from coevo.git import Repository
 from coevo.identity import method_id
 from coevo.languages.base import Workshop
 from coevo.profiles import Profile
+from coevo.reasons import Reason
 from coevo.records import Drop
 from coevo.records import EnvironmentRow
 from coevo.records import Pair
@@ -52,6 +54,13 @@ def segment_key(mine: Mine, pair: Pair) -> str:
 
 def mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
     """All that one pair gives. The workshop is opened only if something is to be run."""
+    try:
+        return _mine_pair(mine, pair, open_workshop)
+    except CorruptObject as error:
+        return _unreadable(mine, pair, str(error))
+
+
+def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
     clock = Clock()
     change = diff(mine.repository, pair)
     kept, drops = sieve(change, mine.profile)
@@ -77,6 +86,27 @@ def mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> 
         drops=(*drops, *_drops(pair, judged)),
         environments=tuple(_environments(pair, tracked, workshop)) if workshop else (),
         timings=tuple(clock.rows(pair, evaluation)),
+    )
+
+
+def _unreadable(mine: Mine, pair: Pair, detail: str) -> Segment:
+    """A pair of which the clone lacks a file: the walk goes on without it."""
+    change = PairChange(
+        pair=pair,
+        pom_changed=False,
+        source_changed=False,
+        tests_changed=False,
+        candidates=(),
+        reason=Reason.UNREADABLE_OBJECT,
+    )
+    return Segment(
+        key=segment_key(mine, pair),
+        pair=pair_row(change, None, candidates=0, sandbox=mine.sandbox),
+        methods=(),
+        cells=(),
+        drops=(drop(pair, Stage.PAIR, pair.pair_id, Reason.UNREADABLE_OBJECT, detail),),
+        environments=(),
+        timings=(),
     )
 
 

@@ -36,6 +36,7 @@ from flows.workers import Failure
 from flows.workers import run_in_parallel
 from miners.clones import Clone
 from miners.clones import obtain
+from miners.crawls import record_crawl
 from miners.pairs import Route
 from miners.pairs import Visit
 from miners.pairs import visit
@@ -61,6 +62,7 @@ def mine(options: MineOptions, progress: Progress = lambda step, done, total: No
     progress('clone', 0, 1)
     clone = obtain(options.source, store=options.store, name=options.name)
     repository = Repository(clone.git_dir)
+    record_crawl(repository)
     route = Route(
         repo=clone.repo,
         walk=options.walk,

@@ -55,9 +55,14 @@ def obtain(source: str, *, store: Path, name: str | None = None) -> Clone:
     repo = name or found.repo
     if not _NAME.fullmatch(repo):
         raise Fatal(f'{repo!r} is not a name for a repository; give --name OWNER/NAME')
-    git_dir = store.absolute() / 'clones' / f'{repo.replace("/", "+")}.git'
+    git_dir = folder_of(store, repo)
     mirror(found.address, git_dir)
     return Clone(repo=repo, git_dir=git_dir, url=found.url, default_ref=default_ref(git_dir))
+
+
+def folder_of(store: Path, repo: str) -> Path:
+    """Where the clone of a repository lies, or would lie."""
+    return store.absolute() / 'clones' / f'{repo.replace("/", "+")}.git'
 
 
 def _find(source: str) -> _Source:

@@ -1,0 +1,59 @@
+"""From a store to a snapshot: the parts of a release, wired together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from coevo.git import Repository
+from coevo.records import MethodRow
+from coevo.store import Store
+from flows.options import ReleaseOptions
+from miners.clones import folder_of
+from miners.crawls import crawled_at
+from packagers.dating import Crawl
+from packagers.dating import date_methods
+from packagers.release import Built
+from packagers.release import Plan
+from packagers.release import ReleaseReport
+from packagers.release import release
+from packagers.rows import Rows
+from packagers.tasks import build_tasks
+
+
+def publish(options: ReleaseOptions) -> ReleaseReport:
+    """Release all that a store holds; its clones answer what rows do not say."""
+    store = Store(options.store)
+    clones: dict[str, Repository] = {}
+
+    def clone(repo: str) -> Repository:
+        if repo not in clones:
+            clones[repo] = Repository(folder_of(options.store, repo))
+        return clones[repo]
+
+    def date(rows: Rows) -> Iterable[MethodRow]:
+        repos = sorted({row.repo for row in rows.methods})
+        crawls = {
+            repo: Crawl(repository=clone(repo), crawled_at=crawled_at(clone(repo).git_dir))
+            for repo in repos
+        }
+        return date_methods(rows.methods, crawls, cache_folder=options.store / 'cache')
+
+    def build(rows: Rows) -> Built:
+        return build_tasks(
+            rows.methods,
+            {(row.pair_id, row.walk): row for row in rows.pairs},
+            rows.repositories,
+            {row.repo: clone(row.repo) for row in rows.methods},
+            {(row.pair_id, row.module): row.environment for row in rows.environments},
+        )
+
+    return release(
+        store,
+        Plan(
+            snapshot=options.snapshot,
+            date=date,
+            build=build,
+            month=options.month,
+            previous=options.previous,
+        ),
+    )

@@ -1,0 +1,43 @@
+"""When a clone was last brought to what its refs say now: the clock that dates are held against.
+
+A commit that claims to be younger than the crawl which brought it has a date nobody can trust;
+today's clock would say something else every day (design, "Contamination date").
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+from coevo.durable import write
+from coevo.errors import Fatal
+from coevo.git import Repository
+
+_FILE = 'coevo-crawl.json'
+
+
+def record_crawl(repository: Repository) -> None:
+    """Write down the present, unless the refs are those of the last record."""
+    refs = hashlib.sha256(repository.git('for-each-ref')).hexdigest()
+    file = repository.git_dir / _FILE
+    if file.exists() and _read(file)['refs'] == refs:
+        return
+    now = datetime.now(tz=UTC).replace(microsecond=0)
+    write(file, [json.dumps({'crawled_at': now.isoformat(), 'refs': refs}).encode()])
+
+
+def crawled_at(git_dir: Path) -> datetime:
+    """The time of the last record."""
+    file = git_dir / _FILE
+    if not file.exists():
+        raise Fatal(f'{git_dir} has no record of its crawl: mine its repository again')
+    return datetime.fromisoformat(_read(file)['crawled_at'])
+
+
+def _read(file: Path) -> dict[str, str]:
+    found: dict[str, str] = json.loads(os.fsdecode(file.read_bytes()))
+    return found

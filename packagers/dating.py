@@ -1,0 +1,104 @@
+"""The contamination columns of method rows: bodies looked up at their revision, dated by clone."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from coevo.git import Repository
+from coevo.records import Change
+from coevo.records import Dependency
+from coevo.records import MethodRow
+from coevo.records import Revised
+from coevo.syntax import Member
+from coevo.syntax import parse
+from packagers.contamination import FirstSeen
+from packagers.contamination import earliest
+from packagers.contamination import first_seen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crawl:
+    """A clone, and when it was brought to what it holds."""
+
+    repository: Repository
+    crawled_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bodies:
+    """Hashes of a row: of its test method, and of the source methods that the pair put there."""
+
+    test: str | None
+    code: tuple[str, ...]
+
+
+def date_methods(
+    rows: Sequence[MethodRow], crawls: Mapping[str, Crawl], *, cache_folder: Path
+) -> Iterator[MethodRow]:
+    """The rows with `contamination_date`, `contamination_basis` and `code_first_seen` filled."""
+    for repo, crawl in crawls.items():
+        own = [row for row in rows if row.repo == repo]
+        found = {place: _bodies(crawl.repository, row) for place, row in enumerate(own)}
+        wanted = {body for bodies in found.values() for body in _all(bodies)}
+        seen = first_seen(
+            crawl.repository, wanted, crawled_at=crawl.crawled_at, cache_folder=cache_folder
+        )
+        for place, row in enumerate(own):
+            yield _dated(row, found[place], seen)
+
+
+def _all(bodies: _Bodies) -> Iterator[str]:
+    yield from bodies.code
+    if bodies.test is not None:
+        yield bodies.test
+
+
+def _dated(row: MethodRow, bodies: _Bodies, seen: FirstSeen) -> MethodRow:
+    """No body, no date: what cannot be looked up is never clean."""
+    return dataclasses.replace(
+        row,
+        contamination_date=None if bodies.test is None else seen.dates.get(bodies.test),
+        contamination_basis=str(seen.basis),
+        code_first_seen=earliest(seen.dates.get(body) for body in bodies.code),
+    )
+
+
+def _bodies(repository: Repository, row: MethodRow) -> _Bodies:
+    rev = row.old_rev if row.change is Change.DELETED else row.new_rev
+    test = next(
+        (
+            member.bare_hash
+            for member in _members(repository, rev, row.test_file)
+            if member.owner == row.test_class
+            and member.name == row.test_method
+            and member.parameters == row.parameters
+        ),
+        None,
+    )
+    code = (_code(repository, row.new_rev, dependency) for dependency in row.dependencies)
+    return _Bodies(test=test, code=tuple(hash_ for hashes in code for hash_ in hashes))
+
+
+def _code(repository: Repository, rev: str, dependency: Dependency) -> Iterator[str]:
+    """The method or constructor that stands at a dependency's lines; none for a whole type."""
+    if dependency.revised is Revised.REMOVED:
+        return
+    for member in _members(repository, rev, dependency.file):
+        place = (member.start_line, member.end_line)
+        if place == (dependency.start_line, dependency.end_line):
+            yield member.bare_hash
+
+
+def _members(repository: Repository, rev: str, path: str) -> Iterable[Member]:
+    entry = repository.tree(rev).get(path)
+    if entry is None:
+        return ()
+    file = parse(repository.blob(entry.oid))
+    return (member for type_ in file.types for member in type_.members)
