@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from coevo.git import Repository
 from coevo.records import MethodRow
 from coevo.store import Store
@@ -30,13 +28,13 @@ def publish(options: ReleaseOptions) -> ReleaseReport:
             clones[repo] = Repository(folder_of(options.store, repo))
         return clones[repo]
 
-    def date(rows: Rows) -> Iterable[MethodRow]:
+    def date(rows: Rows) -> tuple[MethodRow, ...]:
         repos = sorted({row.repo for row in rows.methods})
         crawls = {
             repo: Crawl(repository=clone(repo), crawled_at=crawled_at(clone(repo).git_dir))
             for repo in repos
         }
-        return date_methods(rows.methods, crawls, cache_folder=options.store / 'cache')
+        return tuple(date_methods(rows.methods, crawls, cache_folder=options.store / 'cache'))
 
     def build(rows: Rows) -> Built:
         return build_tasks(
