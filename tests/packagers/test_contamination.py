@@ -1,0 +1,358 @@
+from __future__ import annotations
+
+import gzip
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from coevo.git import Repository
+from coevo.syntax import parse
+from packagers.contamination import Basis
+from packagers.contamination import FirstSeen
+from packagers.contamination import earliest
+from packagers.contamination import first_seen
+from tests.repos import commit
+from tests.repos import damage
+from tests.repos import git
+from tests.repos import init
+from tests.repos import write_object
+
+CRAWLED = datetime(2024, 1, 1, tzinfo=UTC)
+BODY = 'assertEquals(4, Sum.of(2, 2));'
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A repository whose first commits are no import."""
+    path = init(tmp_path / 'repo')
+    commit(path, 'root', {'README.md': ''}, date=day(1))
+    return path
+
+
+def day(number: int) -> str:
+    return f'2020-01-{number:02d}T00:00:00Z'
+
+
+def at(number: int) -> datetime:
+    return datetime(2020, 1, number, tzinfo=UTC)
+
+
+def java(*bodies: str, name: str = 'SumTest', method: str = 'sums') -> str:
+    methods = [f'@Test void {method}{n}() {{ {body} }}' for n, body in enumerate(bodies)]
+    return f'package p;\nclass {name} {{\n' + '\n'.join(methods) + '\n}\n'
+
+
+def body_hash(body: str = BODY) -> str:
+    (type_,) = parse(java(body).encode()).types
+    return type_.members[0].bare_hash
+
+
+def seen(repo: Path, *bodies: str, crawled_at: datetime = CRAWLED) -> FirstSeen:
+    hashes = {body_hash(body) for body in bodies or (BODY,)}
+    cache = repo.parent / 'cache'
+    return first_seen(Repository(repo / '.git'), hashes, crawled_at=crawled_at, cache_folder=cache)
+
+
+def date_of(repo: Path, body: str = BODY, crawled_at: datetime = CRAWLED) -> datetime | None:
+    return seen(repo, body, crawled_at=crawled_at).dates[body_hash(body)]
+
+
+# -- the minimum -----------------------------------------------------------------------------------
+
+
+def test_the_commit_that_brings_a_body_in_dates_it(repo: Path) -> None:
+    commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(3))
+    commit(repo, 'later', {'b': ''}, date=day(4))
+    assert date_of(repo) == at(3)
+
+
+def test_the_author_date_counts_where_it_is_earlier(repo: Path) -> None:
+    commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(5), author_date=day(3))
+    assert date_of(repo) == at(3)
+
+
+def test_a_later_commit_in_which_it_stands_counts_by_author_date_too(repo: Path) -> None:
+    commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(5))
+    commit(repo, 'rebased', {'b': ''}, date=day(6), author_date=day(2))
+    assert date_of(repo) == at(2)
+
+
+def test_a_descendant_corrects_a_clock_that_was_ahead(repo: Path) -> None:
+    commit(repo, 'clock ahead', {'SumTest.java': java(BODY)}, date='2023-01-01T00:00:00Z')
+    commit(repo, 'gone', {'SumTest.java': None}, date=day(4), author_date=day(2))
+    assert date_of(repo) == at(4)  # the descendant's author date says nothing of the body
+
+
+def test_an_ancestor_does_not_count(repo: Path) -> None:
+    commit(repo, 'before', {'b': ''}, date=day(2))
+    commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(6))
+    assert date_of(repo) == at(6)
+
+
+def test_names_white_space_comments_and_place_do_not_matter(repo: Path) -> None:
+    other = java(f'/* so */\n   {BODY}', name='OtherTest', method='adds')
+    commit(repo, 'elsewhere', {'old/OtherTest.java': other}, date=day(2))
+    commit(repo, 'gone', {'old/OtherTest.java': None}, date=day(3))
+    commit(repo, 'again', {'new/SumTest.java': java(BODY)}, date=day(9))
+    assert date_of(repo) == at(2)
+
+
+def test_a_reverted_and_reapplied_body_is_as_old_as_the_first(repo: Path) -> None:
+    commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(2))
+    commit(repo, 'revert', {'SumTest.java': None}, date=day(3))
+    commit(repo, 'reapply', {'SumTest.java': java(BODY)}, date=day(7))
+    assert date_of(repo) == at(2)
+
+
+def test_a_pull_head_is_older_than_the_merge(repo: Path) -> None:
+    base = git(repo, 'rev-parse', 'HEAD')
+    pull = commit(repo, 'pull', {'SumTest.java': java(BODY)}, date=day(2))
+    git(repo, 'update-ref', 'refs/pull/1/head', pull)
+    commit(repo, 'squashed', {'SumTest.java': java(BODY)}, date=day(8), parents=[base])
+    found = seen(repo)
+    assert found.basis is Basis.WITH_PULLS
+    assert found.dates == {body_hash(): at(2)}
+    git(repo, 'update-ref', '-d', 'refs/pull/1/head')
+    found = seen(repo)
+    assert found.basis is Basis.BRANCHES_ONLY
+    assert found.dates == {body_hash(): at(8)}
+
+
+@pytest.mark.parametrize('ref', ['refs/tags/v0', 'refs/coevo/kept/x', 'refs/remotes/o/b'])
+def test_every_ref_counts_wherever_head_is(repo: Path, ref: str) -> None:
+    base = git(repo, 'rev-parse', 'HEAD')
+    side = commit(repo, 'side', {'SumTest.java': java(BODY)}, date=day(2))
+    git(repo, 'update-ref', ref, side)
+    commit(repo, 'main', {'SumTest.java': java(BODY)}, date=day(8), parents=[base])
+    assert date_of(repo) == at(2)
+
+
+def test_a_cherry_pick_dates_the_original_and_the_other_way_round(repo: Path) -> None:
+    base = git(repo, 'rev-parse', 'HEAD')
+    original = commit(repo, 'original', {'SumTest.java': java(BODY)}, date=day(5))
+    copy = commit(repo, 'copy', {'SumTest.java': java(BODY)}, date=day(9), parents=[base])
+    commit(repo, 'merge', {}, date=day(10), parents=[copy, original])
+    assert date_of(repo) == at(5)
+
+
+def test_a_body_that_a_merge_alone_makes_is_dated_by_it(repo: Path) -> None:
+    base = git(repo, 'rev-parse', 'HEAD')
+    left = commit(repo, 'left', {'l': ''}, date=day(2))
+    right = commit(repo, 'right', {'r': ''}, date=day(3), parents=[base])
+    evil = {'SumTest.java': java(BODY)}
+    commit(repo, 'evil', evil, date=day(6), parents=[left, right])
+    assert date_of(repo) == at(6)
+
+
+def test_source_methods_are_dated_alike(repo: Path) -> None:
+    source = 'class Sum { static int of(int a, int b) { return a + b; } }'
+    commit(repo, 'source', {'Sum.java': source}, date=day(2))
+    (type_,) = parse(source.encode()).types
+    wanted = [type_.members[0].bare_hash]
+    found = first_seen(
+        Repository(repo / '.git'), wanted, crawled_at=CRAWLED, cache_folder=repo / 'cache'
+    )
+    assert found.dates == {wanted[0]: at(2)}
+
+
+def test_only_java_files_are_searched(repo: Path) -> None:
+    commit(repo, 'draft', {'SumTest.java.txt': java(BODY)}, date=day(2))
+    assert body_hash() not in seen(repo).dates
+
+
+def test_what_is_asked_for_alone_is_answered(repo: Path) -> None:
+    commit(repo, 'test', {'SumTest.java': java(BODY, 'fail();')}, date=day(2))
+    assert set(seen(repo, BODY, 'nowhere();').dates) == {body_hash()}
+    empty = first_seen(Repository(repo / '.git'), [], crawled_at=CRAWLED, cache_folder=repo)
+    assert empty.dates == {}
+
+
+def test_a_long_history_with_branches_agrees_with_its_definition(repo: Path) -> None:
+    """Twenty commits on two lines, with clocks that jump; against every commit's own tree."""
+    heads, revs = [git(repo, 'rev-parse', 'HEAD')], []
+    texts = [f'check({n});' for n in range(5)]
+    for n in range(20):
+        parents = [heads[n % len(heads)], *(heads[-1:] if n % 7 == 6 else [])]
+        chosen = [text for m, text in enumerate(texts) if (n * 3 + m) % 4]
+        files: dict[str, str | bytes | None] = {'SumTest.java': java(*chosen)}
+        date, author = day(2 + n * 11 % 27), day(2 + n * 17 % 27)
+        revs.append(commit(repo, f'{n}', files, date=date, author_date=author, parents=parents))
+        git(repo, 'update-ref', f'refs/heads/b{n}', revs[-1])
+        heads = [*heads, revs[-1]][-3:]
+    expected: dict[str, datetime] = {}
+    repository = Repository(repo / '.git')
+    for rev in revs:
+        below = [d for d in revs if repository.is_ancestor(rev, d)]
+        dates = [repository.commit(d).committer_date for d in below]
+        proof = earliest([*dates, repository.commit(rev).author_date])
+        assert proof is not None
+        for text in texts:
+            if text in str(repository.text(rev, 'SumTest.java')):
+                expected[body_hash(text)] = min(expected.get(body_hash(text), proof), proof)
+    assert seen(repo, *texts).dates == expected
+
+
+# -- no telling ------------------------------------------------------------------------------------
+
+
+def many(count: int) -> list[str]:
+    return [f'check({n});' for n in range(count)]
+
+
+@pytest.mark.parametrize(('count', 'known'), [(200, True), (201, False)])
+def test_a_commit_that_adds_more_than_200_tests_is_an_import(
+    repo: Path, count: int, known: bool
+) -> None:
+    commit(repo, 'import', {'SumTest.java': java(*many(count))}, date=day(2))
+    assert date_of(repo, 'check(0);') == (at(2) if known else None)
+    commit(repo, 'own', {'OwnTest.java': java(BODY)}, date=day(3))
+    assert date_of(repo) == at(3)
+
+
+@pytest.mark.parametrize(('count', 'known'), [(20, True), (21, False)])
+def test_a_root_commit_with_more_than_20_tests_is_an_import(
+    tmp_path: Path, count: int, known: bool
+) -> None:
+    repo = init(tmp_path / 'repo')
+    commit(repo, 'root', {'SumTest.java': java(*many(count))}, date=day(2))
+    assert date_of(repo, 'check(0);') == (at(2) if known else None)
+
+
+def test_source_without_tests_is_no_import(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    plain = java(*many(300)).replace('@Test', '')
+    commit(repo, 'root', {'Sum.java': plain, 'SumTest.java': java(BODY)}, date=day(2))
+    assert date_of(repo) == at(2)
+
+
+def test_moving_and_renaming_many_tests_adds_none(repo: Path) -> None:
+    for n in range(3):
+        files: dict[str, str | bytes | None] = {f'T{n}.java': java(*many(300)[n::3])}
+        commit(repo, f'{n}', files, date=day(2 + n))
+    everything = java(*many(300), name='Moved', method='renamed')
+    moved = {'T0.java': None, 'T1.java': None, 'T2.java': None, 'x/Moved.java': everything}
+    commit(repo, 'move', moved, date=day(8))
+    assert date_of(repo, 'check(1);') == at(3)
+
+
+def test_copying_from_files_that_stay_adds_none(repo: Path) -> None:
+    for n in range(3):
+        files: dict[str, str | bytes | None] = {f'T{n}.java': java(*many(300)[n::3])}
+        commit(repo, f'{n}', files, date=day(2 + n))
+    copy = java(*many(300), BODY, name='Copy')
+    commit(repo, 'copy', {'Copy.java': copy}, date=day(8))
+    assert date_of(repo, 'check(1);') == at(3)
+    assert date_of(repo) == at(8)
+
+
+def test_an_import_hides_the_past_of_bodies_that_came_in_twice(repo: Path) -> None:
+    base = git(repo, 'rev-parse', 'HEAD')
+    one = commit(repo, 'one', {'OneTest.java': java('check(0);')}, date=day(2))
+    git(repo, 'branch', 'one', one)
+    commit(repo, 'all', {'T.java': java(*many(300))}, date=day(3), parents=[base])
+    assert date_of(repo, 'check(0);') is None
+
+
+def test_a_merge_brings_in_only_what_no_parent_had(repo: Path) -> None:
+    base = git(repo, 'rev-parse', 'HEAD')
+    left, right = base, base
+    for n in range(2):
+        left_file: dict[str, str | bytes | None] = {f'L{n}.java': java(*many(300)[n::4])}
+        left = commit(repo, f'left {n}', left_file, date=day(2 + n), parents=[left])
+    for n in range(2, 4):
+        right_file: dict[str, str | bytes | None] = {f'R{n}.java': java(*many(300)[n::4])}
+        right = commit(repo, f'right {n}', right_file, date=day(2 + n), parents=[right])
+    both = {f'R{n}.java': java(*many(300)[n::4]) for n in range(2, 4)}
+    commit(repo, 'merge', both, date=day(8), parents=[left, right])
+    assert [date_of(repo, f'check({n});') for n in range(4)] == [at(n) for n in range(2, 6)]
+
+
+def dated(repo: Path, author: str, committer: str) -> str:
+    """A commit of the test on HEAD with the dates as given, good or bad."""
+    blob = write_object(repo, 'blob', java(BODY).encode())
+    tree = git(repo, 'mktree', stdin=f'100644 blob {blob}\tSumTest.java\n'.encode())
+    parent = git(repo, 'rev-parse', 'HEAD')
+    text = (
+        f'tree {tree}\nparent {parent}\nauthor A <a> {author}\ncommitter A <a> {committer}\n\nx\n'
+    )
+    rev = write_object(repo, 'commit', text.encode())
+    git(repo, 'update-ref', 'refs/heads/main', rev)
+    return rev
+
+
+GOOD = f'{int(at(5).timestamp())} +0000'
+
+
+@pytest.mark.parametrize(
+    'bad',
+    ['', 'yesterday +0000', '-5 +0000', '99999999999999 +0000', '1704067201 +0000'],
+    ids=['empty', 'word', 'before 1970', 'beyond 9999', 'a second after the crawl'],
+)
+@pytest.mark.parametrize('which', ['author', 'committer', 'both'])
+def test_a_date_that_cannot_be_gives_none(repo: Path, bad: str, which: str) -> None:
+    dated(repo, GOOD if which == 'committer' else bad, GOOD if which == 'author' else bad)
+    assert date_of(repo) is None
+    commit(repo, 'later', {'b': ''}, date=day(9))
+    assert date_of(repo) is None
+
+
+def test_the_moment_of_the_crawl_is_not_the_future(repo: Path) -> None:
+    dated(repo, '1704067200 +0000', '1704067200 +0000')
+    assert date_of(repo) == CRAWLED
+    assert date_of(repo, crawled_at=datetime(2023, 1, 1, tzinfo=UTC)) is None
+
+
+def test_a_bad_date_before_or_after_does_not_matter(repo: Path) -> None:
+    commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(3))
+    dated(repo, 'never', 'never')
+    assert date_of(repo) == at(3)
+    git(repo, 'reset', '-q', '--hard')
+    commit(repo, 'new', {'NewTest.java': java('check(1);')}, date=day(6))
+    assert date_of(repo, 'check(1);') == at(6)
+
+
+def test_a_shallow_clone_knows_nothing(repo: Path, tmp_path: Path) -> None:
+    commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(3))
+    cut = tmp_path / 'cut'
+    git(repo, 'clone', '-q', '--depth=1', f'file://{repo}', str(cut))
+    assert seen(cut) == FirstSeen(basis=Basis.SHALLOW, dates={body_hash(): None})
+
+
+@pytest.mark.parametrize(
+    ('dates', 'expected'),
+    [([at(3), at(2)], at(2)), ([at(3), None], None), ([None, at(3)], None), ([], None)],
+)
+def test_the_earliest_is_none_if_any_is(
+    dates: list[datetime | None], expected: datetime | None
+) -> None:
+    assert earliest(dates) == expected
+
+
+# -- the file of bodies ----------------------------------------------------------------------------
+
+
+def test_a_blob_that_is_known_is_not_read_again(repo: Path) -> None:
+    commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(3))
+    before = seen(repo)
+    (file,) = (repo.parent / 'cache').iterdir()
+    written = file.stat().st_mtime_ns
+    damage(repo, git(repo, 'rev-parse', 'HEAD:SumTest.java'))
+    assert seen(repo) == before
+    assert file.stat().st_mtime_ns == written
+
+
+@pytest.mark.parametrize(
+    'content', [b'', b'no gzip', gzip.compress(b'{'), gzip.compress(b'{"version": "old"}')]
+)
+def test_a_file_that_is_damaged_or_of_another_version_is_made_anew(
+    repo: Path, content: bytes
+) -> None:
+    commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(3))
+    before = seen(repo)
+    (file,) = (repo.parent / 'cache').iterdir()
+    good = file.read_bytes()
+    file.write_bytes(content)
+    assert seen(repo) == before
+    assert file.read_bytes() == good
