@@ -26,7 +26,7 @@ def write(folder: Path) -> dict[str, str]:
     """Make `folder` a repository with the demo's history; give the commit id of every subject."""
     folder.mkdir(parents=True)
     _git(folder, 'init', '--quiet', '--initial-branch=main')
-    marks = folder / '.git' / 'demo-marks'
+    marks = folder.absolute() / '.git' / 'demo-marks'
     _git(folder, 'fast-import', '--quiet', f'--export-marks={marks}', stdin=_stream())
     _git(folder, 'reset', '--quiet', '--hard', 'main')
     numbered = dict(line.split() for line in marks.read_text().splitlines())
