@@ -1,0 +1,350 @@
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from coevo import snapshot
+from coevo.errors import Fatal
+from coevo.reasons import EXPLANATIONS
+from coevo.records import Change
+from coevo.records import Drop
+from coevo.records import Stage
+from coevo.schema import TABLES
+from coevo.schema import arrow_schema
+from coevo.store import Store
+from packagers.funnel import funnel
+from packagers.release import Built
+from packagers.rows import Rows
+from packagers.rows import gather
+from tests import segments
+from tests import snapshots
+from tests.segments import PARTITION
+from tests.segments import UPDATE
+from tests.segments import pair_id
+from tests.segments import segment
+from tests.segments import short_hash
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Two pairs, mined."""
+    store = Store(tmp_path / 'store')
+    segments.fill(store, 1, 2)
+    return store
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Every file but timings, by path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob('*'))
+        if path.is_file() and 'timings' not in path.parts
+    }
+
+
+def rows(folder: Path, table: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(folder / 'data' / table).to_pylist()
+    return found
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    return snapshot.manifest(folder)
+
+
+# -- the same segments, the same bytes -------------------------------------------------------------
+
+
+def test_the_order_of_mining_leaves_no_trace(tmp_path: Path) -> None:
+    for name, order in (('a', (1, 2, 3)), ('b', (3, 1, 2))):
+        snapshots.make(tmp_path / name, *order)
+    assert content(tmp_path / 'a' / 'snapshot') == content(tmp_path / 'b' / 'snapshot')
+
+
+def test_a_run_that_was_cut_short_and_taken_up_again_leaves_no_trace(tmp_path: Path) -> None:
+    halved = Store(tmp_path / 'halved')
+    halved.write_walk(PARTITION, segments.walk(1, 2))
+    halved.write(PARTITION, segment(2, key='key-2'))  # killed here: neither complete nor compacted
+    segments.fill(halved, 1, 2)
+    snapshots.write(halved, tmp_path / 'a')
+    whole = Store(tmp_path / 'whole')
+    segments.fill(whole, 1, 2)
+    snapshots.write(whole, tmp_path / 'b')
+    assert content(tmp_path / 'a') == content(tmp_path / 'b')
+
+
+def test_seconds_change_nothing_but_the_timings(tmp_path: Path) -> None:
+    for name, seconds in (('a', 1.5), ('b', 2.5)):
+        store = Store(tmp_path / name / 'store')
+        store.write_walk(PARTITION, segments.walk(1))
+        store.write(PARTITION, segment(1, cpu_seconds=seconds))
+        snapshots.write(store, tmp_path / name / 'snapshot')
+    assert content(tmp_path / 'a' / 'snapshot') == content(tmp_path / 'b' / 'snapshot')
+    timed = [rows(tmp_path / name / 'snapshot', 'timings')[0]['cpu_seconds'] for name in 'ab']
+    assert timed == [1.5, 2.5]
+
+
+def test_nothing_of_the_machine_is_in_a_snapshot(store: Store, tmp_path: Path) -> None:
+    snapshots.write(store, tmp_path / 'snapshot')
+    for name, data in content(tmp_path / 'snapshot').items():
+        assert str(tmp_path).encode() not in data, name
+        assert os.uname().nodename.encode() not in data, name
+        assert b'pandas' not in data, name
+
+
+# -- where it is written ---------------------------------------------------------------------------
+
+
+def test_releasing_again_finds_the_same_there(store: Store, tmp_path: Path) -> None:
+    target = tmp_path / 'deep' / 'snapshot'
+    first = snapshots.write(store, target)
+    before = {path: path.stat().st_mtime_ns for path in target.rglob('*')}
+    again = snapshots.write(store, target)
+    assert (first.written, again.written) == (True, False)
+    assert 'already there' in again.sentence
+    assert {path: path.stat().st_mtime_ns for path in target.rglob('*')} == before
+    assert [path.name for path in target.parent.iterdir()] == ['snapshot']
+
+
+def test_another_snapshot_is_never_overwritten(store: Store, tmp_path: Path) -> None:
+    target = snapshots.make(tmp_path, 1, 2, store=store)
+    before = content(target)
+    segments.fill(store, 3)
+    with pytest.raises(Fatal, match='snapshots do not change'):
+        snapshots.write(store, target)
+    assert content(target) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ['snapshot', 'store']
+
+
+def test_a_folder_of_others_is_left_alone(store: Store, tmp_path: Path) -> None:
+    photo = tmp_path / 'photos' / 'photo.png'
+    photo.parent.mkdir()
+    photo.touch()
+    for target in (photo.parent, photo):
+        with pytest.raises(Fatal, match='is no snapshot'):
+            snapshots.write(store, target)
+    assert photo.exists()
+
+
+def test_an_empty_folder_will_do(store: Store, tmp_path: Path) -> None:
+    (tmp_path / 'empty').mkdir()
+    assert snapshots.write(store, tmp_path / 'empty').written
+
+
+def test_an_empty_store_is_not_released(tmp_path: Path) -> None:
+    with pytest.raises(Fatal, match='mine a repository first'):
+        snapshots.write(Store(tmp_path / 'store'), tmp_path / 'snapshot')
+    assert not (tmp_path / 'snapshot').exists()
+
+
+def test_what_was_mined_without_a_sandbox_is_not_released(store: Store, tmp_path: Path) -> None:
+    unsafe = segments.pair(3, sandbox='none')
+    store.write_walk(PARTITION, segments.walk(3))
+    store.write(PARTITION, dataclasses.replace(segment(3, key='key-3'), pair=unsafe))
+    with pytest.raises(Fatal, match='--sandbox none'):
+        snapshots.write(store, tmp_path / 'snapshot')
+    assert not (tmp_path / 'snapshot').exists()
+
+
+# -- the tables ------------------------------------------------------------------------------------
+
+
+def test_every_table_is_there_with_its_columns(store: Store, tmp_path: Path) -> None:
+    report = snapshots.write(store, tmp_path / 'snapshot')
+    for name, record in TABLES.items():
+        file = pq.ParquetFile(tmp_path / 'snapshot' / 'data' / name / 'part-0.parquet')
+        assert file.schema_arrow.equals(arrow_schema(record)), name
+        assert file.metadata.num_rows == report.rows[name]
+    assert report.rows['pairs'] == 2
+    assert report.rows['methods'] == 6
+    assert report.rows['tasks'] == 4
+
+
+def test_columns_are_compressed_and_have_statistics(store: Store, tmp_path: Path) -> None:
+    snapshots.write(store, tmp_path / 'snapshot')
+    file = pq.ParquetFile(tmp_path / 'snapshot' / 'data' / 'methods' / 'part-0.parquet')
+    column = file.metadata.row_group(0).column(0)
+    assert column.compression == 'ZSTD'
+    assert column.statistics.min is not None
+
+
+def test_methods_know_their_dates_and_tasks(store: Store, tmp_path: Path) -> None:
+    snapshots.write(store, tmp_path / 'snapshot')
+    found = {row['method_id']: row for row in rows(tmp_path / 'snapshot', 'methods')}
+    updated = found[short_hash(pair_id(2), 'growsWithZones')]
+    assert updated['contamination_date'] == segments.day(2)
+    assert updated['contamination_basis'] == 'branches_only'
+    tasks = {row['task_id']: row for row in rows(tmp_path / 'snapshot', 'tasks')}
+    assert tasks[updated['task_id']]['method_ids'] == [updated['method_id']]
+    assert found[short_hash(pair_id(2), 'isNeverNegative')]['task_id'] is None
+
+
+def test_the_same_edit_in_two_pairs_points_to_the_first(store: Store, tmp_path: Path) -> None:
+    """Branches and cherry-picks bring an edit into several pairs; counting must not."""
+    original = segments.method(1, 'growsWithZones', Change.CHANGED, UPDATE)
+    copy = dataclasses.replace(
+        segments.method(3, 'growsWithZones', Change.CHANGED, UPDATE),
+        old_source=original.old_source,
+        new_source=original.new_source,
+    )
+    store.write_walk(PARTITION, segments.walk(3))
+    copied = dataclasses.replace(segment(3, key='key-3'), methods=(copy,))
+    store.write(PARTITION, copied)
+    snapshots.write(store, tmp_path / 'snapshot')
+    pointing = {
+        row['method_id']: row['duplicate_of']
+        for row in rows(tmp_path / 'snapshot', 'methods')
+        if row['duplicate_of'] is not None
+    }
+    assert pointing == {copy.method_id: original.method_id}
+
+
+def test_drops_of_the_last_stage_join_the_others(store: Store, tmp_path: Path) -> None:
+    late = Drop(
+        repo=segments.REPO,
+        walk=PARTITION.walk,
+        pair_id=pair_id(1),
+        stage=Stage.TASK,
+        unit=Stage.TASK.unit,
+        key='0' * 16,
+        reason='start_state_invalid',
+        detail='why',
+    )
+
+    def build(_: Rows) -> Built:
+        return (), {}, (late,)
+
+    snapshots.write(store, tmp_path / 'snapshot', build=build)
+    reasons = [row['reason'] for row in rows(tmp_path / 'snapshot', 'drops')]
+    assert sorted(reasons) == [
+        *['flaky'] * 2,
+        'no_java_change',
+        *['not_sampled'] * 2,
+        'start_state_invalid',
+    ]
+
+
+# -- dates of the snapshot -------------------------------------------------------------------------
+
+
+def test_a_cutoff_that_was_not_given_is_the_newest_commit(store: Store, tmp_path: Path) -> None:
+    snapshots.write(store, tmp_path / 'snapshot')
+    found = manifest(tmp_path / 'snapshot')
+    assert found['month'] == '2024-01'
+    assert [walk['cutoff'] for walk in found['walks']] == ['2024-01-03T12:00:00+00:00']
+    assert rows(tmp_path / 'snapshot', 'repositories')[0]['cutoff'] == segments.day(2)
+
+
+@pytest.mark.parametrize('month', ['2024', '2024-13', '2024-1', 'January'])
+def test_a_month_is_written_in_one_way(store: Store, tmp_path: Path, month: str) -> None:
+    with pytest.raises(Fatal, match='is no month'):
+        snapshots.write(store, tmp_path / 'snapshot', month=month)
+
+
+# -- what is withdrawn -----------------------------------------------------------------------------
+
+
+def test_a_task_that_is_gone_is_withdrawn(tmp_path: Path) -> None:
+    before = snapshots.make(tmp_path / 'before', 1, 2)
+    store = Store(tmp_path / 'store')
+    segments.fill(store, 1)
+    snapshots.write(store, tmp_path / 'after', previous=before, month='2024-02')
+    withdrawn = rows(tmp_path / 'after', 'withdrawn')
+    gone = {row['task_id'] for row in rows(before, 'tasks') if row['pair_id'] == pair_id(2)}
+    assert {row['id'] for row in withdrawn} == gone
+    assert {(row['table'], row['month']) for row in withdrawn} == {('tasks', '2024-02')}
+
+
+def test_what_was_withdrawn_stays_so_until_it_is_back(tmp_path: Path) -> None:
+    first = snapshots.make(tmp_path / 'first', 1, 2)
+    half, whole = Store(tmp_path / 'half'), Store(tmp_path / 'whole')
+    segments.fill(half, 1)
+    segments.fill(whole, 1, 2)
+    snapshots.write(half, tmp_path / 'second', previous=first, month='2024-02')
+    snapshots.write(half, tmp_path / 'third', previous=tmp_path / 'second', month='2024-03')
+    assert rows(tmp_path / 'third', 'withdrawn') == rows(tmp_path / 'second', 'withdrawn')
+    snapshots.write(whole, tmp_path / 'fourth', previous=tmp_path / 'third', month='2024-04')
+    assert rows(tmp_path / 'fourth', 'withdrawn') == []
+
+
+def test_a_previous_that_is_no_snapshot_is_refused(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(Fatal, match='is no snapshot'):
+        snapshots.write(store, tmp_path / 'snapshot', previous=tmp_path / 'nowhere')
+
+
+# -- manifest, card, Croissant ---------------------------------------------------------------------
+
+
+def test_the_manifest_vouches_for_every_other_file(store: Store, tmp_path: Path) -> None:
+    snapshots.write(store, tmp_path / 'snapshot')
+    files = content(tmp_path / 'snapshot')
+    text = files.pop('manifest.json')
+    found = json.loads(text)
+    assert found['files'] == {
+        name: {'sha256': hashlib.sha256(data).hexdigest(), 'size': len(data)}
+        for name, data in files.items()
+    }
+    assert text == json.dumps(found, indent=2, sort_keys=True, ensure_ascii=False).encode() + b'\n'
+    assert found['rows']['methods'] == 6
+    assert found['tools']['engine'] == [1]
+
+
+def test_pairs_that_are_not_mined_are_said(store: Store, tmp_path: Path) -> None:
+    store.write_walk(PARTITION, segments.walk(3))
+    report = snapshots.write(store, tmp_path / 'snapshot')
+    assert '1 pairs of example/ferry (parents) are not mined yet' in report.sentence
+    assert manifest(tmp_path / 'snapshot')['walks'][0]['pairs_unmined'] == 1
+    assert '1 pairs of example/ferry (parents) entered the walk but are not' in card(tmp_path)
+
+
+def card(tmp_path: Path) -> str:
+    return (tmp_path / 'snapshot' / 'README.md').read_text()
+
+
+def test_the_card_explains_every_reason_and_names_every_table(store: Store, tmp_path: Path) -> None:
+    snapshots.write(store, tmp_path / 'snapshot')
+    for reason, meaning in EXPLANATIONS.items():
+        assert f'`{reason}`' in card(tmp_path)
+        assert meaning in card(tmp_path)
+    for name in TABLES:
+        assert f'    path: data/{name}/*.parquet\n' in card(tmp_path)
+        assert f'| `{name}` |' in card(tmp_path)
+
+
+def test_the_funnel_loses_nothing(store: Store, tmp_path: Path) -> None:
+    snapshots.write(store, tmp_path / 'snapshot')
+    steps = {step.stage: step for step in funnel(gather(store))}
+    for step in steps.values():
+        assert step.entered == step.kept + sum(count for _, count in step.dropped)
+    counted = [(steps[stage].entered, steps[stage].kept) for stage in list(Stage)[:5]]
+    assert counted == [(3, 2), (2, 2), (10, 8), (8, 6), (4, 4)]
+    assert '| sieve | method | 10 | 8 | 2 |' in card(tmp_path)
+
+
+def test_croissant_points_to_files_and_columns_that_exist(store: Store, tmp_path: Path) -> None:
+    target = tmp_path / 'snapshot'
+    snapshots.write(store, target)
+    found = json.loads((target / 'croissant.json').read_bytes())
+    assert found['conformsTo'] == 'http://mlcommons.org/croissant/1.0'
+    for file in found['distribution']:
+        data = (target / file['contentUrl']).read_bytes()
+        assert file['sha256'] == hashlib.sha256(data).hexdigest()
+    ids = {file['@id'] for file in found['distribution']}
+    for record in found['recordSet']:
+        columns = arrow_schema(TABLES[record['name']]).names
+        for field in record['field']:
+            assert field['source']['fileObject']['@id'] in ids
+            assert field['source']['extract']['column'] in columns
+
+
+def test_a_copy_of_a_snapshot_is_as_good(store: Store, tmp_path: Path) -> None:
+    snapshots.write(store, tmp_path / 'snapshot')
+    shutil.copytree(tmp_path / 'snapshot', tmp_path / 'copy')
+    assert not snapshots.write(store, tmp_path / 'copy').written
