@@ -1,1 +1,16 @@
 """coevo: executable test-maintenance tasks from the history of public repositories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def open(path: Path | str) -> duckdb.DuckDBPyConnection:
+    """A DuckDB connection with the tables of a snapshot as views (`coevo.snapshot.open`)."""
+    from coevo import snapshot  # only who opens one pays for the import
+
+    return snapshot.open(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from collections.abc import Sequence
 from datetime import date
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 # A cell of a table on a terminal; the other formats give everything.
 WIDTH = 60
+
+_CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f-\x9f]')
 
 
 def render(answer: Answer, format: str) -> bytes:
@@ -41,6 +44,11 @@ def columns(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
         for row in rows
     )
     return ''.join(f'{line.rstrip()}\n' for line in lines)
+
+
+def visible(text: str) -> str:
+    """The text without what could steer a terminal: it comes out of repositories of anybody's."""
+    return _CONTROL.sub(lambda found: f'\\x{ord(found[0]):02x}', text)
 
 
 def _table(answer: Answer) -> bytes:
@@ -111,7 +119,7 @@ def _is_number(kind: object) -> bool:
 
 
 def _clip(text: str) -> str:
-    line = ' '.join(text.split())
+    line = visible(' '.join(text.split()))
     return line if len(line) <= WIDTH else f'{line[: WIDTH - 1]}…'
 
 

@@ -58,7 +58,8 @@ def query(path: Path, question: Question) -> None:
         print(line, file=sys.stderr)
     connection = snapshot.connect(path, conditions)
     lock(connection, path)
-    answer = ask(connection, question.sql or SUMMARY, question.format)
+    sql = SUMMARY if question.sql is None else question.sql
+    answer = ask(connection, sql, question.format)
     if question.out is None:
         sys.stdout.write(answer.decode())
     else:

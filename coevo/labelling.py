@@ -1,0 +1,126 @@
+"""The label table asked again of every row of a snapshot, from its change and its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coevo.labels import CELL_ORDER
+from coevo.labels import TRACKS
+from coevo.labels import deciding_cells
+from coevo.labels import label
+from coevo.records import Cell
+from coevo.records import Change
+from coevo.records import Label
+from coevo.records import Outcome
+from coevo.snapshot import LEAST_RUNS
+from coevo.snapshot import LEAST_TIMEOUTS
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A cell's columns."""
+
+    outcome: Outcome | None
+    unit: Outcome | None
+    passes: int | None
+    runs: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """A method row, as far as its labels go; `name` is its id and walk."""
+
+    name: str
+    change: Change
+    label: Label | None
+    track: str | None
+    label_by_module: Label | None
+    track_by_module: str | None
+    sandbox: str
+    cells: Mapping[Cell, Evidence]
+
+
+def rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Labelled]:
+    columns = ', '.join(f'{cell}, {cell}_unit, {cell}_passes, {cell}_runs' for cell in CELL_ORDER)
+    sql = (
+        "SELECT method_id || ' ' || walk, change, label, track, label_by_module, "
+        f'track_by_module, sandbox, {columns} FROM methods ORDER BY method_id, walk'
+    )
+    result = connection.execute(sql)
+    while found := result.fetchmany(10_000):
+        for name, change, own, track, by_module, module_track, sandbox, *cells in found:
+            yield Labelled(
+                name=name,
+                change=Change(change),
+                label=own and Label(own),
+                track=track,
+                label_by_module=by_module and Label(by_module),
+                track_by_module=module_track,
+                sandbox=sandbox,
+                cells=dict(_cells(cells)),
+            )
+
+
+def contradictions(row: Labelled) -> Iterator[tuple[str, str]]:
+    """The rules that a row breaks, each with what was found instead."""
+    found = label(row.change, {cell: item.outcome for cell, item in row.cells.items()})
+    by_module = label(row.change, {cell: item.unit for cell, item in row.cells.items()})
+    if row.label != _label(found):
+        yield 'label', f'{row.label}, but the cells say {found}'
+    if row.label_by_module != _label(by_module):
+        yield 'label_by_module', f'{row.label_by_module}, but the cells say {by_module}'
+    if row.label is None and row.label_by_module is None:
+        yield 'unlabelled', str(found)
+    # A label may lose its track for its cause; Maven's verdict asks for none.
+    if row.track not in (None, row.label and TRACKS.get(row.label)):
+        yield 'track', f'{row.track} beside the label {row.label}'
+    if row.track_by_module != (row.label_by_module and TRACKS.get(row.label_by_module)):
+        yield 'track_by_module', f'{row.track_by_module} beside {row.label_by_module}'
+    yield from _evidence(row)
+
+
+def _evidence(row: Labelled) -> Iterator[tuple[str, str]]:
+    if row.sandbox == 'none':
+        yield 'sandbox', 'none'
+    for cell in deciding_cells(row.change):
+        item = row.cells[cell]
+        if row.label is None and item.unit is Outcome.COMPILE_ERROR:
+            continue  # it stands on Maven's verdict, which needs no run
+        if item.outcome is None or item.passes is None or item.runs is None:
+            yield 'evidence', f'{cell} was not run'
+        elif item.runs < _least(item.outcome):
+            yield 'evidence', f'{cell} is {item.outcome} after {item.runs} runs'
+        elif item.passes != (item.runs if item.outcome is Outcome.PASS else 0):
+            yield 'flaky', f'{cell} is {item.outcome}, but passed {item.passes} of {item.runs} runs'
+
+
+def _least(outcome: Outcome) -> int:
+    if outcome is Outcome.COMPILE_ERROR:
+        return 1
+    return LEAST_TIMEOUTS if outcome is Outcome.TIMEOUT else LEAST_RUNS
+
+
+def _label(found: Label | str) -> Label | None:
+    return found if isinstance(found, Label) else None
+
+
+def _cells(columns: list[str | int | None]) -> Iterator[tuple[Cell, Evidence]]:
+    for index, cell in enumerate(CELL_ORDER):
+        outcome, unit, passes, runs = columns[4 * index : 4 * index + 4]
+        assert not isinstance(passes, str)
+        assert not isinstance(runs, str)
+        yield (
+            cell,
+            Evidence(
+                outcome=None if outcome is None else Outcome(str(outcome)),
+                unit=None if unit is None else Outcome(str(unit)),
+                passes=passes,
+                runs=runs,
+            ),
+        )

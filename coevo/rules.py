@@ -1,0 +1,188 @@
+"""The laws that hold between the tables of a snapshot, each as a query for what breaks it.
+
+A query gives the row's name first, then what else helps to see the trouble.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from coevo.labels import CELL_ORDER
+from coevo.labels import TRACKS
+from coevo.reasons import BY_STAGE
+from coevo.records import Stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    name: str
+    table: str
+    sql: str
+
+
+def _reference(table: str, row: str, column: str, target: str, *keys: str) -> Rule:
+    """Every row of a table that names one of another must find it there."""
+    same = ' AND '.join(f't.{key} = {table}.{key}' for key in keys)
+    sql = f'SELECT {row}, {column} FROM {table} WHERE NOT EXISTS (FROM {target} t WHERE {same})'
+    return Rule(name=f'{target}_missing', table=table, sql=sql)
+
+
+_TRACKED = ', '.join(f"'{label}'" for label in TRACKS)
+_REASONS = ', '.join(
+    f"('{stage}', '{stage.unit}', '{reason}')"
+    for stage, reasons in BY_STAGE.items()
+    for reason in reasons
+)
+
+REFERENCES = (
+    _reference('methods', 'method_id', 'pair_id', 'pairs', 'pair_id', 'walk', 'old_rev', 'new_rev'),
+    _reference('tasks', 'task_id', 'pair_id', 'pairs', 'pair_id', 'walk', 'old_rev', 'new_rev'),
+    _reference('cells', 'method_id', 'pair_id', 'pairs', 'pair_id', 'walk'),
+    _reference('pairs', 'pair_id', 'repo', 'repositories', 'repo', 'language', 'walk'),
+    _reference('tasks', 'task_id', 'repo', 'repositories', 'repo', 'language', 'walk'),
+    Rule(
+        name='pairs_missing',
+        table='drops',
+        sql=f"""SELECT key, pair_id FROM drops d WHERE stage <> '{Stage.WALK}' AND NOT EXISTS (
+            FROM pairs p WHERE p.pair_id = d.pair_id AND p.walk = d.walk)""",
+    ),
+    Rule(
+        name='methods_missing',
+        table='cells',
+        sql=f"""SELECT DISTINCT method_id, walk FROM cells c
+            WHERE NOT EXISTS (FROM methods m WHERE m.method_id = c.method_id AND m.walk = c.walk)
+            AND NOT EXISTS (FROM drops d WHERE d.key = c.method_id AND d.walk = c.walk
+                AND d.stage = '{Stage.LABEL}')""",
+    ),
+    Rule(
+        name='methods_missing',
+        table='tasks',
+        sql="""SELECT task_id, id FROM (SELECT *, unnest(method_ids) AS id FROM tasks) t
+            WHERE NOT EXISTS (FROM methods m WHERE m.method_id = id AND m.walk = t.walk
+                AND m.track = t.track AND m.pair_id = t.pair_id AND m.test_file = t.test_file
+                AND m.task_id = t.task_id)""",
+    ),
+    Rule(
+        name='tasks_missing',
+        table='methods',
+        sql="""SELECT method_id, task_id FROM methods m WHERE task_id IS NOT NULL AND NOT EXISTS (
+            FROM tasks t WHERE t.task_id = m.task_id AND t.repo = m.repo)""",
+    ),
+    Rule(
+        name='original_missing',
+        table='methods',
+        sql="""SELECT method_id, duplicate_of FROM methods m WHERE duplicate_of IS NOT NULL
+            AND NOT EXISTS (FROM methods o WHERE o.method_id = m.duplicate_of AND o.walk = m.walk
+                AND o.repo = m.repo AND o.duplicate_of IS NULL)""",
+    ),
+    Rule(
+        name='not_withdrawn',
+        table='withdrawn',
+        sql='SELECT id FROM withdrawn w SEMI JOIN tasks t ON t.task_id = w.id',
+    ),
+)
+
+FUNNEL = (
+    Rule(
+        name='funnel_walk',
+        table='repositories',
+        sql=f"""SELECT repo, walk, commits_visited, commits_kept, dropped FROM (
+            SELECT *, (SELECT count(*) FROM drops d WHERE d.stage = '{Stage.WALK}'
+                AND d.repo = r.repo AND d.walk = r.walk) AS dropped FROM repositories r)
+            WHERE commits_visited <> commits_kept + dropped""",
+    ),
+    Rule(
+        name='funnel_pair',
+        table='pairs',
+        sql=f"""SELECT pair_id, candidates, labelled, dropped FROM (
+            SELECT *,
+                (SELECT count(*) FROM methods m
+                    WHERE m.pair_id = p.pair_id AND m.walk = p.walk) AS labelled,
+                (SELECT count(DISTINCT key) FROM drops d
+                    WHERE d.pair_id = p.pair_id AND d.walk = p.walk
+                    AND d.stage IN ('{Stage.SIEVE}', '{Stage.LABEL}')) AS dropped,
+                EXISTS (FROM drops d WHERE d.key = p.pair_id AND d.walk = p.walk
+                    AND d.stage = '{Stage.PAIR}') AS gone
+            FROM pairs p)
+            WHERE labelled + dropped <> CASE WHEN gone THEN 0 ELSE candidates END""",
+    ),
+    Rule(
+        name='kept_and_dropped',
+        table='methods',
+        sql=f"""SELECT method_id, stage, reason FROM methods m JOIN drops d
+            ON d.key = m.method_id AND d.walk = m.walk
+            WHERE stage IN ('{Stage.SIEVE}', '{Stage.LABEL}')""",
+    ),
+    Rule(
+        name='funnel_track',
+        table='methods',
+        sql=f"""SELECT method_id, label, track FROM methods m
+            WHERE (coalesce(label IN ({_TRACKED}), false) AND track IS NULL) <> EXISTS (
+                FROM drops d WHERE d.key = m.method_id AND d.walk = m.walk
+                AND d.stage = '{Stage.TRACK}')""",
+    ),
+    Rule(
+        name='funnel_task',
+        table='methods',
+        sql=f"""SELECT method_id, track FROM methods m
+            WHERE track IS NOT NULL AND task_id IS NULL AND NOT EXISTS (
+                FROM drops d WHERE d.pair_id = m.pair_id AND d.stage = '{Stage.TASK}')""",
+    ),
+    Rule(
+        name='reason',
+        table='drops',
+        sql=f"""SELECT key, stage, unit, reason FROM drops
+            WHERE (stage, unit, reason) NOT IN (VALUES {_REASONS})""",
+    ),
+    Rule(name='sandbox', table='pairs', sql="SELECT pair_id FROM pairs WHERE sandbox = 'none'"),
+)
+
+DATES = (
+    Rule(
+        name='date_after_commit',
+        table='methods',
+        sql="""SELECT method_id, contamination_date::VARCHAR
+            FROM methods m JOIN pairs p USING (pair_id, walk)
+            WHERE contamination_date > new_author_date OR contamination_date > new_committer_date""",
+    ),
+    Rule(
+        name='date_after_parts',
+        table='tasks',
+        sql="""SELECT t.task_id, any_value(t.contamination_date)::VARCHAR
+            FROM (SELECT *, unnest(method_ids) AS method_id FROM tasks) t
+            JOIN methods m USING (method_id, walk) GROUP BY t.task_id
+            HAVING any_value(t.contamination_date) > min(m.contamination_date)
+            OR any_value(t.contamination_date) IS NOT NULL
+                AND count(m.contamination_date) < count(*)""",
+    ),
+    Rule(
+        name='date_without_basis',
+        table='methods',
+        sql="""SELECT method_id, contamination_basis FROM methods
+            WHERE contamination_date IS NOT NULL
+            AND coalesce(contamination_basis, 'shallow') = 'shallow'""",
+    ),
+)
+
+
+def _runs() -> Iterator[str]:
+    for cell in CELL_ORDER:
+        yield f"""SELECT method_id, walk, '{cell}' AS cell, {cell} AS outcome,
+            {cell}_passes AS passes, {cell}_runs AS runs FROM methods WHERE {cell} IS NOT NULL"""
+
+
+RUNS = (
+    Rule(
+        name='runs',
+        table='methods',
+        sql=f"""SELECT method_id, cell, s.runs, count(c.cell), s.passes
+            FROM ({' UNION ALL '.join(_runs())}) s LEFT JOIN cells c USING (method_id, walk, cell)
+            GROUP BY method_id, walk, cell, s.outcome, s.passes, s.runs
+            HAVING count(c.cell) <> s.runs
+            OR count(*) FILTER (c.outcome = 'pass') <> s.passes
+            OR count(*) FILTER (c.outcome = s.outcome) = 0""",
+    ),
+)
+
+RULES = (*REFERENCES, *FUNNEL, *RUNS, *DATES)

@@ -1,0 +1,145 @@
+"""Check a snapshot against what it claims: its files, its keys, the label table, the funnel.
+
+A rule is a query that gives the rows which break it; most stand in `coevo.rules`. The order is from
+the outside to the inside, and what makes later rules meaningless ends the check.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from coevo import labelling
+from coevo import rules
+from coevo import snapshot
+from coevo.records import short_hash
+from coevo.schema import KEYS
+from coevo.schema import TABLES
+from coevo.schema import arrow_schema
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Nobody reads more of one kind.
+_MOST = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is off: the row of a table, or a file, and the rule that it breaks."""
+
+    table: str
+    row: str
+    rule: str
+    detail: str = ''
+
+
+def verify(path: Path) -> list[Finding]:
+    """What is off, the gravest first; empty for a good snapshot. Fatal if it is none at all."""
+    manifest = snapshot.manifest(path)
+    for found in (list(_files(path, manifest)), list(_tables(path, manifest))):
+        if found:
+            return found
+    connection = snapshot.open(path)
+    return [
+        *_keys(connection),
+        *_ids(connection),
+        *_labels(connection),
+        *_rules(connection),
+        *_unmined(connection, manifest),
+    ]
+
+
+def _files(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
+    listed = manifest['files']
+    for name, wanted in listed.items():
+        file = path / name
+        if not file.is_file():
+            yield Finding(table=_table(name), row=name, rule='file_missing')
+        elif file.stat().st_size != wanted['size'] or _sha256(file) != wanted['sha256']:
+            yield Finding(table=_table(name), row=name, rule='file_changed')
+    for file in sorted((path / 'data').rglob('*')):
+        name = file.relative_to(path).as_posix()
+        if file.is_file() and name not in listed and _table(name) != 'timings':
+            yield Finding(table=_table(name), row=name, rule='file_not_in_manifest')
+
+
+def _tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
+    for name, record in TABLES.items():
+        files = snapshot.data_files(path, name)
+        for file in files:
+            if not pq.read_schema(file).equals(arrow_schema(record)):
+                yield Finding(table=name, row=file.name, rule='schema')
+        rows = sum(pq.read_metadata(file).num_rows for file in files)
+        if rows != manifest['rows'].get(name, rows):
+            detail = f'{rows} rows, the manifest says {manifest["rows"][name]}'
+            yield Finding(table=name, row=name, rule='row_count', detail=detail)
+
+
+def _keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
+    for name in _there(connection):
+        key = ', '.join(f'"{column}"' for column in KEYS[name])
+        sql = f'SELECT {key} FROM {name} GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL'
+        for row in connection.execute(f'{sql} LIMIT {_MOST}').fetchall():
+            yield Finding(table=name, row=' '.join(map(str, row)), rule='key_not_unique')
+
+
+def _ids(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
+    """Ids are made of what they name, so that they are the same in every snapshot."""
+    pairs = 'SELECT pair_id, repo, language, old_rev, new_rev FROM pairs'
+    tasks = 'SELECT task_id, repo, language, old_rev, new_rev, track, test_file FROM tasks'
+    for name, sql in (('pairs', pairs), ('tasks', tasks)):
+        for id_, *parts in connection.execute(f'{sql} ORDER BY ALL').fetchall():
+            if short_hash(*parts) != id_:
+                yield Finding(table=name, row=id_, rule='id', detail=' '.join(parts))
+
+
+def _labels(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
+    for row in labelling.rows(connection):
+        for rule, detail in labelling.contradictions(row):
+            yield Finding(table='methods', row=row.name, rule=rule, detail=detail)
+
+
+def _rules(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
+    for rule in rules.RULES:
+        sql = f'SELECT * FROM ({rule.sql}) ORDER BY ALL LIMIT {_MOST}'
+        for row, *details in connection.execute(sql).fetchall():
+            detail = ' '.join(str(value) for value in details)
+            yield Finding(table=rule.table, row=str(row), rule=rule.name, detail=detail)
+
+
+def _unmined(connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]) -> Iterator[Finding]:
+    """Every pair of a walk is there, or the manifest says that it is not mined yet."""
+    missing = {
+        (walk['repo'], walk['language'], walk['walk']): walk['pairs_unmined']
+        for walk in manifest['walks']
+    }
+    sql = """SELECT repo, language, walk, commits_kept, (SELECT count(*) FROM pairs p
+        WHERE p.repo = r.repo AND p.language = r.language AND p.walk = r.walk)
+        FROM repositories r ORDER BY ALL"""
+    for *key, kept, pairs in connection.execute(sql).fetchall():
+        if kept != pairs + missing.get(tuple(key), 0):
+            detail = f'{kept} commits kept, {pairs} pairs'
+            yield Finding(table='repositories', row=' '.join(key), rule='pairs_lost', detail=detail)
+
+
+def _there(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    views = {name for (name,) in connection.execute('SHOW TABLES').fetchall()}
+    return [name for name in TABLES if name in views]
+
+
+def _table(name: str) -> str:
+    """The table that a file belongs to, or the file itself."""
+    parts = name.split('/')
+    return parts[1] if parts[0] == 'data' and len(parts) > 2 else name
+
+
+def _sha256(file: Path) -> str:
+    with file.open('rb') as content:
+        return hashlib.file_digest(content, 'sha256').hexdigest()
