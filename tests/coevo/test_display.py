@@ -8,12 +8,12 @@ import pytest
 from coevo.display import show
 from coevo.errors import Fatal
 from coevo.records import Track
+from coevo.records import short_hash
 from coevo.store import Store
 from packagers.rows import Rows
 from tests import segments
 from tests import snapshots
 from tests.segments import pair_id
-from tests.segments import short_hash
 
 UPDATED = short_hash(pair_id(2), 'growsWithZones')
 

@@ -17,6 +17,7 @@ from coevo.reasons import EXPLANATIONS
 from coevo.records import Change
 from coevo.records import Drop
 from coevo.records import Stage
+from coevo.records import short_hash
 from coevo.schema import TABLES
 from coevo.schema import arrow_schema
 from coevo.store import Store
@@ -30,7 +31,6 @@ from tests.segments import PARTITION
 from tests.segments import UPDATE
 from tests.segments import pair_id
 from tests.segments import segment
-from tests.segments import short_hash
 
 
 @pytest.fixture
