@@ -1,183 +1,178 @@
-"""`coevo show`: a task or a test method of a snapshot, as a person wants to read it."""
+"""`coevo show`: a task or a method of a snapshot as a person would read it."""
 
 from __future__ import annotations
 
 import difflib
-import os
+import json
 import re
-import sys
 from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
 
+from coevo import presentation
 from coevo import snapshot
 from coevo.errors import Fatal
 from coevo.labels import CELL_ORDER
-from coevo.presentation import columns
-from coevo.presentation import visible
+from coevo.records import Walk
 
 if TYPE_CHECKING:
     import duckdb
 
+    Row = dict[str, Any]
 
-_COLOURS = {'+': '\033[32m', '-': '\033[31m', '@': '\033[36m'}
-_BOLD, _PLAIN = '\033[1m', '\033[0m'
-
-
-def show(path: Path, id_: str) -> str:
-    """The text for an id; coloured where standard output is a terminal. Fatal if it is unknown."""
-    text = plain(path, id_)
-    coloured = sys.stdout.isatty() and not os.environ.get('NO_COLOR')
-    return colour(text) if coloured else text
+# What a terminal would obey instead of printing: the text is that of strangers.
+_CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]')
 
 
-def plain(path: Path, id_: str) -> str:
-    """The text without colours."""
+def show(path: Path, id: str) -> str:
+    """The header, cells, dependencies and diffs of a task_id or method_id; Fatal if unknown."""
     connection = snapshot.open(path)
-    tasks = _rows(connection, 'tasks', 'task_id', id_)
-    methods = _rows(connection, 'methods', 'method_id', id_)
-    if tasks:
-        return visible('\n'.join(_task(connection, tasks[0])))
-    if methods:
-        return visible('\n\n'.join('\n'.join(_method(row)) for row in methods))
-    raise Fatal(
-        f'{path} has neither a task nor a method {id_!r}: look for one with '
-        f'coevo query {path} "SELECT task_id, test_file FROM tasks"'
-    )
+    blocks = _task(connection, id) or _method(connection, id)
+    if not blocks:
+        raise Fatal(_unknown(connection, path, id))
+    text = '\n\n'.join(block.rstrip('\n') for block in blocks if block)
+    return _CONTROL.sub(lambda found: found[0].encode('unicode_escape').decode(), text)
 
 
-def colour(text: str) -> str:
-    """Diffs and headings in the colours of a terminal."""
-    return '\n'.join(_coloured(line) for line in text.split('\n'))
-
-
-def _coloured(line: str) -> str:
-    if line.startswith('== ') or re.match(r'(\+\+\+|---) ', line):
-        return f'{_BOLD}{line}{_PLAIN}'
-    code = _COLOURS.get(line[:1])
-    return f'{code}{line}{_PLAIN}' if code else line
-
-
-def _rows(
-    connection: duckdb.DuckDBPyConnection, table: str, key: str, id_: str
-) -> list[dict[str, Any]]:
-    relation = connection.sql(f'FROM {table}')
-    times = [
-        name
-        for name, kind in zip(relation.columns, relation.types, strict=True)
-        if str(kind) == 'TIMESTAMP WITH TIME ZONE'
+def _task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
+    found = _rows(connection, 'tasks', 'task_id', id)
+    if not found:
+        return []
+    task = found[0]
+    rows = _rows(connection, 'methods', 'task_id', id)
+    methods = [row for row in rows if row['pair_id'] == task['pair_id']]
+    return [
+        _lines([('task', f'{task["task_id"]}: {task["track"]}'), *_task_header(task)]),
+        *(f'{_title(row)}\n{_cells(row)}' for row in methods if row['walk'] == task['walk']),
+        _dependencies(task),
+        _titled('Tests, from the start file to the new one', task['test_patch']),
+        _titled('Sources, from old to new', task['source_patch']),
     ]
-    texts = ', '.join(
-        f"strftime({name} AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M') AS {name}" for name in times
-    )
-    sql = f'SELECT * REPLACE ({texts}) FROM {table} WHERE {key} = ? ORDER BY ALL'
-    result = connection.execute(sql, [id_])
-    names = [column[0] for column in result.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
-def _task(connection: duckdb.DuckDBPyConnection, row: Mapping[str, Any]) -> Iterator[str]:
-    yield f'== task {row["task_id"]}: {row["track"]} of {row["test_file"]}'
-    yield from _pairs(
-        repository=_with(row['repo'], row['license']),
-        old=_revision(row, 'old'),
-        new=_revision(row, 'new'),
-        public=_public(row),
-        focal=row['focal_method'],
-        pair=row['pair_id'],
-        also=' '.join(row['also_at']),
-    )
-    environment = row['environment']
+def _method(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
+    """Of several walks the first in the order of `Walk`; the rows differ in little else."""
+    found = _rows(connection, 'methods', 'method_id', id)
+    if not found:
+        return []
+    walks = [str(walk) for walk in Walk]
+    row, *others = sorted(found, key=lambda row: walks.index(row['walk']))
+    tasks = _rows(connection, 'tasks', 'task_id', row['task_id']) if row['task_id'] else []
+    other_walks = ', '.join(other['walk'] for other in others)
+    return [
+        _lines([('method', _title(row)), *_method_header(row), ('also under', other_walks)]),
+        _cells(row),
+        _dependencies(row),
+        _titled('The test, from old to new', _difference(row)),
+        *(_titled('Sources, from old to new', task['source_patch']) for task in tasks),
+    ]
+
+
+def _task_header(task: Row) -> Iterator[tuple[str, str]]:
+    yield 'repository', _joined(task['repo'], task['url'], task['license'])
+    yield from _history(task)
+    yield 'test file', task['test_file']
+    yield 'focal', task['focal_method'] or ''
+    environment = task['environment']
     if environment:
-        yield from _pairs(jdk=environment['jdk'], run=environment['test_command'])
-    yield ''
-    for id_ in row['method_ids']:
-        for method in _rows(connection, 'methods', 'method_id', id_):
-            if method['walk'] == row['walk']:
-                yield f'== {method["test_class"]}#{method["test_method"]} ({id_})'
-                yield _cells(method)
-    yield from _dependencies(row)
-    yield '== the test, from the start of the task to its gold'
-    yield row['test_patch']
-    yield '== the source, from old to new'
-    yield row['source_patch']
+        built = (f'JDK {environment["jdk"]}', environment['build_tool'])
+        yield 'environment', _joined(*built, environment['test_command'])
+    yield 'also at', ', '.join(task['also_at'])
 
 
-def _method(row: Mapping[str, Any]) -> Iterator[str]:
+def _method_header(row: Row) -> Iterator[tuple[str, str]]:
+    yield 'repository', row['repo']
+    yield from _history(row)
+    yield 'test file', row['test_file']
+    moved = _joined(row['old_test_file'], row['old_test_class'], row['old_test_method'])
+    yield 'before', moved
+    by_module = _joined(row['label_by_module'], row['track_by_module'] and 'a task')
+    yield 'by module', by_module or 'no label'
+    yield 'override', row['override'] or ''
+    yield 'focal', row['focal_method'] or ''
+    yield 'copy of', row['duplicate_of'] or ''
+    yield 'task', row['task_id'] or ''
+
+
+def _history(row: Row) -> Iterator[tuple[str, str]]:
+    yield 'pair', f'{row["pair_id"]} ({row["walk"]})'
+    for end in ('old', 'new'):
+        yield end, _joined(row[f'{end}_rev'], row.get(f'{end}_committer_date'))
+    yield (
+        'public since',
+        _joined(row['contamination_date'] or 'unknown', row['contamination_basis']),
+    )
+    yield 'code since', row['code_first_seen'] or 'unknown'
+
+
+def _title(row: Row) -> str:
     name = f'{row["test_class"]}#{row["test_method"]}({", ".join(row["parameters"])})'
-    yield f'== method {row["method_id"]}: {name}'
-    yield from _pairs(
-        label=_with(row['label'] or 'none', row['track'] and f'task {row["task_id"]}'),
-        by_module=row['label_by_module'] if row['label_by_module'] != row['label'] else None,
-        change=row['change'],
-        cause=row['cause'],
-        override=row['override'],
-        repository=_with(row['repo'], row['walk']),
-        old=row['old_rev'],
-        new=row['new_rev'],
-        file=row['test_file'],
-        old_file=row['old_test_file'],
-        public=_public(row),
-        duplicate_of=row['duplicate_of'],
-        focal=row['focal_method'],
-        pair=row['pair_id'],
-    )
-    yield ''
-    yield _cells(row)
-    yield from _dependencies(row)
-    yield '== the test, from old to new'
-    yield from difflib.unified_diff(
-        (row['old_source'] or '').splitlines(),
-        (row['new_source'] or '').splitlines(),
-        'old',
-        'new',
-        n=99,
-        lineterm='',
-    )
+    verdict = _joined(row['label'] or 'no label of its own', row['cause'])
+    return f'{name} [{row["method_id"]}] {row["change"]}: {verdict}'
 
 
-def _pairs(**values: str | None) -> Iterator[str]:
-    for name, value in values.items():
-        if value:
-            yield f'{name.replace("_", " "):13}{value}'
-
-
-def _with(value: str, more: str | None) -> str:
-    return f'{value} ({more})' if more else value
-
-
-def _revision(row: Mapping[str, Any], end: str) -> str:
-    return _with(row[f'{end}_rev'], row[f'{end}_committer_date'])
-
-
-def _public(row: Mapping[str, Any]) -> str:
-    return _with(row['contamination_date'] or 'no telling since when', row['contamination_basis'])
-
-
-def _cells(row: Mapping[str, Any]) -> str:
-    head = ('cell', 'outcome', 'by module', 'passed', 'failure')
+def _cells(row: Row) -> str:
+    head = ['cell', 'outcome', 'by module', 'passed', 'signature']
+    run = [cell for cell in CELL_ORDER if row[cell] is not None]
     lines = [
-        (
+        [
             str(cell),
             row[cell],
             row[f'{cell}_unit'] or '',
             f'{row[f"{cell}_passes"]} of {row[f"{cell}_runs"]}',
             row[f'{cell}_signature'] or '',
-        )
-        for cell in CELL_ORDER
-        if row[cell] is not None
+        ]
+        for cell in run
     ]
-    return columns([head, *lines], [False] * len(head))
+    return presentation.columns([head, *lines], [False] * len(head))
 
 
-def _dependencies(row: Mapping[str, Any]) -> Iterator[str]:
-    if row['dependencies']:
-        yield '== changed code that it depends on'
-    for item in row['dependencies']:
-        yield (
-            f'{item["file"]}:{item["start_line"]}-{item["end_line"]}  {item["revised"]}  '
-            f'{item["declaration"]}'
-        )
-    yield ''
+def _dependencies(row: Row) -> str:
+    lines = [
+        [
+            str(item['rank']),
+            item['revised'],
+            f'{item["file"]}:{item["start_line"]}-{item["end_line"]}',
+            item['declaration'],
+        ]
+        for item in row['dependencies']
+    ]
+    if not lines:
+        return 'No changed dependency is known.'
+    return _titled('Changed dependencies', presentation.columns(lines, [True, *[False] * 3]))
+
+
+def _difference(row: Row) -> str:
+    old, new = ((row[name] or '').splitlines() for name in ('old_source', 'new_source'))
+    return '\n'.join(difflib.unified_diff(old, new, 'old', 'new', lineterm=''))
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, table: str, column: str, id: str) -> list[Row]:
+    sql = f'FROM {table} WHERE {column} = {snapshot.quoted(id)} ORDER BY ALL'
+    rows: list[Row] = json.loads(presentation.render(connection.sql(sql), 'json'))
+    return rows
+
+
+def _unknown(connection: duckdb.DuckDBPyConnection, path: Path, id: str) -> str:
+    gone = _rows(connection, 'withdrawn', 'id', id)
+    if gone:
+        return f'{id} was withdrawn in {gone[0]["month"]}: {gone[0]["reason"]}'
+    return (
+        f'{path} has no task and no method {id!r}: list them with '
+        'coevo query SNAPSHOT "SELECT task_id, track, test_file FROM tasks"'
+    )
+
+
+def _titled(title: str, text: str) -> str:
+    return f'{title}\n{text}' if text else ''
+
+
+def _lines(pairs: Sequence[tuple[str, str]]) -> str:
+    """What has a value, aligned."""
+    return presentation.columns([(name, value) for name, value in pairs if value], [False, False])
+
+
+def _joined(*parts: str | None) -> str:
+    return ', '.join(part for part in parts if part)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # A cell of a table on a terminal; the other formats give everything.
 WIDTH = 60
 
-_CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f-\x9f]')
+_CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]')
 
 
 def render(answer: Answer, format: str) -> bytes:
@@ -48,7 +48,7 @@ def columns(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
 
 def visible(text: str) -> str:
     """The text without what could steer a terminal: it comes out of repositories of anybody's."""
-    return _CONTROL.sub(lambda found: f'\\x{ord(found[0]):02x}', text)
+    return _CONTROL.sub(lambda found: found[0].encode('unicode_escape').decode(), text)
 
 
 def _table(answer: Answer) -> bytes:
