@@ -15,8 +15,6 @@ from coevo.java_pieces import inside
 from coevo.java_pieces import outer
 from coevo.java_tests import is_fixture
 from coevo.records import TestMethod
-from coevo.text_edits import Edits
-from coevo.text_edits import indentation
 
 # Seen without any import; a wildcard is not brought for their sake.
 _EVERYWHERE = frozenset(
@@ -51,6 +49,10 @@ Place = tuple[str, str, tuple[str, ...], tuple[str, ...]]
 """A piece's key in terms of the types at new."""
 
 
+class StartStateInvalid(ValueError):
+    """No start file can be made; the message says why."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
     """A test method at old and the content of the file in which it stands there."""
@@ -75,11 +77,6 @@ class Brought:
     instead: dict[Piece, bytes]
     additions: tuple[tuple[OldFile, Piece], ...]
     mentions: frozenset[str]
-
-    def add(self, edits: Edits, standing: Sequence[Piece]) -> None:
-        """Insert the additions beside their neighbours at old, so far as these stand."""
-        for file, piece in self.additions:
-            file.add(edits, piece, standing)
 
 
 def bring(
@@ -255,50 +252,6 @@ class OldFile:
             and any(piece.owner == 'static' or name[:1].isupper() for name in names)
         ]
 
-    def add(self, edits: Edits, piece: Piece, standing: Sequence[Piece]) -> None:
-        """Insert a piece behind or before the nearest of its neighbours at old that stands."""
-        slots = {self.slot(other): other for other in standing}
-        slots |= {self.slot_at_new(was): at for at, was in self.targets.items() if at in standing}
-        beside = [p for p in self.pieces if _level(p) == _level(piece)]
-        at = beside.index(piece)
-        body = indentation(self.old.source, piece.start) + self.old.text(piece)
-        for other in reversed(beside[:at]):
-            if anchor := slots.get(self.slot_at_new(other)):
-                edits.insert(anchor.end, b'\n' * (1 + self._is_spaced(piece)) + body)
-                return
-        for other in beside[at + 1 :]:
-            if anchor := slots.get(self.slot_at_new(other)):
-                margin = len(indentation(self.new.source, anchor.start))
-                edits.insert(anchor.start - margin, body + b'\n' * (1 + self._is_spaced(other)))
-                return
-        self._add_alone(edits, piece, body)
-
-    def _is_spaced(self, piece: Piece) -> bool:
-        """Whether an empty line stands above a piece at old."""
-        above = self.old.source[: piece.start].rstrip(b' \t').replace(b'\r', b'')
-        return above.endswith(b'\n\n')
-
-    def _add_alone(self, edits: Edits, piece: Piece, body: bytes) -> None:
-        source = self.new.source
-        if piece.kind == 'import':
-            at = max((i.end_byte for i in self.new.file.imports), default=self.new.package_end)
-            edits.insert(at, b'\n' + body if at else body + b'\n')
-        elif not piece.owner:
-            edits.insert(len(source.rstrip()), b'\n\n' + body)
-        else:
-            brace = self.new.types[self.at_new(piece.owner)].end_byte - 1
-            margin = indentation(source, brace)
-            alone = source[: brace - len(margin)].endswith(b'\n')
-            edits.insert(brace - len(margin) if alone else brace, body + b'\n')
-
-
-def _level(piece: Piece) -> tuple[bool, str]:
-    return piece.kind == 'import', '' if piece.kind == 'import' else piece.owner
-
 
 def _sets_up(piece: Piece) -> bool:
     return piece.kind == 'method' and any(is_fixture(member) for member in piece.members)
-
-
-class StartStateInvalid(ValueError):
-    """No start file can be made; the message says why."""

@@ -23,6 +23,7 @@ from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
 from coevo.old_pieces import bring
 from coevo.old_pieces import outline
+from coevo.old_places import add
 from coevo.records import TestMethod
 from coevo.syntax import Member
 from coevo.text_edits import Edits
@@ -156,7 +157,8 @@ class _Plan:
                 edits.cut(piece.start, piece.end)
                 continue
             standing.append(piece)
-        brought.add(edits, standing)
+        for file, piece in brought.additions:
+            add(edits, file, piece, standing)
         return edits.result()
 
     def _reverted(self) -> dict[Piece, Original]:

@@ -31,6 +31,8 @@ from coevo.records import Stage
 from coevo.records import TaskRow
 from coevo.records import Track
 from coevo.records import Walk
+from packagers.contamination import Basis
+from packagers.contamination import earliest
 from packagers.drafts import Draft
 from packagers.drafts import Group
 from packagers.drafts import draft
@@ -38,7 +40,7 @@ from packagers.drafts import groups
 
 _MAIN = re.compile(r'(?:^|/)src/main/')
 _LATEST = datetime.max.replace(tzinfo=UTC)
-_WEAKEST_FIRST = ('shallow', 'branches_only', 'with_pulls')
+_WEAKEST_LAST = tuple(Basis)
 
 
 def build_tasks(
@@ -138,9 +140,9 @@ class _Maker:
             old_committer_date=pair.old_committer_date,
             new_author_date=pair.new_author_date,
             new_committer_date=pair.new_committer_date,
-            contamination_date=_earliest([row.contamination_date for row in rows]),
-            contamination_basis=_weakest([row.contamination_basis for row in rows]),
-            code_first_seen=_earliest([row.code_first_seen for row in rows]),
+            contamination_date=earliest(row.contamination_date for row in rows),
+            contamination_basis=_weakest(row.contamination_basis for row in rows),
+            code_first_seen=earliest(row.code_first_seen for row in rows),
             module=row.module,
             test_file=row.test_file,
             test_methods=_test_methods(rows),
@@ -225,12 +227,6 @@ def _track(row: MethodRow) -> Track:
     return row.track
 
 
-def _earliest(dates: Iterable[datetime | None]) -> datetime | None:
-    """The minimum; None if one is unknown, for it may be earlier than all."""
-    known = list(dates)
-    return None if None in known else min(date for date in known if date is not None)
-
-
 def _weakest(bases: Iterable[str | None]) -> str | None:
-    known = {basis for basis in bases if basis is not None}
-    return min(known, key=_WEAKEST_FIRST.index, default=None)
+    known = {Basis(basis) for basis in bases if basis is not None}
+    return max(known, key=_WEAKEST_LAST.index, default=None)

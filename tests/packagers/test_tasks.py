@@ -303,19 +303,28 @@ def test_the_overload_of_the_rows_source_is_the_one_reverted_to(tmp_path: Path) 
     assert '-    @Test public void a(long n) { y(); }' in task.test_patch
 
 
-def test_a_helper_that_another_file_uses_stays(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ('other', 'stays'),
+    [
+        ('class OtherTest extends ShopTest { void x() { help(); } }', True),
+        ('class OtherTest { void x() { ShopTest.help(); } }', True),
+        ('class Base { void x() { help(); } void help() { } }', True),
+        ('class OtherTest { void x() { help(); } void help() { } }', False),
+        ('class OtherTest extends ShopTest { void x() { sell(); } }', False),
+    ],
+)
+def test_a_helper_stays_if_another_file_may_use_it(tmp_path: Path, other: str, stays: bool) -> None:
     repo = init(tmp_path / 'repo')
-    helper = '\n    static void help() { }\n}\n'
-    user = 'package p;\n\nclass OtherTest extends ShopTest { void x() { help(); } }\n'
-    new_test = shop_test('a() { help(); }', 'z() { }').removesuffix('}\n') + helper
-    old = commit(repo, 'old', {TEST_FILE: shop_test('z() { }')})
-    new = commit(repo, 'new', {TEST_FILE: new_test})
-    shared = commit(
-        repo, 'new', {TEST_FILE: new_test, 'src/test/java/p/OtherTest.java': user}, parents=[old]
+    old_test = shop_test('z() { }').replace('ShopTest {', 'ShopTest extends Base {')
+    new_test = old_test.removesuffix('}\n') + (
+        '    @Test public void a() { help(); }\n    static void help() { }\n}\n'
     )
-    for rev, stays in ((new, False), (shared, True)):
-        (task,), _, _ = build(repo, [row(old, rev, 'a', Track.GENERATION)])
-        assert ('+    static void help() { }' not in task.test_patch) is stays
+    old = commit(repo, 'old', {TEST_FILE: old_test})
+    name = other.split()[1]
+    files = {TEST_FILE: new_test, f'src/test/java/p/{name}.java': f'package p;\n\n{other}\n'}
+    new = commit(repo, 'new', files)
+    (task,), _, _ = build(repo, [row(old, new, 'a', Track.GENERATION)])
+    assert ('+    static void help() { }' not in task.test_patch) is stays
 
 
 def test_what_gives_no_start_file_is_dropped_with_the_reason(

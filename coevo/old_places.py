@@ -1,0 +1,54 @@
+"""Where a piece that a start file brings from its old file is put: where it stood among others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coevo.java_pieces import Piece
+from coevo.old_pieces import OldFile
+from coevo.text_edits import Edits
+from coevo.text_edits import indentation
+
+
+def add(edits: Edits, file: OldFile, piece: Piece, standing: Sequence[Piece]) -> None:
+    """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
+    slots = {file.slot(other): other for other in standing}
+    slots |= {file.slot_at_new(was): at for at, was in file.targets.items() if at in standing}
+    beside = [p for p in file.pieces if _level(p) == _level(piece)]
+    at = beside.index(piece)
+    body = indentation(file.old.source, piece.start) + file.old.text(piece)
+    for other in reversed(beside[:at]):
+        if anchor := slots.get(file.slot_at_new(other)):
+            edits.insert(anchor.end, b'\n' * (1 + _is_spaced(file, piece)) + body)
+            return
+    for other in beside[at + 1 :]:
+        if anchor := slots.get(file.slot_at_new(other)):
+            margin = len(indentation(file.new.source, anchor.start))
+            edits.insert(anchor.start - margin, body + b'\n' * (1 + _is_spaced(file, other)))
+            return
+    _add_alone(edits, file, piece, body)
+
+
+def _level(piece: Piece) -> tuple[bool, str]:
+    return piece.kind == 'import', '' if piece.kind == 'import' else piece.owner
+
+
+def _is_spaced(file: OldFile, piece: Piece) -> bool:
+    """Whether an empty line stands above a piece at old."""
+    above = file.old.source[: piece.start].rstrip(b' \t').replace(b'\r', b'')
+    return above.endswith(b'\n\n')
+
+
+def _add_alone(edits: Edits, file: OldFile, piece: Piece, body: bytes) -> None:
+    """Without a neighbour: behind the imports, at the end of the file, or of the type around it."""
+    source = file.new.source
+    if piece.kind == 'import':
+        at = max((i.end_byte for i in file.new.file.imports), default=file.new.package_end)
+        edits.insert(at, b'\n' + body if at else body + b'\n')
+    elif not piece.owner:
+        edits.insert(len(source.rstrip()), b'\n\n' + body)
+    else:
+        brace = file.new.types[file.at_new(piece.owner)].end_byte - 1
+        margin = indentation(source, brace)
+        alone = source[: brace - len(margin)].endswith(b'\n')
+        edits.insert(brace - len(margin) if alone else brace, body + b'\n')
