@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo import labelling
@@ -43,9 +44,9 @@ class Finding:
 def verify(path: Path) -> list[Finding]:
     """What is off, the gravest first; empty for a good snapshot. Fatal if it is none at all."""
     manifest = snapshot.manifest(path)
-    for found in (list(_files(path, manifest)), list(_tables(path, manifest))):
-        if found:
-            return found
+    outside = list(_files(path, manifest)) or list(_tables(path, manifest))
+    if outside:
+        return outside
     connection = snapshot.open(path)
     return [
         *_keys(connection),
@@ -72,11 +73,16 @@ def _files(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
 
 def _tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
     for name, record in TABLES.items():
-        files = snapshot.data_files(path, name)
-        for file in files:
-            if not pq.read_schema(file).equals(arrow_schema(record)):
+        rows = 0
+        for file in snapshot.data_files(path, name):
+            try:
+                metadata = pq.read_metadata(file)
+            except pa.ArrowInvalid:
+                yield Finding(table=name, row=file.name, rule='unreadable')
+                continue
+            rows += metadata.num_rows
+            if not metadata.schema.to_arrow_schema().equals(arrow_schema(record)):
                 yield Finding(table=name, row=file.name, rule='schema')
-        rows = sum(pq.read_metadata(file).num_rows for file in files)
         if rows != manifest['rows'].get(name, rows):
             detail = f'{rows} rows, the manifest says {manifest["rows"][name]}'
             yield Finding(table=name, row=name, rule='row_count', detail=detail)
