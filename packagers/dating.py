@@ -18,7 +18,6 @@ from coevo.records import MethodRow
 from coevo.records import Revised
 from coevo.syntax import Member
 from coevo.syntax import parse
-from packagers.contamination import FirstSeen
 from packagers.contamination import earliest
 from packagers.contamination import first_seen
 
@@ -42,32 +41,35 @@ class _Bodies:
 def date_methods(
     rows: Sequence[MethodRow], crawls: Mapping[str, Crawl], *, cache_folder: Path
 ) -> Iterator[MethodRow]:
-    """The rows with `contamination_date`, `contamination_basis` and `code_first_seen` filled."""
-    for repo, crawl in crawls.items():
-        own = [row for row in rows if row.repo == repo]
-        found = {place: _bodies(crawl.repository, row) for place, row in enumerate(own)}
-        wanted = {body for bodies in found.values() for body in _all(bodies)}
-        seen = first_seen(
+    """The rows with `contamination_date`, `contamination_basis` and `code_first_seen` filled.
+
+    A body is looked for in every clone of the store: who copied it elsewhere published it too.
+    """
+    found = [_bodies(crawls[row.repo].repository, row) for row in rows]
+    wanted = {body for bodies in found for body in _all(bodies)}
+    searches = {
+        repo: first_seen(
             crawl.repository, wanted, crawled_at=crawl.crawled_at, cache_folder=cache_folder
         )
-        for place, row in enumerate(own):
-            yield _dated(row, found[place], seen)
+        for repo, crawl in sorted(crawls.items())
+    }
+    dates = {
+        body: earliest(seen.dates[body] for seen in searches.values() if body in seen.dates)
+        for body in sorted(wanted)
+    }
+    for row, bodies in zip(rows, found, strict=True):
+        yield dataclasses.replace(
+            row,
+            contamination_date=dates.get(bodies.test or ''),
+            contamination_basis=str(searches[row.repo].basis),
+            code_first_seen=earliest(dates[body] for body in bodies.code),
+        )
 
 
 def _all(bodies: _Bodies) -> Iterator[str]:
     yield from bodies.code
     if bodies.test is not None:
         yield bodies.test
-
-
-def _dated(row: MethodRow, bodies: _Bodies, seen: FirstSeen) -> MethodRow:
-    """No body, no date: what cannot be looked up is never clean."""
-    return dataclasses.replace(
-        row,
-        contamination_date=None if bodies.test is None else seen.dates.get(bodies.test),
-        contamination_basis=str(seen.basis),
-        code_first_seen=earliest(seen.dates.get(body) for body in bodies.code),
-    )
 
 
 def _bodies(repository: Repository, row: MethodRow) -> _Bodies:

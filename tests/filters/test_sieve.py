@@ -163,9 +163,12 @@ def test_no_limit_means_no_gap_is_too_long() -> None:
 
 def test_every_reason_of_the_sieve_belongs_to_one_filter() -> None:
     stages = {Stage.PAIR: (*PAIR_FILTERS, *CHANGE_FILTERS), Stage.SIEVE: tuple(METHOD_FILTERS)}
+    elsewhere = {Stage.PAIR: [Reason.UNREADABLE_OBJECT], Stage.SIEVE: []}  # found when diffing
     for stage, names in stages.items():
         reasons = [reason for name in names for reason in FILTERS[name].REASONS]
-        assert sorted(reasons) == sorted(r for r, owner in OWNERS.items() if owner is stage)
+        assert sorted([*reasons, *elsewhere[stage]]) == sorted(
+            r for r, owner in OWNERS.items() if owner is stage
+        )
 
 
 def test_every_reason_is_explained() -> None:
