@@ -1,0 +1,381 @@
+"""Every rule is broken once, in a snapshot that is sealed again so that no checksum gives it away."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from coevo.errors import Fatal
+from coevo.records import Cause
+from coevo.records import Cell
+from coevo.records import CellRow
+from coevo.records import Change
+from coevo.records import Drop
+from coevo.records import Label
+from coevo.records import Outcome
+from coevo.records import Stage
+from coevo.records import Track
+from coevo.records import WithdrawnRow
+from coevo.schema import KEYS
+from coevo.schema import TABLES
+from coevo.store import Store
+from coevo.verification import Finding
+from coevo.verification import verify
+from packagers import release
+from packagers.manifests import About
+from packagers.rows import Rows
+from packagers.rows import gather
+from packagers.rows import ordered
+from tests import segments
+from tests import snapshots
+
+Edit = Callable[[Rows], Rows]
+ABOUT = About(month='2024-01', parameters={}, unmined={})
+
+
+@pytest.fixture(scope='module')
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    """Those of a good snapshot of two pairs."""
+    folder = tmp_path_factory.mktemp('store')
+    store = Store(folder)
+    segments.fill(store, 1, 2)
+    plan = release.Plan(snapshot=folder, date=snapshots.date, build=snapshots.build)
+    return release.assemble(gather(store), plan)
+
+
+@pytest.fixture
+def good(tmp_path: Path, rows: Rows) -> Path:
+    return sealed(tmp_path, rows)
+
+
+def sealed(folder: Path, rows: Rows) -> Path:
+    """A snapshot of whatever rows, with a manifest that fits them."""
+    release.write(folder / 'snapshot', rows, ABOUT)
+    return folder / 'snapshot'
+
+
+def reseal(path: Path) -> None:
+    """Make the manifest fit what the files say now."""
+    manifest = json.loads((path / 'manifest.json').read_bytes())
+    for name in manifest['files']:
+        data = (path / name).read_bytes()
+        manifest['files'][name] = {'sha256': hashlib.sha256(data).hexdigest(), 'size': len(data)}
+    (path / 'manifest.json').write_text(json.dumps(manifest))
+
+
+def rules(findings: Iterable[Finding]) -> set[tuple[str, str]]:
+    return {(finding.table, finding.rule) for finding in findings}
+
+
+def changed(table: str, at: int, **values: Any) -> Edit:
+    """An edit of one row."""
+
+    def edit(rows: Rows) -> Rows:
+        found: list[Any] = list(getattr(rows, table))
+        found[at] = dataclasses.replace(found[at], **values)
+        return dataclasses.replace(rows, **{table: tuple(found)})
+
+    return edit
+
+
+def without(table: str, at: int) -> Edit:
+    def edit(rows: Rows) -> Rows:
+        found = [row for place, row in enumerate(getattr(rows, table)) if place != at]
+        return dataclasses.replace(rows, **{table: tuple(found)})
+
+    return edit
+
+
+def added(table: str, make: Callable[[Rows], Any]) -> Edit:
+    def edit(rows: Rows) -> Rows:
+        found = ordered(table, (*getattr(rows, table), make(rows)))
+        return dataclasses.replace(rows, **{table: found})
+
+    return edit
+
+
+def of_label(rows: Rows, label: Label) -> int:
+    return next(place for place, row in enumerate(rows.methods) if row.label is label)
+
+
+def method(found: Label, **values: Any) -> Edit:
+    """An edit of the first method with a label."""
+    return lambda rows: changed('methods', of_label(rows, found), **values)(rows)
+
+
+def test_a_good_snapshot_is_good(good: Path) -> None:
+    assert verify(good) == []
+
+
+def test_what_is_no_snapshot_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Fatal, match='is no snapshot'):
+        verify(tmp_path)
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def test_a_byte_that_changed_is_found(good: Path) -> None:
+    path = good / 'data' / 'pairs' / 'part-0.parquet'
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    assert rules(verify(good)) == {('pairs', 'file_changed')}
+
+
+@pytest.mark.parametrize('name', ['README.md', 'croissant.json'])
+def test_so_is_a_change_of_the_card(good: Path, name: str) -> None:
+    with (good / name).open('a') as file:
+        file.write('\n')
+    assert rules(verify(good)) == {(name, 'file_changed')}
+
+
+def test_a_missing_file_is_found(good: Path) -> None:
+    (good / 'data' / 'drops' / 'part-0.parquet').unlink()
+    assert rules(verify(good)) == {('drops', 'file_missing')}
+
+
+def test_a_file_too_many_is_found(good: Path) -> None:
+    path = good / 'data' / 'tasks' / 'part-0.parquet'
+    path.with_name('part-1.parquet').write_bytes(path.read_bytes())
+    assert rules(verify(good)) == {('tasks', 'file_not_in_manifest')}
+
+
+def test_timings_may_change(good: Path) -> None:
+    path = good / 'data' / 'timings' / 'part-0.parquet'
+    table = pq.read_table(path)
+    pq.write_table(table.slice(1), path)
+    assert verify(good) == []
+
+
+def test_a_column_too_many_is_found(good: Path) -> None:
+    path = good / 'data' / 'pairs' / 'part-0.parquet'
+    table = pq.read_table(path)
+    pq.write_table(table.append_column('more', table['repo']), path)
+    reseal(good)
+    assert rules(verify(good)) == {('pairs', 'schema')}
+
+
+def test_a_row_too_few_is_found(good: Path) -> None:
+    path = good / 'data' / 'pairs' / 'part-0.parquet'
+    pq.write_table(pq.read_table(path).slice(1), path)
+    reseal(good)
+    assert rules(verify(good)) == {('pairs', 'row_count')}
+
+
+# -- keys and ids ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('table', [name for name in TABLES if name not in ('withdrawn', 'timings')])
+def test_a_key_that_stands_twice_is_found(tmp_path: Path, rows: Rows, table: str) -> None:
+    def again(rows: Rows) -> Any:
+        return getattr(rows, table)[0]
+
+    findings = verify(sealed(tmp_path, added(table, again)(rows)))
+    assert (table, 'key_not_unique') in rules(findings)
+    row = getattr(rows, table)[0]
+    found = next(item for item in findings if item.rule == 'key_not_unique')
+    assert found.row == ' '.join(str(getattr(row, name)) for name in KEYS[table])
+
+
+@pytest.mark.parametrize('end', ['old_rev', 'new_rev'])
+def test_a_pair_is_named_by_what_it_is(tmp_path: Path, rows: Rows, end: str) -> None:
+    assert ('pairs', 'id') in rules(
+        verify(sealed(tmp_path, changed('pairs', 0, **{end: 'x'})(rows)))
+    )
+
+
+@pytest.mark.parametrize('values', [{'test_file': 'x'}, {'track': Track.REPAIR}])
+def test_a_task_is_named_by_what_it_is(tmp_path: Path, rows: Rows, values: dict[str, Any]) -> None:
+    assert ('tasks', 'id') in rules(verify(sealed(tmp_path, changed('tasks', 0, **values)(rows))))
+
+
+# -- one row at a time -----------------------------------------------------------------------------
+
+F, P = Outcome.FAIL, Outcome.PASS
+
+WRONG_METHODS: dict[str, tuple[Label, dict[str, Any], str]] = {
+    'label': (Label.REFINEMENT, {'label': Label.UPDATE}, 'label'),
+    'label that the change has not': (Label.UPDATE, {'change': Change.INSERTED}, 'label'),
+    'label by module': (
+        Label.UPDATE,
+        {'label_by_module': Label.REFINEMENT, 'track_by_module': None},
+        'label_by_module',
+    ),
+    'unit cell': (Label.UPDATE, {'told_cnew_unit': P}, 'label_by_module'),
+    'no label at all': (Label.REFINEMENT, {'label': None, 'label_by_module': None}, 'unlabelled'),
+    'track of no label': (Label.REFINEMENT, {'track': Track.UPDATE}, 'track'),
+    'track of another label': (Label.UPDATE, {'track': Track.REPAIR}, 'track'),
+    'track by module': (Label.UPDATE, {'track_by_module': None}, 'track_by_module'),
+    'too few runs': (Label.UPDATE, {'told_cold_runs': 2, 'told_cold_passes': 2}, 'evidence'),
+    'no runs known': (Label.UPDATE, {'told_cold_runs': None}, 'evidence'),
+    'a pass that failed once': (Label.UPDATE, {'told_cold_passes': 2}, 'flaky'),
+    'a failure that passed once': (Label.UPDATE, {'told_cnew_passes': 1}, 'flaky'),
+    'one time-out': (
+        Label.UPDATE,
+        {'told_cnew': Outcome.TIMEOUT, 'told_cnew_unit': Outcome.TIMEOUT, 'told_cnew_runs': 1},
+        'evidence',
+    ),
+    'no sandbox': (Label.UPDATE, {'sandbox': 'none'}, 'sandbox'),
+    'no pair': (Label.UPDATE, {'pair_id': '0' * 16}, 'pairs_missing'),
+    'other revisions': (Label.UPDATE, {'old_rev': '0' * 40}, 'pairs_missing'),
+    'no such task': (Label.UPDATE, {'task_id': '0' * 16}, 'tasks_missing'),
+    'no such original': (Label.UPDATE, {'duplicate_of': '0' * 16}, 'original_missing'),
+    'no track, no reason': (
+        Label.UPDATE,
+        {'track': None, 'cause': Cause.BUILD, 'task_id': None},
+        'funnel_track',
+    ),
+    'no task, no reason': (Label.UPDATE, {'task_id': None}, 'funnel_task'),
+    'runs that no cell has': (
+        Label.UPDATE,
+        {'told_cold_runs': 4, 'told_cold_passes': 4},
+        'runs',
+    ),
+    'public after it was committed': (
+        Label.UPDATE,
+        {'contamination_date': segments.day(9)},
+        'date_after_commit',
+    ),
+    'a date of a shallow clone': (
+        Label.GENERATION,
+        {'contamination_date': segments.day(0), 'contamination_basis': 'shallow'},
+        'date_without_basis',
+    ),
+    'a date from nowhere': (
+        Label.GENERATION,
+        {'contamination_date': segments.day(0), 'contamination_basis': None},
+        'date_without_basis',
+    ),
+}
+
+
+@pytest.mark.parametrize('name', WRONG_METHODS)
+def test_a_method_that_is_wrong_is_found(tmp_path: Path, rows: Rows, name: str) -> None:
+    label, values, rule = WRONG_METHODS[name]
+    findings = verify(sealed(tmp_path, method(label, **values)(rows)))
+    assert ('methods', rule) in rules(findings)
+    wrong = rows.methods[of_label(rows, label)].method_id
+    assert any(item.rule == rule and wrong in item.row for item in findings)
+
+
+def test_every_rule_on_runs_looks_at_every_cell(tmp_path: Path, rows: Rows) -> None:
+    for place, row in enumerate(rows.cells):
+        if row.repeat == 0 and row.outcome is P:
+            folder = tmp_path / str(place)
+            folder.mkdir()
+            findings = verify(sealed(folder, changed('cells', place, outcome=F)(rows)))
+            assert ('methods', 'runs') in rules(findings), row
+
+
+def test_a_broken_label_needs_no_pass(tmp_path: Path, rows: Rows) -> None:
+    """The second verdict of two time-outs adds nothing: two are enough, as the design says."""
+    at = of_label(rows, Label.UPDATE)
+    row = rows.methods[at]
+    timed_out = {'told_cnew': Outcome.TIMEOUT, 'told_cnew_unit': Outcome.TIMEOUT}
+    edited = changed('methods', at, **timed_out, told_cnew_runs=2)(rows)
+    cells = tuple(
+        dataclasses.replace(cell, outcome=Outcome.TIMEOUT)
+        if (cell.method_id, cell.cell) == (row.method_id, Cell.TOLD_CNEW)
+        else cell
+        for cell in edited.cells
+        if (cell.method_id, cell.cell, cell.repeat) != (row.method_id, Cell.TOLD_CNEW, 2)
+    )
+    assert verify(sealed(tmp_path, dataclasses.replace(edited, cells=cells))) == []
+
+
+# -- between tables --------------------------------------------------------------------------------
+
+
+def stray_drop(rows: Rows) -> Drop:
+    return dataclasses.replace(rows.drops[0], pair_id='0' * 16, stage=Stage.PAIR, key='0' * 16)
+
+
+def stray_cell(rows: Rows) -> CellRow:
+    return dataclasses.replace(rows.cells[0], method_id='0' * 16)
+
+
+def dropped(stage: Stage, reason: str) -> Callable[[Rows], Drop]:
+    """A drop of the first method, which is labelled all the same."""
+
+    def make(rows: Rows) -> Drop:
+        row = rows.methods[0]
+        return Drop(
+            repo=row.repo,
+            walk=row.walk,
+            pair_id=row.pair_id,
+            stage=stage,
+            unit=stage.unit,
+            key=row.method_id,
+            reason=reason,
+        )
+
+    return make
+
+
+def withdrawn_but_there(rows: Rows) -> WithdrawnRow:
+    return WithdrawnRow(table='tasks', id=rows.tasks[0].task_id, reason='x', month='2024-01')
+
+
+def task_of_pair(number: int, **values: Any) -> Edit:
+    def edit(rows: Rows) -> Rows:
+        wanted = segments.pair_id(number)
+        at = next(place for place, row in enumerate(rows.tasks) if row.pair_id == wanted)
+        return changed('tasks', at, **values)(rows)
+
+    return edit
+
+
+WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
+    'a pair without its repository': (without('repositories', 0), 'pairs', 'repositories_missing'),
+    'a task of no repository': (without('repositories', 0), 'tasks', 'repositories_missing'),
+    'a drop of no pair': (added('drops', stray_drop), 'drops', 'pairs_missing'),
+    'a run of no method': (added('cells', stray_cell), 'cells', 'methods_missing'),
+    'a task of no method': (changed('tasks', 0, method_ids=('x',)), 'tasks', 'methods_missing'),
+    'a task of no pair': (without('pairs', 0), 'tasks', 'pairs_missing'),
+    'a commit that is lost': (
+        changed('repositories', 0, commits_visited=9),
+        'repositories',
+        'funnel_walk',
+    ),
+    'a method that is lost': (without('methods', 0), 'pairs', 'funnel_pair'),
+    'a candidate that is lost': (changed('pairs', 0, candidates=9), 'pairs', 'funnel_pair'),
+    'kept and dropped': (
+        added('drops', dropped(Stage.LABEL, 'flaky')),
+        'methods',
+        'kept_and_dropped',
+    ),
+    'a reason of another stage': (
+        changed('drops', 0, stage=Stage.TASK, reason='flaky'),
+        'drops',
+        'reason',
+    ),
+    'a reason that nobody explains': (changed('drops', 0, reason='whim'), 'drops', 'reason'),
+    'a unit of another stage': (changed('drops', 0, unit='task'), 'drops', 'reason'),
+    'a pair without a sandbox': (changed('pairs', 0, sandbox='none'), 'pairs', 'sandbox'),
+    'withdrawn and there': (added('withdrawn', withdrawn_but_there), 'withdrawn', 'not_withdrawn'),
+    'a task that is newer than its parts': (
+        task_of_pair(2, contamination_date=segments.day(9)),
+        'tasks',
+        'date_after_parts',
+    ),
+    'a date of a task whose parts have none': (
+        task_of_pair(1, contamination_date=segments.day(0)),
+        'tasks',
+        'date_after_parts',
+    ),
+}
+
+
+@pytest.mark.parametrize('name', WRONG_TABLES)
+def test_tables_that_disagree_are_found(tmp_path: Path, rows: Rows, name: str) -> None:
+    edit, table, rule = WRONG_TABLES[name]
+    assert (table, rule) in rules(verify(sealed(tmp_path, edit(rows))))
