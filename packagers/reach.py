@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 from coevo.git import Repository
 from coevo.syntax import JavaFile
@@ -26,38 +28,45 @@ def names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozens
         for other, entry in entries.items()
         if other.endswith('.java') and other != path and not _MAIN.search(other)
     }
-    found = {*_below(dict(files), own), *_above(dict(files), own)}
-    return frozenset(name for file in found for name in parse(files[file]).names)
+    found = {*_below(files, own), *_above(files, own)}
+    return frozenset(name for other in found for name in parse(files[other]).names)
 
 
-def _below(files: dict[str, bytes], own: Iterable[JavaType]) -> Iterator[str]:
+def _below(files: Mapping[str, bytes], own: Iterable[JavaType]) -> set[str]:
     """The files that mention a type or one derived from it."""
+    found: dict[str, JavaFile] = {}
     names = {type_.simple for type_ in own}
-    while names:
-        users = _taken(files, names)
-        yield from users
+    while users := _mentioning(files, names, found):
+        found |= users
         types = [type_ for file in users.values() for type_ in file.types]
         names = {type_.simple for type_ in types if not names.isdisjoint(_parents(type_))}
+    return set(found)
 
 
-def _above(files: dict[str, bytes], own: Iterable[JavaType]) -> Iterator[str]:
+def _above(files: Mapping[str, bytes], own: Iterable[JavaType]) -> set[str]:
     """The files that declare what a type derives from: they may call what it overrides."""
+    found: set[str] = set()
     names = {name for type_ in own for name in _parents(type_)}
-    while names:
-        declared = {
-            path: [type_ for type_ in file.types if type_.simple in names]
-            for path, file in _taken(files, names).items()
-        }
-        yield from (path for path, types in declared.items() if types)
-        names = {n for types in declared.values() for type_ in types for n in _parents(type_)}
+    while users := _mentioning(files, names, found):
+        declared = [(p, t) for p, file in users.items() for t in file.types if t.simple in names]
+        found |= {path for path, _ in declared}
+        names = {name for _, type_ in declared for name in _parents(type_)}
+    return found
 
 
 def _parents(type_: JavaType) -> set[str]:
     return {*type_.interfaces, *filter(None, (type_.superclass,))}
 
 
-def _taken(files: dict[str, bytes], names: set[str]) -> dict[str, JavaFile]:
-    """The files that mention a name, which are taken out of `files`."""
+def _mentioning(
+    files: Mapping[str, bytes], names: AbstractSet[str], known: Container[str]
+) -> dict[str, JavaFile]:
+    """The files not known yet that mention one of some names."""
+    if not names:
+        return {}
     pattern = re.compile(rf'\b(?:{"|".join(map(re.escape, sorted(names)))})\b'.encode())
-    paths = [path for path, content in files.items() if pattern.search(content)]
-    return {path: parse(files.pop(path)) for path in paths}
+    return {
+        path: parse(content)
+        for path, content in files.items()
+        if path not in known and pattern.search(content)
+    }
