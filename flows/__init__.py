@@ -1,0 +1,1 @@
+"""The steps composed: `pipeline` in plain calls, `cli` for the command line; Prefect's flows come."""

@@ -1,0 +1,1 @@
+"""From the store's rows to a snapshot: dates, tasks, Parquet, manifest and card."""
