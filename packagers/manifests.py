@@ -89,4 +89,4 @@ def _walk(row: RepositoryRow, about: About) -> dict[str, Any]:
 
 
 def _moment(date: datetime | None) -> str | None:
-    return date and date.isoformat()
+    return None if date is None else date.isoformat()

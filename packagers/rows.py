@@ -147,9 +147,11 @@ def _reached(repository: RepositoryRow, pairs: Sequence[PairRow]) -> RepositoryR
 
 
 def _refuse_unsafe(rows: Rows) -> None:
-    for row in (*rows.pairs, *rows.methods):
-        if row.sandbox == 'none':
+    seen = {(row.repo, row.sandbox) for row in rows.pairs}
+    seen |= {(row.repo, row.sandbox) for row in rows.methods}
+    for repo, sandbox in sorted(seen):
+        if sandbox == 'none':
             raise Fatal(
-                f'{row.repo} was mined with --sandbox none, which is not released: mine it again '
+                f'{repo} was mined with --sandbox none, which is not released: mine it again '
                 'in a sandbox, into another --store'
             )
