@@ -77,7 +77,7 @@ def _tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
         for file in snapshot.data_files(path, name):
             try:
                 metadata = pq.read_metadata(file)
-            except pa.ArrowInvalid:
+            except (pa.ArrowInvalid, OSError):  # no Parquet; a damaged footer
                 yield Finding(table=name, row=file.name, rule='unreadable')
                 continue
             rows += metadata.num_rows

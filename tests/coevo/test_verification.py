@@ -156,6 +156,16 @@ def test_timings_may_change(good: Path) -> None:
     assert verify(good) == []
 
 
+@pytest.mark.parametrize('data', [b'', b'PAR1 but not really PAR1', None])
+def test_timings_that_cannot_be_read_are_found(good: Path, data: bytes | None) -> None:
+    """No checksum covers them, so Parquet itself has to say so, in more than one kind of error."""
+    path = good / 'data' / 'timings' / 'part-0.parquet'
+    whole = bytearray(path.read_bytes())
+    whole[len(whole) // 2 : -8] = b'\xff' * len(whole[len(whole) // 2 : -8])
+    path.write_bytes(whole if data is None else data)
+    assert rules(verify(good)) == {('timings', 'unreadable')}
+
+
 def test_a_column_too_many_is_found(good: Path) -> None:
     path = good / 'data' / 'pairs' / 'part-0.parquet'
     table = pq.read_table(path)
