@@ -180,7 +180,7 @@ class Candidate:
 
 def short_hash(*parts: str) -> str:
     """A stable id of 16 hexadecimal digits."""
-    return hashlib.sha256('\0'.join(parts).encode()).hexdigest()[:16]
+    return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,6 +59,8 @@ def print_report(
     counted = labels(segments)
     if counted:
         console.print('labels: ' + ', '.join(f'{name} {count}' for name, count in counted))
+    for sentence in report.warnings:
+        console.print(sentence)
     for pair_id, sentence in sorted(report.failures.items()):
         console.print(f'pair {pair_id} could not be mined now, run again: {sentence}')
 

@@ -52,6 +52,7 @@ class MineReport:
     executed: int = 0
     reused: int = 0
     failures: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()  # damage that the store found
 
 
 Progress = Callable[[str, int, int], None]  # a step's name, done, total
@@ -79,11 +80,12 @@ def mine(options: MineOptions, progress: Progress = lambda step, done, total: No
     partition = Partition(repo=clone.repo, language=java_maven.NAME, walk=options.walk)
     store = Store(options.store)
     with store.lock(partition):
-        store.write_walk(partition, _walk_record(options, clone, repository, seen))
         mining = Mine(repository=repository, profile=options.profile, sandbox=options.sandbox)
+        store.write_walk(partition, _walk_record(options, clone, mining, seen))
         report = MineReport(partition=partition, visited=len(seen.visited), pairs=len(seen.pairs))
         _mine_missing(options, mining, store, seen.pairs, report, progress)
         store.compact(partition)
+        report.warnings = tuple(store.warnings)
     return report
 
 
@@ -147,8 +149,9 @@ def _workshops(
 
 
 def _walk_record(
-    options: MineOptions, clone: Clone, repository: Repository, seen: Visit
+    options: MineOptions, clone: Clone, mining: Mine, seen: Visit
 ) -> WalkRecord:
+    repository = mining.repository
     return WalkRecord(
         repository=RepositoryRow(
             repo=clone.repo,
@@ -157,7 +160,7 @@ def _walk_record(
             walk=options.walk,
             ref=options.ref or clone.default_ref,
             head=seen.head,
-            cutoff=options.until,
+            cutoff=options.until or repository.commit(seen.head).committer_date,
             commits_visited=len(seen.visited),
             commits_kept=len(seen.pairs),
             license=spdx_of(repository, seen.head),
@@ -167,4 +170,5 @@ def _walk_record(
         ),
         pairs=tuple((pair.new.rev, pair.pair_id) for pair in seen.pairs),
         drops=seen.drops,
+        keys=tuple((pair.pair_id, segment_key(mining, pair)) for pair in seen.pairs),
     )
