@@ -33,8 +33,17 @@ class Sandbox(Protocol):
     def close(self) -> None: ...
 
 
+def _docker() -> Sandbox:
+    try:
+        from coevo.sandboxes.docker import Docker
+    except ImportError as error:  # only who wants it needs its library
+        raise Fatal(f'{error}; install the Python package docker (pip install docker)') from error
+    return Docker()
+
+
 BACK_ENDS: dict[str, Callable[[], Sandbox]] = {
     'bubblewrap': Bubblewrap,
+    'docker': _docker,
     'none': Unconfined,
 }
 

@@ -135,7 +135,8 @@ def _start(bwrap: str, job: Job, uid: int | None) -> tuple[Popen, int | None]:
         with contextlib.ExitStack() as inherited:
             inherited.callback(os.close, writing)
             files = {
-                path: inherited.enter_context(_memory(text)) for path, text in layout.FILES.items()
+                path: inherited.enter_context(_memory(text))
+                for path, text in layout.files(layout.USER_ID).items()
             }
             command = [bwrap, '--info-fd', str(writing), *_arguments(bwrap, job, files)]
             popen = spawn(lambda: _popen(command, (writing, *files.values()), uid))

@@ -25,17 +25,6 @@ _CONFIGURATION = ('alternatives', 'fonts', 'java*', 'ld.so.cache', 'ssl/certs')
 # What people put there by hand is theirs.
 HIDDEN = ('/usr/local',)
 
-FILES = {
-    '/etc/group': f'root:x:0:\ncoevo:x:{USER_ID}:\nnogroup:x:65534:\n',
-    '/etc/hosts': f'127.0.0.1 localhost {HOST_NAME}\n::1 localhost\n',
-    '/etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
-    '/etc/passwd': (
-        'root:x:0:0:root:/nonexistent:/bin/false\n'
-        f'coevo:x:{USER_ID}:{USER_ID}:coevo:{HOME}:/bin/sh\n'
-        'nobody:x:65534:65534:nobody:/nonexistent:/bin/false\n'
-    ),
-}
-
 SHARED_MEMORY_BYTES = 64 << 20
 _OPEN_FILES = 8192
 _CPU_MARGIN_SECONDS = 10
@@ -57,6 +46,20 @@ def system_links() -> dict[str, str]:
     return {name: str(link.readlink()) for name, link in links.items() if link.is_symlink()}
 
 
+def files(user_id: int) -> dict[str, str]:
+    """Accounts and names of the sandbox's own, by path."""
+    return {
+        '/etc/group': f'root:x:0:\ncoevo:x:{user_id}:\nnogroup:x:65534:\n',
+        '/etc/hosts': f'127.0.0.1 localhost {HOST_NAME}\n::1 localhost\n',
+        '/etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
+        '/etc/passwd': (
+            'root:x:0:0:root:/nonexistent:/bin/false\n'
+            f'coevo:x:{user_id}:{user_id}:coevo:{HOME}:/bin/sh\n'
+            'nobody:x:65534:65534:nobody:/nonexistent:/bin/false\n'
+        ),
+    }
+
+
 def _is_real_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
@@ -64,7 +67,8 @@ def _is_real_folder(path: Path) -> bool:
 def process_limits(limits: Limits, *, processes: bool = True) -> tuple[str, ...]:
     """A command prefix that sets the kernel's limits, which hold for each process.
 
-    processes  whether to limit processes too: the kernel counts those of a user, not of a job
+    processes  whether to limit processes too: the kernel counts those of a user, and only since
+               Linux 5.14 those in a user name space apart
     """
     wanted = {
         'cpu': (resource.RLIMIT_CPU, math.ceil(limits.cpu_seconds) + _CPU_MARGIN_SECONDS),

@@ -63,6 +63,7 @@ class Process:
         self._inside = inside
         self._started = time.monotonic()
         self._cpu_seconds = 0.0
+        self._bug: BaseException | None = None
         self._noise = bytearray()
         self._over = threading.Event()
         self._drain = threading.Thread(target=self._drain_noise, daemon=True)
@@ -97,6 +98,8 @@ class Process:
         """The exit status, 128 + n or -n for signal n; TimeoutError after `timeout` seconds."""
         if not self._over.wait(timeout):
             raise TimeoutError(f'the process still runs after {timeout} seconds')
+        if self._bug is not None:
+            raise self._bug
         return self._popen.returncode
 
     def kill(self) -> None:
@@ -132,6 +135,18 @@ class Process:
                 del self._noise[:-NOISE_BYTES]
 
     def _supervise(self) -> None:
+        try:
+            try:
+                self._watch()
+            except BaseException as bug:  # noqa: BLE001 - `wait` raises it in the caller's thread
+                self._bug = bug
+                self._tree.kill()
+            self._reap()
+        finally:
+            self._over.set()
+
+    def _watch(self) -> None:
+        """Return when the process has ended or was killed for a limit."""
         handle = os.pidfd_open(self._popen.pid)
         try:
             poll = select.poll()
@@ -143,12 +158,13 @@ class Process:
                     break
         finally:
             os.close(handle)
+
+    def _reap(self) -> None:
         _, status, used = os.wait4(self._popen.pid, 0)
         self._cpu_seconds = max(self._cpu_seconds, used.ru_utime + used.ru_stime)
         self._tree.kill()
         self._popen.returncode = os.waitstatus_to_exitcode(status)
         self._on_end()
-        self._over.set()
 
     def _limit_hit(self) -> str | None:
         memory_bytes = self._sample()

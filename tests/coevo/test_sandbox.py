@@ -392,11 +392,12 @@ def test_a_sandbox_outlives_the_thread_that_started_it(sandbox: Sandbox) -> None
         assert process.stdout.readline() == b'still here\n'
 
 
-def test_nothing_outlives_a_killed_coevo(marker: str) -> None:
+@pytest.mark.parametrize('name', ['bubblewrap', pytest.param('docker', marks=pytest.mark.docker)])
+def test_nothing_outlives_a_killed_coevo(name: str, marker: str) -> None:
     program = f"""
 from coevo.sandbox import *
 limits = {LIMITS!r}
-process = open_sandbox('bubblewrap').start(
+process = open_sandbox({name!r}).start(
     Job(argv=('bash', '-c', 'echo ready; sleep 600; true', {marker!r}), limits=limits))
 print(process.stdout.readline().decode(), end='', flush=True)
 process.wait()
@@ -405,8 +406,8 @@ process.wait()
     with coevo, killed(coevo):
         assert coevo.stdout is not None
         assert coevo.stdout.readline() == b'ready\n'
-        sandboxed = [process for process in found(marker) if process.name() in ('bash', 'bwrap')]
-        assert len(sandboxed) >= 2  # bash may be about to become sleep
+        sandboxed = [process for process in found(marker) if process.pid != coevo.pid]
+        assert sandboxed
     _, alive = psutil.wait_procs(sandboxed, timeout=20)
     assert not alive
     assert not found(marker)
@@ -492,6 +493,26 @@ def test_texts_for_a_job_name_what_it_sees(other: Sandbox, folder: Path) -> None
         assert process.stdout.read() == b'content'
         process.wait()
         assert "'/inn'" in process.noise()
+
+
+@pytest.mark.docker
+def test_containers_are_as_closed(folder: Path, marker: str) -> None:
+    (folder / 'secret').write_text('secret')
+    sandbox = open_sandbox('docker')
+    paths = f'{folder}/secret /root/.ssh /home /opt /run/docker.sock /var/run /etc/shadow'
+    done = run(sandbox, job(f'for path in {paths}; do test -e $path && echo $path; done; true'))
+    assert done.output == ''
+    script = 'for path in / /etc /usr /usr/local /sys; do touch $path/x && echo $path; done; id -u'
+    assert run(sandbox, job(script)).output == '64999\n'
+    with socket.create_server(('127.0.0.1', 0)) as server:
+        done = run(sandbox, job(f'exec 3<>/dev/tcp/127.0.0.1/{server.getsockname()[1]}'))
+    assert 'Connection refused' in done.noise
+    assert 'Cannot fork' in run(sandbox, _many_processes(marker)).noise
+    assert 'No space left' in run(sandbox, job('head -c 200M /dev/zero > /w/x')).noise
+    assert run(sandbox, job('kill -9 1; kill -9 -1; echo alive')).output == 'alive\n'
+    assert run(sandbox, job('tail /dev/zero')).status == 137
+    sandbox.close()
+    assert not found(marker)
 
 
 # -- mounts that are refused ---------------------------------------------------------------------
@@ -585,3 +606,11 @@ def test_a_bubblewrap_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, fold
     monkeypatch.setenv('PATH', f'{folder}:{os.environ["PATH"]}')
     with pytest.raises(Fatal, match=r'cannot start a sandbox: .+'):
         open_sandbox('bubblewrap')
+
+
+def test_a_missing_docker_daemon_is_named(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    (folder / 'docker').symlink_to('/bin/true')
+    monkeypatch.setenv('PATH', f'{folder}:{os.environ["PATH"]}')
+    monkeypatch.setenv('DOCKER_HOST', 'tcp://127.0.0.1:1')
+    with pytest.raises(Fatal, match=r'daemon cannot be used .* start it, or set DOCKER_HOST'):
+        open_sandbox('docker')

@@ -1,0 +1,272 @@
+"""Sandboxes made by a Docker daemon on this machine: one container for each job.
+
+The image holds nothing but links and accounts: system folders are mounted from the host exactly as
+for bubblewrap. Memory and processes are bounded by control groups. Jobs run under a fixed numeric
+user that no account should have.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import io
+import math
+import os
+import signal
+import subprocess
+import tarfile
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+from typing import Any
+
+import docker
+import docker.errors
+import docker.types
+import requests
+
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from coevo.folders import work_root
+from coevo.sandboxes import layout
+from coevo.sandboxes.job import HOME
+from coevo.sandboxes.job import TEMPORARY_FOLDER
+from coevo.sandboxes.job import WORK_FOLDER
+from coevo.sandboxes.job import Job
+from coevo.sandboxes.mounts import check_mounts
+from coevo.sandboxes.process import Process
+from coevo.sandboxes.process import Usage
+from coevo.sandboxes.running import Launched
+from coevo.sandboxes.running import Running
+from coevo.sandboxes.spawning import spawn
+from coevo.sandboxes.trial import find
+from coevo.sandboxes.trial import try_out
+
+_USER = 64999
+_IMAGE = 'coevo-sandbox'
+_LIFELINE = '/lifeline'
+_PREFIX = 'coevo-lifeline-'
+_LABEL = 'coevo.lifeline'
+_WALL_MARGIN_SECONDS = 60
+_KILL_SECONDS = 60
+_POLL_SECONDS = 0.02
+
+# The daemon, not coevo, is a container's parent. coevo holds a lock while it lives; who gets it in
+# the container knows that coevo is gone. Where a job kills that watch, the next coevo sweeps.
+_FIRST_PROCESS = f"""\
+(flock --shared --timeout "$1" 9; kill -9 -1) 9<{_LIFELINE} >&- 2>&- &
+shift; mkdir -p {HOME}; "$@"; exit $?
+"""
+_OWN_PROCESSES = 6
+
+
+class Docker:
+    """Starts jobs in containers; safe from several threads."""
+
+    name = 'docker'
+
+    def __init__(self) -> None:
+        """Fatal with what to do if the daemon cannot be used."""
+        self._command = find('docker', 'docker.io')
+        for program in ('prlimit', 'flock'):
+            find(program, 'util-linux')
+        try:
+            self._client = docker.from_env()
+            self.api = self._client.api
+            self._image = _image(self._client)
+        except docker.errors.DockerException as error:
+            raise Fatal(
+                f'the Docker daemon cannot be used ({error}); start it, or set DOCKER_HOST'
+            ) from error
+        _sweep(self._client)
+        self._lifeline = _new_lifeline()
+        self._running = Running(lend_users=False)
+        try_out(self)
+
+    def start(self, job: Job) -> Process:
+        """Start a job; Fatal for a mount that cannot be made."""
+        check_mounts(job.all_mounts, other_user=True)
+        return self._running.start(job, self._launch)
+
+    def close(self) -> None:
+        """Kill what still runs; nothing can be started any more."""
+        self._running.close()
+        self._lifeline.close()
+        self._client.close()
+
+    def _launch(self, job: Job, _: int | None) -> Launched:
+        try:
+            made = self._client.containers.create(
+                self._image, _command(job), **_settings(job, self._lifeline.name)
+            )
+        except docker.errors.DockerException as error:
+            raise Transient(f'a container could not be made: {error}') from error
+        popen = spawn(
+            lambda: subprocess.Popen(
+                [self._command, 'start', '--attach', '--interactive', made.id],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        )
+        tree = _Container(self, made.id, popen.pid)
+        return Launched(popen=popen, tree=tree, forget=tree.close)
+
+
+class _Container:
+    """The processes of a container, and the client that is attached to it."""
+
+    def __init__(self, daemon: Docker, name: str, client: int) -> None:
+        self._daemon = daemon  # whose lifeline stays locked as long as this container is known
+        self._api, self._name = daemon.api, name
+        self._guard = threading.Lock()
+        self._client: int | None = os.pidfd_open(client)
+
+    def usage(self) -> Usage:
+        try:
+            stats = self._api.stats(self._name, stream=False, one_shot=True)
+        except (docker.errors.APIError, requests.JSONDecodeError):
+            return Usage()  # it has ended; of one that is ending the daemon says nothing
+        memory = stats.get('memory_stats', {}).get('stats', {})
+        return Usage(
+            stats['cpu_stats']['cpu_usage']['total_usage'] / 1e9,
+            memory.get('anon', memory.get('total_rss', 0)),
+        )
+
+    def kill(self) -> None:
+        """Remove the container, be it running, ended or not yet started; then end the client.
+
+        The client does not always notice that its container is gone.
+        """
+        self._remove()
+        with self._guard, suppress(ProcessLookupError):
+            if self._client is not None:
+                signal.pidfd_send_signal(self._client, signal.SIGKILL)
+
+    def close(self) -> None:
+        with self._guard:
+            if self._client is not None:
+                os.close(self._client)
+                self._client = None
+
+    def _remove(self) -> None:
+        deadline = time.monotonic() + _KILL_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                self._api.remove_container(self._name, force=True)
+            except docker.errors.NotFound:
+                return
+            except docker.errors.APIError as error:
+                if error.status_code != 409:  # 409: it is being removed
+                    raise
+            time.sleep(_POLL_SECONDS)
+        raise Transient(f'a container does not end {_KILL_SECONDS} s after SIGKILL')
+
+
+def _new_lifeline() -> IO[bytes]:
+    """A locked file, deleted when it is closed."""
+    file = tempfile.NamedTemporaryFile(prefix=_PREFIX, dir=work_root())  # noqa: SIM115
+    fcntl.flock(file, fcntl.LOCK_EX)
+    os.fchmod(file.fileno(), 0o644)
+    return file
+
+
+def _sweep(client: Any) -> None:
+    """Remove the containers of those who were killed: nobody holds their lifeline any more."""
+    for container in client.containers.list(all=True, filters={'label': _LABEL}):
+        lifeline = Path(container.labels[_LABEL])
+        if not _is_held(lifeline):
+            with suppress(docker.errors.APIError):  # it is ending by itself
+                container.remove(force=True)
+    for lifeline in work_root().glob(f'{_PREFIX}*'):
+        if lifeline.stat().st_uid == os.geteuid() and not _is_held(lifeline):
+            lifeline.unlink(missing_ok=True)
+
+
+def _is_held(lifeline: Path) -> bool:
+    try:
+        with lifeline.open('rb') as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except (BlockingIOError, PermissionError):  # another user's, not locked yet
+        return True
+    return False
+
+
+def _command(job: Job) -> list[str]:
+    seconds = math.ceil(job.limits.wall_seconds) + _WALL_MARGIN_SECONDS
+    limits = layout.process_limits(job.limits, processes=False)
+    return ['/bin/sh', '-c', _FIRST_PROCESS, 'sh', str(seconds), *limits, *job.argv]
+
+
+def _settings(job: Job, lifeline: str) -> dict[str, Any]:
+    limits = job.limits
+    memory_bytes = limits.memory_bytes + 2 * limits.disk_bytes + layout.SHARED_MEMORY_BYTES
+    options = f'rw,exec,nosuid,nodev,mode=1777,size={limits.disk_bytes}'
+    return {
+        'mounts': _mounts(job, lifeline),
+        'tmpfs': {
+            **dict.fromkeys((WORK_FOLDER, TEMPORARY_FOLDER), options),
+            **dict.fromkeys(layout.HIDDEN, 'ro,nosuid,nodev,size=64k'),
+        },
+        'environment': job.full_environment,
+        'working_dir': job.cwd,
+        'user': f'{_USER}:{_USER}',
+        'hostname': layout.HOST_NAME,
+        'extra_hosts': {layout.HOST_NAME: '127.0.0.1'},
+        'network_mode': 'none',
+        'ipc_mode': 'private',
+        'read_only': True,
+        'cap_drop': ['ALL'],
+        'security_opt': ['no-new-privileges'],
+        'pids_limit': limits.processes + _OWN_PROCESSES,
+        'mem_limit': memory_bytes,
+        'memswap_limit': memory_bytes,
+        'shm_size': layout.SHARED_MEMORY_BYTES,
+        'log_config': docker.types.LogConfig(type='none'),
+        'stdin_open': True,
+        'auto_remove': True,
+        'labels': {_LABEL: lifeline},
+    }
+
+
+def _mounts(job: Job, lifeline: str) -> list[Any]:
+    places = {folder: folder for folder in layout.system_folders()}
+    places |= {mount.target: str(mount.source) for mount in job.all_mounts}
+    places[_LIFELINE] = lifeline
+    return [
+        docker.types.Mount(target, source, type='bind', read_only=True)
+        for target, source in places.items()
+    ]
+
+
+def _image(client: Any) -> str:
+    """The name of the image, made if the daemon does not have it."""
+    archive = _archive()
+    tag = hashlib.sha256(archive).hexdigest()[:16]
+    name = f'{_IMAGE}:{tag}'
+    try:
+        client.images.get(name)
+    except docker.errors.ImageNotFound:
+        client.api.import_image_from_data(archive, repository=_IMAGE, tag=tag)
+    return name
+
+
+def _archive() -> bytes:
+    """Links and accounts as a tar file; folders are made where something is mounted."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode='w') as archive:
+        for path, target in layout.system_links().items():
+            link = tarfile.TarInfo(path.lstrip('/'))
+            link.type, link.linkname = tarfile.SYMTYPE, target
+            archive.addfile(link)
+        for path, text in layout.files(_USER).items():
+            file = tarfile.TarInfo(path.lstrip('/'))
+            file.size = len(text)
+            archive.addfile(file, io.BytesIO(text.encode()))
+    return stream.getvalue()
