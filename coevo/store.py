@@ -14,10 +14,12 @@ Every file is written beside its place, synced and renamed: a kill costs the pai
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import fcntl
 import json
 import logging
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -115,8 +117,8 @@ class Store:
     def segments(self, partition: Partition) -> Iterator[Segment]:
         """One segment for each pair of the walk that was mined, by pair_id.
 
-        Of several, that under the key which the walk's record names. Without such a record, all
-        pairs that are there.
+        Of several, that under the key which the walk's record names: the one that the latest run
+        asked for, or else wrote. Without such a record, all pairs that are there.
         """
         for piece in self._current(partition).values():
             yield codec.decode(Segment, piece.unpack())
@@ -152,12 +154,24 @@ class Store:
         loose = sorted(folder.glob(f'*{_LOOSE}'))
         if not loose:
             return
+        self._name_newest(partition, loose)
         pieces = self._pieces(partition)
         archive.write(
             folder / _MERGED, {f'{pair}.{key}': piece for (pair, key), piece in pieces.items()}
         )
         for path in (*loose, *folder.glob(f'*{durable.UNFINISHED}*')):
             path.unlink(missing_ok=True)
+
+    def _name_newest(self, partition: Partition, loose: Sequence[Path]) -> None:
+        """Let the segments of the run that ends count, where its walk did not say so itself."""
+        walk = self._walk(partition)
+        if walk is None:
+            return
+        named = dict(walk.keys)
+        written = [path.name.removesuffix(_LOOSE).partition('.') for path in _by_age(loose)]
+        known = {pair for pair, _, key in written if named.get(pair) == key}
+        keys = {pair: key for pair, _, key in written if pair not in known}
+        self.write_walk(partition, dataclasses.replace(walk, keys=tuple(keys.items())))
 
     def _made(self, partition: Partition) -> Path:
         """The partition's folder, made together with the store if it is the first one."""
@@ -218,6 +232,10 @@ def _set_aside(path: Path, found: Archive) -> None:
     path.rename(path.with_name(f'{path.name}.corrupt'))
     if found.pieces:
         archive.write(path, found.pieces)
+
+
+def _by_age(paths: Sequence[Path]) -> list[Path]:
+    return sorted(paths, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
 
 def _check(root: Path) -> None:

@@ -169,6 +169,25 @@ def test_of_several_segments_the_walk_names_the_one_that_counts(store: Store) ->
     assert store.keys(PARTITION) == {'engine-1', 'engine-2'}
 
 
+def test_a_pair_that_was_mined_again_counts_as_it_was_mined_last(store: Store) -> None:
+    """A verdict of an engine that was corrected since must not be released in place of the new."""
+    for key in ('b', 'a', 'c'):
+        store.write_walk(PARTITION, segments.walk(1))
+        store.write(PARTITION, segment(1, key=key))
+        store.compact(PARTITION)
+        assert [item.key for item in store.segments(PARTITION)] == [key]
+    assert store.keys(PARTITION) == {'a', 'b', 'c'}
+
+
+def test_what_a_killed_run_left_does_not_count_against_the_walk(store: Store) -> None:
+    store.write(PARTITION, segment(1, key='wanted'))
+    store.write(PARTITION, segment(1, key='left'))
+    keys = ((pair_id(1), 'wanted'),)
+    store.write_walk(PARTITION, dataclasses.replace(segments.walk(1), keys=keys))
+    store.compact(PARTITION)
+    assert [item.key for item in store.segments(PARTITION)] == ['wanted']
+
+
 def test_a_head_that_moves_removes_nothing(store: Store) -> None:
     store.write_walk(PARTITION, segments.walk(2, 3, dropped=(1,)))
     store.write_walk(PARTITION, segments.walk(4, dropped=(5,)))
