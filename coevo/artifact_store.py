@@ -93,7 +93,7 @@ class ArtifactStore:
 
     def _store(self, path: str, file: Path) -> bool:
         with tempfile.NamedTemporaryFile(dir=self._folder / _INCOMING) as new:
-            if not self._downloads.fetch(path, new.file):
+            if not self._downloads.fetch(path, new):
                 return False
             new.flush()
             os.fchmod(new.fileno(), 0o644)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import BinaryIO
+from typing import IO
 from urllib.parse import quote
 from urllib.parse import urlsplit
 from urllib.parse import urlunsplit
@@ -38,7 +38,7 @@ class Downloads:
         self._sources = [_Source(upstream) for upstream in upstreams]
         self._tries, self._pause = tries, pause
 
-    def fetch(self, path: str, file: BinaryIO) -> bool:
+    def fetch(self, path: str, file: IO[bytes]) -> bool:
         """Write a file of a repository; False if none has it; Transient if one cannot be asked."""
         trouble: Transient | None = None
         for source in self._sources:
@@ -88,7 +88,7 @@ class _Source:
             retries=urllib3.Retry(total=None, connect=0, read=0, redirect=5, status=0, other=0),
         )
 
-    def fetch(self, path: str, file: BinaryIO) -> bool:
+    def fetch(self, path: str, file: IO[bytes]) -> bool:
         """One try; `file` is emptied first."""
         file.seek(0)
         file.truncate()
