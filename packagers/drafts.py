@@ -28,7 +28,7 @@ _PREFERENCE = tuple(Walk)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The rows of one task in the walk that is preferred, and the same rows in other walks."""
+    """The rows of one task in the walk that is preferred, and those in other walks."""
 
     task_id: str
     rows: tuple[MethodRow, ...]
@@ -76,8 +76,7 @@ def groups(methods: Iterable[MethodRow]) -> Iterator[Group]:
     for task_id, walks in sorted(found.items()):
         preferred = min(walks, key=_PREFERENCE.index)
         rows = sorted(walks.pop(preferred), key=_identity)
-        ids = {row.method_id for row in rows}
-        others = (row for walk in sorted(walks) for row in walks[walk] if row.method_id in ids)
+        others = (row for walk in sorted(walks) for row in walks[walk])
         yield Group(task_id=task_id, rows=tuple(rows), others=tuple(others))
 
 
