@@ -39,6 +39,24 @@ class Tree(Protocol):
     def kill(self) -> None: ...
 
 
+class Paths(Protocol):
+    """Where a job sees the sandbox's paths: elsewhere only without isolation."""
+
+    def translate(self, text: str) -> str: ...
+
+    def restore(self, text: str) -> str: ...
+
+
+class SamePaths:
+    """The paths of a real sandbox."""
+
+    def translate(self, text: str) -> str:
+        return text
+
+    def restore(self, text: str) -> str:
+        return text
+
+
 class Process:
     """A started job; safe from several threads.
 
@@ -53,14 +71,14 @@ class Process:
         tree: Tree,
         limits: Limits,
         ended: Callable[[], None],
-        inside: Callable[[str], str],
+        paths: Paths,
     ) -> None:
         """Watch over a started process; `ended` is called once, when nothing of it is left."""
         self.stdin = cast(BinaryIO, popen.stdin)
         self.stdout = cast(BinaryIO, popen.stdout)
         self.exceeded: str | None = None
         self._popen, self._tree, self._limits, self._on_end = popen, tree, limits, ended
-        self._inside = inside
+        self._paths = paths
         self._started = time.monotonic()
         self._cpu_seconds = 0.0
         self._bug: BaseException | None = None
@@ -76,7 +94,11 @@ class Process:
         The same text, but without isolation, where they lie elsewhere. What stands in the job is
         translated already.
         """
-        return self._inside(text)
+        return self._paths.translate(text)
+
+    def outside(self, text: str) -> str:
+        """A text from the job, with the sandbox's own paths again: undoes `inside`."""
+        return self._paths.restore(text)
 
     def noise(self) -> str:
         """The last 64 KiB of standard error."""

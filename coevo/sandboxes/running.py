@@ -10,14 +10,12 @@ from dataclasses import dataclass
 
 from coevo.errors import Transient
 from coevo.sandboxes.job import Job
+from coevo.sandboxes.process import Paths
 from coevo.sandboxes.process import Process
+from coevo.sandboxes.process import SamePaths
 from coevo.sandboxes.process import Tree
 from coevo.sandboxes.spawning import Popen
 from coevo.sandboxes.users import Users
-
-
-def _same(text: str) -> str:
-    return text
 
 
 def _nothing() -> None:
@@ -29,13 +27,13 @@ class Launched:
     """A job's outer process and its tree.
 
     forget  called once, when nothing of the job is left
-    inside  see `Process.inside`
+    paths   see `Process.inside`
     """
 
     popen: Popen
     tree: Tree
     forget: Callable[[], None] = _nothing
-    inside: Callable[[str], str] = _same
+    paths: Paths = SamePaths()
 
 
 Launch = Callable[[Job, int | None], Launched]
@@ -90,4 +88,4 @@ class Running:
             launched.forget()
             give_back()
 
-        return Process(launched.popen, launched.tree, job.limits, ended, launched.inside)
+        return Process(launched.popen, launched.tree, job.limits, ended, launched.paths)

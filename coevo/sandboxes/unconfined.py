@@ -95,7 +95,7 @@ class Unconfined:
         def forget() -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
-        return Launched(popen=popen, tree=tree, forget=forget, inside=paths.translate)
+        return Launched(popen=popen, tree=tree, forget=forget, paths=paths)
 
 
 class _Paths:
@@ -110,6 +110,11 @@ class _Paths:
 
     def translate(self, text: str) -> str:
         return self._pattern.sub(lambda match: self._places[match[1]], text)
+
+    def restore(self, text: str) -> str:
+        for target, place in sorted(self._places.items(), key=lambda item: -len(item[1])):
+            text = text.replace(place, target)
+        return text
 
 
 class MarkedProcesses:

@@ -34,6 +34,7 @@ LEAST_CPU_LIMIT = 60.0
 SLOWER_THAN_PASSING = 10
 WALL_PER_CPU = 10
 _POLL_SECONDS = 0.25
+_LAST_WORDS_SECONDS = 10.0
 
 _LINE_BYTES = 1 << 20
 _WORST_FIRST = tuple(Outcome)
@@ -69,11 +70,24 @@ def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[Target]) -> Batch:
         with _watch(process, heard, targets) as late:
             for event in _events(process, nonce):
                 _hear(heard, event)
-            status = process.wait(timeout=60)
+        status = _end(process)
         used = process.cpu_seconds()
     finally:
         process.kill()
     return Batch(verdicts=tuple(_verdicts(heard, late, status, process.noise())), cpu_seconds=used)
+
+
+def _end(process: Process) -> str:
+    """How it ended: its exit status, or the limit for which it was killed.
+
+    Who closes the channel and lives on has nothing more to say.
+    """
+    try:
+        status = process.wait(timeout=_LAST_WORDS_SECONDS)
+    except TimeoutError:
+        process.kill()
+        status = process.wait()
+    return process.exceeded or f'exit:{status}'
 
 
 def _send(process: Process, nonce: str, targets: Sequence[Target]) -> None:
@@ -136,14 +150,15 @@ def _test_verdict(event: dict[str, Any]) -> Verdict:
 
 
 def _verdicts(
-    heard: Sequence[_Heard], late: set[int], status: int, noise: str
+    heard: Sequence[_Heard], late: set[int], status: str, noise: str
 ) -> Iterator[Verdict | None]:
     silent = not any(target.begun for target in heard)
     for index, target in enumerate(heard):
-        if index in late:
+        unfinished = target.begun and not target.ended
+        if index in late or (unfinished and status in ('cpu', 'wall')):
             yield Verdict(outcome=Outcome.TIMEOUT, signature='time')
-        elif target.begun and not target.ended:
-            yield Verdict(outcome=Outcome.ERROR, signature=f'exit:{status}')
+        elif unfinished:
+            yield Verdict(outcome=Outcome.ERROR, signature=status)
         elif target.ended:
             yield _worst(target)
         elif silent and index == 0:

@@ -61,13 +61,13 @@ class Session:
         folder.mkdir(parents=True)
         with _deadline(process, self._seconds) as expired:
             try:
-                send(cast(Any, process.stdin), request)
-                value, files = receive(cast(Any, process.stdout), folder, limit=RESPONSE_BYTES)
+                send(process.stdin, [process.inside(text) for text in request])
+                value, files = receive(process.stdout, folder, limit=RESPONSE_BYTES)
             except (WireError, OSError):
                 return self._died(process, timed_out=expired.is_set())
         self._served += 1
         used = process.cpu_seconds() - before
-        report = cast('dict[str, Any]', value)
+        report = cast('dict[str, Any]', _restored(value, process))
         if report.get('status') in FATAL_STATUS:
             self.close()
             return Died(reason=report['status'], noise=str(report.get('log', '')))
@@ -92,6 +92,17 @@ class Session:
         self._process = None
         reason = 'time' if timed_out or process.exceeded else f'exit:{status}'
         return Died(reason=reason, noise=process.noise())
+
+
+def _restored(value: object, process: Process) -> object:
+    """A report in the sandbox's own paths."""
+    if isinstance(value, str):
+        return process.outside(value)
+    if isinstance(value, list):
+        return [_restored(one, process) for one in value]
+    if isinstance(value, dict):
+        return {name: _restored(one, process) for name, one in value.items()}
+    return value
 
 
 @contextmanager

@@ -81,6 +81,7 @@ class Yard:
             Mount(source=self.shared, target=REPOSITORY),
             Mount(source=self.toolchain.tools, target=f'{TOOLS}/programs'),
             Mount(source=self.toolchain.libraries, target=f'{TOOLS}/libraries'),
+            *_foreign(self.toolchain.java_home),
         )
         self.launcher = Launcher(toolchain=self.toolchain, workspace=self.root, mounts=self._mounts)
 
@@ -195,6 +196,12 @@ class Yard:
             folder, _, name = path.rpartition('/')
             if name == 'pom.xml':
                 yield folder or '.'
+
+
+def _foreign(java_home: Path) -> Iterator[Mount]:
+    """A JDK that is not among the system's folders, which every sandbox sees."""
+    if not java_home.is_relative_to('/usr') or java_home.is_relative_to('/usr/local'):
+        yield Mount(source=java_home.resolve(), target=str(java_home))
 
 
 def _why(answer: Answer | Died, modules: Mapping[str, Module]) -> str:
