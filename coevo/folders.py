@@ -23,4 +23,4 @@ def cache_folder() -> Path:
 
 def work_root() -> Path:
     """The folder under which runs work: $COEVO_WORK, else /var/tmp (on disk, open to all users)."""
-    return Path(os.environ.get('COEVO_WORK') or '/var/tmp').absolute()  # noqa: S108
+    return Path(os.environ.get('COEVO_WORK') or '/var/tmp').absolute()

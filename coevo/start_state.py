@@ -47,7 +47,7 @@ def start_file(
     *,
     used_elsewhere: AbstractSet[str] = frozenset(),
 ) -> bytes | None:
-    """The start file; None if the file is absent at the start.
+    """The start file; None if the file is absent at the start, as one that is new is by the design.
 
     new, old        the test file at both revisions, old None where it does not exist
     used_elsewhere  names by which other files may use members and types of this one that are not
@@ -56,7 +56,7 @@ def start_file(
     file = Outline(new)
     found = {target: find(file, target.method) for target in targets}
     removed = [member for target, member in found.items() if target.original is None]
-    if old is None and len(removed) == len(targets) and not other_tests(file, removed):
+    if old is None and len(removed) == len(targets):
         return None
     plan = _Plan(file, _emptied(file, old, removed, used_elsewhere), found, used_elsewhere)
     start = plan.carry_out()

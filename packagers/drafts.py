@@ -98,11 +98,26 @@ def draft(group: Group, repository: Repository) -> Draft:
         raise StartStateInvalid(f'{first.test_file} is not there at new')
     start = start_file(
         new,
-        _content(repository, first.old_rev, first.test_file),
+        _old_content(repository, first),
         [_target(row, repository) for row in group.rows],
         used_elsewhere=names_used_elsewhere(repository, first.new_rev, first.test_file),
     )
     return Draft(group=group, start=start, test_patch=file_patch(first.test_file, start, new))
+
+
+def _old_content(repository: Repository, row: MethodRow) -> bytes | None:
+    """The test file at old, also where it has moved since: a moved file is not a new one."""
+    found = _content(repository, row.old_rev, row.test_file)
+    if found is not None:
+        return found
+    name = row.test_file.rpartition('/')[2]
+    there = repository.tree(row.new_rev)
+    gone = [
+        path
+        for path in repository.tree(row.old_rev)
+        if path.rpartition('/')[2] == name and path not in there
+    ]
+    return _content(repository, row.old_rev, gone[0]) if len(gone) == 1 else None
 
 
 def _content(repository: Repository, rev: str, path: str) -> bytes | None:

@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from dataclasses import field
 
 from coevo.errors import Transient
 from coevo.sandboxes.job import Job
@@ -33,7 +34,7 @@ class Launched:
     popen: Popen
     tree: Tree
     forget: Callable[[], None] = _nothing
-    paths: Paths = SamePaths()
+    paths: Paths = field(default_factory=SamePaths)
 
 
 Launch = Callable[[Job, int | None], Launched]

@@ -139,9 +139,9 @@ def test_a_new_file_of_targets_alone_is_absent() -> None:
     assert start_file(new.encode(), None, [Target(method=method('sibling'))]) is None
 
 
-def test_a_new_file_keeps_tests_that_are_no_targets() -> None:
+def test_a_new_file_is_absent_though_it_holds_tests_that_are_no_targets() -> None:
     new = java(f'{SIBLING}    @Test public void sells() {{ Shop.sell(); }}\n')
-    assert generation(new, 'sells', old=None) == java(SIBLING)
+    assert start_file(new.encode(), None, [Target(method=method('sells'))]) is None
 
 
 def test_junit_3_siblings_count_though_the_file_does_not_tell() -> None:
@@ -153,7 +153,7 @@ def test_junit_3_siblings_count_though_the_file_does_not_tell() -> None:
     )
     targets = [Target(method=method('testA', 'ShopTest'))]
     assert (
-        start_file(new.encode(), None, targets)
+        start_file(new.encode(), b'class ShopTest extends Base { }', targets)
         == new.replace('    public void testA() { a(); }\n', '').encode()
     )
 
