@@ -2,6 +2,8 @@
 # Make this checkout ready to work in: system packages, uv in .tools, everything locked in .venv.
 # Run it as often as you like: what is done is not done again.
 set -euo pipefail
+# A machine's own certificate store knows what its network needs; uv's own list does not.
+export UV_SYSTEM_CERTS=${UV_SYSTEM_CERTS:-true} UV_NATIVE_TLS=${UV_NATIVE_TLS:-true}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 say() { printf 'setup: %s\n' "$*"; }
