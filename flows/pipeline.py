@@ -148,9 +148,7 @@ def _workshops(
         yield open_workshop, release
 
 
-def _walk_record(
-    options: MineOptions, clone: Clone, mining: Mine, seen: Visit
-) -> WalkRecord:
+def _walk_record(options: MineOptions, clone: Clone, mining: Mine, seen: Visit) -> WalkRecord:
     repository = mining.repository
     return WalkRecord(
         repository=RepositoryRow(

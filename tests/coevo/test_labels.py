@@ -60,7 +60,12 @@ def test_rows(change: str, cells: str, expected: str) -> None:
 def by_hand(change: Change, oo: str, nn: str, on: str, no: str) -> str:
     """The table of the design, read a second time: P, B or X (neither) for each cell."""
     table = {
-        Change.CHANGED: {'PPB': 'update', 'PPP': 'refinement', 'BPB': 'repair', 'BPP': 'cured_by_code'},
+        Change.CHANGED: {
+            'PPB': 'update',
+            'PPP': 'refinement',
+            'BPB': 'repair',
+            'BPP': 'cured_by_code',
+        },
         Change.INSERTED: {'PB': 'generation', 'PP': 'redundant'},
         Change.UNCHANGED: {'PP': 'unaffected', 'PB': 'broken_by_change'},
         Change.CONTEXT_CHANGED: {'PPB': 'fixture_update'},
