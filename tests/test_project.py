@@ -60,7 +60,8 @@ def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = tmp_path_factory.mktemp('alone') / 'venv'
     run(uv, 'venv', '--quiet', '--python', sys.executable, environment)
     pins = f'--constraint={ROOT / "requirements.lock"}'
-    run(uv, 'pip', 'install', '--quiet', pins, wheel, VIRTUAL_ENV=str(environment))
+    trust = {'UV_SYSTEM_CERTS': 'true', 'UV_NATIVE_TLS': 'true'}  # as the set-up does
+    run(uv, 'pip', 'install', '--quiet', pins, wheel, VIRTUAL_ENV=str(environment), **trust)
     return environment / 'bin'
 
 

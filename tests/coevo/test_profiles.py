@@ -13,7 +13,7 @@ from coevo.records import Walk
 def test_the_profiles() -> None:
     assert list(profiles()) == ['default', 'testevo']
     assert load_profile('default').walk is Walk.PARENTS
-    assert load_profile('default').commits is None
+    assert load_profile('default').commits == 300
     testevo = load_profile('testevo')
     assert (testevo.walk, testevo.gap_hours, testevo.commits) == (Walk.STATES, 12, 300)
 
