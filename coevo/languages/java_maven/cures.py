@@ -32,20 +32,19 @@ CURES = {
 }
 
 # Exceptions that mocking and proxy libraries throw when the JDK refuses them; a verdict shows one
-# of them anywhere in its chain of causes, or in the message of the chain's head.
-_REFUSED = {
-    'org.mockito.exceptions.base.MockitoException': 'cannot mock',
-    'java.lang.reflect.InaccessibleObjectException': '',
-    'net.sf.cglib.core.CodeGenerationException': '',
-    'org.mockito.cglib.core.CodeGenerationException': '',
-    'org.easymock.cglib.core.CodeGenerationException': '',
-    'org.springframework.cglib.core.CodeGenerationException': '',
-}
+# of them anywhere in its chain of causes. What Mockito says of its misuse are other classes.
+_REFUSED = frozenset(
+    {
+        'org.mockito.exceptions.base.MockitoException',
+        'java.lang.reflect.InaccessibleObjectException',
+        'net.sf.cglib.core.CodeGenerationException',
+        'org.mockito.cglib.core.CodeGenerationException',
+        'org.easymock.cglib.core.CodeGenerationException',
+        'org.springframework.cglib.core.CodeGenerationException',
+    }
+)
 
 
 def cure(verdict: Verdict) -> str | None:
     """The name of the cure to try for a failed verdict; None where none is known."""
-    for name in verdict.exceptions:
-        if name in _REFUSED and _REFUSED[name] in verdict.message:
-            return BYTE_BUDDY
-    return None
+    return BYTE_BUDDY if _REFUSED.intersection(verdict.exceptions) else None
