@@ -7,7 +7,6 @@ killed for time; a method that never began lost its JVM to a neighbour.
 
 from __future__ import annotations
 
-import io
 import json
 import secrets
 import threading
@@ -18,7 +17,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field
 from typing import Any
-from typing import cast
 
 from coevo.languages.base import Batch
 from coevo.languages.base import Verdict
@@ -72,9 +70,10 @@ def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[Target]) -> Batch:
                 _hear(heard, event)
         status = _end(process)
         used = process.cpu_seconds()
+        noise = process.noise()
     finally:
-        process.kill()
-    return Batch(verdicts=tuple(_verdicts(heard, late, status, process.noise())), cpu_seconds=used)
+        process.close()
+    return Batch(verdicts=tuple(_verdicts(heard, late, status, noise)), cpu_seconds=used)
 
 
 def _end(process: Process) -> str:
@@ -109,8 +108,7 @@ def _send(process: Process, nonce: str, targets: Sequence[Target]) -> None:
 def _events(process: Process, nonce: str) -> Iterator[dict[str, Any]]:
     """Events under our nonce; anything else on the channel was not written by the worker."""
     prefix = f'{nonce}\t'.encode()
-    stream = io.BufferedReader(cast(io.RawIOBase, process.stdout))
-    while line := stream.readline(_LINE_BYTES):
+    while line := process.stdout.readline(_LINE_BYTES):
         if line.startswith(prefix):
             try:
                 event = json.loads(line[len(prefix) :])

@@ -75,7 +75,7 @@ class Session:
 
     def close(self) -> None:
         if self._process is not None:
-            self._process.kill()
+            self._process.close()
             self._process = None
 
     def _running(self) -> Process:
@@ -91,7 +91,9 @@ class Session:
         status = process.wait(timeout=10)
         self._process = None
         reason = 'time' if timed_out or process.exceeded else f'exit:{status}'
-        return Died(reason=reason, noise=process.noise())
+        noise = process.noise()
+        process.close()
+        return Died(reason=reason, noise=noise)
 
 
 def _restored(value: object, process: Process) -> object:

@@ -1,0 +1,132 @@
+"""Tiny Maven projects with a history, for tests that mine them for real."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.profiles import load_profile
+from coevo.records import CellRow
+from coevo.records import Drop
+from coevo.records import MethodRow
+from coevo.records import PairRow
+from coevo.store import Store
+from flows.options import MineOptions
+from flows.pipeline import MineReport
+from flows.pipeline import mine
+from tests.repos import commit
+from tests.repos import init
+
+NAME = 'local/shop'
+
+POM = """\
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>shop</groupId><artifactId>shop</artifactId><version>1</version>
+  <properties>
+    <maven.compiler.source>8</maven.compiler.source>
+    <maven.compiler.target>8</maven.compiler.target>
+    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+  </properties>
+  <dependencies>
+    <dependency>
+      <groupId>junit</groupId><artifactId>junit</artifactId><version>4.13.2</version>
+      <scope>test</scope>
+    </dependency>
+  </dependencies>
+  {build}
+</project>
+"""
+
+
+def pom(build: str = '') -> str:
+    return POM.format(build=build)
+
+
+def running(command: str) -> str:
+    """The part of a POM that runs a shell command before anything is compiled."""
+    return f"""<build><plugins><plugin>
+      <groupId>org.apache.maven.plugins</groupId>
+      <artifactId>maven-antrun-plugin</artifactId><version>3.1.0</version>
+      <executions><execution>
+        <phase>generate-sources</phase><goals><goal>run</goal></goals>
+        <configuration><target>
+          <exec executable="/bin/sh" failonerror="true">
+            <arg value="-c"/><arg value="{command}"/>
+          </exec>
+        </target></configuration>
+      </execution></executions>
+    </plugin></plugins></build>"""
+
+
+def source(name: str, body: str) -> dict[str, str]:
+    text = f'package shop;\n\npublic class {name} {{\n{body}}}\n'
+    return {f'src/main/java/shop/{name}.java': text}
+
+
+def junit(name: str, *methods: str, imports: str = '') -> dict[str, str]:
+    """A JUnit 4 class; a method is its name and body, `sells: assertEquals(1, 1);`."""
+    parts = [
+        f'    @Test public void {head}() throws Exception {{\n        {body.strip()}\n    }}\n'
+        for head, _, body in (method.partition(':') for method in methods)
+    ]
+    text = (
+        'package shop;\n\nimport static org.junit.Assert.*;\nimport org.junit.Test;\n'
+        f'{imports}\npublic class {name} {{\n{"".join(parts)}}}\n'
+    )
+    return {f'src/test/java/shop/{name}.java': text}
+
+
+def write(folder: Path, steps: Sequence[Mapping[str, str | None]]) -> Path:
+    """A repository with a commit for each step's files, an hour apart."""
+    init(folder)
+    for number, files in enumerate(steps):
+        commit(folder, f'step {number}', dict(files), date=f'2024-01-01T{number:02}:00:00Z')
+    return folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mined:
+    """What mining a repository left in its store."""
+
+    store: Path
+    report: MineReport
+    pairs: tuple[PairRow, ...]
+    methods: tuple[MethodRow, ...]
+    cells: tuple[CellRow, ...]
+    drops: tuple[Drop, ...]
+
+    def method(self, name: str) -> MethodRow:
+        (found,) = (row for row in self.methods if row.test_method == name)
+        return found
+
+    def outcomes(self, method_id: str) -> Iterator[tuple[str, str, str]]:
+        for row in self.cells:
+            if row.method_id == method_id:
+                yield row.cell, row.order, row.outcome
+
+
+def options(repository: Path, store: Path, *, jobs: int = 1) -> MineOptions:
+    return MineOptions(
+        source=str(repository),
+        store=store,
+        profile=load_profile('default'),
+        name=NAME,
+        jobs=jobs,
+    )
+
+
+def mined(repository: Path, store: Path) -> Mined:
+    report = mine(options(repository, store))
+    segments = list(Store(store).segments(report.partition))
+    return Mined(
+        store=store,
+        report=report,
+        pairs=tuple(segment.pair for segment in segments),
+        methods=tuple(row for segment in segments for row in segment.methods),
+        cells=tuple(row for segment in segments for row in segment.cells),
+        drops=tuple(drop for segment in segments for drop in segment.drops),
+    )
