@@ -6,6 +6,7 @@ import dataclasses
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
