@@ -80,7 +80,7 @@ def junit(name: str, *methods: str, imports: str = '') -> dict[str, str]:
     return {f'src/test/java/shop/{name}.java': text}
 
 
-def write(folder: Path, steps: Sequence[Mapping[str, str | None]]) -> Path:
+def write(folder: Path, steps: Sequence[Mapping[str, str | bytes | None]]) -> Path:
     """A repository with a commit for each step's files, an hour apart."""
     init(folder)
     for number, files in enumerate(steps):

@@ -113,7 +113,9 @@ class Launcher:
         """The class path for the compiler, which reads the code's image where it lies."""
         yield self.inside(code.code / module.path / module.classes)
         for entry in module.class_path:
-            if entry.sibling is None:
+            if entry.file is not None:
+                yield self.inside(code.code / entry.file)
+            elif entry.sibling is None:
                 yield f'{REPOSITORY}/{entry.path}'
             elif not entry.tests:
                 yield self.inside(code.code / entry.sibling / str(entry.folder))
@@ -127,7 +129,7 @@ class Launcher:
         yield from _JVM_OPTIONS
         if plan.override is not None:
             yield from CURES[plan.override].jvm_options
-        yield from _usable(shlex.split(module.surefire.arg_line))
+        yield from _usable(_words(module.surefire.arg_line))
         yield f'-Dbasedir={TREE}/{module.path}'
         yield from (f'-D{name}={value}' for name, value in module.surefire.properties.items())
         yield '-cp'
@@ -154,7 +156,17 @@ def _run_place(entry: Entry) -> str:
     """Where a test process finds an entry of the class path."""
     if entry.sibling is not None:
         return f'{TREE}/{entry.sibling}/{entry.folder}'
+    if entry.file is not None:
+        return f'{TREE}/{entry.file}'
     return f'{REPOSITORY}/{entry.path}'
+
+
+def _words(line: str) -> Sequence[str]:
+    """A command line's words; a quote that is never closed is a character like any other."""
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return line.split()
 
 
 def _usable(options: Sequence[str]) -> Iterator[str]:

@@ -12,13 +12,15 @@ from dataclasses import field
 from pathlib import PurePosixPath
 from typing import Any
 
-from coevo.errors import Transient
 from coevo.languages.java_maven.places import BUILD_TREE
 from coevo.languages.java_maven.places import HEAD
 from coevo.languages.java_maven.places import REPOSITORY
 from coevo.languages.java_maven.places import TREE
 
 LEVEL_RAISED = 'source-level-8'
+
+# A module that writes its classes outside of its own folder: not laid out anew for a test.
+OUTPUT_ELSEWHERE = 'output_elsewhere'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +29,12 @@ class Entry:
 
     sibling, folder  the module of the reactor whose output it is, and which folder there
     path             else the place in the repository of libraries
+    file             else the place in the tree, of a library that the project brings along
     """
 
     coordinates: str
     path: str | None = None
+    file: str | None = None
     sibling: str | None = None
     folder: str | None = None
     tests: bool = False
@@ -63,13 +67,19 @@ class Module:
 
 
 def modules_of(report: Mapping[str, Any]) -> dict[str, Module]:
-    """The projects of a report by their folder."""
-    projects = report.get('projects') or []
-    folders = {p['module']: _Folder(p['module']) for p in projects}
-    return {
-        project['module']: _module(index, project, folders)
-        for index, project in enumerate(projects)
-    }
+    """The projects of a report by their folder; one that lies outside of the tree is left out."""
+    projects = [
+        (index, project)
+        for index, project in enumerate(report.get('projects') or [])
+        if _is_inside(project['module'])
+    ]
+    folders = {project['module']: _Folder(project['module']) for _, project in projects}
+    return {project['module']: _module(index, project, folders) for index, project in projects}
+
+
+def _is_inside(path: str) -> bool:
+    """Our own folders are made, moved and removed under the names of modules."""
+    return not path.startswith('/') and '..' not in PurePosixPath(path).parts
 
 
 def failure_of(failure: Mapping[str, Any] | None) -> str:
@@ -84,18 +94,14 @@ class _Folder:
     module: str
 
     def relative(self, path: str) -> str:
-        """A path of the builder's tree, relative to this module."""
-        base = PurePosixPath(BUILD_TREE, self.module)
-        try:
-            inside = PurePosixPath(path).relative_to(base)
-        except ValueError:
-            raise Transient(f'the build reports a folder outside its module: {path}') from None
-        if '..' in inside.parts:
-            raise Transient(f'the build reports a folder that leaves its module: {path}')
-        return str(inside)
+        """A path of the builder's tree that `has` lets pass, relative to this module."""
+        return str(PurePosixPath(path).relative_to(PurePosixPath(BUILD_TREE, self.module)))
 
     def has(self, path: str) -> bool:
-        return PurePosixPath(path).is_relative_to(PurePosixPath(BUILD_TREE, self.module))
+        """Whether a path lies below this module's folder."""
+        base = PurePosixPath(BUILD_TREE, self.module)
+        place = PurePosixPath(path)
+        return place != base and place.is_relative_to(base) and '..' not in place.parts
 
 
 def _module(index: int, project: Mapping[str, Any], folders: Mapping[str, _Folder]) -> Module:
@@ -109,16 +115,18 @@ def _module(index: int, project: Mapping[str, Any], folders: Mapping[str, _Folde
     failure = None
     if status != 'built':
         failure = failure_of(project['failure']) if project['failure'] else status
-    entries = tuple(_entry(entry, folders) for entry in project['test_class_path'])
+    elif not (here.has(project['output']) and here.has(project['test_output'])):
+        failure = OUTPUT_ELSEWHERE
+    entries = (_entry(entry, folders) for entry in project['test_class_path'])
     return Module(
         path=name,
         index=index,
         failure=failure,
-        classes=here.relative(project['output']),
-        test_classes=here.relative(project['test_output']),
+        classes=_output(here, project['output'], 'target/classes'),
+        test_classes=_output(here, project['test_output'], 'target/test-classes'),
         test_source_roots=tuple(here.relative(p) for p in in_tree),
         test_folders=tuple(here.relative(p) for p in (*in_tree, *resources)),
-        class_path=entries,
+        class_path=tuple(entry for entry in entries if entry is not None),
         compiler=project['compiler'] or {},
         surefire=_surefire(project['surefire'] or {}, here),
         overrides=(LEVEL_RAISED,) if project['level_raised'] else (),
@@ -126,25 +134,33 @@ def _module(index: int, project: Mapping[str, Any], folders: Mapping[str, _Folde
     )
 
 
-def _entry(entry: Mapping[str, Any], folders: Mapping[str, _Folder]) -> Entry:
+def _output(here: _Folder, path: str, otherwise: str) -> str:
+    return here.relative(path) if here.has(path) else otherwise
+
+
+def _entry(entry: Mapping[str, Any], folders: Mapping[str, _Folder]) -> Entry | None:
+    """None for a file of the system, which no sandbox sees."""
     coordinates = ':'.join(filter(None, (entry['gav'], entry['classifier'])))
-    sibling = entry['module']
-    if sibling is not None and sibling in folders:
+    sibling, path = entry['module'], entry['path']
+    if sibling is not None and sibling in folders and folders[sibling].has(path):
         return Entry(
             coordinates=coordinates,
             sibling=sibling,
-            folder=folders[sibling].relative(entry['path']),
+            folder=folders[sibling].relative(path),
             tests=entry['kind'] == 'test-classes',
         )
-    return Entry(coordinates=coordinates, path=library_path(entry['path']))
+    if (library := library_path(path)) is not None:
+        return Entry(coordinates=coordinates, path=library)
+    tree = _Folder('.')
+    return Entry(coordinates=coordinates, file=tree.relative(path)) if tree.has(path) else None
 
 
-def library_path(path: str) -> str:
+def library_path(path: str) -> str | None:
     """Where a library lies in the shared repository, whichever of the two Maven found it in."""
     for base in (HEAD, REPOSITORY):
         if PurePosixPath(path).is_relative_to(base) and '..' not in PurePosixPath(path).parts:
             return str(PurePosixPath(path).relative_to(base))
-    return f'../{path}'  # a file of the tree or of the system: never mounted, so never found
+    return None
 
 
 def _surefire(settings: Mapping[str, Any], here: _Folder) -> Surefire:

@@ -53,6 +53,11 @@ class Session:
         self._process: Process | None = None
         self._served = 0
 
+    @property
+    def fresh(self) -> bool:
+        """Whether the next request is the first one of its JVM."""
+        return self._process is None or self._served in (0, REQUESTS_PER_JVM)
+
     def ask(self, request: Sequence[str], folder: Path) -> Answer | Died:
         """One request; its files are written below `folder`, which is made anew."""
         process = self._running()

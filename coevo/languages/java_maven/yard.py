@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 import threading
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -26,6 +28,7 @@ from coevo.languages.java_maven.launch import Launcher
 from coevo.languages.java_maven.places import REPOSITORY
 from coevo.languages.java_maven.places import TOOLS
 from coevo.languages.java_maven.places import WORKSPACE
+from coevo.languages.java_maven.report import Entry
 from coevo.languages.java_maven.report import Module
 from coevo.languages.java_maven.report import failure_of
 from coevo.languages.java_maven.report import library_path
@@ -73,6 +76,7 @@ class Yard:
         )
         self._images: dict[str, tuple[Build, Image]] = {}
         self._junits: dict[tuple[str, ...], JUnit] = {}
+        self._confirmed: set[str | None] = {None}  # what failed in a fresh JVM
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
         settings.write(self.root)
@@ -117,7 +121,8 @@ class Yard:
 
     def junit(self, module: Module, session: Session) -> JUnit:
         """The engine that runs a module's tests: its own, with what that lacks resolved."""
-        names = tuple(Path(entry.path).name for entry in module.class_path if entry.path)
+        places = (entry.path or entry.file for entry in module.class_path)
+        names = tuple(Path(place).name for place in places if place)
         with self._lock:
             known = self._junits.get(names)
         if known is None:
@@ -134,7 +139,7 @@ class Yard:
             if isinstance(answer, Died) or not answer.report.get('resolved'):
                 raise Transient(f'{", ".join(chosen.resolve)} could not be resolved')
             paths = [library_path(one['path']) for one in answer.report['resolved']]
-            resolved = tuple(f'{REPOSITORY}/{p}' for p in paths if Path(p).name not in names)
+            resolved = tuple(f'{REPOSITORY}/{p}' for p in paths if p and Path(p).name not in names)
         place = self.launcher.library
         return JUnit(
             first=tuple(map(place, chosen.first)),
@@ -143,7 +148,8 @@ class Yard:
 
     def environment(self, rev: str, module: str) -> Environment | None:
         """What it takes to build and run a module at a revision that was built."""
-        known = self.image(rev).modules.get(module)
+        image = self.image(rev)
+        known = image.modules.get(module)
         if known is None:
             return None
         only = '' if module == '.' else f' -pl {module} -am'
@@ -153,14 +159,22 @@ class Yard:
             compile_command=f'mvn{only} test-compile',
             test_command='java -jar <junit_jar> execute --class-path <classpath> <junit_args>',
             class_path=tuple(
-                ClassPathEntry(coordinates=entry.coordinates, sha256=self._proxy.sha256(entry.path))
+                ClassPathEntry(coordinates=entry.coordinates, sha256=digest)
                 for entry in known.class_path
-                if entry.path is not None
+                if (digest := self._digest(image, entry)) is not None
             ),
         )
 
+    def _digest(self, image: Image, entry: Entry) -> str | None:
+        """The SHA-256 of a library; None for a module of the same build and for what is not there."""
+        if entry.path is not None:
+            return self._proxy.sha256(entry.path)
+        file = image.code / entry.file if entry.file else None
+        return hashlib.sha256(file.read_bytes()).hexdigest() if file and file.is_file() else None
+
     def _build(self, rev: str, session: Session) -> tuple[Build, Image]:
         empty = Image(rev=rev, root=self.root, modules={})
+        empty.remove()  # what a try that trouble of ours ended may have left
         empty.code.parent.mkdir(parents=True, exist_ok=True)
         self._repository.materialise(rev, empty.code)
         trouble_before = self._proxy.trouble
@@ -183,11 +197,25 @@ class Yard:
         return build, image
 
     def _ask(self, image: Image, session: Session) -> Answer | Died:
-        """Once more in a fresh JVM where the JVM died; not where it took too long."""
+        """Once more in a fresh JVM where a used one failed, or any died; not if it took too long.
+
+        Earlier builds may have filled the sandbox's disk or left processes and files behind. What
+        failed in a fresh JVM before, in just the same way, is believed of a used one.
+        """
         request = settings.build_request(image)
+        fresh = session.fresh
         answer = session.ask(request, image.built)
-        if isinstance(answer, Died) and answer.reason != 'time':
-            answer = session.ask(request, image.built)
+        if isinstance(answer, Died):
+            return answer if answer.reason == 'time' else session.ask(request, image.built)
+        if _failures(answer) in self._confirmed:
+            return answer
+        if not fresh:
+            session.close()
+            again = session.ask(request, image.built)
+            if isinstance(again, Died):
+                return again
+            answer = dataclasses.replace(again, cpu_seconds=again.cpu_seconds + answer.cpu_seconds)
+        self._confirmed.add(_failures(answer))
         return answer
 
     def _poms(self, rev: str) -> Iterator[str]:
@@ -202,6 +230,16 @@ def _foreign(java_home: Path) -> Iterator[Mount]:
     """A JDK that is not among the system's folders, which every sandbox sees."""
     if not java_home.is_relative_to('/usr') or java_home.is_relative_to('/usr/local'):
         yield Mount(source=java_home.resolve(), target=str(java_home))
+
+
+def _failures(answer: Answer) -> str | None:
+    """What failed in a build and how, as text to compare; None if nothing did."""
+    if answer.report.get('status') == 'built':
+        return None
+    projects = answer.report.get('projects') or []
+    failures = [[project['module'], project['failure']] for project in projects]
+    others = answer.report.get('failures') or []
+    return json.dumps([[one for one in failures if one[1]], others], sort_keys=True)
 
 
 def _why(answer: Answer | Died, modules: Mapping[str, Module]) -> str:
