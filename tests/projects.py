@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.profiles import load_profile
+from coevo.records import Cell
 from coevo.records import CellRow
 from coevo.records import Drop
 from coevo.records import MethodRow
@@ -103,10 +103,10 @@ class Mined:
         (found,) = (row for row in self.methods if row.test_method == name)
         return found
 
-    def outcomes(self, method_id: str) -> Iterator[tuple[str, str, str]]:
-        for row in self.cells:
-            if row.method_id == method_id:
-                yield row.cell, row.order, row.outcome
+    def runs(self, method_id: str, cell: Cell) -> list[tuple[str, str]]:
+        """Order and outcome of a method's runs in a cell."""
+        rows = [row for row in self.cells if (row.method_id, row.cell) == (method_id, cell)]
+        return [(row.order, row.outcome) for row in sorted(rows, key=lambda row: row.repeat)]
 
 
 def options(repository: Path, store: Path, *, jobs: int = 1) -> MineOptions:

@@ -1,0 +1,161 @@
+"""Labels stand on runs that agree: what is run how often, and what disagreement does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from coevo.languages.java_maven import launch
+from coevo.languages.java_maven import workshop
+from coevo.records import Cell
+from coevo.records import Label
+from coevo.records import Outcome
+from coevo.records import Stage
+from coevo.records import Track
+from tests.projects import Mined
+from tests.projects import junit
+from tests.projects import mined
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+
+pytestmark = pytest.mark.jvm
+
+OLD_TILL = """\
+    public static int price() { return 1; }
+    public static int count(int n) { return n; }
+    public static int rings() { return 0; }
+    public static int gone() { return 3; }
+"""
+NEW_TILL = """\
+    public static int price() { return 2; }
+    public static int count(int n) { return n + 0; }
+    public static int rings() { if (price() == 2) while (true) { } return 0; }
+    public static int rings(int most) { return most; }
+"""
+THREE_RUNS = [('given', 'pass'), ('reversed', 'pass'), ('alone', 'pass')]
+
+# A failure's signature names the first frame: one of many, drawn anew in every run. That three
+# runs draw the same one has a chance of one in 250 000.
+FACES = 500
+DICE = (
+    ''.join(
+        f'    static void face{n}() {{ throw new IllegalStateException(); }}\n'
+        for n in range(FACES)
+    )
+    + '    static void roll() throws Exception {\n'
+    f'        int face = new java.security.SecureRandom().nextInt({FACES});\n'
+    '        try { Dice.class.getDeclaredMethod("face" + face).invoke(null); }\n'
+    '        catch (java.lang.reflect.InvocationTargetException e) {'
+    ' throw (RuntimeException) e.getCause(); }\n'
+    '    }\n'
+)
+
+
+@pytest.fixture(scope='module')
+def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mined]:
+    folder = tmp_path_factory.mktemp('evidence')
+    old = {
+        'pom.xml': pom(),
+        **source('Till', OLD_TILL),
+        'src/test/java/shop/Dice.java': f'package shop;\n\nclass Dice {{\n{DICE}}}\n',
+        **junit(
+            'TillTest',
+            'sells: assertEquals(1, Till.price());',
+            'counts: assertEquals(1, Till.count(1));',
+            'rings: assertEquals(0, Till.rings());',
+        ),
+        **junit('GoneTest', 'uses: assertEquals(3, Till.gone());'),
+    }
+    new = {
+        **source('Till', NEW_TILL),
+        **junit(
+            'TillTest',
+            'sells: assertEquals(2, Till.price());',
+            'counts: assertEquals(2, Till.count(2));',
+            'rings: assertEquals(4, Till.rings(4));',
+            'fails: assertEquals(5, Till.price());',
+        ),
+        **junit('GoneTest', 'uses: assertEquals(2, Till.price());'),
+        **junit(
+            'OrderTest',
+            'aFills: System.setProperty("filled", "" + Till.rings(1));',
+            'bNeeds: assertEquals("1", System.getProperty("filled")); Till.rings(1);',
+        ),
+        **junit('DiceTest', 'rolls: Till.rings(1); Dice.roll();'),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (workshop, launch):
+            patch.setattr(module, 'LEAST_CPU_LIMIT', 5.0)
+        yield mined(write(folder / 'repository', [old, new]), folder / 'store')
+
+
+def dropped(found: Mined, reason: str) -> str:
+    """The id of the one method that is dropped for a reason."""
+    (key,) = (drop.key for drop in found.drops if drop.reason == reason)
+    return key
+
+
+def test_a_cell_that_decides_is_run_in_three_orders(evidence: Mined) -> None:
+    row = evidence.method('sells')
+    assert (row.label, row.track) == (Label.UPDATE, Track.UPDATE)
+    for cell in (Cell.TOLD_COLD, Cell.TNEW_CNEW):
+        assert evidence.runs(row.method_id, cell) == THREE_RUNS
+
+
+def test_passes_runs_and_the_bound_of_the_flake_rate_stay_in_the_data(evidence: Mined) -> None:
+    row = evidence.method('sells')
+    assert (row.told_cold_passes, row.told_cold_runs) == (3, 3)
+    assert (row.told_cnew_passes, row.told_cnew_runs) == (0, 3)
+    assert row.told_cnew_signature == 'java.lang.AssertionError@shop.TillTest.sells'
+    assert row.flake_upper_95 == pytest.approx(1 - 0.05 ** (1 / 3), abs=1e-6)
+
+
+def test_what_the_compiler_says_is_asked_once(evidence: Mined) -> None:
+    row = evidence.method('uses')
+    assert evidence.runs(row.method_id, Cell.TOLD_CNEW) == [('compile', 'compile_error')]
+    assert (row.label, row.label_by_module) == (Label.UPDATE, Label.UPDATE)
+
+
+def test_another_file_that_does_not_compile_decides_by_module_alone(evidence: Mined) -> None:
+    """Old GoneTest does not compile on new code, and Maven would run nothing of its module."""
+    row = evidence.method('counts')
+    assert (row.told_cnew, row.told_cnew_unit) == (Outcome.PASS, Outcome.COMPILE_ERROR)
+    assert (row.label, row.track) == (Label.REFINEMENT, None)
+    assert (row.label_by_module, row.track_by_module) == (Label.UPDATE, Track.UPDATE)
+
+
+def test_tests_that_need_each_other_are_order_dependent(evidence: Mined) -> None:
+    method_id = dropped(evidence, 'order_dependent')
+    runs = evidence.runs(method_id, Cell.TNEW_CNEW)
+    assert dict(runs) == {'given': 'pass', 'reversed': 'fail', 'alone': 'fail'}
+    assert len(runs) == 6
+
+
+def test_a_test_that_fails_differently_each_time_is_flaky(evidence: Mined) -> None:
+    assert len(evidence.runs(dropped(evidence, 'flaky'), Cell.TNEW_CNEW)) == 6
+
+
+def test_what_no_label_can_have_costs_no_run_alone(evidence: Mined) -> None:
+    method_id = dropped(evidence, 'tnew_cnew_fail')
+    assert evidence.runs(method_id, Cell.TNEW_CNEW) == [('given', 'fail'), ('reversed', 'fail')]
+
+
+def test_a_time_out_is_confirmed_once_and_carries_no_track(evidence: Mined) -> None:
+    row = evidence.method('rings')
+    assert (row.told_cnew, row.told_cnew_runs) == (Outcome.TIMEOUT, 2)
+    assert (row.label, row.track) == (Label.UPDATE, None)
+    assert dropped(evidence, 'timeout_alone') == row.method_id
+
+
+def test_who_loses_the_jvm_to_a_neighbour_is_run_again_alone(evidence: Mined) -> None:
+    """In told_cnew `sells` comes after `rings`, which never ends; its runs agree all the same."""
+    method_id = evidence.method('sells').method_id
+    orders = [order for order, _ in evidence.runs(method_id, Cell.TOLD_CNEW)]
+    assert orders.count('alone') == 2
+
+
+def test_every_candidate_is_labelled_or_dropped(evidence: Mined) -> None:
+    label_drops = [drop for drop in evidence.drops if drop.stage is Stage.LABEL]
+    assert len(evidence.methods) + len(label_drops) == sum(row.candidates for row in evidence.pairs)
