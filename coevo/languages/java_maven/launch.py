@@ -42,6 +42,7 @@ _JVM_OPTIONS = (
     '-XX:TieredStopAtLevel=1',
     '-XX:-UsePerfData',
     '-XX:ActiveProcessorCount=2',
+    '-XX:+IgnoreUnrecognizedVMOptions',  # the project's own may be meant for an older JVM
     '-Djava.awt.headless=true',
     '-Duser.language=en',
     '-Duser.country=US',

@@ -30,7 +30,7 @@ NO_LEVEL = """<plugin><groupId>org.apache.maven.plugins</groupId>
     <artifactId>maven-compiler-plugin</artifactId><version>3.8.1</version></plugin>"""
 SUREFIRE = """<plugin><groupId>org.apache.maven.plugins</groupId>
     <artifactId>maven-surefire-plugin</artifactId><configuration>
-      <argLine>-Dquoted=it's -Dagent=${nowhere}</argLine>
+      <argLine>-Dquoted=it's -Dx=${nowhere} -XX:+UseConcMarkSweepGC</argLine>
       <systemPropertyVariables><greeting>hello</greeting><empty/></systemPropertyVariables>
     </configuration></plugin>"""
 FILTERED = """<resources><resource><directory>src/main/resources</directory>
