@@ -40,10 +40,9 @@ def add_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _mine(arguments: argparse.Namespace) -> int:
-    from rich.console import Console
-
     from coevo import profiles
     from coevo.store import Store
+    from flows.console import open_console
     from flows.console import print_report
     from flows.console import showing
     from flows.funnel import funnel
@@ -67,9 +66,9 @@ def _mine(arguments: argparse.Namespace) -> int:
     )
     if arguments.cache:
         os.environ['COEVO_CACHE'] = str(arguments.cache.absolute())
-    console = Console()
-    with showing(console) as progress:
-        report = mine(options, progress)
+    console = open_console()
+    with showing(console) as listener:
+        report = mine(options, listener)
     store = Store(arguments.store)
     segments = tuple(store.segments(report.partition))
     walked = store.walk(report.partition)
@@ -78,8 +77,7 @@ def _mine(arguments: argparse.Namespace) -> int:
 
 
 def _release(arguments: argparse.Namespace) -> int:
-    from rich.console import Console
-
+    from flows.console import open_console
     from flows.options import ReleaseOptions
     from flows.publication import publish
 
@@ -90,7 +88,7 @@ def _release(arguments: argparse.Namespace) -> int:
         previous=arguments.previous,
     )
     report = publish(options)
-    Console().print(report.sentence)
+    open_console().print(report.sentence)
     return 0
 
 

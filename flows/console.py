@@ -17,18 +17,30 @@ from rich.table import Table
 from coevo.records import Segment
 from flows.funnel import Step
 from flows.funnel import labels
+from flows.pipeline import Listener
 from flows.pipeline import MineReport
-from flows.pipeline import Progress
 
 # Without a terminal a line every so many pairs says that the run lives.
 _LINES_EVERY = 10
 
 
+# Where no terminal says how wide it is: reasons need room.
+_WIDTH = 160
+
+
+def open_console() -> Console:
+    """As wide as the terminal, or wide enough for a log."""
+    console = Console()
+    return console if console.is_terminal else Console(width=_WIDTH)
+
+
 @contextmanager
-def showing(console: Console) -> Iterator[Progress]:
-    """A progress callback for `flows.pipeline.mine`, for as long as the run lasts."""
+def showing(console: Console) -> Iterator[Listener]:
+    """A listener for `flows.pipeline.mine`, for as long as the run lasts."""
     if not console.is_terminal:
-        yield lambda step, done, total: _line(console, step, done, total)
+        yield Listener(
+            step=lambda step, done, total: _line(console, step, done, total), say=console.print
+        )
         return
     columns = (TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn())
     with Bar(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
@@ -39,7 +51,7 @@ def showing(console: Console) -> Iterator[Progress]:
                 tasks[step] = bar.add_task(step, total=total)
             bar.update(tasks[step], completed=done, total=total)
 
-        yield show
+        yield Listener(step=show, say=console.print)
 
 
 def _line(console: Console, step: str, done: int, total: int) -> None:

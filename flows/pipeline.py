@@ -55,12 +55,24 @@ class MineReport:
     warnings: tuple[str, ...] = ()  # damage that the store found
 
 
-Progress = Callable[[str, int, int], None]  # a step's name, done, total
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """Who hears how a run goes on.
+
+    step  a step's name, how much of it is done, and of how much
+    say   a sentence about what takes a while
+    """
+
+    step: Callable[[str, int, int], None] = lambda name, done, total: None
+    say: Callable[[str], None] = lambda sentence: None
 
 
-def mine(options: MineOptions, progress: Progress = lambda step, done, total: None) -> MineReport:
+SILENT = Listener()
+
+
+def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
     """Mine one repository under one walk; what the store has is not run again."""
-    progress('clone', 0, 1)
+    listener.step('clone', 0, 1)
     clone = obtain(options.source, store=options.store, name=options.name)
     repository = Repository(clone.git_dir)
     record_crawl(repository)
@@ -83,7 +95,7 @@ def mine(options: MineOptions, progress: Progress = lambda step, done, total: No
         mining = Mine(repository=repository, profile=options.profile, sandbox=options.sandbox)
         store.write_walk(partition, _walk_record(options, clone, mining, seen))
         report = MineReport(partition=partition, visited=len(seen.visited), pairs=len(seen.pairs))
-        _mine_missing(options, mining, store, seen.pairs, report, progress)
+        _mine_missing(options, mining, store, seen.pairs, report, listener)
         store.compact(partition)
         report.warnings = tuple(store.warnings)
     return report
@@ -95,7 +107,7 @@ def _mine_missing(
     store: Store,
     pairs: Sequence[Pair],
     report: MineReport,
-    progress: Progress,
+    listener: Listener,
 ) -> None:
     """Mine the pairs that the store lacks, oldest first, so that neighbours share their builds."""
     known = store.keys(report.partition)
@@ -107,7 +119,7 @@ def _mine_missing(
     def work(pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
         return mine_pair(mining, pair, open_workshop)
 
-    with _workshops(options, mining.repository, todo) as (opener, release):
+    with _workshops(options, mining.repository, todo, listener) as (opener, release):
         for done, (pair, result) in enumerate(
             run_in_parallel(work, todo, opener, jobs=options.jobs), start=1
         ):
@@ -117,12 +129,12 @@ def _mine_missing(
                 store.write(report.partition, result)
                 report.executed += 1
             release(pair)
-            progress('pairs', done, len(todo))
+            listener.step('pairs', done, len(todo))
 
 
 @contextmanager
 def _workshops(
-    options: MineOptions, repository: Repository, todo: Sequence[Pair]
+    options: MineOptions, repository: Repository, todo: Sequence[Pair], listener: Listener
 ) -> Iterator[tuple[Callable[[], Workshop], Callable[[Pair], None]]]:
     """A factory of workshops over one yard, and what forgets revisions that no pair needs more.
 
@@ -136,7 +148,14 @@ def _workshops(
         def open_workshop() -> Workshop:
             with opening:
                 if not yards:
-                    yards.append(java_maven.Yard(repository, sandbox=options.sandbox, stack=stack))
+                    yards.append(
+                        java_maven.Yard(
+                            repository,
+                            sandbox=options.sandbox,
+                            stack=stack,
+                            say=listener.say,
+                        )
+                    )
             return java_maven.JavaWorkshop(yards[0])
 
         def release(pair: Pair) -> None:

@@ -16,6 +16,7 @@ from coevo.query import Question
 from coevo.query import query
 from coevo.records import Walk
 from coevo.store import Store
+from flows.console import open_console
 from flows.console import print_report
 from flows.console import showing
 from flows.demo import history
@@ -53,7 +54,7 @@ The repository is {REPOSITORY}, the snapshot {SNAPSHOT}. From here on:
 
 def main() -> int:
     """0 if the demo gave what its table says, 1 if not, 2 if it could not be run."""
-    console = Console(soft_wrap=True)
+    console = open_console()
     try:
         return run(console)
     except Fatal as error:
@@ -74,8 +75,8 @@ def run(console: Console) -> int:
         commits=None,
         jobs=os.cpu_count() or 1,
     )
-    with showing(console) as progress:
-        report = mine(options, progress)
+    with showing(console) as listener:
+        report = mine(options, listener)
     wrong = compare(console, commits, report)
     console.print(publish(ReleaseOptions(store=STORE, snapshot=SNAPSHOT)).sentence)
     console.print(f'\n{QUESTION}\n')

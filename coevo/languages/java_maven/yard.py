@@ -40,6 +40,7 @@ from coevo.records import ClassPathEntry
 from coevo.records import Environment
 from coevo.sandbox import Mount
 from coevo.sandbox import open_sandbox
+from coevo.toolchain import Say
 from coevo.toolchain import toolchain
 from coevo.workspace import workspace
 
@@ -47,6 +48,9 @@ from coevo.workspace import workspace
 BUILD_SECONDS = 1200.0
 
 BUILDER = 'maven-loop'
+
+# What `_failures` makes of a build that failed before it could say why.
+WITHOUT_A_WORD = '[[], []]'
 
 # The worker needs the platform to say that no engine knows a test.
 NO_JUNIT = JUnitLibraries(
@@ -63,11 +67,18 @@ NO_JUNIT = JUnitLibraries(
 class Yard:
     """Opened at once, but nothing is started before the first workshop asks for it."""
 
-    def __init__(self, repository: Repository, *, sandbox: str, stack: ExitStack) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        *,
+        sandbox: str,
+        stack: ExitStack,
+        say: Say = lambda sentence: None,
+    ) -> None:
         self._repository = repository
         self.sandbox = open_sandbox(sandbox)
         stack.callback(self.sandbox.close)
-        self.toolchain = toolchain()
+        self.toolchain = toolchain(say)
         self.root = stack.enter_context(workspace())
         self.shared = cache_folder() / 'maven'
         self.shared.mkdir(parents=True, exist_ok=True)
@@ -215,7 +226,7 @@ class Yard:
             if isinstance(again, Died):
                 return again
             answer = dataclasses.replace(again, cpu_seconds=again.cpu_seconds + answer.cpu_seconds)
-        self._confirmed.add(_failures(answer))
+        self._confirmed |= {_failures(answer)} - {WITHOUT_A_WORD}
         return answer
 
     def _poms(self, rev: str) -> Iterator[str]:
