@@ -6,6 +6,7 @@ the earliest of these counts. Where the evidence is cut off there is no date, wh
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -62,7 +63,7 @@ def first_seen(
     if basis is Basis.SHALLOW or not bodies:
         return FirstSeen(basis=basis, dates=dict.fromkeys(sorted(bodies)))
     history = _read_history(repository)
-    blobs = {oid for change in history.changes for _, oid in change.added()}
+    blobs = {oid for change in history.changes for oid in change.added()}
     known = read_bodies(repository, blobs, cache_folder=cache_folder)
     wanted = frozenset(bodies)
     holders = {oid: found for oid in blobs if (found := known[oid].all & wanted)}
@@ -100,10 +101,17 @@ def _basis(repository: Repository) -> Basis:
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """Java files that differ from a parent: path and blob of the commit's side, the parent's."""
+    """Java files that differ from a parent: the blobs there and here, None where there is none."""
 
-    added: tuple[tuple[bytes, str], ...]
-    removed: tuple[str, ...]
+    files: tuple[tuple[str | None, str | None], ...]
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        return tuple(new for _, new in self.files if new is not None)
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        return tuple(old for old, _ in self.files if old is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +122,7 @@ class _Change:
     parents: tuple[str, ...]
     differences: tuple[_Difference, ...]
 
-    def added(self) -> Iterator[tuple[bytes, str]]:
+    def added(self) -> Iterator[str]:
         return chain.from_iterable(difference.added for difference in self.differences)
 
 
@@ -156,21 +164,18 @@ def _group(raw: bytes) -> Iterator[tuple[str, list[_Difference]]]:
 
 def _differences(raw: bytes) -> Iterator[tuple[str, _Difference]]:
     fields = iter(raw.split(b'\0')[:-1])
-    rev, added, removed = '', list[tuple[bytes, str]](), list[str]()
+    rev, files = '', list[tuple[str | None, str | None]]()
     for field in fields:
         if not field.startswith(b':'):
             if rev:
-                yield rev, _Difference(tuple(added), tuple(removed))
-            rev, added, removed = field.decode(), [], []
+                yield rev, _Difference(tuple(files))
+            rev, files = field.decode(), []
             continue
         _, _, old, new, _ = field.decode().split()
-        path = next(fields)
-        if new.strip('0'):
-            added.append((path, new))
-        if old.strip('0'):
-            removed.append(old)
+        next(fields)  # the path
+        files.append((old if old.strip('0') else None, new if new.strip('0') else None))
     if rev:
-        yield rev, _Difference(tuple(added), tuple(removed))
+        yield rev, _Difference(tuple(files))
 
 
 # -- dates -----------------------------------------------------------------------------------------
@@ -256,14 +261,29 @@ def _is_bulk(repository: Repository, change: _Change, known: Mapping[str, Bodies
 
 
 def _count_tests(change: _Change, known: Mapping[str, Bodies], bodies: Collection[str]) -> int:
-    files = change.differences[0].added
-    return sum(body in bodies for _, oid in files for body in known[oid].tests)
+    """How many of some bodies are tests that a commit adds, whichever parent it is held against.
+
+    A test that takes the place of one which the file had before was edited, not added.
+    """
+    return min(
+        sum(_count_in_file(known, old, new, bodies) for old, new in difference.files)
+        for difference in change.differences
+    )
+
+
+def _count_in_file(
+    known: Mapping[str, Bodies], old: str | None, new: str | None, bodies: Collection[str]
+) -> int:
+    after = known[new].tests if new is not None else ()
+    before = known[old].tests if old is not None else ()
+    gone = (Counter(before) - Counter(after)).total()
+    return max(0, sum(body in bodies for body in after) - gone)
 
 
 def _new_to_files(change: _Change, known: Mapping[str, Bodies]) -> frozenset[str]:
     """Bodies in changed files that none of the files they replace has, for every parent."""
     new = [
-        _bodies(known, (oid for _, oid in difference.added)) - _bodies(known, difference.removed)
+        _bodies(known, difference.added) - _bodies(known, difference.removed)
         for difference in change.differences
     ]
     return frozenset.intersection(*new)

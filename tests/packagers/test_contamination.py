@@ -247,6 +247,29 @@ def test_copying_from_files_that_stay_adds_none(repo: Path) -> None:
     assert date_of(repo) == at(8)
 
 
+@pytest.mark.parametrize(('own', 'known'), [(200, True), (201, False)])
+def test_edited_tests_are_not_added_ones(repo: Path, own: int, known: bool) -> None:
+    for n in range(2):
+        files: dict[str, str | bytes | None] = {f'T{n}.java': java(*many(300)[n::2])}
+        commit(repo, f'{n}', files, date=day(2 + n))
+    edited = [f'{body} also();' for body in many(300)]
+    added = [f'other({n});' for n in range(own)]
+    files = {'T0.java': java(*edited[::2], *added), 'T1.java': java(*edited[1::2])}
+    commit(repo, 'edit', files, date=day(8))
+    assert date_of(repo, 'check(0); also();') == (at(8) if known else None)
+    assert date_of(repo, 'check(0);') == at(2)
+
+
+def test_tests_that_take_the_place_of_other_files_are_added(repo: Path) -> None:
+    for n in range(2):
+        files: dict[str, str | bytes | None] = {f'T{n}.java': java(*many(300)[n::2])}
+        commit(repo, f'{n}', files, date=day(2 + n))
+    imported = java(*[f'other({n});' for n in range(300)])
+    replaced = {'T0.java': None, 'T1.java': None, 'New.java': imported}
+    commit(repo, 'replace', replaced, date=day(8))
+    assert date_of(repo, 'other(0);') is None
+
+
 def test_an_import_hides_the_past_of_bodies_that_came_in_twice(repo: Path) -> None:
     base = git(repo, 'rev-parse', 'HEAD')
     one = commit(repo, 'one', {'OneTest.java': java('check(0);')}, date=day(2))
