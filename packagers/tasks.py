@@ -38,7 +38,7 @@ from packagers.drafts import Group
 from packagers.drafts import draft
 from packagers.drafts import groups
 
-_MAIN = re.compile(r'(?:^|/)src/main/')
+_MAIN = re.compile(r'(?!(?:.*/)?src/test/)(?:.*/)?src/main/', re.DOTALL)
 _LATEST = datetime.max.replace(tzinfo=UTC)
 _WEAKEST_LAST = tuple(Basis)
 
@@ -157,15 +157,16 @@ class _Maker:
 
 
 def source_patch(repository: Repository, rows: Sequence[MethodRow]) -> str:
-    """The change of the main sources: Java and resources under any `src/main`, no POMs of modules.
+    """The change of the main sources: Java and resources under any `src/main`, no POMs.
 
+    A project among the test resources is no main source.
     Of a project that keeps its sources elsewhere, the files of the dependencies.
     """
     old, new = rows[0].old_rev, rows[0].new_rev
     named = {dependency.file for row in rows for dependency in row.dependencies}
     changed = (change.path for change in repository.changed(old, new))
     return tree_patch(
-        repository, old, new, [path for path in changed if _MAIN.search(path) or path in named]
+        repository, old, new, [path for path in changed if _MAIN.match(path) or path in named]
     )
 
 

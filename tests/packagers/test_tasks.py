@@ -204,6 +204,17 @@ def test_the_source_patch_leads_from_old_to_new_without_poms(
     assert (repo / MAIN_FILE).read_text() == NEW[MAIN_FILE]
 
 
+def test_a_project_among_the_test_resources_is_no_main_source(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    inner = f'src/test/resources/demo/{MAIN_FILE}'
+    old = commit(repo, 'old', {**OLD, inner: 'old', 'src/main/resources/a.txt': 'old\n'})
+    new = commit(repo, 'new', {**NEW, inner: 'new', 'src/main/resources/a.txt': 'new\n'})
+    (task,), _, _ = build(repo, [row(old, new, 'a', Track.UPDATE)])
+    git(repo, 'reset', '-q', '--hard', old)
+    git(repo, 'apply', '-', stdin=task.source_patch.encode())
+    assert git(repo, 'diff', '--name-only').split() == [MAIN_FILE, 'src/main/resources/a.txt']
+
+
 def test_the_columns_of_a_task(history: tuple[Path, str, str]) -> None:
     repo, old, new = history
     dates = [datetime(2020, 1, day, tzinfo=UTC) for day in (5, 3)]
