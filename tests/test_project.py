@@ -76,9 +76,8 @@ def test_the_wheel_holds_the_core_alone(wheel: Path) -> None:
 def test_the_wheel_works_alone(alone: Path, tmp_path: Path) -> None:
     assert 'query' in run(alone / 'coevo', '--help', cwd=tmp_path)
     imports = '; '.join(f'import {name}' for name in IMPORTABLE)
-    loaded = run(
-        alone / 'python', '-c', f'{imports}; import sys; print(*sys.modules)', cwd=tmp_path
-    )
+    code = f'import sys; before = {{*sys.modules}}; {imports}; print(*{{*sys.modules}} - before)'
+    loaded = run(alone / 'python', '-c', code, cwd=tmp_path)
     outside = {name.split('.')[0] for name in loaded.split()} - set(sys.stdlib_module_names)
     assert {name for name in outside if not name.startswith('_')} <= {'coevo', *CORE}
 

@@ -80,8 +80,10 @@ def different(one: Path, other: Path) -> list[str]:
 
 
 def start(repository: Path, store: Path, work: Path, *more: str) -> subprocess.Popen[str]:
+    # Whoever runs the tests in the background has told all that it starts to ignore Ctrl-C.
+    heed = ('env', '--default-signal=INT')
     return subprocess.Popen(
-        [COEVO, 'mine', repository, '--name', NAME, '--store', store, '--jobs', '1', *more],
+        [*heed, COEVO, 'mine', repository, '--name', NAME, '--store', store, '--jobs', '1', *more],
         env={**os.environ, 'COEVO_WORK': str(work)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
