@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from enum import StrEnum
 
+from coevo.errors import Transient
 from coevo.labels import deciding_cells
 from coevo.labels import label
 from coevo.languages.base import Build
@@ -365,6 +366,9 @@ def _run(
         return ()
     methods = [group.methods[method_id] for method_id in batch]
     process = workshop.run(group.compiled, methods, override)
+    for verdict in process.verdicts:
+        if verdict is not None and verdict.outcome is Outcome.INFRA:
+            raise Transient(f'a test process did not start: {verdict.message.strip()}')
     cost.processes += 1
     cost.run_cpu_seconds += process.cpu_seconds
     cost.runs += sum(verdict is not None for verdict in process.verdicts)

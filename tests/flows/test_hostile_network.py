@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from coevo.downloads import Downloads
 from flows.pipeline import mine
 from tests.projects import junit
 from tests.projects import mined
@@ -33,6 +34,8 @@ def test_a_pair_is_not_decided_while_libraries_cannot_be_fetched(
             **junit('TillTest', 'rings: assertEquals(2, Till.last());'),
         },
     ]
+    assert Downloads.__init__.__kwdefaults__ is not None
+    monkeypatch.setitem(Downloads.__init__.__kwdefaults__, 'pause', 0.01)
     repository = write(tmp_path / 'repository', steps)
     with socket.socket() as refusing:
         refusing.bind(('127.0.0.1', 0))  # nobody listens there

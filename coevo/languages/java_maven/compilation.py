@@ -76,6 +76,11 @@ class CompileReport:
                 yield ancestor
 
 
+def has_no_room(answer: Answer) -> bool:
+    """Whether a class file could not be written, which says nothing about the code."""
+    return any(one['signature'].startswith('class.cant.write') for one in answer.report['broken'])
+
+
 def compile_report(answer: Answer | Died) -> CompileReport:
     """The typed report; a compiler that died twice on a tree compiles nothing of it."""
     if isinstance(answer, Died):

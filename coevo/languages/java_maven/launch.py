@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ set -e
 folder=$1; shift
 while [ "$1" != -- ]; do cp -RP --preserve=mode,timestamps "$1/." {TREE}/; shift; done
 shift
+mkdir -p "{TREE}/$folder"
 cd "{TREE}/$folder"
 exec "$@" 3>&1 1>&2
 """
@@ -47,6 +49,8 @@ _JVM_OPTIONS = (
     '-Duser.language=en',
     '-Duser.country=US',
 )
+
+_OURS = re.compile(r'-javaagent:|-Xms|-XX:\+Use\w+GC$|-XX:InitialHeapSize=')
 
 MEMORY_BYTES = 6 << 30
 DISK_BYTES = 2 << 30
@@ -171,7 +175,8 @@ def _words(line: str) -> Sequence[str]:
 
 
 def _usable(options: Sequence[str]) -> Iterator[str]:
-    """Options of surefire's argLine but agents and what only a running Maven can fill in."""
+    """Options of surefire's argLine but agents, what only a running Maven can fill in, and choices
+    of a collector or of the first heap, which ours contradict."""
     for option in options:
-        if '@{' not in option and '${' not in option and not option.startswith('-javaagent:'):
+        if '@{' not in option and '${' not in option and not _OURS.match(option):
             yield option

@@ -13,6 +13,7 @@ from coevo.languages.base import Compiled
 from coevo.languages.base import Verdict
 from coevo.languages.java_maven.compilation import CompileReport
 from coevo.languages.java_maven.compilation import compile_report
+from coevo.languages.java_maven.compilation import has_no_room
 from coevo.languages.java_maven.cures import cure
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.images import link_resources
@@ -147,8 +148,9 @@ class JavaWorkshop:
         )
         output = folder / module / known.test_classes
         answer = self._session.ask(request, output)
-        if isinstance(answer, Died):
-            answer = self._session.ask(request, output)  # once more, in a JVM of its own
+        if isinstance(answer, Died) or has_no_room(answer):
+            self._session.close()  # earlier builds may have filled its disk
+            answer = self._session.ask(request, output)
         resources = tests.test_resources(module)
         if resources is not None:
             donor = tests.modules.get(module)

@@ -49,7 +49,7 @@ BUILD_SECONDS = 1200.0
 
 BUILDER = 'maven-loop'
 
-# What `_failures` makes of a build that failed before it could say why.
+# What `_failures` makes of a build that could not say what became of it.
 WITHOUT_A_WORD = '[[], []]'
 
 # The worker needs the platform to say that no engine knows a test.
@@ -245,9 +245,9 @@ def _foreign(java_home: Path) -> Iterator[Mount]:
 
 def _failures(answer: Answer) -> str | None:
     """What failed in a build and how, as text to compare; None if nothing did."""
-    if answer.report.get('status') == 'built':
-        return None
     projects = answer.report.get('projects') or []
+    if answer.report.get('status') == 'built' and projects:
+        return None
     failures = [[project['module'], project['failure']] for project in projects]
     others = answer.report.get('failures') or []
     return json.dumps([[one for one in failures if one[1]], others], sort_keys=True)

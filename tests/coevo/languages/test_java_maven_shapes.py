@@ -30,7 +30,7 @@ NO_LEVEL = """<plugin><groupId>org.apache.maven.plugins</groupId>
     <artifactId>maven-compiler-plugin</artifactId><version>3.8.1</version></plugin>"""
 SUREFIRE = """<plugin><groupId>org.apache.maven.plugins</groupId>
     <artifactId>maven-surefire-plugin</artifactId><configuration>
-      <argLine>-Dquoted=it's -Dx=${nowhere} -XX:+UseConcMarkSweepGC</argLine>
+      <argLine>-Dquoted=it's -Dx=${nowhere} -XX:+UseParallelGC -XX:+ForMuchOlderJvms -Xms2g</argLine>
       <systemPropertyVariables><greeting>hello</greeting><empty/></systemPropertyVariables>
     </configuration></plugin>"""
 FILTERED = """<resources><resource><directory>src/main/resources</directory>
@@ -46,7 +46,7 @@ def root(*modules: str) -> str:
 
 
 def module(name: str, dependencies: str, build: str = NO_LEVEL) -> str:
-    build = build if '<' in build and '<plugin>' not in build else f'<plugins>{build}</plugins>'
+    build = build if '<plugins>' in build else f'<plugins>{build}</plugins>'
     return f"""<project><modelVersion>4.0.0</modelVersion>
       <parent><artifactId>root</artifactId>{PLACE}</parent><artifactId>{name}</artifactId>
       <dependencies>{dependencies}</dependencies><build>{build}</build></project>"""
@@ -152,7 +152,11 @@ COUNTER = 'package shop; public class Counter { public static int count() { retu
 TEST_JAR = '<type>test-jar</type><scope>test</scope>'
 APP_POM = module('app', sibling('core') + sibling('core', TEST_JAR) + JUPITER)
 # All of this module's folders have names of their own, and its test resources are all its files.
-FLAT_BUILD = """<sourceDirectory>java</sourceDirectory>
+FLAT_BUILD = """<plugins><plugin><groupId>org.apache.maven.plugins</groupId>
+      <artifactId>maven-surefire-plugin</artifactId><configuration>
+        <workingDirectory>${project.build.directory}/work</workingDirectory>
+      </configuration></plugin></plugins>
+    <sourceDirectory>java</sourceDirectory>
     <testSourceDirectory>tests</testSourceDirectory>
     <testResources><testResource><directory>${project.basedir}</directory>
       <includes><include>NOTICE.txt</include></includes></testResource></testResources>"""
@@ -194,7 +198,10 @@ def shapes(tmp_path_factory: pytest.TempPathFactory) -> Mined:
         'flat/tests/shop/FlatTest.java': HEAD4
         + """public class FlatTest { @Test public void takesNotice() {
             java.io.InputStream in = FlatTest.class.getResourceAsStream("/NOTICE.txt");
-            assertEquals("take notice " + Till.three(), new java.util.Scanner(in).nextLine()); } }
+            assertEquals("take notice " + Till.three(), new java.util.Scanner(in).nextLine()); }
+            @Test public void worksWhereSurefireWould() throws Exception {
+                new java.io.File("made").createNewFile();
+                assertTrue(new java.io.File("../work/made").exists() && Till.three() == 5); } }
             """,
         'fresh/pom.xml': module('fresh', sibling('core') + JUNIT4),
         'fresh/src/test/java/shop/NewTest.java': COMES,
@@ -223,6 +230,7 @@ def test_everything_is_built(shapes: Mined) -> None:
         pytest.param('allPass', id='JUnit 5 ParameterizedTest'),
         pytest.param('nested', id='JUnit 5 Nested'),
         pytest.param('takesNotice', id='folders with other names'),
+        pytest.param('worksWhereSurefireWould', id='a working folder that is made for it'),
     ],
 )
 def test_a_test_of_this_shape_passes_on_new_code_alone(shapes: Mined, name: str) -> None:

@@ -1,0 +1,41 @@
+"""What is run, and what is no verdict at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coevo.languages.java_maven import launch
+from flows.pipeline import mine
+from tests.projects import junit
+from tests.projects import mined
+from tests.projects import options
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+
+pytestmark = pytest.mark.jvm
+
+
+def written(folder: Path) -> Path:
+    text = '    public static int last() {{ return {}; }}\n'
+    tests = junit('TillTest', 'rings: assertEquals(2, Till.last());')
+    first = {'pom.xml': pom(), **source('Till', text.format(1))}
+    return write(folder / 'repository', [first, {**source('Till', text.format(2)), **tests}])
+
+
+def test_a_process_that_cannot_start_for_our_own_trouble_decides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here the sandbox's disk is too small for the tree. The next run does what is missing."""
+    repository = written(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(launch, 'DISK_BYTES', 1 << 12)
+        report = mine(options(repository, tmp_path / 'store'))
+    assert report.executed == 0
+    (sentence,) = report.failures.values()
+    assert sentence.startswith('a test process did not start: ')
+    found = mined(repository, tmp_path / 'store')
+    assert (found.report.executed, found.report.failures) == (1, {})
+    assert found.method('rings').track == 'generation'
