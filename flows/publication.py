@@ -29,7 +29,7 @@ def publish(options: ReleaseOptions) -> ReleaseReport:
         return clones[repo]
 
     def date(rows: Rows) -> tuple[MethodRow, ...]:
-        repos = sorted({row.repo for row in rows.methods})
+        repos = sorted({row.repo for row in rows.repositories})
         crawls = {
             repo: Crawl(repository=clone(repo), crawled_at=crawled_at(clone(repo).git_dir))
             for repo in repos
