@@ -6,10 +6,14 @@ import argparse
 import importlib
 import importlib.util
 import os
+import signal
 import sys
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 from coevo.errors import Fatal
 from coevo.errors import Transient
@@ -22,9 +26,20 @@ PIPELINE_VERBS = {
 Verb = Callable[[argparse.Namespace], int]
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: the same as Ctrl-C but for the status."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong with the words in one sentence, like everything else."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Fatal(f'{message}; see `{self.prog} --help`')
+
+
 def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     """The whole command line; the pipeline's verbs get their options from `flows.cli`."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog='coevo', description='Executable test-maintenance tasks from public Git histories.'
     )
     verbs = top.add_subparsers(dest='verb', metavar='VERB', required=True)
@@ -49,9 +64,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     return top
 
 
-def _add_pipeline(
-    verbs: argparse._SubParsersAction[argparse.ArgumentParser], argv: Sequence[str]
-) -> None:
+def _add_pipeline(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]) -> None:
     """Only the verb that is asked for costs the import of the pipeline."""
     here = importlib.util.find_spec('flows') is not None
     if here and argv and argv[0] in PIPELINE_VERBS:
@@ -108,25 +121,38 @@ def _doctor(arguments: argparse.Namespace) -> int:
     findings = examine()
     for finding in findings:
         print(finding)
-    return 0
+    return 1 if any(one.needed and not one.good for one in findings) else 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Status 2 and one sentence for bad input, 1 for a negative answer, 130 for Ctrl-C."""
+    """Status 2 and one sentence for bad input, 1 for a no, 130 for Ctrl-C, 143 for SIGTERM."""
     try:
         words = sys.argv[1:] if argv is None else argv
         arguments = parser(words).parse_args(words)
         run: Verb = arguments.run
-        return run(arguments)
+        with _heeding_sigterm():
+            return run(arguments)
     except Fatal as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 2
     except Transient as error:
         print(f'coevo: {error}; nothing is lost, run the same command again', file=sys.stderr)
         return 3
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interruption:
         print('coevo: interrupted; what was finished is kept', file=sys.stderr)
-        return 130
+        return 128 + (signal.SIGTERM if isinstance(interruption, Terminated) else signal.SIGINT)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+@contextmanager
+def _heeding_sigterm() -> Iterator[None]:
+    def terminate(number: int, frame: object) -> NoReturn:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -10,13 +10,14 @@ from datetime import timedelta
 from pathlib import Path
 
 from coevo.cli import PIPELINE_VERBS
+from coevo.cli import Parser
 from coevo.errors import Fatal
 from coevo.records import Walk
 
 SANDBOXES = ('bubblewrap', 'docker', 'none')
 
 
-def add_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
     mine = verbs.add_parser('mine', help=PIPELINE_VERBS['mine'])
     mine.add_argument('repository', help='a path, a URL, or owner/name on GitHub')
     mine.add_argument('--profile', default='default', metavar='NAME')
@@ -26,7 +27,7 @@ def add_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     mine.add_argument('--commits', metavar='N|all', help='how many commits to visit (300)')
     mine.add_argument('--since', metavar='DATE', help='no commits older than this')
     mine.add_argument('--until', metavar='DATE', help='no commits newer than this')
-    mine.add_argument('--walk', type=Walk, choices=list(Walk), default=None)
+    mine.add_argument('--walk', choices=[str(one) for one in Walk])
     mine.add_argument('--jobs', type=_positive, default=os.cpu_count() or 1, metavar='N')
     mine.add_argument('--sandbox', choices=SANDBOXES, default='bubblewrap')
     mine.add_argument('--cache', type=Path, metavar='DIR', help='where tools and libraries lie')
@@ -60,7 +61,7 @@ def _mine(arguments: argparse.Namespace) -> int:
         commits=commits,
         since=_day(arguments.since, end=False),
         until=_day(arguments.until, end=True),
-        walk=arguments.walk or profile.walk,
+        walk=Walk(arguments.walk or profile.walk),
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
     )
@@ -93,10 +94,9 @@ def _release(arguments: argparse.Namespace) -> int:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f'{text} is not at least 1')
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'{text!r} is not a number from 1 on')
+    return int(text)
 
 
 def _commits(text: str) -> int | None:

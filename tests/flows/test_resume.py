@@ -146,18 +146,21 @@ def gone(work: Path) -> None:
 
 
 @pytest.mark.jvm
-@pytest.mark.parametrize('moment', [0, 1, 2])
+@pytest.mark.parametrize(
+    ('moment', 'what'),
+    [*((moment, signal.SIGINT) for moment in range(3)), (1, signal.SIGTERM)],
+)
 def test_ctrl_c_leaves_a_store_that_goes_on(
-    repository: Path, undisturbed: Path, work: Path, tmp_path: Path, moment: int
+    repository: Path, undisturbed: Path, work: Path, tmp_path: Path, moment: int, what: int
 ) -> None:
     store = tmp_path / 'store'
     with start(repository, store, work) as process:
         if moment == 0:
             wait_until(lambda: store.exists(), process)
-        disturb(process, moment, store, work, signal.SIGINT)
+        disturb(process, moment, store, work, what)
         assert process.stderr is not None
         complaint = process.stderr.read()
-    assert process.returncode == 130
+    assert process.returncode == 128 + what
     assert complaint == 'coevo: interrupted; what was finished is kept\n'
     gone(work)
     assert not list(work.iterdir())
