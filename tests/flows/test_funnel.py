@@ -1,0 +1,66 @@
+"""The funnel's laws: what enters a stage is kept or dropped, and what it keeps enters the next."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from itertools import pairwise
+
+from rich.console import Console
+
+from coevo.records import Stage
+from flows.console import funnel_table
+from flows.funnel import Step
+from flows.funnel import funnel
+from flows.funnel import labels
+from tests import segments
+
+
+def steps() -> list[Step]:
+    """Two pairs with methods, and one that is dropped itself."""
+    lost = segments.drop(3, Stage.PAIR, segments.pair_id(3), 'gap_too_long')
+    dropped = dataclasses.replace(
+        segments.segment(3),
+        pair=segments.pair(3),
+        methods=(),
+        cells=(),
+        environments=(),
+        drops=(lost,),
+    )
+    found = (segments.segment(1), segments.segment(2), dropped)
+    return list(funnel(segments.walk(1, 2, 3).drops, found))
+
+
+def test_entered_is_kept_and_dropped() -> None:
+    assert [step.stage for step in steps()] == list(Stage)[:5]
+    for step in steps():
+        assert step.entered == step.kept + sum(count for _, count in step.dropped)
+
+
+def test_what_a_stage_keeps_enters_the_next() -> None:
+    """Pairs expand to methods, and the track is asked of labels that are tasks alone."""
+    found = {step.stage: step for step in steps()}
+    assert found[Stage.WALK].kept == found[Stage.PAIR].entered == 3
+    assert found[Stage.PAIR].kept == 2
+    assert found[Stage.SIEVE].entered == 2 * 5
+    assert found[Stage.SIEVE].kept == found[Stage.LABEL].entered == 8
+    assert found[Stage.LABEL].kept == 6
+    assert found[Stage.TRACK].entered == found[Stage.TRACK].kept == 4
+
+
+def test_labels_come_by_number_and_name() -> None:
+    counted = labels([segments.segment(1), segments.segment(2)])
+    assert counted == (('generation', 2), ('refinement', 2), ('update', 2))
+
+
+def test_the_most_frequent_reason_comes_first() -> None:
+    for step in steps():
+        counts = [count for _, count in step.dropped]
+        assert all(more >= less for more, less in pairwise(counts))
+
+
+def test_a_log_has_room_for_a_reason_on_its_line() -> None:
+    log = io.StringIO()
+    Console(file=log, width=160).print(funnel_table(steps()))
+    (line,) = [line for line in log.getvalue().splitlines() if 'no_java_change' in line]
+    assert 'no_java_change 1' in line
