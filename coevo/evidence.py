@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coevo.execution import CellResult
-from coevo.execution import Evaluation
-from coevo.execution import Evidence
+from coevo.labels import BROKEN_CELL
 from coevo.labels import TRACKS
 from coevo.labels import deciding_cells
 from coevo.labels import label
@@ -21,17 +19,9 @@ from coevo.records import Cell
 from coevo.records import Label
 from coevo.records import Outcome
 from coevo.records import Track
-
-# Which broken cell decides a label, for those that have one.
-BROKEN_CELL = {
-    Label.UPDATE: Cell.TOLD_CNEW,
-    Label.REPAIR: Cell.TOLD_CNEW,
-    Label.CURED_BY_CODE: Cell.TOLD_COLD,
-    Label.GENERATION: Cell.TNEW_COLD,
-    Label.BROKEN_BY_CHANGE: Cell.TNEW_CNEW,
-    Label.FIXTURE_UPDATE: Cell.TOLD_CNEW,
-    Label.OBSOLETE: Cell.TOLD_CNEW,
-}
+from coevo.results import CellResult
+from coevo.results import Evaluation
+from coevo.results import Evidence
 
 CAUSES_WITH_TRACK = {
     Track.UPDATE: (Cause.PRODUCTION,),
@@ -50,6 +40,7 @@ class Decision:
     track_by_module: Track | None
     cause: Cause | None
     reason: str | None
+    detail: str
     no_track: str | None
     flake_upper_95: float | None
 
@@ -66,9 +57,10 @@ def decide(
     by_unit = label(candidate.change, {cell: r.unit_outcome for cell, r in cells.items()})
     label_by_module = by_unit if isinstance(by_unit, Label) else None
     if not isinstance(found, Label) and label_by_module is None:
-        return _dropped(found)
+        return _dropped(found, _contradiction(found, cells))
     own = found if isinstance(found, Label) else None
-    cause = cause_of(own, pom_changed=pom_changed) if own else None
+    cured = method_id in evaluation.cured
+    cause = cause_of(own, cells, cured=cured) if own else None
     no_track = (
         why_no_track(own, cells, cause, pom_changed=pom_changed) if own in TRACKS and own else None
     )
@@ -79,20 +71,24 @@ def decide(
         track_by_module=TRACKS.get(label_by_module) if label_by_module else None,
         cause=cause,
         reason=None,
+        detail='',
         no_track=no_track,
         flake_upper_95=flake_upper_95(cells, candidate),
     )
 
 
-def cause_of(found: Label, *, pom_changed: bool) -> Cause | None:
-    """Why the deciding cell is broken, as far as the POM tells (the engine's causes come later)."""
+def cause_of(found: Label, cells: Mapping[Cell, CellResult], *, cured: bool) -> Cause | None:
+    """Why the deciding cell is broken; `cured` by libraries or settings of the other revision."""
     if found not in BROKEN_CELL:
         return None
+    verdict = cells[BROKEN_CELL[found]].deciding
+    if cured:
+        return Cause.BUILD
+    if verdict.environment is not None:
+        return Cause.ENVIRONMENT
     if found is Label.REPAIR:
-        return Cause.TEST
-    if found is Label.FIXTURE_UPDATE:
-        return Cause.FIXTURE
-    return Cause.BUILD if pom_changed else Cause.PRODUCTION
+        return Cause.SYNTAX if verdict.syntax else Cause.TEST
+    return Cause.FIXTURE if found is Label.FIXTURE_UPDATE else Cause.PRODUCTION
 
 
 def why_no_track(
@@ -123,7 +119,17 @@ def flake_upper_95(cells: Mapping[Cell, CellResult], candidate: Candidate) -> fl
     return round(1 - 0.05 ** (1 / min(runs)), 6) if runs else None
 
 
-def _dropped(reason: str) -> Decision:
+def _contradiction(reason: str, cells: Mapping[Cell, CellResult]) -> str:
+    """What the cell that a reason names has shown: its signature, and what the machine withheld."""
+    found = next((r for cell, r in cells.items() if reason.startswith(f'{cell}_')), None)
+    if found is None:
+        return ''
+    verdict = found.deciding
+    withheld = f'environment: {verdict.environment}' if verdict.environment else None
+    return ', '.join(filter(None, (verdict.signature, withheld)))
+
+
+def _dropped(reason: str, detail: str = '') -> Decision:
     return Decision(
         label=None,
         track=None,
@@ -131,6 +137,7 @@ def _dropped(reason: str) -> Decision:
         track_by_module=None,
         cause=None,
         reason=reason,
+        detail=detail,
         no_track=None,
         flake_upper_95=None,
     )

@@ -64,6 +64,18 @@ TRACKS = {
 }
 
 
+# Which broken cell decides a label, for those that have one.
+BROKEN_CELL = {
+    Label.UPDATE: Cell.TOLD_CNEW,
+    Label.REPAIR: Cell.TOLD_CNEW,
+    Label.CURED_BY_CODE: Cell.TOLD_COLD,
+    Label.GENERATION: Cell.TNEW_COLD,
+    Label.BROKEN_BY_CHANGE: Cell.TNEW_CNEW,
+    Label.FIXTURE_UPDATE: Cell.TOLD_CNEW,
+    Label.OBSOLETE: Cell.TOLD_CNEW,
+}
+
+
 def rows_of(change: Change) -> tuple[Row, ...]:
     return tuple(row for row in TABLE if row.change is change)
 

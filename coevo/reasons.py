@@ -33,6 +33,7 @@ class Reason(StrEnum):
     ORDER_DEPENDENT = 'order_dependent'
 
     CAUSE_BUILD = 'cause_build'
+    CAUSE_ENVIRONMENT = 'cause_environment'
     TIMEOUT_ALONE = 'timeout_alone'
     POM_CHANGED = 'pom_changed'
 
@@ -64,7 +65,8 @@ _LABEL = {
     Reason.ORDER_DEPENDENT: 'The outcome depends on which tests ran before in the same JVM.',
 }
 _TRACK = {
-    Reason.CAUSE_BUILD: 'The test is broken by a change of the POM or a library, not of the code.',
+    Reason.CAUSE_BUILD: 'With libraries or settings of the other revision the test is not broken.',
+    Reason.CAUSE_ENVIRONMENT: 'The test is broken by what the sandbox or the JDK withholds.',
     Reason.TIMEOUT_ALONE: 'The label rests on a time-out alone.',
     Reason.POM_CHANGED: 'A repair beside a changed POM may be cured by that.',
 }

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from coevo.evidence import decide
 from coevo.execution import ENGINE_VERSION
-from coevo.execution import Evaluation
-from coevo.execution import Wanted
 from coevo.execution import evaluate
 from coevo.git import CorruptObject
 from coevo.git import Repository
@@ -26,6 +24,8 @@ from coevo.records import Segment
 from coevo.records import Stage
 from coevo.records import TimingRow
 from coevo.records import short_hash
+from coevo.results import Evaluation
+from coevo.results import Wanted
 from filters import sieve
 from flows.rows import Judged
 from flows.rows import cell_rows
@@ -130,7 +130,7 @@ def _drops(pair: Pair, judged: Sequence[Judged]) -> Iterator[Drop]:
     for item in judged:
         key, decision = item.wanted.method_id, item.decision
         if decision.reason is not None:
-            yield drop(pair, Stage.LABEL, key, decision.reason)
+            yield drop(pair, Stage.LABEL, key, decision.reason, decision.detail)
         elif decision.no_track is not None:
             yield drop(pair, Stage.TRACK, key, decision.no_track)
 
@@ -161,12 +161,10 @@ class Clock:
         """The laps, what the sandboxed programs used, and the whole pair's wall time."""
         laps = dict(self._laps)
         if evaluation is not None:
-            cost, builds = evaluation.cost, (evaluation.old, evaluation.new)
+            cost = evaluation.cost
             laps |= {
-                'build': (sum(build.cpu_seconds for build in builds), 0.0, len(builds)),
-                'compile': (cost.compile_cpu_seconds, 0.0, cost.compiles),
-                'run': (cost.run_cpu_seconds, 0.0, cost.processes),
-                'tests': (cost.test_cpu_seconds, 0.0, cost.runs),
+                str(step): (cost.cpu_seconds[step], 0.0, count)
+                for step, count in cost.counts.items()
             }
         laps['pair'] = (time.thread_time() - self._first_cpu, time.monotonic() - self._start, 1)
         for step, (cpu, wall, count) in laps.items():

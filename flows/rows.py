@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from coevo.evidence import Decision
-from coevo.execution import CellResult
-from coevo.execution import Evaluation
-from coevo.execution import Wanted
 from coevo.labels import CELL_ORDER
 from coevo.records import Candidate
 from coevo.records import Cell
@@ -22,6 +19,9 @@ from coevo.records import Pair
 from coevo.records import PairRow
 from coevo.records import Stage
 from coevo.records import TestMethod
+from coevo.results import CellResult
+from coevo.results import Evaluation
+from coevo.results import Wanted
 from miners.changes import PairChange
 
 DEPENDENCY_SOURCE = 'static'  # until the runtime map exists

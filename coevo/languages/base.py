@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from coevo.git import Repository
@@ -45,6 +46,8 @@ class Verdict:
     exceptions: tuple[str, ...] = ()  # class names, outermost first, then `message`
     message: str = ''
     cpu_seconds: float = 0.0
+    environment: str | None = None  # what the machine withheld, where that is why it failed
+    syntax: bool = False  # whether the compiler could not even parse it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,21 @@ class Batch:
 
     verdicts: tuple[Verdict | None, ...]
     cpu_seconds: float
+
+
+class Scope(StrEnum):
+    """What of a module's settings can be borrowed from another revision of it."""
+
+    TEST_LIBRARIES = 'test_libraries'
+    ALL_SETTINGS = 'all_settings'  # all libraries, and how tests are compiled and run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loan:
+    """Settings that a cell takes from another revision than that of its code."""
+
+    rev: str
+    scope: Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +82,7 @@ class Compiled:
     module: str
     unit_ok: bool  # Maven's verdict: one error breaks them all
     cpu_seconds: float = 0.0
+    loan: Loan | None = None
 
 
 class Workshop(Protocol):
@@ -72,8 +91,13 @@ class Workshop(Protocol):
     # builds a revision, or answers from what was built before
     def build(self, rev: str) -> Build: ...
 
-    # compiles a module's tests against code; both revisions were built
-    def compile(self, tests_rev: str, code_rev: str, module: str) -> Compiled: ...
+    # compiles a module's tests against code; all revisions named were built
+    def compile(
+        self, tests_rev: str, code_rev: str, module: str, loan: Loan | None = None
+    ) -> Compiled: ...
+
+    # whether a loan would change anything for a module of a revision
+    def differs(self, code_rev: str, module: str, loan: Loan) -> bool: ...
 
     # the compiler's verdict on a test method, None where it compiles
     def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,21 @@ from typing import Any
 from coevo.languages.java_maven.session import Answer
 from coevo.languages.java_maven.session import Died
 from coevo.records import TestMethod
+
+# Errors that javac's scanner and parser give (its compiler.properties), less `compiler.err.`.
+_PARSER = re.compile(
+    r'(array\.dimension\.missing|(catch|else|finally)\.without\.\w+'
+    r'|class\.method\.or\.field\.expected|dot\.class|enum\.constant\w*\.expected|expected\d?'
+    r'|illegal\.(char|dot|esc\.char|line\.end\S*|nonascii\S*|parenthesized\.\w+|start\.of\.\w+'
+    r'|text\.block\.open|underscore|unicode\.esc)|initializer\.not\.allowed'
+    r'|invalid\.meth\.decl\.ret\.type\.req|malformed\.fp\.lit|not\.stmt|orphaned|premature\.eof'
+    r'|try\.without\.\S+|unclosed\.\S+|variable\.not\.allowed)( .*)?'
+)
+
+
+def is_of_the_parser(signature: str) -> bool:
+    """Whether an error's signature (its code, then a symbol) says that the file does not parse."""
+    return _PARSER.fullmatch(signature) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

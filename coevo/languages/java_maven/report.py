@@ -30,9 +30,11 @@ class Entry:
     sibling, folder  the module of the reactor whose output it is, and which folder there
     path             else the place in the repository of libraries
     file             else the place in the tree, of a library that the project brings along
+    scope            as Maven says: compile, provided, runtime, system or test
     """
 
     coordinates: str
+    scope: str = 'compile'
     path: str | None = None
     file: str | None = None
     sibling: str | None = None
@@ -142,17 +144,21 @@ def _entry(entry: Mapping[str, Any], folders: Mapping[str, _Folder]) -> Entry | 
     """None for a file of the system, which no sandbox sees."""
     coordinates = ':'.join(filter(None, (entry['gav'], entry['classifier'])))
     sibling, path = entry['module'], entry['path']
+    scope = entry['scope'] or 'compile'
     if sibling is not None and sibling in folders and folders[sibling].has(path):
         return Entry(
             coordinates=coordinates,
+            scope=scope,
             sibling=sibling,
             folder=folders[sibling].relative(path),
             tests=entry['kind'] == 'test-classes',
         )
     if (library := library_path(path)) is not None:
-        return Entry(coordinates=coordinates, path=library)
+        return Entry(coordinates=coordinates, scope=scope, path=library)
     tree = _Folder('.')
-    return Entry(coordinates=coordinates, file=tree.relative(path)) if tree.has(path) else None
+    if not tree.has(path):
+        return None
+    return Entry(coordinates=coordinates, scope=scope, file=tree.relative(path))
 
 
 def library_path(path: str) -> str | None:

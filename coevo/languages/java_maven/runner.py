@@ -7,6 +7,7 @@ killed for time; a method that never began lost its JVM to a neighbour.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import secrets
 import threading
@@ -20,6 +21,7 @@ from typing import Any
 
 from coevo.languages.base import Batch
 from coevo.languages.base import Verdict
+from coevo.languages.java_maven.environment import withheld
 from coevo.records import Outcome
 from coevo.sandbox import Job
 from coevo.sandbox import Process
@@ -144,6 +146,7 @@ def _test_verdict(event: dict[str, Any]) -> Verdict:
         signature=signature,
         exceptions=types,
         message=event.get('message') or '',
+        environment=withheld(types, event.get('message') or '') if outcome.broken else None,
     )
 
 
@@ -172,13 +175,7 @@ def _worst(target: _Heard) -> Verdict:
     worst = min(
         target.tests, key=lambda test: (_WORST_FIRST.index(test.outcome), test.signature or '')
     )
-    return Verdict(
-        outcome=worst.outcome,
-        signature=worst.signature,
-        exceptions=worst.exceptions,
-        message=worst.message,
-        cpu_seconds=target.cpu_seconds,
-    )
+    return dataclasses.replace(worst, cpu_seconds=target.cpu_seconds)
 
 
 @contextmanager

@@ -10,14 +10,17 @@ from pathlib import Path
 from coevo.languages.base import Batch
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
+from coevo.languages.base import Loan
 from coevo.languages.base import Verdict
 from coevo.languages.java_maven.compilation import CompileReport
 from coevo.languages.java_maven.compilation import compile_report
 from coevo.languages.java_maven.compilation import has_no_room
+from coevo.languages.java_maven.compilation import is_of_the_parser
 from coevo.languages.java_maven.cures import cure
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.images import link_resources
 from coevo.languages.java_maven.launch import Plan
+from coevo.languages.java_maven.loans import lend
 from coevo.languages.java_maven.report import Module
 from coevo.languages.java_maven.runner import LEAST_CPU_LIMIT
 from coevo.languages.java_maven.runner import SLOWER_THAN_PASSING
@@ -60,20 +63,27 @@ class JavaWorkshop:
     def __init__(self, yard: Yard) -> None:
         self._yard = yard
         self._session = yard.session()
-        self._cells: dict[tuple[str, str, str], CellImage] = {}
+        self._cells: dict[tuple[str, str, str, Loan | None], CellImage] = {}
         self._slowest: dict[TestMethod, float] = {}
 
     def build(self, rev: str) -> Build:
         return self._yard.build(rev, self._session)
 
-    def compile(self, tests_rev: str, code_rev: str, module: str) -> Compiled:
-        return self._cell(tests_rev, code_rev, module).compiled
+    def compile(
+        self, tests_rev: str, code_rev: str, module: str, loan: Loan | None = None
+    ) -> Compiled:
+        return self._cell(tests_rev, code_rev, module, loan).compiled
+
+    def differs(self, code_rev: str, module: str, loan: Loan) -> bool:
+        return self._module(code_rev, module, loan) != self._module(code_rev, module, None)
 
     def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
         signature = self._cell_of(compiled).report.why_broken(method)
         if signature is None:
             return None
-        return Verdict(outcome=Outcome.COMPILE_ERROR, signature=signature)
+        return Verdict(
+            outcome=Outcome.COMPILE_ERROR, signature=signature, syntax=is_of_the_parser(signature)
+        )
 
     def run(self, compiled: Compiled, methods: Sequence[TestMethod], override: str | None) -> Batch:
         """A method of which no concrete class was compiled is missing; no process is asked."""
@@ -93,7 +103,8 @@ class JavaWorkshop:
 
     def _process(self, cell: CellImage, targets: tuple[Target, ...], override: str | None) -> Batch:
         code = self._yard.image(cell.compiled.code_rev)
-        module = code.modules[cell.compiled.module]
+        module = self._module(cell.compiled.code_rev, cell.compiled.module, cell.compiled.loan)
+        assert module is not None, 'what was compiled has a module'
         tests = self._yard.image(cell.compiled.tests_rev).tests
         plan = Plan(
             module=module,
@@ -114,7 +125,13 @@ class JavaWorkshop:
         self._session.close()
 
     def _cell_of(self, compiled: Compiled) -> CellImage:
-        return self._cell(compiled.tests_rev, compiled.code_rev, compiled.module)
+        return self._cell(compiled.tests_rev, compiled.code_rev, compiled.module, compiled.loan)
+
+    def _module(self, code_rev: str, module: str, loan: Loan | None) -> Module | None:
+        """A module as its cells see it; None where the code has none."""
+        known = self._yard.image(code_rev).modules.get(module)
+        donor = self._yard.image(loan.rev).modules.get(module) if loan else None
+        return lend(known, donor, loan.scope) if known and donor and loan else known
 
     def _target(self, cell: CellImage, method: TestMethod) -> Target:
         slowest = self._slowest.get(method, 0.0)
@@ -125,18 +142,22 @@ class JavaWorkshop:
             cpu_limit=max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * slowest),
         )
 
-    def _cell(self, tests_rev: str, code_rev: str, module: str) -> CellImage:
-        key = (tests_rev, code_rev, module)
+    def _cell(
+        self, tests_rev: str, code_rev: str, module: str, loan: Loan | None = None
+    ) -> CellImage:
+        key = (tests_rev, code_rev, module, loan)
         if key not in self._cells:
             if len(self._cells) >= CELLS_AT_HAND:
                 self._cells.clear()
-            self._cells[key] = self._compile(tests_rev, code_rev, module)
+            self._cells[key] = self._compile(tests_rev, code_rev, module, loan)
         return self._cells[key]
 
-    def _compile(self, tests_rev: str, code_rev: str, module: str) -> CellImage:
+    def _compile(self, tests_rev: str, code_rev: str, module: str, loan: Loan | None) -> CellImage:
         code, tests = self._yard.image(code_rev), self._yard.image(tests_rev)
-        folder = self._yard.folder('cells', short_hash(str(id(self)), tests_rev, code_rev, module))
-        known = code.modules.get(module)
+        folder = self._yard.folder(
+            'cells', short_hash(str(id(self)), tests_rev, code_rev, module, repr(loan))
+        )
+        known = self._module(code_rev, module, loan)
         if known is None:
             return _absent(tests_rev, code_rev, module, folder)
         below = tuple(self._cell(tests_rev, code_rev, name) for name in _test_jars(known, code))
@@ -163,6 +184,7 @@ class JavaWorkshop:
             module=module,
             unit_ok=report.unit_ok and all(cell.compiled.unit_ok for cell in below),
             cpu_seconds=0.0 if isinstance(answer, Died) else answer.cpu_seconds,
+            loan=loan,
         )
         return CellImage(compiled=compiled, report=report, folder=folder, below=below)
 

@@ -34,6 +34,7 @@ def entry(path: str, module: str | None = None) -> dict[str, Any]:
     return {
         'gav': 'g:a:1',
         'classifier': None,
+        'scope': 'test',
         'path': path,
         'module': module,
         'kind': 'artifact',
@@ -69,10 +70,10 @@ def test_entries_of_the_class_path_are_libraries_files_of_the_tree_or_siblings()
     ]
     module = modules_of({'projects': [project('core'), project('app', test_class_path=path)]})
     assert module['app'].class_path == (
-        Entry(coordinates='g:a:1', path='g/a/1/a-1.jar'),
-        Entry(coordinates='g:a:1', path='g/a/1/a-1.jar'),
-        Entry(coordinates='g:a:1', file='core/lib/a.jar'),
-        Entry(coordinates='g:a:1', sibling='core', folder='target/classes'),
+        Entry(coordinates='g:a:1', scope='test', path='g/a/1/a-1.jar'),
+        Entry(coordinates='g:a:1', scope='test', path='g/a/1/a-1.jar'),
+        Entry(coordinates='g:a:1', scope='test', file='core/lib/a.jar'),
+        Entry(coordinates='g:a:1', scope='test', sibling='core', folder='target/classes'),
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 from coevo.records import Change
 from coevo.records import Label
 from coevo.records import Outcome
+from coevo.records import Track
 from tests.projects import Mined
 from tests.projects import mined
 from tests.projects import write
@@ -261,11 +262,10 @@ def test_a_removed_modules_test_is_obsolete(shapes: Mined) -> None:
     assert row.told_cnew_signature == 'module_absent'
 
 
-def test_an_added_modules_test_is_generated_without_a_track(shapes: Mined) -> None:
+def test_an_added_modules_test_is_generated(shapes: Mined) -> None:
     row = shapes.method('comes')
-    assert (row.label, row.track) == (Label.GENERATION, None)
+    assert (row.label, row.track) == (Label.GENERATION, Track.GENERATION)
     assert row.tnew_cold_signature == 'module_absent'
-    assert 'cause_build' in {drop.reason for drop in shapes.drops if drop.stage == 'track'}
 
 
 def test_what_was_changed_against_the_projects_word_is_recorded(shapes: Mined) -> None:

@@ -1,0 +1,132 @@
+"""The methods of one module in one cell, compiled together, with their runs as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+
+from coevo.labels import deciding_cells
+from coevo.languages.base import Build
+from coevo.languages.base import Compiled
+from coevo.languages.base import Verdict
+from coevo.languages.base import Workshop
+from coevo.records import Candidate
+from coevo.records import Cell
+from coevo.records import Outcome
+from coevo.records import TestMethod
+from coevo.results import CellResult
+from coevo.results import Order
+from coevo.results import Run
+from coevo.results import Wanted
+
+# A time limit that is hit twice says all it can (design: "confirmed once more, not three times").
+TIMEOUT_RUNS = 2
+
+Results = Mapping[str, Mapping[Cell, CellResult]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ends:
+    """Both revisions of a pair, built."""
+
+    old: Build
+    new: Build
+
+    def tests(self, cell: Cell) -> Build:
+        return self.new if cell.tests_are_new else self.old
+
+    def code(self, cell: Cell) -> Build:
+        return self.new if cell.code_is_new else self.old
+
+    def other(self, cell: Cell) -> Build:
+        """The revision that is not the code's."""
+        return self.old if cell.code_is_new else self.new
+
+
+@dataclass(slots=True, kw_only=True)
+class Group:
+    cell: Cell
+    compiled: Compiled
+    methods: dict[str, TestMethod]
+    runs: dict[str, list[Run]] = field(default_factory=dict)
+
+    def settle(self, method_id: str, verdict: Verdict, order: Order) -> None:
+        self.runs.setdefault(method_id, []).append(Run(order=order, verdict=verdict))
+
+    def open_methods(self) -> list[str]:
+        """Methods that a process must run: the compiler has said nothing against them."""
+        return [m for m in self.methods if not self._compiled_away(m)]
+
+    def split_methods(self) -> set[str]:
+        """Methods whose runs disagree."""
+        return {m for m in self.open_methods() if len({r.agreement for r in self.runs[m]}) > 1}
+
+    def timed_out_enough(self, method_id: str) -> bool:
+        runs = self.runs.get(method_id, ())
+        timed_out = all(run.verdict.outcome is Outcome.TIMEOUT for run in runs)
+        return len(runs) >= TIMEOUT_RUNS and timed_out
+
+    def _compiled_away(self, method_id: str) -> bool:
+        return any(run.order is Order.COMPILE for run in self.runs.get(method_id, ()))
+
+
+def unbuildable(ends: Ends, wanted: Sequence[Wanted]) -> Results:
+    """Cells of which the code does not build."""
+    found: dict[str, dict[Cell, CellResult]] = {}
+    for item, cell, method in _demanded(wanted):
+        trouble = ends.code(cell).trouble(method.module)
+        if trouble is not None:
+            verdict = Verdict(outcome=Outcome.UNBUILDABLE, signature=trouble)
+            run = Run(order=Order.COMPILE, verdict=verdict)
+            found.setdefault(item.method_id, {})[cell] = CellResult(runs=(run,), unit_ok=True)
+    return found
+
+
+def form_groups(
+    workshop: Workshop, ends: Ends, wanted: Sequence[Wanted], settled: Results
+) -> Iterator[Group]:
+    """The deciding cells that are not settled, compiled, with what the compiler says of each."""
+    members: dict[tuple[Cell, str], dict[str, TestMethod]] = {}
+    for item, cell, method in _demanded(wanted):
+        if cell not in settled.get(item.method_id, {}):
+            members.setdefault((cell, method.module), {})[item.method_id] = method
+    for (cell, module), methods in sorted(members.items()):
+        compiled = workshop.compile(ends.tests(cell).rev, ends.code(cell).rev, module)
+        yield compiled_group(workshop, cell, compiled, methods)
+
+
+def compiled_group(
+    workshop: Workshop, cell: Cell, compiled: Compiled, methods: dict[str, TestMethod]
+) -> Group:
+    """A group of methods with the compiler's verdict on each that does not compile."""
+    group = Group(cell=cell, compiled=compiled, methods=methods)
+    for method_id, method in methods.items():
+        verdict = workshop.compile_verdict(compiled, method)
+        if verdict is not None:
+            group.settle(method_id, verdict, Order.COMPILE)
+    return group
+
+
+def results_of(settled: Results, groups: Sequence[Group]) -> Results:
+    """What was settled without a run, and what the groups hold by now; in a fixed order."""
+    found = {method_id: dict(cells) for method_id, cells in settled.items()}
+    for group in groups:
+        for method_id, runs in group.runs.items():
+            result = CellResult(runs=tuple(runs), unit_ok=group.compiled.unit_ok)
+            found.setdefault(method_id, {})[group.cell] = result
+    return {method_id: dict(sorted(cells.items())) for method_id, cells in sorted(found.items())}
+
+
+def _demanded(wanted: Sequence[Wanted]) -> Iterator[tuple[Wanted, Cell, TestMethod]]:
+    for item in wanted:
+        for cell in deciding_cells(item.candidate.change):
+            method = _identity(item.candidate, cell)
+            assert method is not None, 'a deciding cell has a test at its revision'
+            yield item, cell, method
+
+
+def _identity(candidate: Candidate, cell: Cell) -> TestMethod | None:
+    return candidate.new if cell.tests_are_new else candidate.old

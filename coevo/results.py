@@ -1,0 +1,154 @@
+"""What running the cells of a pair gives: runs, cells, costs, and whether the runs agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from enum import StrEnum
+
+from coevo.languages.base import Build
+from coevo.languages.base import Scope
+from coevo.languages.base import Verdict
+from coevo.records import Candidate
+from coevo.records import Cell
+from coevo.records import Outcome
+
+# Outcomes of one method over subclasses and invocations, and over runs: the first one counts.
+WORST_FIRST = tuple(Outcome)
+
+
+class Order(StrEnum):
+    GIVEN = 'given'
+    REVERSED = 'reversed'
+    ALONE = 'alone'
+    COMPILE = 'compile'  # a verdict that needed no run
+
+
+RUN_ORDERS = (Order.GIVEN, Order.REVERSED, Order.ALONE)
+
+
+class Evidence(StrEnum):
+    """Whether the runs of a method's deciding cells agree."""
+
+    AGREED = 'agreed'
+    FLAKY = 'flaky'
+    ORDER_DEPENDENT = 'order_dependent'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A candidate that is to be run, under the id of its row."""
+
+    method_id: str
+    candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    order: Order
+    verdict: Verdict
+
+    @property
+    def agreement(self) -> tuple[Outcome, str | None]:
+        return self.verdict.outcome, self.verdict.signature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellResult:
+    """All runs of one method in one cell; `unit_ok` is Maven's verdict on the whole test tree."""
+
+    runs: tuple[Run, ...]
+    unit_ok: bool
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.deciding.outcome
+
+    @property
+    def deciding(self) -> Verdict:
+        """The run that names the cell: the worst, the first of equals."""
+        return min((run.verdict for run in self.runs), key=lambda v: WORST_FIRST.index(v.outcome))
+
+    @property
+    def unit_outcome(self) -> Outcome:
+        return self.unit_outcome_of(self.deciding)
+
+    def unit_outcome_of(self, verdict: Verdict) -> Outcome:
+        """What Maven would say: nothing runs where any test of the module does not compile."""
+        if verdict.outcome in (Outcome.UNBUILDABLE, Outcome.INFRA) or self.unit_ok:
+            return verdict.outcome
+        return Outcome.COMPILE_ERROR
+
+    @property
+    def passes(self) -> int:
+        return sum(run.verdict.outcome is Outcome.PASS for run in self.runs)
+
+    @property
+    def evidence(self) -> Evidence:
+        if len({run.agreement for run in self.runs}) == 1:
+            return Evidence.AGREED
+        by_order = {
+            order: {run.agreement for run in self.runs if run.order is order}
+            for order in RUN_ORDERS
+        }
+        steady = all(len(found) <= 1 for found in by_order.values())
+        return Evidence.ORDER_DEPENDENT if steady else Evidence.FLAKY
+
+
+class Step(StrEnum):
+    """What CPU seconds go to; `tests` is the part of all runs that the methods themselves took."""
+
+    BUILD = 'build'
+    COMPILE = 'compile'
+    RUN_GIVEN = 'run_given'
+    RUN_REVERSED = 'run_reversed'
+    RUN_ALONE = 'run_alone'
+    RUN_REPEATED = 'run_repeated'
+    RUN_FOR_CAUSE = 'run_for_cause'
+    TESTS = 'tests'
+
+
+@dataclass(slots=True, kw_only=True)
+class Cost:
+    """CPU seconds of the sandboxed programs by step, and how often each step was taken."""
+
+    cpu_seconds: dict[Step, float] = field(default_factory=dict)
+    counts: dict[Step, int] = field(default_factory=dict)
+
+    def add(self, step: Step, cpu_seconds: float, count: int = 1) -> None:
+        self.cpu_seconds[step] = self.cpu_seconds.get(step, 0.0) + cpu_seconds
+        self.counts[step] = self.counts.get(step, 0) + count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """What the cells of a pair gave."""
+
+    old: Build
+    new: Build
+    override: str | None
+    results: Mapping[str, Mapping[Cell, CellResult]]  # by method id
+    cured: Mapping[str, Scope]  # by method id: what, borrowed from the other revision, cured it
+    cost: Cost
+
+    def cells(self, method_id: str) -> Mapping[Cell, CellResult]:
+        return self.results.get(method_id, {})
+
+    def evidence(self, method_id: str) -> Evidence:
+        """Of all cells; one that is flaky outweighs one that depends on order."""
+        found = {result.evidence for result in self.cells(method_id).values()}
+        for worst in (Evidence.FLAKY, Evidence.ORDER_DEPENDENT):
+            if worst in found:
+                return worst
+        return Evidence.AGREED
+
+    @property
+    def overrides(self) -> tuple[str, ...]:
+        """All that was changed against the repository's own word, in every cell alike."""
+        found = {
+            *self.old.overrides,
+            *self.new.overrides,
+            *((self.override,) * bool(self.override)),
+        }
+        return tuple(sorted(o for o in found if o))
