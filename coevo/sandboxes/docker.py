@@ -212,7 +212,7 @@ def _settings(job: Job, lifeline: str) -> dict[str, Any]:
         'mounts': _mounts(job, lifeline),
         'tmpfs': {
             **dict.fromkeys((WORK_FOLDER, TEMPORARY_FOLDER), options),
-            **dict.fromkeys(layout.HIDDEN, 'ro,nosuid,nodev,size=64k'),
+            **dict.fromkeys((*layout.HIDDEN, '/sys'), 'ro,nosuid,nodev,size=64k'),
         },
         'environment': job.full_environment,
         'working_dir': job.cwd,
@@ -238,7 +238,8 @@ def _settings(job: Job, lifeline: str) -> dict[str, Any]:
 def _mounts(job: Job, lifeline: str) -> list[Any]:
     places = {folder: folder for folder in layout.system_folders()}
     places |= {mount.target: str(mount.source) for mount in job.all_mounts}
-    places[_LIFELINE] = lifeline
+    # The lifeline is an empty file: the daemon would show the host's resolver.
+    places |= dict.fromkeys((_LIFELINE, '/etc/resolv.conf'), lifeline)
     return [
         docker.types.Mount(target, source, type='bind', read_only=True)
         for target, source in places.items()

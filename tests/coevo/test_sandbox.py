@@ -60,6 +60,8 @@ def sandbox() -> Iterator[Sandbox]:
 @pytest.fixture(scope='module', params=['none', pytest.param('docker', marks=pytest.mark.docker)])
 def other(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """The other back ends, for what all of them promise."""
+    if request.param == 'docker':
+        request.getfixturevalue('daemon')
     opened = open_sandbox(request.param)
     yield opened
     opened.close()
@@ -391,7 +393,11 @@ def test_a_sandbox_outlives_the_thread_that_started_it(sandbox: Sandbox) -> None
 
 
 @pytest.mark.parametrize('name', ['bubblewrap', pytest.param('docker', marks=pytest.mark.docker)])
-def test_nothing_outlives_a_killed_coevo(name: str, marker: str) -> None:
+def test_nothing_outlives_a_killed_coevo(
+    name: str, marker: str, request: pytest.FixtureRequest
+) -> None:
+    if name == 'docker':
+        request.getfixturevalue('daemon')
     program = f"""
 from coevo.sandbox import *
 limits = {LIMITS!r}
@@ -494,6 +500,7 @@ def test_texts_for_a_job_name_what_it_sees(other: Sandbox, folder: Path) -> None
 
 
 @pytest.mark.docker
+@pytest.mark.usefixtures('daemon')
 def test_containers_are_as_closed(folder: Path, marker: str) -> None:
     (folder / 'secret').write_text('secret')
     sandbox = open_sandbox('docker')

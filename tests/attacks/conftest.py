@@ -1,0 +1,53 @@
+"""Both back ends, and a host with something to steal."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from coevo.sandbox import Sandbox
+from coevo.sandbox import open_sandbox
+from tests.attacks.victim import SECRET
+from tests.attacks.victim import Victim
+from tests.attacks.victim import victim_in
+
+BACK_ENDS = ['bubblewrap', pytest.param('docker', marks=pytest.mark.docker)]
+
+
+@pytest.fixture(scope='module', params=BACK_ENDS)
+def back_end(request: pytest.FixtureRequest) -> str:
+    if request.param == 'docker':
+        request.getfixturevalue('daemon')
+    return str(request.param)
+
+
+@pytest.fixture(scope='module')
+def sandbox(back_end: str) -> Iterator[Sandbox]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('COEVO_SECRET', SECRET)
+        opened = open_sandbox(back_end)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope='session')
+def victim() -> Iterator[Victim]:
+    with ExitStack() as stack:
+        yield victim_in(open_folder(stack), stack)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with ExitStack() as stack:
+        yield open_folder(stack)
+
+
+def open_folder(stack: ExitStack) -> Path:
+    """A folder that the sandbox's users can enter; pytest's own are closed to them."""
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir='/var/tmp')))
+    folder.chmod(0o755)
+    return folder
