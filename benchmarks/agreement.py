@@ -1,0 +1,242 @@
+"""Does the engine agree with oracle A? Cells of a mined store, drawn by seed, run again and compared.
+
+    python -m benchmarks.agreement draw STORE RESULTS.csv [--repo OWNER/NAME] [--seed N]
+    python -m benchmarks.agreement sum RESULTS.csv
+
+The sample is stratified by repository, cell and outcome. A tree is built once for a few methods of
+a cell. Where the engine cured a cell, the oracle runs it as it is and with the same cure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import random
+from collections import Counter
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.binomial import upper_bound
+from benchmarks.mined import MinedCell
+from benchmarks.mined import mined_cells
+from benchmarks.mined import open_clone
+from benchmarks.mined import partitions
+from benchmarks.oracles.cell import Answer
+from benchmarks.oracles.cell import Bench
+from benchmarks.oracles.cell import Flags
+from benchmarks.oracles.cell import Oracle
+from benchmarks.oracles.cell import Place
+from benchmarks.oracles.cell import Ruling
+from benchmarks.oracles.cell import Target
+from coevo.languages.java_maven.cures import CURES
+from coevo.records import Outcome
+
+FIELDS = (
+    *('repo', 'old', 'new', 'cell', 'module', 'method', 'engine', 'engine_unit', 'signature'),
+    *('agreed', 'oracle', 'exception', 'override', 'oracle_cured', 'build_seconds', 'seconds'),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """How much to draw of each repository; of what does not compile, one tree says it for all."""
+
+    seed: int
+    cells: int
+    per_tree: int
+    compile_errors_per_tree: int = 2
+
+
+def draw(cells: Sequence[MinedCell], sample: Sample, repo: str) -> list[MinedCell]:
+    """From the strata in turn, each time a few cells of one tree, until there are enough."""
+    chance = random.Random(f'{sample.seed} {repo}')
+    strata: dict[tuple[str, str, str], list[MinedCell]] = {}
+    for one in cells:
+        strata.setdefault((one.cell, one.outcome, one.unit_outcome), []).append(one)
+    for members in strata.values():
+        chance.shuffle(members)
+    drawn: list[MinedCell] = []
+    while any(strata.values()) and len(drawn) < sample.cells:
+        for key in sorted(strata):
+            drawn += _draw_tree(strata, key, sample)
+    return drawn[: sample.cells]
+
+
+def _draw_tree(
+    strata: dict[tuple[str, str, str], list[MinedCell]], key: tuple[str, str, str], sample: Sample
+) -> list[MinedCell]:
+    if not strata[key]:
+        return []
+    place = strata[key][0].place
+    same = [one for one in strata[key] if one.place == place]
+    broken = key[2] == Outcome.COMPILE_ERROR
+    chosen = same[: sample.compile_errors_per_tree if broken else sample.per_tree]
+    gone = same if broken else chosen
+    strata[key] = [one for one in strata[key] if one not in gone]
+    return chosen
+
+
+def judge(
+    bench: Bench, store: Path, repo: str, place: Place, cells: Sequence[MinedCell]
+) -> Iterator[tuple[MinedCell, Answer, Ruling, Ruling | None]]:
+    """What the oracle says of each cell of a tree, and of those that were cured, with the cure."""
+    cured = [one for one in cells if one.override in CURES]
+    targets = [Target(method=one.method) for one in cells]
+    targets += [_cured(bench, one) for one in cured]
+    answer = bench.run(Oracle.A, Flags.C1, open_clone(store, repo), place, targets)
+    again = dict(zip(map(id, cured), answer.rulings[len(cells) :], strict=True))
+    for one, ruling in zip(cells, answer.rulings, strict=False):
+        yield one, answer, ruling, again.get(id(one))
+
+
+def _cured(bench: Bench, cell: MinedCell) -> Target:
+    cure = CURES[cell.override or '']
+    return Target(
+        method=cell.method,
+        first=tuple(map(bench.library, cure.libraries)),
+        options=cure.jvm_options,
+    )
+
+
+def row_of(
+    repo: str, cell: MinedCell, answer: Answer, ruling: Ruling, cured: Ruling | None
+) -> dict[str, object]:
+    return {
+        'repo': repo,
+        'old': cell.pair.old_rev[:12],
+        'new': cell.pair.new_rev[:12],
+        'cell': cell.cell,
+        'module': cell.method.module,
+        'method': cell.name,
+        'engine': cell.outcome,
+        'engine_unit': cell.unit_outcome,
+        'signature': cell.signature or '',
+        'agreed': cell.agreed,
+        'oracle': ruling.outcome,
+        'exception': ruling.exception,
+        'override': cell.override or '',
+        'oracle_cured': cured.outcome if cured else '',
+        'build_seconds': round(answer.build_seconds, 2),
+        'seconds': round(ruling.seconds, 2),
+    }
+
+
+def differs(row: dict[str, str]) -> bool:
+    """The engine's verdict by module is compared: Maven's is the only one that the oracle has."""
+    return row['engine_unit'] != (row['oracle_cured'] or row['oracle'])
+
+
+def run(arguments: argparse.Namespace) -> None:
+    known = {_key(row) for row in _read(arguments.results)}
+    sample = Sample(seed=arguments.seed, cells=arguments.cells, per_tree=arguments.per_tree)
+    with ExitStack() as stack:
+        bench = Bench(stack)
+        for partition in partitions(arguments.store):
+            if arguments.repo in (None, partition.repo):
+                cells = list(mined_cells(arguments.store, partition, arguments.profile))
+                for place, chosen in _by_place(draw(cells, sample, partition.repo)).items():
+                    todo = [
+                        one
+                        for one in chosen
+                        if (partition.repo, one.pair.new_rev[:12], str(one.cell), one.name)
+                        not in known
+                    ]
+                    _judge_place(bench, arguments, partition.repo, place, todo)
+
+
+def _judge_place(
+    bench: Bench,
+    arguments: argparse.Namespace,
+    repo: str,
+    place: Place,
+    cells: Sequence[MinedCell],
+) -> None:
+    if not cells:
+        return
+    for cell, answer, ruling, cured in judge(bench, arguments.store, repo, place, cells):
+        row = row_of(repo, cell, answer, ruling, cured)
+        _append(arguments.results, row)
+        text = {name: str(value) for name, value in row.items()}
+        if differs(text):
+            print('differs:', *(f'{name}={value}' for name, value in text.items()), flush=True)
+            print(answer.log or (cured or ruling).log, flush=True)
+
+
+def _by_place(cells: Sequence[MinedCell]) -> dict[Place, list[MinedCell]]:
+    found: dict[Place, list[MinedCell]] = {}
+    for one in cells:
+        found.setdefault(one.place, []).append(one)
+    return found
+
+
+def _key(row: dict[str, str]) -> tuple[str, str, str, str]:
+    return row['repo'], row['new'], row['cell'], row['method']
+
+
+def _read(results: Path) -> list[dict[str, str]]:
+    if not results.is_file():
+        return []
+    with results.open(newline='') as file:
+        return list(csv.DictReader(file))
+
+
+def _append(results: Path, row: dict[str, object]) -> None:
+    new = not results.is_file()
+    results.parent.mkdir(parents=True, exist_ok=True)
+    with results.open('a', newline='') as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator='\n')
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
+
+
+def summarise(arguments: argparse.Namespace) -> None:
+    """Counts by repository, cell and outcome, the differences, and the bound of their share."""
+    rows = _read(arguments.results)
+    for field in ('repo', 'cell', 'engine_unit'):
+        _print_counts(rows, field)
+    different = [row for row in rows if differs(row)]
+    trees = {(row['repo'], row['new'], row['cell'], row['module']) for row in rows}
+    share = upper_bound(len(different), len(rows))
+    print(f'{len(rows)} cells in {len(trees)} trees, {len(different)} different;', end=' ')
+    print(f'with 95 % confidence at most {100 * share:.2f} % of such a sample differ')
+    cured = [row for row in rows if row['override']]
+    as_it_is = sum(row['oracle'] != row['engine_unit'] for row in cured)
+    print(f'{len(cured)} cells were cured, {as_it_is} differ where the oracle is not')
+    for row in different:
+        print(*(f'{name}={value}' for name, value in row.items()))
+
+
+def _print_counts(rows: Sequence[dict[str, str]], field: str) -> None:
+    drawn = Counter(row[field] for row in rows)
+    wrong = Counter(row[field] for row in rows if differs(row))
+    print(f'| {field} | cells | different |\n| --- | --- | --- |')
+    for name in sorted(drawn):
+        print(f'| {name} | {drawn[name]} | {wrong[name]} |')
+    print()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    draw_command = commands.add_parser('draw')
+    draw_command.add_argument('store', type=Path)
+    draw_command.add_argument('results', type=Path)
+    draw_command.add_argument('--repo')
+    draw_command.add_argument('--profile', default='default')
+    draw_command.add_argument('--seed', type=int, default=4)
+    draw_command.add_argument('--cells', type=int, default=36, help='of each repository')
+    draw_command.add_argument('--per-tree', type=int, default=3, help='of a cell and outcome')
+    draw_command.set_defaults(run=run)
+    sum_command = commands.add_parser('sum')
+    sum_command.add_argument('results', type=Path)
+    sum_command.set_defaults(run=summarise)
+    arguments = parser.parse_args()
+    arguments.run(arguments)
+
+
+if __name__ == '__main__':
+    main()

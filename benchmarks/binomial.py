@@ -1,0 +1,25 @@
+"""An exact bound of a share, after Clopper and Pearson."""
+
+from __future__ import annotations
+
+import math
+
+
+def upper_bound(found: int, drawn: int, confidence: float = 0.95) -> float:
+    """The largest share under which so few would be found with probability 1 - confidence."""
+    if found >= drawn:
+        return 1.0
+    low, high = found / drawn, 1.0
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        if _at_most(found, drawn, middle) > 1 - confidence:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _at_most(found: int, drawn: int, share: float) -> float:
+    return sum(
+        math.comb(drawn, k) * share**k * (1 - share) ** (drawn - k) for k in range(found + 1)
+    )

@@ -1,0 +1,110 @@
+"""What the engine said of every cell of a store, with the test method that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.oracles.cell import Place
+from coevo.execution import WORST_FIRST
+from coevo.git import Repository
+from coevo.identity import method_id
+from coevo.profiles import load_profile
+from coevo.records import Candidate
+from coevo.records import Cell
+from coevo.records import CellRow
+from coevo.records import Outcome
+from coevo.records import Pair
+from coevo.records import PairRow
+from coevo.records import Segment
+from coevo.records import TestMethod
+from coevo.records import Walk
+from coevo.store import Partition
+from coevo.store import Store
+from filters import sieve
+from miners.changes import diff
+from miners.clones import folder_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinedCell:
+    """One method in one cell; outcomes are the worst over its runs, as in a released row."""
+
+    pair: PairRow
+    cell: Cell
+    method: TestMethod
+    method_id: str
+    outcome: Outcome
+    unit_outcome: Outcome
+    signature: str | None
+    override: str | None
+    agreed: bool  # all runs gave the same outcome
+
+    @property
+    def place(self) -> Place:
+        row = self.pair
+        return Place(
+            tests_rev=row.new_rev if self.cell.tests_are_new else row.old_rev,
+            code_rev=row.new_rev if self.cell.code_is_new else row.old_rev,
+            module=self.method.module,
+        )
+
+    @property
+    def name(self) -> str:
+        method = self.method
+        return f'{method.test_class}#{method.test_method}({",".join(method.parameters)})'
+
+
+def open_clone(store: Path, repo: str) -> Repository:
+    return Repository(folder_of(store, repo))
+
+
+def partitions(store: Path) -> tuple[Partition, ...]:
+    return Store(store).partitions()
+
+
+def mined_cells(store: Path, partition: Partition, profile: str) -> Iterator[MinedCell]:
+    """All cells of a partition that were decided, in the order of the store."""
+    repository = open_clone(store, partition.repo)
+    for segment in Store(store).segments(partition):
+        if segment.cells:
+            yield from _cells(repository, segment, profile)
+
+
+def pair_of(repository: Repository, row: PairRow) -> Pair:
+    return Pair(
+        repo=row.repo,
+        walk=Walk(row.walk),
+        old=repository.commit(row.old_rev),
+        new=repository.commit(row.new_rev),
+        old_is_ancestor=row.old_is_ancestor,
+    )
+
+
+def candidates(repository: Repository, pair: Pair, profile: str) -> dict[str, Candidate]:
+    """What was worth running, by method id: rows of what was dropped name nothing else."""
+    kept, _ = sieve(diff(repository, pair), load_profile(profile))
+    return {method_id(pair, item): item for item in kept}
+
+
+def _cells(repository: Repository, segment: Segment, profile: str) -> Iterator[MinedCell]:
+    known = candidates(repository, pair_of(repository, segment.pair), profile)
+    runs: dict[tuple[str, Cell], list[CellRow]] = {}
+    for row in segment.cells:
+        runs.setdefault((row.method_id, row.cell), []).append(row)
+    for (owner, cell), rows in runs.items():
+        method = known[owner].new if cell.tests_are_new else known[owner].old
+        assert method is not None, 'a cell has a test at its revision'
+        worst = min(rows, key=lambda row: WORST_FIRST.index(row.outcome))
+        yield MinedCell(
+            pair=segment.pair,
+            cell=cell,
+            method=method,
+            method_id=owner,
+            outcome=worst.outcome,
+            unit_outcome=worst.unit_outcome,
+            signature=worst.signature,
+            override=worst.override,
+            agreed=len({row.outcome for row in rows}) == 1,
+        )

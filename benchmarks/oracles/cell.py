@@ -1,0 +1,267 @@
+"""Run one cell of a pair by an oracle: the tree is written, mounted, built and run in a sandbox.
+
+A, console   Maven compiles the cell's module and says its class path; then a fresh JVM with
+             JUnit's console launcher for each method (TestEvo-Bench, A.2)
+B, surefire  `mvn test -Dtest=Class#method` for each method
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import ExitStack
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from benchmarks.oracles.levels import level_properties
+from benchmarks.oracles.levels import raise_literals
+from benchmarks.oracles.trees import write_cell
+from coevo.artifacts import ArtifactProxy
+from coevo.artifacts import upstreams
+from coevo.errors import Transient
+from coevo.folders import cache_folder
+from coevo.git import Repository
+from coevo.records import Outcome
+from coevo.records import TestMethod
+from coevo.sandbox import Job
+from coevo.sandbox import Limits
+from coevo.sandbox import Mount
+from coevo.sandbox import Sandbox
+from coevo.sandbox import open_sandbox
+from coevo.toolchain import Toolchain
+from coevo.toolchain import toolchain
+from coevo.workspace import workspace
+
+_PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1'
+_CONSOLE = 'org.junit.platform:junit-platform-console-standalone'
+
+# By the JUnit that they fit; see `inside.main`.
+_CONSOLES = {'5.11': '1.11.4', '5.13': '1.13.4', '6': '6.0.1'}
+
+# Plugins that judge or publish code, by the properties that they ask.
+_STYLE_OFF = (
+    *('-Danimal.sniffer.skip', '-Dcheckstyle.skip', '-Dcpd.skip', '-Denforcer.skip'),
+    *('-Dfindbugs.skip', '-Dfmt.skip', '-Dformatter.skip', '-Dimpsort.skip', '-Djacoco.skip'),
+    *('-Dlicense.skip', '-Dlicense.skipCheckLicense', '-Dmaven.gitcommitid.skip'),
+    *('-Dpmd.skip', '-Drat.skip', '-Dsort.skip', '-Dspotbugs.skip', '-Dspotless.check.skip'),
+)
+
+C1 = ('-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1')
+
+_LIMITS = Limits(
+    cpu_seconds=7200,
+    wall_seconds=14400,
+    memory_bytes=8 << 30,
+    processes=1024,
+    file_bytes=1 << 30,
+    disk_bytes=4 << 30,
+)
+_ANSWER_BYTES = 16 << 20
+
+# Python's isolated mode leaves the program's own folder out.
+_START = 'import sys; sys.path.insert(0, "/tools"); from inside.main import main; main()'
+
+
+class Oracle(StrEnum):
+    A = 'console'
+    B = 'surefire'
+
+
+class Flags(StrEnum):
+    DEFAULT = 'default'
+    C1 = 'c1'
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return C1 if self is Flags.C1 else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A cell of a pair, in one module."""
+
+    tests_rev: str
+    code_rev: str
+    module: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A method to run; `first` goes before its class path, `options` to its JVM (oracle A)."""
+
+    method: TestMethod
+    first: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What an oracle says of one method; `log` is for people, never for a verdict."""
+
+    outcome: Outcome
+    exception: str
+    seconds: float
+    log: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """CPU seconds of Maven before the methods (0 for B) and of each method's processes."""
+
+    build_seconds: float
+    rulings: tuple[Ruling, ...]
+    log: str
+
+    @property
+    def seconds(self) -> float:
+        return self.build_seconds + sum(ruling.seconds for ruling in self.rulings)
+
+
+class Bench:
+    """Sandbox, tools and libraries of the oracles, for one repository after the other."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._sandbox: Sandbox = open_sandbox('bubblewrap')
+        stack.callback(self._sandbox.close)
+        self._tools: Toolchain = toolchain()
+        self._consoles = fetch_consoles(cache_folder() / 'consoles')
+        self._root = stack.enter_context(workspace())
+        self._shared = cache_folder() / 'maven'
+        self._proxy = stack.enter_context(
+            ArtifactProxy(upstreams(), self._shared, self._root / 'artifacts')
+        )
+
+    def library(self, artifact: str) -> str:
+        """Where a test's JVM sees one of the engine's pinned libraries."""
+        return f'/tools/libraries/{self._tools.library(artifact).name}'
+
+    def run(
+        self,
+        oracle: Oracle,
+        flags: Flags,
+        repository: Repository,
+        place: Place,
+        targets: Sequence[Target],
+    ) -> Answer:
+        """Transient if libraries could not be fetched or the driver itself failed."""
+        before = self._proxy.trouble
+        with self._tree(repository, place) as tree:
+            request = self._request(oracle, flags, place, targets, level_properties(tree))
+            answer = self._ask(request, flags, tree)
+        if self._proxy.trouble != before:
+            raise Transient('libraries could not be fetched; check the network')
+        return _answer(answer)
+
+    @contextmanager
+    def _tree(self, repository: Repository, place: Place) -> Iterator[Path]:
+        folder = Path(mkdtemp(dir=self._root))
+        folder.chmod(0o711)
+        try:
+            write_cell(repository, place.tests_rev, place.code_rev, folder / 'tree')
+            raise_literals(folder / 'tree')
+            yield folder / 'tree'
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _request(
+        self,
+        oracle: Oracle,
+        flags: Flags,
+        place: Place,
+        targets: Sequence[Target],
+        levels: Sequence[str],
+    ) -> dict[str, Any]:
+        inside = {name: f'/tools/consoles/{file.name}' for name, file in self._consoles.items()}
+        maven = f'/tools/libraries/{self._tools.maven_home.name}/bin/mvn'
+        return {
+            'oracle': str(oracle),
+            'module': place.module,
+            'maven': maven,
+            'class_path_goal': f'{_PLUGIN}:build-classpath',
+            'properties': [*_STYLE_OFF, *levels],
+            'java': str(self._tools.java),
+            'jvm_options': flags.options,
+            'consoles': inside,
+            'methods': [
+                {
+                    'class': target.method.test_class,
+                    'name': target.method.test_method,
+                    'parameters': target.method.parameters,
+                    'first': target.first,
+                    'options': target.options,
+                }
+                for target in targets
+            ],
+        }
+
+    def _ask(self, request: dict[str, Any], flags: Flags, tree: Path) -> dict[str, Any]:
+        home = str(self._tools.java_home)
+        job = Job(
+            argv=('/usr/bin/python3', '-I', '-B', '-c', _START),
+            mounts=(
+                Mount(source=tree, target='/in/tree'),
+                Mount(source=self._shared, target='/repo'),
+                Mount(source=self._tools.libraries, target='/tools/libraries'),
+                Mount(source=cache_folder() / 'consoles', target='/tools/consoles'),
+                Mount(source=self._programs(), target='/tools/inside'),
+            ),
+            sockets=(Mount(source=self._proxy.socket, target='/run/coevo-artifacts'),),
+            limits=_LIMITS,
+            environment={
+                'JAVA_HOME': home,
+                'PATH': f'{home}/bin:/usr/bin:/bin',
+                'MAVEN_OPTS': ' '.join(flags.options),
+            },
+        )
+        with self._sandbox.start(job) as process:
+            process.stdin.write(json.dumps(request).encode())
+            process.stdin.close()
+            text = process.stdout.read(_ANSWER_BYTES)
+            process.wait()
+            if not text:
+                raise Transient(f'the oracle said nothing: {process.noise()[-2000:]}')
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    def _programs(self) -> Path:
+        """A copy of what runs inside that the sandbox's user can read."""
+        folder = self._root / 'inside'
+        if not folder.is_dir():
+            shutil.copytree(Path(__file__).with_name('inside'), folder)
+            folder.chmod(0o755)
+            for file in folder.iterdir():
+                file.chmod(0o755 if file.is_dir() else 0o644)
+        return folder
+
+
+def fetch_consoles(folder: Path) -> dict[str, Path]:
+    """The console launchers, fetched by this machine's own Maven where they are not there yet."""
+    files = {
+        name: folder / f'{_CONSOLE.partition(":")[2]}-{version}.jar'
+        for name, version in _CONSOLES.items()
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, file in files.items():
+        if not file.is_file():
+            wanted = f'-Dartifact={_CONSOLE}:{_CONSOLES[name]}'
+            command = ['mvn', '-q', '-B', f'{_PLUGIN}:copy', wanted, f'-DoutputDirectory={folder}']
+            subprocess.run(command, check=True, cwd=folder)
+            file.chmod(0o644)
+    return files
+
+
+def _answer(found: dict[str, Any]) -> Answer:
+    return Answer(
+        build_seconds=found['build_seconds'],
+        rulings=tuple(
+            Ruling(**{**one, 'outcome': Outcome(one['outcome'])}) for one in found['methods']
+        ),
+        log=found['log'],
+    )

@@ -1,0 +1,1 @@
+"""What runs in the sandbox, by the system's own Python."""

@@ -1,0 +1,54 @@
+"""From a test method as the miner names it to the selectors of the console launcher."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+from .classfile import ClassFile
+
+
+def runners(classes: Mapping[str, ClassFile], name: str) -> list[str]:
+    """The concrete classes on which a class's methods run: itself and all below it."""
+    return [
+        other
+        for other in sorted(classes)
+        if not classes[other].abstract and name in _line(classes, other)
+    ]
+
+
+def selectors(
+    classes: Mapping[str, ClassFile], name: str, method: str, parameters: Sequence[str]
+) -> list[str]:
+    """`Class#method(types)` for each concrete class; by the bare name where nothing was compiled."""
+    return [
+        f'{runner}#{method}{_signature(classes, runner, method, parameters)}'
+        for runner in runners(classes, name) or [name]
+    ]
+
+
+def _line(classes: Mapping[str, ClassFile], name: str) -> list[str]:
+    """A class and all above it, nearest first."""
+    found, todo = [], [name]
+    while todo:
+        current = todo.pop(0)
+        if current not in found:
+            found.append(current)
+            todo += classes[current].parents if current in classes else ()
+    return found
+
+
+def _signature(
+    classes: Mapping[str, ClassFile], name: str, method: str, parameters: Sequence[str]
+) -> str:
+    named = [
+        types
+        for above in _line(classes, name)
+        if above in classes
+        for found, types in classes[above].methods
+        if found == method
+    ]
+    equal = [t for t in named if [re.split(r'[.$]', one)[-1] for one in t] == list(parameters)]
+    chosen = equal or named
+    return f'({",".join(chosen[0])})' if chosen and chosen[0] else ''

@@ -1,0 +1,53 @@
+"""A cell as a plain tree: a revision of the code with the whole test tree of another one."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from coevo.git import Repository
+
+_DEFAULT = 'src/test'
+
+# Folders of tests that a POM names literally, as most do that name any.
+_NAMED = re.compile(
+    r'<testSourceDirectory>\s*(?:\$\{(?:project\.)?basedir\}/)?([^<${}]+?)/?\s*</testSourceDirectory>'
+    r'|<testResource>\s*<directory>\s*(?:\$\{(?:project\.)?basedir\}/)?([^<${}]+?)/?\s*</directory>'
+)
+
+
+def write_cell(repository: Repository, tests_rev: str, code_rev: str, folder: Path) -> None:
+    """Write a tree that does not exist yet; `folder`'s parent does."""
+    repository.materialise(code_rev, folder)
+    if tests_rev == code_rev:
+        return
+    for place in _test_folders(repository, code_rev):
+        shutil.rmtree(folder / place, ignore_errors=True)
+    with TemporaryDirectory(dir=folder.parent) as scratch:
+        donor = Path(scratch, 'donor')
+        repository.materialise(tests_rev, donor)
+        for place in _test_folders(repository, tests_rev):
+            if (donor / place).is_dir():
+                (folder / place).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copytree(donor / place, folder / place, symlinks=True, dirs_exist_ok=True)
+    _open_to_all(folder)
+
+
+def _test_folders(repository: Repository, rev: str) -> Iterator[str]:
+    """Each module's, relative to the tree, outer ones first."""
+    for path in sorted(repository.tree(rev)):
+        module, _, name = path.rpartition('/')
+        if name == 'pom.xml' and _DEFAULT not in module:
+            named = _NAMED.findall(repository.text(rev, path) or '')
+            for place in dict.fromkeys([_DEFAULT, *(a or b for a, b in named)]):
+                if '..' not in place and not place.startswith('/'):
+                    yield f'{module}/{place}' if module else place
+
+
+def _open_to_all(folder: Path) -> None:
+    for path in (folder, *folder.rglob('*')):
+        if path.is_dir() and not path.is_symlink():
+            path.chmod(0o755)
