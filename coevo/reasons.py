@@ -17,6 +17,7 @@ class Reason(StrEnum):
     MERGE_WITHOUT_CHANGE = 'merge_without_change'
     SAME_JAVA_STATE = 'same_java_state'
     OLDEST_STATE = 'oldest_state'
+    EMPTY_WINDOW = 'empty_window'
     UNREADABLE_COMMIT = 'unreadable_commit'
 
     GAP_TOO_LONG = 'gap_too_long'
@@ -28,6 +29,7 @@ class Reason(StrEnum):
 
     NOT_SAMPLED = 'not_sampled'
     NO_SOURCE_CHANGE = 'no_source_change'
+    NEARER_STATE = 'nearer_state'
 
     FLAKY = 'flaky'
     ORDER_DEPENDENT = 'order_dependent'
@@ -46,6 +48,7 @@ _WALK = {
     Reason.MERGE_WITHOUT_CHANGE: 'The merge touches no Java file that Git did not merge by itself.',
     Reason.SAME_JAVA_STATE: 'A newer commit of the walk has the same Java files.',
     Reason.OLDEST_STATE: 'The walk has no older state to compare with.',
+    Reason.EMPTY_WINDOW: 'No older state of the walk lies within the hours of a window.',
     Reason.UNREADABLE_COMMIT: 'An object of the commit is missing or corrupt in the clone.',
 }
 _PAIR = {
@@ -58,6 +61,7 @@ _PAIR = {
 }
 _SIEVE = {
     Reason.NOT_SAMPLED: 'An unchanged test beyond the seeded sample that is run.',
+    Reason.NEARER_STATE: 'A nearer old state of the window shows this change already.',
     Reason.NO_SOURCE_CHANGE: 'The pair changes tests only, and this test was not changed.',
 }
 _LABEL = {

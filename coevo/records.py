@@ -17,6 +17,7 @@ class Walk(StrEnum):
     PARENTS = 'parents'
     FIRST_PARENT = 'first-parent'
     STATES = 'states'
+    WINDOW = 'window'
 
 
 class Change(StrEnum):
@@ -195,13 +196,17 @@ class Commit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two revisions adjacent under a walk."""
+    """Two revisions adjacent under a walk.
+
+    between  states that lie between the two, the newest first (walk `window`)
+    """
 
     repo: str
     walk: Walk
     old: Commit
     new: Commit
     old_is_ancestor: bool
+    between: tuple[str, ...] = ()
     language: str = 'java'
 
     @property
@@ -249,7 +254,8 @@ class RepositoryRow:
     head: str
     cutoff: datetime | None
     commits_visited: int
-    commits_kept: int
+    commits_kept: int  # those that end a pair
+    pairs_found: int  # more than these under the walk `window` alone
     license: str | None
     sandbox: str
     engine_version: int

@@ -126,12 +126,12 @@ def _unmined(connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]) ->
         (walk['repo'], walk['language'], walk['walk']): walk['pairs_unmined']
         for walk in manifest['walks']
     }
-    sql = """SELECT repo, language, walk, commits_kept, (SELECT count(*) FROM pairs p
+    sql = """SELECT repo, language, walk, pairs_found, (SELECT count(*) FROM pairs p
         WHERE p.repo = r.repo AND p.language = r.language AND p.walk = r.walk)
         FROM repositories r ORDER BY ALL"""
-    for *key, kept, pairs in connection.execute(sql).fetchall():
-        if kept != pairs + missing.get(tuple(key), 0):
-            detail = f'{kept} commits kept, {pairs} pairs'
+    for *key, found, pairs in connection.execute(sql).fetchall():
+        if found != pairs + missing.get(tuple(key), 0):
+            detail = f'{found} pairs found, {pairs} there'
             yield Finding(table='repositories', row=' '.join(key), rule='pairs_lost', detail=detail)
 
 

@@ -12,12 +12,15 @@ from coevo.records import RepositoryRow
 # A walk that goes less far back says this of the commit where it ends: it knows less, not better.
 _END_OF_WALK = Reason.OLDEST_STATE
 
+# The pairs that end at a commit, or why there are none.
+_Verdict = tuple[str, ...] | Drop
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkRecord:
-    """A partition's repository, and of each visited commit its pair or the reason why it has none.
+    """A partition's repository, and of each visited commit its pairs or the reason why it has none.
 
-    pairs  (new revision, pair_id)
+    pairs  (new revision, pair_id); more than one to a revision under the walk `window` alone
     keys   (pair_id, key of the segment that holds it now); where a pair has none, any will do
     """
 
@@ -31,8 +34,7 @@ def merge(old: WalkRecord, new: WalkRecord) -> WalkRecord:
     """All commits of both: where both know one, what the new record says of it."""
     verdicts = _verdicts(old)
     for rev, verdict in _verdicts(new).items():
-        ends = isinstance(verdict, Drop) and verdict.reason == _END_OF_WALK
-        if rev not in verdicts or not ends:
+        if not _knows_more(verdicts.get(rev), verdict):
             verdicts[rev] = verdict
     cutoffs = (old.repository.cutoff, new.repository.cutoff)
     reached = None if None in cutoffs else max(filter(None, cutoffs))
@@ -45,19 +47,36 @@ def arrange(record: WalkRecord) -> WalkRecord:
     return _arrange(record.repository, _verdicts(record), dict(record.keys))
 
 
-def _verdicts(record: WalkRecord) -> dict[str, str | Drop]:
-    return {**dict(record.pairs), **{drop.key: drop for drop in record.drops}}
+def _verdicts(record: WalkRecord) -> dict[str, _Verdict]:
+    pairs: dict[str, _Verdict] = {}
+    for rev, pair_id in record.pairs:
+        known = pairs.get(rev, ())
+        assert isinstance(known, tuple), 'drops come later'
+        pairs[rev] = (*known, pair_id)
+    return pairs | {drop.key: drop for drop in record.drops}
+
+
+def _knows_more(old: _Verdict | None, new: _Verdict) -> bool:
+    """Whether a record that is to be replaced saw further back from a commit than the new one."""
+    if old is None:
+        return False
+    if isinstance(new, Drop):
+        return new.reason == _END_OF_WALK
+    return isinstance(old, tuple) and set(new) < set(old)
 
 
 def _arrange(
-    repository: RepositoryRow, verdicts: dict[str, str | Drop], keys: dict[str, str]
+    repository: RepositoryRow, verdicts: dict[str, _Verdict], keys: dict[str, str]
 ) -> WalkRecord:
     ordered = sorted(verdicts.items())
-    pairs = tuple((rev, found) for rev, found in ordered if isinstance(found, str))
+    pairs = tuple((rev, id_) for rev, ids in ordered if isinstance(ids, tuple) for id_ in ids)
     ids = {pair_id for _, pair_id in pairs}
     return WalkRecord(
         repository=dataclasses.replace(
-            repository, commits_visited=len(verdicts), commits_kept=len(pairs)
+            repository,
+            commits_visited=len(verdicts),
+            commits_kept=len(dict(pairs)),
+            pairs_found=len(pairs),
         ),
         pairs=pairs,
         drops=tuple(found for _, found in ordered if isinstance(found, Drop)),

@@ -22,6 +22,7 @@ from coevo.records import Pair
 from coevo.records import Stage
 from filters import content
 from filters import gap
+from filters import nearer
 from filters import repair_only
 from filters import sample
 from filters.base import Case
@@ -29,10 +30,15 @@ from filters.base import ChangeFilter
 from filters.base import MethodFilter
 from filters.base import PairChange
 from filters.base import PairFilter
+from filters.base import Shown
 
 PAIR_FILTERS: Mapping[str, PairFilter] = {'gap': gap}
 CHANGE_FILTERS: Mapping[str, ChangeFilter] = {'content': content}
-METHOD_FILTERS: Mapping[str, MethodFilter] = {'repair_only': repair_only, 'sample': sample}
+METHOD_FILTERS: Mapping[str, MethodFilter] = {
+    'nearer': nearer,
+    'repair_only': repair_only,
+    'sample': sample,
+}
 FILTERS: Mapping[str, PairFilter | ChangeFilter | MethodFilter] = {
     **PAIR_FILTERS,
     **CHANGE_FILTERS,
@@ -49,11 +55,16 @@ def sieve_pair(pair: Pair, profile: Profile) -> Drop | None:
     return None
 
 
-def sieve(change: PairChange, profile: Profile) -> tuple[tuple[Candidate, ...], tuple[Drop, ...]]:
-    """The candidates to run, and the drops: one for the pair, or one for each other candidate."""
+def sieve(
+    change: PairChange, profile: Profile, shown: Shown | None = None
+) -> tuple[tuple[Candidate, ...], tuple[Drop, ...]]:
+    """The candidates to run, and the drops: one for the pair, or one for each other candidate.
+
+    shown  what the states between a window's ends show, if there are any
+    """
     if (drop := _judge_pair(change, profile)) is not None:
         return (), (drop,)
-    case = Case(change=change, profile=profile)
+    case = Case(change=change, profile=profile, nearer=shown)
     kept, drops = [], []
     for candidate in change.candidates:
         reason = _judge(case, candidate)

@@ -12,6 +12,7 @@ from coevo.reasons import Reason
 from coevo.records import Candidate
 from coevo.records import Change
 from coevo.records import Pair
+from coevo.records import TestMethod
 from coevo.records import short_hash
 
 
@@ -30,12 +31,25 @@ class PairChange(Protocol):
     def reason(self) -> Reason | None: ...
 
 
+class Shown(Protocol):
+    """Tests that nearer old states of a window show as changed, for the reason of the name."""
+
+    @property
+    def with_dependency(self) -> frozenset[TestMethod]: ...
+    @property
+    def with_source(self) -> frozenset[TestMethod]: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A pair's change under a profile: what filters of either kind judge by."""
+    """A pair's change under a profile: what filters of either kind judge by.
+
+    nearer  what the states between the ends show; None where the walk has none
+    """
 
     change: PairChange
     profile: Profile
+    nearer: Shown | None = None
 
     @cached_property
     def unchanged_by_lot(self) -> tuple[str, ...]:

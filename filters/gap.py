@@ -1,7 +1,7 @@
 """Pairs of states whose ends are too far apart to be one change.
 
-Only the walk over states asks: a commit and its parent are one change however long it took. The
-gap is by committer time of the whole pair.
+Only walks over states ask: a commit and its parent are one change however long it took. The gap is
+by committer time of the whole pair.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ REASONS = (Reason.GAP_UNKNOWN, Reason.GAP_NEGATIVE, Reason.GAP_TOO_LONG)
 
 
 def check(pair: Pair, profile: Profile) -> Reason | None:
-    if pair.walk is not Walk.STATES or profile.gap_hours is None:
+    if pair.walk not in (Walk.STATES, Walk.WINDOW) or profile.gap_hours is None:
         return None
     if pair.gap_hours is None:
         return Reason.GAP_UNKNOWN

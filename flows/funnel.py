@@ -27,7 +27,7 @@ def funnel(walk_drops: Sequence[Drop], segments: Sequence[Segment]) -> Iterator[
     """The steps from commits to methods with a track; tasks are counted at release."""
     drops = [drop for segment in segments for drop in segment.drops]
     rows = [row for segment in segments for row in segment.methods]
-    yield _step(Stage.WALK, len(segments), walk_drops)
+    yield _step(Stage.WALK, len({s.pair.new_rev for s in segments}), walk_drops)
     pairs = [d for d in drops if d.stage is Stage.PAIR]
     yield _step(Stage.PAIR, len(segments) - len({d.key for d in pairs}), pairs)
     sieved = [d for d in drops if d.stage is Stage.SIEVE]

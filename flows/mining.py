@@ -34,6 +34,7 @@ from flows.rows import method_row
 from flows.rows import pair_row
 from miners.changes import PairChange
 from miners.changes import diff
+from miners.windows import shown_nearer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,12 @@ class Mine:
 def segment_key(mine: Mine, pair: Pair) -> str:
     """A segment is reused while its inputs and the engine's version are the same."""
     return short_hash(
-        pair.pair_id, pair.walk, mine.profile.fingerprint, mine.sandbox, str(ENGINE_VERSION)
+        pair.pair_id,
+        pair.walk,
+        mine.profile.fingerprint,
+        mine.sandbox,
+        str(ENGINE_VERSION),
+        *pair.between,
     )
 
 
@@ -63,7 +69,8 @@ def mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> 
 def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
     clock = Clock()
     change = diff(mine.repository, pair)
-    kept, drops = sieve(change, mine.profile)
+    nearer = shown_nearer(mine.repository, pair) if pair.between else None
+    kept, drops = sieve(change, mine.profile, nearer)
     wanted = [Wanted(method_id=method_id(pair, item), candidate=item) for item in kept]
     clock.lap('diff', 1)
     evaluation, workshop = None, None

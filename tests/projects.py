@@ -13,6 +13,7 @@ from coevo.records import CellRow
 from coevo.records import Drop
 from coevo.records import MethodRow
 from coevo.records import PairRow
+from coevo.records import Walk
 from coevo.store import Store
 from flows.options import MineOptions
 from flows.pipeline import MineReport
@@ -109,18 +110,21 @@ class Mined:
         return [(row.order, row.outcome) for row in sorted(rows, key=lambda row: row.repeat)]
 
 
-def options(repository: Path, store: Path, *, jobs: int = 1) -> MineOptions:
+def options(
+    repository: Path, store: Path, *, jobs: int = 1, walk: Walk = Walk.PARENTS
+) -> MineOptions:
     return MineOptions(
         source=str(repository),
         store=store,
         profile=load_profile('default'),
         name=NAME,
         jobs=jobs,
+        walk=walk,
     )
 
 
-def mined(repository: Path, store: Path) -> Mined:
-    report = mine(options(repository, store))
+def mined(repository: Path, store: Path, *, walk: Walk = Walk.PARENTS) -> Mined:
+    report = mine(options(repository, store, walk=walk))
     segments = list(Store(store).segments(report.partition))
     return Mined(
         store=store,

@@ -226,6 +226,7 @@ def repository(**changed: Any) -> RepositoryRow:
         cutoff=None,
         commits_visited=0,
         commits_kept=0,
+        pairs_found=0,
         license='Apache-2.0',
         sandbox='bubblewrap',
         engine_version=1,

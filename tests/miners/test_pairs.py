@@ -29,12 +29,14 @@ def repo(tmp_path: Path) -> Path:
 
 
 def walk(repo: Path, walk: Walk = Walk.PARENTS, **bounds: Any) -> Visit:
-    """Visit from HEAD; every visited commit must end a pair or be dropped, once."""
+    """Visit from HEAD; every visited commit must end pairs (one but in windows) or be dropped."""
     route = Route(repo='local/repo', walk=walk, ref=bounds.pop('ref', 'HEAD'), **bounds)
     found = visit(Repository(repo / '.git'), route)
-    ends = [pair.new.rev for pair in found.pairs] + [drop.key for drop in found.drops]
-    assert sorted(ends) == sorted(found.visited)
-    for items in ([pair.new.rev for pair in found.pairs], [drop.key for drop in found.drops]):
+    ended = [pair.new.rev for pair in found.pairs]
+    if walk is Walk.WINDOW:
+        ended = list(dict.fromkeys(ended))
+    assert sorted([*ended, *(drop.key for drop in found.drops)]) == sorted(found.visited)
+    for items in (ended, [drop.key for drop in found.drops]):
         assert items == [rev for rev in found.visited if rev in items]
     for drop in found.drops:
         assert (drop.stage, drop.unit, drop.pair_id) == (Stage.WALK, 'commit', None)
@@ -52,6 +54,10 @@ def reasons(found: Visit) -> dict[str, str]:
 
 def day(number: int) -> str:
     return f'2020-01-{number:02d}T00:00:00Z'
+
+
+def hour(number: int) -> str:
+    return f'2020-01-01T{number:02d}:00:00Z'
 
 
 # -- parents ---------------------------------------------------------------------------------------
@@ -304,14 +310,47 @@ def test_a_ref_that_is_none_is_refused(repo: Path) -> None:
 
 # -- damage ----------------------------------------------------------------------------------------
 
+# -- windows ---------------------------------------------------------------------------------------
+
+
+def test_a_window_pairs_a_state_with_every_older_one_within_twelve_hours(repo: Path) -> None:
+    first = commit(repo, 'first', {'A.java': '1'}, date=hour(0))
+    second = commit(repo, 'second', {'A.java': '2'}, date=hour(6))
+    same = commit(repo, 'same', {'README': 'x'}, date=hour(7))
+    third = commit(repo, 'third', {'A.java': '3'}, date=hour(12))
+    fourth = commit(repo, 'fourth', {'A.java': '4'}, date=hour(13))
+    found = walk(repo, Walk.WINDOW)
+    assert [(pair.old.rev, pair.new.rev, pair.between) for pair in found.pairs] == [
+        (third, fourth, ()),
+        (same, fourth, (third,)),
+        (same, third, ()),
+        (first, third, (same,)),
+        (first, same, ()),
+    ]
+    assert reasons(found) == {second: Reason.SAME_JAVA_STATE, first: Reason.OLDEST_STATE}
+
+
+def test_a_state_alone_in_its_window_and_clocks_that_run_back_give_no_pair(repo: Path) -> None:
+    first = commit(repo, 'first', {'A.java': '1'}, date=day(1))
+    late = commit(repo, 'late', {'A.java': '2'}, date=day(3))
+    early = commit(repo, 'early', {'A.java': '3'}, date=day(2))
+    found = walk(repo, Walk.WINDOW)
+    assert found.pairs == ()
+    assert reasons(found) == {
+        early: Reason.EMPTY_WINDOW,
+        late: Reason.EMPTY_WINDOW,
+        first: Reason.OLDEST_STATE,
+    }
+
 
 @pytest.mark.parametrize('part', ['', ':', ':src', ':src/A.java'])
 @pytest.mark.parametrize('kind', list(Walk))
 def test_damage_is_a_drop_and_the_walk_goes_on(repo: Path, kind: Walk, part: str) -> None:
-    base = commit(repo, 'base', {'src/A.java': '1' * 99, 'src/B.java': '1'}, date=day(1))
-    bad = commit(repo, 'bad', {'src/A.java': '2' * 99}, date=day(2))
-    good = commit(repo, 'good', {'src/B.java': '3', 'src/A.java': '1' * 99}, date=day(3))
-    head = commit(repo, 'head', {'src/B.java': '4'}, date=day(4))
+    when = hour if kind is Walk.WINDOW else day
+    base = commit(repo, 'base', {'src/A.java': '1' * 99, 'src/B.java': '1'}, date=when(1))
+    bad = commit(repo, 'bad', {'src/A.java': '2' * 99}, date=when(2))
+    good = commit(repo, 'good', {'src/B.java': '3', 'src/A.java': '1' * 99}, date=when(3))
+    head = commit(repo, 'head', {'src/B.java': '4'}, date=when(4))
     oid = git(repo, 'rev-parse', f'{bad}{part}')
     damage(repo, oid)
     found = walk(repo, kind)

@@ -1,0 +1,53 @@
+"""Where a walk goes, and what it makes of a commit: a pair, or a drop with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from coevo.reasons import Reason
+from coevo.records import Commit
+from coevo.records import Drop
+from coevo.records import Pair
+from coevo.records import Stage
+from coevo.records import Walk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """Where to walk. `commits` counts those visited, None is all of them.
+
+    until   commits with a later committer date are neither visited nor counted
+    since   nor are those with an earlier one
+    """
+
+    repo: str
+    walk: Walk
+    ref: str
+    commits: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def pair(
+        self, old: Commit, new: Commit, *, old_is_ancestor: bool, between: tuple[str, ...] = ()
+    ) -> Pair:
+        return Pair(
+            repo=self.repo,
+            walk=self.walk,
+            old=old,
+            new=new,
+            old_is_ancestor=old_is_ancestor,
+            between=between,
+        )
+
+    def drop(self, rev: str, reason: Reason, detail: str = '') -> Drop:
+        return Drop(
+            repo=self.repo,
+            walk=self.walk,
+            pair_id=None,
+            stage=Stage.WALK,
+            unit=Stage.WALK.unit,
+            key=rev,
+            reason=reason,
+            detail=detail,
+        )

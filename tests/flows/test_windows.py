@@ -1,0 +1,79 @@
+"""A test that is mended after the code it tests: the window joins what two commits did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coevo.reasons import Reason
+from coevo.records import Label
+from coevo.records import Walk
+from coevo.verification import verify
+from flows.options import ReleaseOptions
+from flows.publication import publish
+from tests.projects import Mined
+from tests.projects import junit
+from tests.projects import mined
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+
+pytestmark = pytest.mark.jvm
+
+PRICE = '    public static int price() {{ return {}; }}\n'
+
+
+@pytest.fixture(scope='module')
+def window(tmp_path_factory: pytest.TempPathFactory) -> Mined:
+    folder = tmp_path_factory.mktemp('window')
+    steps = [
+        {
+            'pom.xml': pom(),
+            **source('Till', PRICE.format(1)),
+            **junit('TillTest', 'sells: assertEquals(1, Till.price());'),
+        },
+        source('Till', PRICE.format(2)),
+        junit('TillTest', 'sells: assertEquals(2, Till.price());'),
+        junit('TillTest', 'sells: assertEquals(2, Till.price());', 'again: Till.price();'),
+    ]
+    repository = write(folder / 'repository', steps)
+    return mined(repository, folder / 'store', walk=Walk.WINDOW)
+
+
+def hours(window: Mined) -> dict[str, tuple[int, int]]:
+    """The steps of each pair's ends."""
+    ends = {}
+    for pair in window.pairs:
+        assert pair.old_committer_date
+        assert pair.new_committer_date
+        ends[pair.pair_id] = pair.old_committer_date.hour, pair.new_committer_date.hour
+    return ends
+
+
+def test_a_change_in_two_commits_is_an_update(window: Mined) -> None:
+    ends = hours(window)
+    assert sorted(ends.values()) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    assert {(row.test_method, str(row.label), ends[row.pair_id]) for row in window.methods} == {
+        ('sells', Label.BROKEN_BY_CHANGE, (0, 1)),
+        ('sells', Label.REPAIR, (1, 2)),
+        ('sells', Label.UPDATE, (0, 2)),
+        ('sells', Label.UPDATE, (0, 3)),
+        ('again', Label.REDUNDANT, (0, 3)),
+    }
+
+
+def test_what_a_nearer_state_shows_is_a_drop(window: Mined) -> None:
+    ends = hours(window)
+    found = [(ends[drop.pair_id or ''], drop.reason) for drop in window.drops]
+    assert sorted(found) == [
+        ((1, 3), Reason.NEARER_STATE),
+        ((1, 3), Reason.NEARER_STATE),
+        ((2, 3), Reason.NO_SOURCE_CHANGE),
+    ]
+
+
+def test_a_release_of_windows_is_sound(window: Mined, tmp_path: Path) -> None:
+    snapshot = tmp_path / 'snapshot'
+    publish(ReleaseOptions(store=window.store, snapshot=snapshot, month='2024-01'))
+    assert list(verify(snapshot)) == []
