@@ -19,6 +19,7 @@ class Profile:
     unchanged_sample  unchanged tests to run in a pair that changes the source only
     unchanged_limit   unchanged tests to run in a pair that changes both; None is no limit
     commits           newest commits of the log to visit; None is all
+    latest_release    whether the walk starts at the latest release, if there is one
     """
 
     name: str
@@ -27,6 +28,7 @@ class Profile:
     unchanged_sample: int
     unchanged_limit: int | None
     commits: int | None
+    latest_release: bool
 
     @property
     def fingerprint(self) -> str:
@@ -47,6 +49,7 @@ def profiles() -> dict[str, Profile]:
             unchanged_sample=values['unchanged_sample'],
             unchanged_limit=values.get('unchanged_limit'),
             commits=values.get('commits'),
+            latest_release=values.get('latest_release', False),
         )
         for name, values in tomllib.loads(text).items()
         if name != 'version'

@@ -40,6 +40,7 @@ from miners.crawls import record_crawl
 from miners.pairs import Route
 from miners.pairs import Visit
 from miners.pairs import visit
+from miners.releases import latest_release
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,7 +80,7 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
     route = Route(
         repo=clone.repo,
         walk=options.walk,
-        ref=options.ref or clone.default_ref,
+        ref=_start(options, clone, repository),
         commits=options.commits,
         since=options.since,
         until=options.until,
@@ -93,12 +94,20 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
     store = Store(options.store)
     with store.lock(partition):
         mining = Mine(repository=repository, profile=options.profile, sandbox=options.sandbox)
-        store.write_walk(partition, _walk_record(options, clone, mining, seen))
+        store.write_walk(partition, _walk_record(options, clone, mining, route, seen))
         report = MineReport(partition=partition, visited=len(seen.visited), pairs=len(seen.pairs))
         _mine_missing(options, mining, store, seen.pairs, report, listener)
         store.compact(partition)
         report.warnings = tuple(store.warnings)
     return report
+
+
+def _start(options: MineOptions, clone: Clone, repository: Repository) -> str:
+    """The ref that was asked for, else the latest release where the profile wants it."""
+    released = None
+    if options.ref is None and options.profile.latest_release:
+        released = latest_release(repository, options.until)
+    return options.ref or released or clone.default_ref
 
 
 def _mine_missing(
@@ -167,7 +176,9 @@ def _workshops(
         yield open_workshop, release
 
 
-def _walk_record(options: MineOptions, clone: Clone, mining: Mine, seen: Visit) -> WalkRecord:
+def _walk_record(
+    options: MineOptions, clone: Clone, mining: Mine, route: Route, seen: Visit
+) -> WalkRecord:
     repository = mining.repository
     return WalkRecord(
         repository=RepositoryRow(
@@ -175,7 +186,7 @@ def _walk_record(options: MineOptions, clone: Clone, mining: Mine, seen: Visit) 
             url=clone.url,
             language=java_maven.NAME,
             walk=options.walk,
-            ref=options.ref or clone.default_ref,
+            ref=route.ref,
             head=seen.head,
             cutoff=options.until or repository.commit(seen.head).committer_date,
             commits_visited=len(seen.visited),

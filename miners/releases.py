@@ -1,0 +1,58 @@
+"""The latest release of a repository, as its tags tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from coevo.errors import Fatal
+from coevo.git import Repository
+
+_TAGS = 'refs/tags/'
+
+# A version at the end of a tag's name: v5.1.1, jsoup-1.22.1, parent-4.16, release/2.0.0.Final.
+_VERSION = re.compile(
+    r'(?:^|[^\d.])(?P<numbers>\d+(?:[._]\d+)*)(?:[._-](?:final|ga|release))?$', re.IGNORECASE
+)
+
+# Numbers from here on are years or days, which say nothing of what came after what else.
+_NO_VERSION = 1900
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class _Release:
+    """In the order of versions; dates and names decide between equals."""
+
+    numbers: tuple[int, ...]
+    date: datetime
+    ref: str
+
+
+def latest_release(repository: Repository, until: datetime | None = None) -> str | None:
+    """The tag of the highest version that is no pre-release, at a commit no later than `until`.
+
+    Tags that are named by dates count only where there are no others. None if no tag has a version.
+    """
+    found = [release for release in _releases(repository) if until is None or release.date <= until]
+    versions = [release for release in found if release.numbers[0] < _NO_VERSION]
+    return max(versions or found).ref if found else None
+
+
+def _releases(repository: Repository) -> Iterator[_Release]:
+    listing = repository.git('for-each-ref', '--format=%(refname)', _TAGS)
+    for ref in listing.decode('utf-8', 'surrogateescape').splitlines():
+        match = _VERSION.search(ref.removeprefix(_TAGS))
+        date = _date(repository, ref) if match else None
+        if match and date is not None:
+            numbers = tuple(int(part) for part in re.split('[._]', match['numbers']))
+            yield _Release(numbers=numbers, date=date, ref=ref)
+
+
+def _date(repository: Repository, ref: str) -> datetime | None:
+    """When the commit of a tag was made; None for a tag that leads to no commit."""
+    try:
+        return repository.commit(repository.resolve(ref)).committer_date
+    except Fatal:
+        return None

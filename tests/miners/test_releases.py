@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from coevo.git import Repository
+from miners.releases import latest_release
+from tests.repos import commit
+from tests.repos import git
+from tests.repos import init
+
+
+def tagged(folder: Path, *tags: str) -> Repository:
+    """A commit a day for each tag, in that order."""
+    init(folder)
+    for number, tag in enumerate(tags, start=1):
+        commit(folder, tag, {'A.java': str(number)}, date=f'2020-01-{number:02}T00:00:00Z')
+        git(folder, 'tag', tag)
+    return Repository(folder / '.git')
+
+
+@pytest.mark.parametrize(
+    ('tags', 'latest'),
+    [
+        (['v1.9', 'v1.10', 'v1.2'], 'v1.10'),
+        (['shop-2.0.0', 'shop-3.0.0-rc1', 'shop-3.0.0-M2', 'shop-1.9.9'], 'shop-2.0.0'),
+        (['1.0.0.Final', '1.1.0.Final', '1.2.0.Beta1', '1.2.0-SNAPSHOT'], '1.1.0.Final'),
+        (['REL_4_2', 'REL_4_10'], 'REL_4_10'),
+        (['2.0', '20200101', '2019.12'], '2.0'),
+        (['2019.12', '2020.1'], '2020.1'),
+        (['nightly', 'stable', 'before-java8x'], None),
+        ([], None),
+    ],
+)
+def test_the_highest_version_that_is_no_pre_release(
+    tmp_path: Path, tags: list[str], latest: str | None
+) -> None:
+    repository = tagged(tmp_path, *(tags or ['unnamed']))
+    assert latest_release(repository) == (latest and f'refs/tags/{latest}')
+
+
+def test_no_release_after_the_cutoff_counts(tmp_path: Path) -> None:
+    repository = tagged(tmp_path, '1.0', '1.1', '1.2')
+    until = datetime(2020, 1, 2, tzinfo=UTC)
+    assert latest_release(repository, until) == 'refs/tags/1.1'
+    assert latest_release(repository, datetime(2019, 1, 1, tzinfo=UTC)) is None
+
+
+def test_a_tag_of_something_that_is_no_commit_is_passed_over(tmp_path: Path) -> None:
+    repository = tagged(tmp_path, '1.0')
+    git(tmp_path, 'tag', '2.0', 'HEAD:A.java')
+    assert latest_release(repository) == 'refs/tags/1.0'
