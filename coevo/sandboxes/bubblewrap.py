@@ -1,8 +1,8 @@
 """Sandboxes made by bubblewrap: name spaces of their own, a user of their own, no capabilities.
 
 Root never runs bwrap: what escaped would be root. Each sandbox then runs under a free numeric user.
-What stays open: bwrap installs no system call filter, and memory that is in no process (empty
-files on /w and /tmp, memfd, System V segments) is bounded by time and the kernel's defaults alone.
+What stays open: bwrap installs no system call filter, and memory that is in no process and no file
+with a name (memfd, System V segments) is bounded by time and the kernel's defaults alone.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ from coevo.sandboxes.trial import find
 from coevo.sandboxes.trial import try_out
 
 _KILL_SECONDS = 60
+_IN_MEMORY = (WORK_FOLDER, TEMPORARY_FOLDER, '/dev/shm')
+_FILE_BYTES = 1024  # what the kernel keeps of a file beside its content
 # What forbids user name spaces to ordinary users: the setting, its forbidding value, the cure.
 _KERNEL_SETTINGS = (
     ('kernel/unprivileged_userns_clone', '0', '1'),
@@ -79,6 +81,7 @@ class PidNamespace:
     def __init__(self, outer: int, first: int | None) -> None:
         """`first` is None if bwrap ended before it made the name space."""
         self._outer = outer
+        self._folders = tuple(f'/proc/{first}/root{folder}' for folder in _IN_MEMORY)
         self._guard = threading.Lock()
         self._first = None
         if first is not None:
@@ -86,12 +89,21 @@ class PidNamespace:
                 self._first = os.pidfd_open(first)
 
     def usage(self) -> Usage:
-        cpu_seconds, memory_bytes = 0.0, 0
+        cpu_seconds, memory_bytes = 0.0, self._files() * _FILE_BYTES
         for process in self._living():
             with contextlib.suppress(psutil.NoSuchProcess):
                 cpu_seconds += sum(process.cpu_times()[:4])
                 memory_bytes += process.memory_info().rss
         return Usage(cpu_seconds, memory_bytes)
+
+    def _files(self) -> int:
+        """Files on the job's own file systems: those without content have no other bound."""
+        files = 0
+        for folder in self._folders:
+            with contextlib.suppress(OSError):  # it has ended
+                found = os.statvfs(folder)
+                files += found.f_files - found.f_ffree
+        return files
 
     def kill(self) -> None:
         """Kill the first process; the kernel lets it go only after all the others."""

@@ -138,14 +138,15 @@ class _Container:
         )
 
     def kill(self) -> None:
-        """Remove the container, be it running, ended or not yet started; then end the client.
+        """End the client, then remove the container, be it running, ended or not yet started.
 
-        The client does not always notice that its container is gone.
+        A client whose output nobody reads would hold up the daemon; nor does it always notice that
+        its container is gone.
         """
-        self._remove()
         with self._guard, suppress(ProcessLookupError):
             if self._client is not None:
                 signal.pidfd_send_signal(self._client, signal.SIGKILL)
+        self._remove()
 
     def close(self) -> None:
         with self._guard:
@@ -163,6 +164,8 @@ class _Container:
             except docker.errors.APIError as error:
                 if error.status_code != 409:  # 409: it is being removed
                     raise
+            except requests.ReadTimeout:
+                break
             time.sleep(_POLL_SECONDS)
         raise Transient(f'a container does not end {_KILL_SECONDS} s after SIGKILL')
 
