@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import subprocess
@@ -62,5 +61,11 @@ def _started(program: str, folder: Path) -> Iterator[str]:
     finally:
         daemon.terminate()
         daemon.wait(timeout=60)
-        with contextlib.suppress(OSError):  # the daemon leaves it mounted
-            subprocess.run(['umount', f'{folder}/exec/netns/default'], check=False)
+        for place in _mounts_below(folder):  # it leaves some, all of them where it was stuck
+            subprocess.run(['umount', '--lazy', place], check=False)
+
+
+def _mounts_below(folder: Path) -> list[str]:
+    lines = Path('/proc/self/mountinfo').read_text().splitlines()
+    places = (line.split()[4] for line in lines)
+    return sorted((place for place in places if place.startswith(f'{folder}/')), reverse=True)
