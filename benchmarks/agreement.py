@@ -10,7 +10,6 @@ a cell. Where the engine cured a cell, the oracle runs it as it is and with the 
 from __future__ import annotations
 
 import argparse
-import csv
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -31,13 +30,11 @@ from benchmarks.oracles.cell import Oracle
 from benchmarks.oracles.cell import Place
 from benchmarks.oracles.cell import Ruling
 from benchmarks.oracles.cell import Target
+from benchmarks.tables import Row
+from benchmarks.tables import append
+from benchmarks.tables import read
 from coevo.languages.java_maven.cures import CURES
 from coevo.records import Outcome
-
-FIELDS = (
-    *('repo', 'old', 'new', 'cell', 'module', 'method', 'engine', 'engine_unit', 'signature'),
-    *('agreed', 'oracle', 'exception', 'override', 'oracle_cured', 'build_seconds', 'seconds'),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,13 +121,13 @@ def row_of(
     }
 
 
-def differs(row: dict[str, str]) -> bool:
+def differs(row: Row) -> bool:
     """The engine's verdict by module is compared: Maven's is the only one that the oracle has."""
     return row['engine_unit'] != (row['oracle_cured'] or row['oracle'])
 
 
 def run(arguments: argparse.Namespace) -> None:
-    known = {_key(row) for row in _read(arguments.results)}
+    known = {_key(row) for row in read(arguments.results)}
     sample = Sample(seed=arguments.seed, cells=arguments.cells, per_tree=arguments.per_tree)
     with ExitStack() as stack:
         bench = Bench(stack)
@@ -158,7 +155,7 @@ def _judge_place(
         return
     for cell, answer, ruling, cured in judge(bench, arguments.store, repo, place, cells):
         row = row_of(repo, cell, answer, ruling, cured)
-        _append(arguments.results, row)
+        append(arguments.results, [row])
         text = {name: str(value) for name, value in row.items()}
         if differs(text):
             print('differs:', *(f'{name}={value}' for name, value in text.items()), flush=True)
@@ -172,30 +169,13 @@ def _by_place(cells: Sequence[MinedCell]) -> dict[Place, list[MinedCell]]:
     return found
 
 
-def _key(row: dict[str, str]) -> tuple[str, str, str, str]:
+def _key(row: Row) -> tuple[str, str, str, str]:
     return row['repo'], row['new'], row['cell'], row['method']
-
-
-def _read(results: Path) -> list[dict[str, str]]:
-    if not results.is_file():
-        return []
-    with results.open(newline='') as file:
-        return list(csv.DictReader(file))
-
-
-def _append(results: Path, row: dict[str, object]) -> None:
-    new = not results.is_file()
-    results.parent.mkdir(parents=True, exist_ok=True)
-    with results.open('a', newline='') as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator='\n')
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
 
 
 def summarise(arguments: argparse.Namespace) -> None:
     """Counts by repository, cell and outcome, the differences, and the bound of their share."""
-    rows = _read(arguments.results)
+    rows = read(arguments.results)
     for field in ('repo', 'cell', 'engine_unit'):
         _print_counts(rows, field)
     different = [row for row in rows if differs(row)]
@@ -210,7 +190,7 @@ def summarise(arguments: argparse.Namespace) -> None:
         print(*(f'{name}={value}' for name, value in row.items()))
 
 
-def _print_counts(rows: Sequence[dict[str, str]], field: str) -> None:
+def _print_counts(rows: Sequence[Row], field: str) -> None:
     drawn = Counter(row[field] for row in rows)
     wrong = Counter(row[field] for row in rows if differs(row))
     print(f'| {field} | cells | different |\n| --- | --- | --- |')

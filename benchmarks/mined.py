@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.oracles.cell import Place
-from coevo.execution import WORST_FIRST
 from coevo.git import Repository
 from coevo.identity import method_id
 from coevo.profiles import load_profile
@@ -20,6 +19,7 @@ from coevo.records import PairRow
 from coevo.records import Segment
 from coevo.records import TestMethod
 from coevo.records import Walk
+from coevo.results import WORST_FIRST
 from coevo.store import Partition
 from coevo.store import Store
 from filters import sieve
