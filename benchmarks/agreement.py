@@ -1,10 +1,13 @@
 """Does the engine agree with oracle A? Cells of a mined store, drawn by seed, run again and compared.
 
     python -m benchmarks.agreement draw STORE RESULTS.csv [--repo OWNER/NAME] [--seed N]
+    python -m benchmarks.agreement refresh STORE RESULTS.csv
+    python -m benchmarks.agreement arbitrate STORE RESULTS.csv
     python -m benchmarks.agreement sum RESULTS.csv
 
 The sample is stratified by repository, cell and outcome. A tree is built once for a few methods of
-a cell. Where the engine cured a cell, the oracle runs it as it is and with the same cure.
+a cell. Where the engine cured a cell, the oracle runs it as it is and with the same cure. `refresh`
+reads anew what the engine says of the drawn cells, `arbitrate` asks oracle B where the two differ.
 """
 
 from __future__ import annotations
@@ -33,8 +36,12 @@ from benchmarks.oracles.cell import Target
 from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
+from benchmarks.tables import write
 from coevo.languages.java_maven.cures import CURES
 from coevo.records import Outcome
+
+KEY = ('repo', 'old', 'new', 'cell', 'method')
+Key = tuple[str, str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,24 +105,27 @@ def _cured(bench: Bench, cell: MinedCell) -> Target:
     )
 
 
-def row_of(
-    repo: str, cell: MinedCell, answer: Answer, ruling: Ruling, cured: Ruling | None
-) -> dict[str, object]:
+def engine_columns(cell: MinedCell) -> dict[str, object]:
     return {
-        'repo': repo,
-        'old': cell.pair.old_rev[:12],
-        'new': cell.pair.new_rev[:12],
-        'cell': cell.cell,
-        'module': cell.method.module,
-        'method': cell.name,
         'engine': cell.outcome,
         'engine_unit': cell.unit_outcome,
         'signature': cell.signature or '',
         'agreed': cell.agreed,
+        'override': cell.override or '',
+    }
+
+
+def row_of(
+    key: Key, cell: MinedCell, answer: Answer, ruling: Ruling, cured: Ruling | None
+) -> dict[str, object]:
+    return {
+        **dict(zip(KEY, key, strict=True)),
+        'module': cell.method.module,
+        **engine_columns(cell),
         'oracle': ruling.outcome,
         'exception': ruling.exception,
-        'override': cell.override or '',
         'oracle_cured': cured.outcome if cured else '',
+        'surefire': '',
         'build_seconds': round(answer.build_seconds, 2),
         'seconds': round(ruling.seconds, 2),
     }
@@ -127,7 +137,7 @@ def differs(row: Row) -> bool:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    known = {_key(row) for row in read(arguments.results)}
+    known = {key_of(row) for row in read(arguments.results)}
     sample = Sample(seed=arguments.seed, cells=arguments.cells, per_tree=arguments.per_tree)
     with ExitStack() as stack:
         bench = Bench(stack)
@@ -135,13 +145,9 @@ def run(arguments: argparse.Namespace) -> None:
             if arguments.repo in (None, partition.repo):
                 cells = list(mined_cells(arguments.store, partition, arguments.profile))
                 for place, chosen in _by_place(draw(cells, sample, partition.repo)).items():
-                    todo = [
-                        one
-                        for one in chosen
-                        if (partition.repo, one.pair.new_rev[:12], str(one.cell), one.name)
-                        not in known
-                    ]
-                    _judge_place(bench, arguments, partition.repo, place, todo)
+                    todo = [one for one in chosen if cell_key(partition.repo, one) not in known]
+                    if todo:
+                        _judge_place(bench, arguments, partition.repo, place, todo)
 
 
 def _judge_place(
@@ -151,10 +157,8 @@ def _judge_place(
     place: Place,
     cells: Sequence[MinedCell],
 ) -> None:
-    if not cells:
-        return
     for cell, answer, ruling, cured in judge(bench, arguments.store, repo, place, cells):
-        row = row_of(repo, cell, answer, ruling, cured)
+        row = row_of(cell_key(repo, cell), cell, answer, ruling, cured)
         append(arguments.results, [row])
         text = {name: str(value) for name, value in row.items()}
         if differs(text):
@@ -169,8 +173,53 @@ def _by_place(cells: Sequence[MinedCell]) -> dict[Place, list[MinedCell]]:
     return found
 
 
-def _key(row: Row) -> tuple[str, str, str, str]:
-    return row['repo'], row['new'], row['cell'], row['method']
+def cell_key(repo: str, cell: MinedCell) -> Key:
+    return repo, cell.pair.old_rev[:12], cell.pair.new_rev[:12], str(cell.cell), cell.name
+
+
+def key_of(row: Row) -> Key:
+    repo, old, new, cell, method = (row[name] for name in KEY)
+    return repo, old, new, cell, method
+
+
+def refresh(arguments: argparse.Namespace) -> None:
+    """What the engine says now; a cell that it no longer runs is taken out, and said."""
+    now = _mined_by_key(arguments)
+    rows: list[dict[str, object]] = []
+    for row in read(arguments.results):
+        if key_of(row) in now:
+            rows.append({**row, **engine_columns(now[key_of(row)])})
+        else:
+            print('not run any more:', *key_of(row))
+    write(arguments.results, rows)
+
+
+def arbitrate(arguments: argparse.Namespace) -> None:
+    """Ask `mvn test` about every difference."""
+    cells = _mined_by_key(arguments)
+    rows: list[Row] = []
+    with ExitStack() as stack:
+        bench = Bench(stack)
+        for row in read(arguments.results):
+            if differs(row) and not row['surefire']:
+                cell = cells[key_of(row)]
+                clone = open_clone(arguments.store, row['repo'])
+                target = Target(method=cell.method)
+                answer = bench.run(Oracle.B, Flags.C1, clone, cell.place, [target])
+                row['surefire'] = answer.rulings[0].outcome
+                print(*row.values(), answer.rulings[0].log, flush=True)
+            rows.append(row)
+    write(arguments.results, rows)
+
+
+def _mined_by_key(arguments: argparse.Namespace) -> dict[Key, MinedCell]:
+    drawn = {row['repo'] for row in read(arguments.results)}
+    return {
+        cell_key(partition.repo, cell): cell
+        for partition in partitions(arguments.store)
+        if partition.repo in drawn
+        for cell in mined_cells(arguments.store, partition, arguments.profile)
+    }
 
 
 def summarise(arguments: argparse.Namespace) -> None:
@@ -199,21 +248,24 @@ def _print_counts(rows: Sequence[Row], field: str) -> None:
     print()
 
 
+COMMANDS = {'draw': run, 'refresh': refresh, 'arbitrate': arbitrate, 'sum': summarise}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(required=True)
-    draw_command = commands.add_parser('draw')
-    draw_command.add_argument('store', type=Path)
-    draw_command.add_argument('results', type=Path)
-    draw_command.add_argument('--repo')
-    draw_command.add_argument('--profile', default='default')
-    draw_command.add_argument('--seed', type=int, default=4)
-    draw_command.add_argument('--cells', type=int, default=36, help='of each repository')
-    draw_command.add_argument('--per-tree', type=int, default=3, help='of a cell and outcome')
-    draw_command.set_defaults(run=run)
-    sum_command = commands.add_parser('sum')
-    sum_command.add_argument('results', type=Path)
-    sum_command.set_defaults(run=summarise)
+    for name, command in COMMANDS.items():
+        one = commands.add_parser(name)
+        one.set_defaults(run=command)
+        if name != 'sum':
+            one.add_argument('store', type=Path)
+            one.add_argument('--profile', default='default')
+        one.add_argument('results', type=Path)
+        if name == 'draw':
+            one.add_argument('--repo')
+            one.add_argument('--seed', type=int, default=4)
+            one.add_argument('--cells', type=int, default=36, help='of each repository')
+            one.add_argument('--per-tree', type=int, default=3, help='of a cell and outcome')
     arguments = parser.parse_args()
     arguments.run(arguments)
 
