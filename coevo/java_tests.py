@@ -1,4 +1,5 @@
-"""Which members of a Java file are test methods: JUnit 3, 4 and 5, and annotations made of them."""
+"""Which members of a Java file are test methods: JUnit 3 to 6, TestNG, engines of the JUnit Platform,
+and annotations made of theirs."""
 
 from __future__ import annotations
 
@@ -17,8 +18,18 @@ TEST_ANNOTATIONS = frozenset(
         'RepeatedTest',
         'TestFactory',
         'TestTemplate',
+        'ArchTest',
+        # what libraries have made of ParameterizedTest and TestTemplate
+        'CartesianTest',
+        'FuzzTest',
+        'RepeatedIfExceptionsTest',
+        'RetryingTest',
     }
 )
+# Test annotations with names that other libraries use otherwise, by the package that has them.
+_AMBIGUOUS = {'net.jqwik.api': frozenset({'Example', 'Property'})}
+# Engines that run static methods.
+_STATIC = frozenset({'ArchTest'})
 FIXTURE_ANNOTATIONS = frozenset(
     {
         'Before',
@@ -26,11 +37,26 @@ FIXTURE_ANNOTATIONS = frozenset(
         'BeforeAll',
         'BeforeEach',
         'BeforeMethod',
+        'BeforeSuite',
+        'BeforeTest',
+        'BeforeGroups',
+        'BeforeContainer',
+        'BeforeProperty',
+        'BeforeTry',
         'After',
         'AfterClass',
         'AfterAll',
         'AfterEach',
         'AfterMethod',
+        'AfterSuite',
+        'AfterTest',
+        'AfterGroups',
+        'AfterContainer',
+        'AfterProperty',
+        'AfterTry',
+        'DataProvider',
+        'Factory',
+        'Provide',
         'Rule',
         'ClassRule',
         'RegisterExtension',
@@ -55,13 +81,15 @@ Resolve = Callable[[str], Iterable[JavaType]]
 
 def find_tests(file: JavaFile, resolve: Resolve) -> tuple[tuple[JavaType, Member], ...]:
     """The test methods that a file declares, ignored and disabled ones too, in its order."""
+    here = TEST_ANNOTATIONS | _imported(file)
     found = []
     for type_ in file.types:
         junit3 = _is_test_case(type_, resolve, _DEPTH)
+        whole = _is_test_class(type_, resolve, _DEPTH)
         for member in type_.members:
-            if member.kind == 'method' and 'static' not in member.modifiers and _has_body(member):
-                annotated = any(_means_test(name, resolve, _DEPTH) for name in member.annotations)
-                if annotated or (junit3 and _is_junit3(member)):
+            if member.kind == 'method' and _has_body(member):
+                annotated = _is_annotated(member, here, resolve)
+                if annotated or (junit3 and _is_junit3(member)) or (whole and _is_testng(member)):
                     found.append((type_, member))
     return tuple(found)
 
@@ -75,15 +103,43 @@ def is_fixture(member: Member) -> bool:
     return member.kind == 'method' and member.name in _FIXTURE_NAMES and not member.parameters
 
 
-def _means_test(annotation: str, resolve: Resolve, depth: int) -> bool:
-    if annotation in TEST_ANNOTATIONS:
+def _imported(file: JavaFile) -> frozenset[str]:
+    """What only an import makes a test annotation."""
+    return frozenset(
+        name
+        for package, names in _AMBIGUOUS.items()
+        for item in file.imports
+        if item.text.startswith(package)
+        for name in names
+    )
+
+
+def _is_annotated(member: Member, known: frozenset[str], resolve: Resolve) -> bool:
+    chosen = member.annotations
+    if 'static' in member.modifiers:
+        return not _STATIC.isdisjoint(chosen)
+    return any(_means_test(name, known, resolve, _DEPTH) for name in chosen)
+
+
+def _means_test(annotation: str, known: frozenset[str], resolve: Resolve, depth: int) -> bool:
+    if annotation in known:
         return True
     return depth > 0 and any(
-        _means_test(name, resolve, depth - 1)
+        _means_test(name, TEST_ANNOTATIONS, resolve, depth - 1)
         for type_ in resolve(annotation)
         if type_.kind == 'annotation'
         for name in type_.annotations
     )
+
+
+def _is_test_class(type_: JavaType, resolve: Resolve, depth: int) -> bool:
+    """Whether TestNG takes every public method of a class for a test; subclasses inherit that."""
+    if 'Test' in type_.annotations:
+        return type_.kind == 'class'
+    if type_.superclass is None or depth == 0:
+        return False
+    supers = (t for t in resolve(type_.superclass) if t.name != type_.name)
+    return any(_is_test_class(parent, resolve, depth - 1) for parent in supers)
 
 
 def _is_test_case(type_: JavaType, resolve: Resolve, depth: int) -> bool:
@@ -100,10 +156,18 @@ def _is_test_case(type_: JavaType, resolve: Resolve, depth: int) -> bool:
 
 
 def _is_junit3(member: Member) -> bool:
+    named = member.name.startswith('test') and not member.parameters
+    return named and _is_public_void(member)
+
+
+def _is_testng(member: Member) -> bool:
+    return FIXTURE_ANNOTATIONS.isdisjoint(member.annotations) and _is_public_void(member)
+
+
+def _is_public_void(member: Member) -> bool:
     return (
-        member.name.startswith('test')
-        and 'public' in member.modifiers
-        and not member.parameters
+        'public' in member.modifiers
+        and 'static' not in member.modifiers
         and f' void {member.name}(' in member.declaration
     )
 

@@ -1,8 +1,9 @@
-"""Which JUnit runs a module's tests: the project's own Jupiter, or ours for JUnit 3 and 4."""
+"""Which engines run a module's tests: the project's own, or ours for JUnit 3 and 4 and TestNG."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 _JAR = re.compile(r'(?P<artifact>.+?)-(?P<version>\d.*)\.jar')
 _OLDEST_JUPITER = (5, 3)  # the worker's launcher calls exist since then
 _OLDEST_JUNIT4 = (4, 12)  # older ones cannot be run by the vintage engine
+_OLDEST_TESTNG = (6, 14, 3)  # nor older ones by the engine for TestNG
 
 _PLATFORM = (
     'junit-platform-launcher',
@@ -19,6 +21,7 @@ _PLATFORM = (
     'apiguardian-api',
 )
 _JUPITER = ('junit-jupiter-engine', 'junit-jupiter-api', 'junit-jupiter-params')
+_TESTNG = ('testng', 'jcommander', 'bsh')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +39,21 @@ class JUnitLibraries:
 
 
 def junit_libraries(class_path: Sequence[str]) -> JUnitLibraries | None:
-    """The choice for the jars (file names) of a test class path; None if it has no JUnit."""
+    """The choice for the jars (file names) of a test class path; None if it has no framework."""
     found = _versions(class_path)
-    old = next((found[name] for name in ('junit', 'junit-dep') if name in found), None)
-    jupiter = found.get('junit-jupiter-api') or found.get('junit-jupiter-engine')
-    if jupiter is None:
-        return None if old is None else _vintage(found, old)
-    if _numbers(jupiter) < _OLDEST_JUPITER:
-        return _newer_jupiter(found, old)
-    return _own_jupiter(found, old, jupiter)
+    platform = _platform(found)
+    if platform is not None and _jupiter_of(platform) < _OLDEST_JUPITER:
+        return JUnitLibraries(first=(*_newer_platform(found), *_older(found)), last=_testng(found))
+    if platform is not None:
+        resolve = tuple(_lacking(found, platform))
+        return JUnitLibraries(first=tuple(_older(found)), resolve=resolve, last=_testng(found))
+    if not found.keys() & {'junit', 'junit-dep', 'testng'}:
+        return None
+    vintage = ('junit-vintage-engine',) if _junit4(found) else ()
+    return JUnitLibraries(
+        first=tuple(_older(found)),
+        last=(*vintage, *_testng(found), *_PLATFORM, *_hamcrest(found)),
+    )
 
 
 def _versions(class_path: Sequence[str]) -> Mapping[str, str]:
@@ -62,35 +71,59 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, match[0].split('.')))
 
 
-def _first_for(found: Mapping[str, str], old: str) -> tuple[str, ...]:
-    """Our JUnit 4 where the project's is too old; Hamcrest with it, which old ones bundle."""
-    return () if _numbers(old) >= _OLDEST_JUNIT4 else ('junit', 'hamcrest-core')
+def _junit4(found: Mapping[str, str]) -> str | None:
+    return found.get('junit') or found.get('junit-dep')
 
 
-def _vintage(found: Mapping[str, str], old: str) -> JUnitLibraries:
-    first = _first_for(found, old)
-    hamcrest = () if first or _has_hamcrest(found) else ('hamcrest-core',)
-    return JUnitLibraries(first=first, last=('junit-vintage-engine', *_PLATFORM, *hamcrest))
+def _platform(found: Mapping[str, str]) -> str | None:
+    """The version of the JUnit Platform that an engine on the class path asks for."""
+    for artifact in ('junit-platform-engine', 'junit-platform-commons'):
+        if artifact in found:
+            return found[artifact]
+    jupiter = found.get('junit-jupiter-api') or found.get('junit-jupiter-engine')
+    return None if jupiter is None else re.sub(r'^5\.', '1.', jupiter)
 
 
-def _has_hamcrest(found: Mapping[str, str]) -> bool:
-    return any(name.startswith(('hamcrest', 'java-hamcrest')) for name in found)
+def _jupiter_of(platform: str) -> tuple[int, ...]:
+    """The Jupiter of a platform: 5.9 of 1.9; since 6 both have one version."""
+    major, *rest = _numbers(platform)
+    return (major if major > 1 else 5, *rest)
 
 
-def _newer_jupiter(found: Mapping[str, str], old: str | None) -> JUnitLibraries:
-    vintage = () if old is None else (*_first_for(found, old), 'junit-vintage-engine')
-    return JUnitLibraries(first=(*_JUPITER, *_PLATFORM, *vintage))
+def _newer_platform(found: Mapping[str, str]) -> Iterator[str]:
+    yield from _JUPITER
+    yield from _PLATFORM
+    if _junit4(found):
+        yield 'junit-vintage-engine'
 
 
-def _own_jupiter(found: Mapping[str, str], old: str | None, jupiter: str) -> JUnitLibraries:
-    platform = jupiter if _numbers(jupiter) >= (6,) else '1' + jupiter.removeprefix('5')
-    wanted = {
-        'junit-jupiter-engine': f'org.junit.jupiter:junit-jupiter-engine:{jupiter}',
-        'junit-platform-launcher': f'org.junit.platform:junit-platform-launcher:{platform}',
-    }
-    if old is not None:
-        wanted['junit-vintage-engine'] = f'org.junit.vintage:junit-vintage-engine:{jupiter}'
-    return JUnitLibraries(
-        first=() if old is None else _first_for(found, old),
-        resolve=tuple(coordinates for name, coordinates in wanted.items() if name not in found),
-    )
+def _lacking(found: Mapping[str, str], platform: str) -> Iterator[str]:
+    """The engines and the launcher that fit what is there."""
+    jupiter = found.get('junit-jupiter-api')
+    fitting = re.sub(r'^1\.', '5.', platform)
+    wanted = {'junit-platform-launcher': f'org.junit.platform:junit-platform-launcher:{platform}'}
+    if jupiter is not None:
+        wanted['junit-jupiter-engine'] = f'org.junit.jupiter:junit-jupiter-engine:{jupiter}'
+    if _junit4(found):
+        wanted['junit-vintage-engine'] = f'org.junit.vintage:junit-vintage-engine:{fitting}'
+    yield from (coordinates for name, coordinates in sorted(wanted.items()) if name not in found)
+
+
+def _older(found: Mapping[str, str]) -> Iterator[str]:
+    """Ours where the project's is too old to be run; Hamcrest too, which old JUnits bundle."""
+    junit4, testng = _junit4(found), found.get('testng')
+    if junit4 is not None and _numbers(junit4) < _OLDEST_JUNIT4:
+        yield from ('junit', 'hamcrest-core')
+    if testng is not None and _numbers(testng) < _OLDEST_TESTNG:
+        yield from _TESTNG
+
+
+def _testng(found: Mapping[str, str]) -> tuple[str, ...]:
+    return ('testng-engine',) if 'testng' in found else ()
+
+
+def _hamcrest(found: Mapping[str, str]) -> tuple[str, ...]:
+    """JUnit 4 without the library that it needs; ours of JUnit brings it along."""
+    junit4 = _junit4(found)
+    there = any(name.startswith(('hamcrest', 'java-hamcrest')) for name in found)
+    return () if junit4 is None or _numbers(junit4) < _OLDEST_JUNIT4 or there else ('hamcrest-core',)

@@ -47,6 +47,7 @@ def libraries(tools: Toolchain, *artifacts: str) -> list[Path]:
 PLATFORM = ('junit-platform-launcher', 'junit-platform-engine', 'junit-platform-commons')
 REST = ('opentest4j', 'apiguardian-api')
 JUPITER = ('junit-jupiter-api', 'junit-jupiter-params', 'junit-jupiter-engine')
+NG = ('testng', 'jcommander', 'bsh', 'testng-engine')
 VINTAGE = ('junit', 'hamcrest-core', 'junit-vintage-engine')
 
 

@@ -30,6 +30,7 @@ def found_in(source: str, *others: str) -> list[str]:
         'RepeatedTest(3)',
         'TestFactory',
         'TestTemplate',
+        'CartesianTest',
         'Disabled @Test',
         'Test @Ignore("x")',
     ],
@@ -99,7 +100,35 @@ def test_fixtures() -> None:
       { run(); }
       @BeforeEach void start() {}
       protected void setUp() {}
+      @BeforeSuite public void once() {}
       void helper() {}
     }"""
     found = parse(source.encode()).types[0].members
-    assert [m.name for m in found if is_fixture(m)] == ['rule', 'A', '<init>', 'start', 'setUp']
+    assert [m.name for m in found if is_fixture(m)] == ['rule', 'A', '<init>', 'start', 'setUp', 'once']
+
+
+def test_properties_of_jqwik_count_where_they_are_imported() -> None:
+    source = 'class A { @Property boolean m(@ForAll int i) { return true; } @Example void n() {} }'
+    assert found_in(source) == []
+    assert found_in(f'import net.jqwik.api.*; {source}') == ['A#m', 'A#n']
+    assert found_in(f'import net.jqwik.api.Property; {source}') == ['A#m', 'A#n']
+
+
+def test_a_class_that_is_a_test_for_testng() -> None:
+    source = """import org.testng.annotations.*;
+    @Test(groups = "fast") public class A extends Base {
+      public void one() {}
+      public int two() { return 2; }
+      void hidden() {}
+      public static void helper() {}
+      @BeforeMethod public void start() {}
+      @DataProvider public Object[][] rows() { return null; }
+      @Test void annotated() {}
+    }"""
+    assert found_in(source) == ['A#one', 'A#annotated']
+    heir = 'class B extends A { public void more() {} public void test(int i) {} }'
+    assert found_in(heir, source) == ['B#more', 'B#test']
+
+
+def test_static_methods_count_for_archunit_alone() -> None:
+    assert found_in('class A { @ArchTest static void m(JavaClasses c) {} }') == ['A#m']

@@ -1,4 +1,4 @@
-"""The worker against real JUnit 3, 4 and 5 classes."""
+"""The worker against real classes of JUnit 3, 4, 5 and 6 and of TestNG, and JUnit's own console."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.oracles.cell import fetch_consoles
+from coevo.folders import cache_folder
 from coevo.toolchain import toolchain
 from tests.coevo.jvm import JUPITER
+from tests.coevo.jvm import NG
 from tests.coevo.jvm import PLATFORM
 from tests.coevo.jvm import REST
 from tests.coevo.jvm import VINTAGE
@@ -98,6 +101,90 @@ JUNIT4 = {
                 TestSuite s = new TestSuite(); s.addTest(new SuiteTest("custom")); return s; }
             public void custom() {}
         }""",
+    'p/RulesTest.java': """package p;
+        import static org.junit.Assert.*; import org.junit.*; import org.junit.rules.*;
+        public class RulesTest {
+            @Rule public ExpectedException thrown = ExpectedException.none();
+            @Rule public ErrorCollector errors = new ErrorCollector();
+            @Test(expected = RuntimeException.class) public void expects() {
+                throw new IllegalStateException(); }
+            @Test(expected = RuntimeException.class) public void expectsInVain() {}
+            @Test(expected = RuntimeException.class) public void expectsAnother() throws Exception {
+                throw new Exception(); }
+            @Test public void ruleExpects() { thrown.expect(RuntimeException.class); }
+            @Test(timeout = 50) public void slow() throws Exception { Thread.sleep(60000); }
+            @Test public void collects() { errors.addError(new Error("coevo.stub:in a list"));
+                errors.addError(new Error("other")); }
+            @Test public void twice() { errors.addError(new RuntimeException("1"));
+                errors.addError(new RuntimeException("2")); }
+        }""",
+    'p/ClassRuleTest.java': """package p;
+        import org.junit.*; import org.junit.rules.*;
+        public class ClassRuleTest {
+            @ClassRule public static ExternalResource rule = new ExternalResource() {
+                protected void before() throws Throwable { throw new Exception("rule"); } };
+            @Test public void never() {}
+        }""",
+    'p/ConstructorTest.java': """package p;
+        import org.junit.*;
+        public class ConstructorTest {
+            public ConstructorTest() { throw new RuntimeException("constructor"); }
+            @Test public void never() {}
+        }""",
+    'p/AssumesTest.java': """package p;
+        import org.junit.*;
+        public class AssumesTest {
+            @BeforeClass public static void setUp() { Assume.assumeTrue(false); }
+            @Test public void never() {}
+        }""",
+    'p/TearDownTest.java': """package p;
+        import org.junit.*;
+        public class TearDownTest {
+            @AfterClass public static void tearDown() { throw new RuntimeException("after"); }
+            @Test public void runs() {}
+        }""",
+    'p/NoRowsTest.java': """package p;
+        import java.util.*; import org.junit.*; import org.junit.runner.RunWith;
+        import org.junit.runners.Parameterized;
+        @RunWith(Parameterized.class)
+        public class NoRowsTest {
+            @Parameterized.Parameters public static Collection<Object[]> rows() {
+                throw new IllegalStateException("no rows"); }
+            public NoRowsTest(int n) {}
+            @Test public void never() {}
+        }""",
+    'p/OwnRunnerTest.java': """package p;
+        import org.junit.*; import org.junit.runner.*; import org.junit.runner.notification.*;
+        @RunWith(OwnRunnerTest.Own.class)
+        public class OwnRunnerTest {
+            @Test public void good() {}
+            @Test public void bad() {}
+            @Test public void left() {}
+            public static class Own extends Runner {
+                private final Class<?> type;
+                public Own(Class<?> type) { this.type = type; }
+                private Description of(String name) {
+                    return Description.createTestDescription(type, name); }
+                public Description getDescription() {
+                    Description all = Description.createSuiteDescription(type);
+                    all.addChild(of("good")); all.addChild(of("bad")); return all; }
+                public void run(RunNotifier to) {
+                    for (String name : new String[] {"good", "bad"}) {
+                        to.fireTestStarted(of(name));
+                        if (name.equals("bad")) {
+                            to.fireTestFailure(new Failure(of(name), new AssertionError())); }
+                        to.fireTestFinished(of(name)); } }
+                static class Failure extends org.junit.runner.notification.Failure {
+                    Failure(Description of, Throwable thrown) { super(of, thrown); } }
+            }
+        }""",
+    'p/NestedTest.java': """package p;
+        import org.junit.*;
+        public class NestedTest {
+            public void same() {}
+            @Test public void other() {}
+            public static class Inner { @Test public void same() {} }
+        }""",
     'p/PrivateTest.java': """package p;
         import org.junit.*;
         public class PrivateTest {
@@ -160,6 +247,156 @@ JUNIT5 = {
             @Test default void agreed() { Assertions.assertEquals(1, value()); } }""",
     'q/ContractTest.java': """package q;
         class ContractTest implements Contract { public int value() { return 1; } }""",
+    'q/KindsTest.java': """package q;
+        import static org.junit.jupiter.api.Assertions.*;
+        import java.lang.annotation.*; import java.util.*; import java.util.stream.*;
+        import org.junit.jupiter.api.*; import org.junit.jupiter.api.condition.*;
+        import org.junit.jupiter.api.extension.*;
+        import org.junit.jupiter.params.ParameterizedTest;
+        import org.junit.jupiter.params.provider.*;
+        @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+        @TestMethodOrder(MethodOrderer.MethodName.class)
+        class KindsTest {
+            @Retention(RetentionPolicy.RUNTIME) @Test @interface Fast {}
+            int n;
+            @BeforeAll void notStatic() { n = 3; }
+            @Fast void meta() { assertEquals(3, n); }
+            @ParameterizedTest @MethodSource("none") void noRows(int n) {}
+            static Stream<Integer> none() { return Stream.empty(); }
+            @ParameterizedTest @MethodSource("absent") void badRows(int n) {}
+            @ParameterizedTest @ValueSource(strings = {"x"}) void unconvertible(int n) {}
+            @EnabledOnOs(OS.WINDOWS) @Test void elsewhere() {}
+            @TestTemplate @ExtendWith(Twice.class) void template(String s) { assertEquals("a", s); }
+            @TestTemplate void templateWithout(String s) {}
+            @TestFactory List<DynamicNode> nothing() { return List.of(); }
+            @TestFactory List<DynamicNode> deep() {
+                return List.of(DynamicContainer.dynamicContainer("c", List.of(
+                    DynamicTest.dynamicTest("d", java.net.URI.create("method:q.PlainTest#passes"),
+                        () -> fail("d"))))); }
+            @Test void unresolved(StringBuilder no) {}
+            @Test static void isStatic() {}
+            @Test int returns() { return 1; }
+            @Test @Timeout(value = 50, unit = java.util.concurrent.TimeUnit.MILLISECONDS)
+            void slow() throws Exception { Thread.sleep(60000); }
+            @Test void twoFail() { assertAll(() -> fail("1"), () -> fail("2")); }
+            void same() {}
+            void same(TestInfo info) {}
+            @Nested class Inner { @Test void same() {} }
+            @RepeatedTest(2) void again(RepetitionInfo at) {
+                assertEquals(1, at.getCurrentRepetition()); }
+            <T extends Number> void rows(T[] t, Map.Entry<String, int[]>... e) { fail("wrong"); }
+            @ParameterizedTest @MethodSource("kinds")
+            <T extends Number> void rows(T t, List<? super T> l, int... i) {}
+            static Stream<Arguments> kinds() {
+                return Stream.of(Arguments.of(1, List.of(), new int[0])); }
+            static class Twice implements TestTemplateInvocationContextProvider, ParameterResolver {
+                public boolean supportsTestTemplate(ExtensionContext c) { return true; }
+                public Stream<TestTemplateInvocationContext> provideTestTemplateInvocationContexts(
+                    ExtensionContext c) { return Stream.of(given("a"), given("b")); }
+                public boolean supportsParameter(ParameterContext p, ExtensionContext c) {
+                    return false; }
+                public Object resolveParameter(ParameterContext p, ExtensionContext c) {
+                    return null; }
+                TestTemplateInvocationContext given(String s) {
+                    return new TestTemplateInvocationContext() {
+                        public List<Extension> getAdditionalExtensions() {
+                            return List.of(new ParameterResolver() {
+                                public boolean supportsParameter(
+                                    ParameterContext p, ExtensionContext c) { return true; }
+                                public Object resolveParameter(
+                                    ParameterContext p, ExtensionContext c) { return s; } }); } }; }
+            }
+        }""",
+    'q/BrokenTest.java': """package q;
+        import org.junit.jupiter.api.*;
+        class BrokenTest {
+            BrokenTest(int n) {}
+            @Test void never() {}
+        }""",
+    'q/AfterTest.java': """package q;
+        import org.junit.jupiter.api.*;
+        class AfterTest {
+            @AfterAll static void tearDown() { throw new RuntimeException("after"); }
+            @Test void runs() {}
+        }""",
+    'q/AssumesTest.java': """package q;
+        import org.junit.jupiter.api.*;
+        class AssumesTest {
+            @BeforeAll static void setUp() { Assumptions.assumeTrue(false); }
+            @Test void never() {}
+        }""",
+    'q/BadSetUpTest.java': """package q;
+        import org.junit.jupiter.api.*;
+        class BadSetUpTest {
+            @BeforeAll void setUp() {}
+            @Test void never() {}
+        }""",
+    'q/Base.java': """package q;
+        import org.junit.jupiter.api.*;
+        abstract class Base {
+            abstract int value();
+            @Nested class Inner {
+                @Test void inherited() { Assertions.assertEquals(1, value()); } }
+        }""",
+    'q/OneTest.java': 'package q; class OneTest extends Base { int value() { return 1; } }',
+    'q/TwoTest.java': 'package q; class TwoTest extends Base { int value() { return 2; } }',
+}
+
+TESTNG = {
+    'r/PlainTest.java': """package r;
+        import static org.testng.Assert.*; import org.testng.*; import org.testng.annotations.*;
+        @Test(groups = "fast")
+        public class PlainTest {
+            public void passes() {}
+            public void fails() { assertEquals(1, 2); }
+            public void breaks() { throw new IllegalStateException(); }
+            public void stubbed() { throw new Error("coevo.stub:here"); }
+            public void skips() { throw new SkipException("why"); }
+            void notPublic() {}
+            @Test(enabled = false) public void disabled() {}
+            @Test(dependsOnMethods = "fails") public void afterBad() {}
+            @Test(dependsOnMethods = "passes") public void afterGood() {}
+            @Test(expectedExceptions = RuntimeException.class) public void expects() {
+                throw new IllegalStateException(); }
+            @Test(expectedExceptions = RuntimeException.class) public void expectsInVain() {}
+            @Test(dataProvider = "rows") public void rows(int n) { assertTrue(n < 3); }
+            @Test(dataProvider = "rows") public void goodRows(int n) {}
+            @Test(dataProvider = "none") public void noRows(int n) {}
+            @Test(dataProvider = "bad") public void badRows(int n) {}
+            @DataProvider public Object[][] rows() { return new Object[][] {{1}, {2}, {3}}; }
+            @DataProvider public Object[][] none() { return new Object[0][]; }
+            @DataProvider public Object[][] bad() { throw new IllegalStateException(); }
+            @Test(invocationCount = 2) public void again() {}
+            public void overloaded() { fail("wrong one"); }
+            @Parameters("p") public void overloaded(@Optional("x") String p) {}
+            @Test(timeOut = 50) public void slow() throws Exception { Thread.sleep(60000); }
+            @Test(successPercentage = 50, invocationCount = 2) public void half() { n++;
+                assertEquals(n, 1); }
+            int n;
+        }""",
+    'r/NowhereTest.java': """package r;
+        import org.testng.annotations.*;
+        public class NowhereTest {
+            @Test(dependsOnGroups = "nowhere") public void never() {}
+            @Test public void neighbour() {}
+        }""",
+    'r/SetUpTest.java': """package r;
+        import org.testng.annotations.*;
+        public class SetUpTest {
+            @BeforeClass public void setUp() { throw new RuntimeException("before"); }
+            @Test public void never() {}
+        }""",
+    'r/SuiteSetUp.java': """package r;
+        import org.testng.annotations.*;
+        public abstract class SuiteSetUp {
+            static int once;
+            @BeforeSuite public void suite() { once++; }
+            @BeforeMethod public void method() { once++; }
+            @Test public void inherited() { org.testng.Assert.assertTrue(once >= value()); }
+            abstract int value();
+        }""",
+    'r/OneTest.java': 'package r; public class OneTest extends SuiteSetUp { int value() { return 2; } }',
+    'r/TwoTest.java': 'package r; public class TwoTest extends SuiteSetUp { int value() { return 99; } }',
 }
 
 
@@ -178,6 +415,14 @@ def junit5(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.fixture(scope='module')
+def testng(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The oldest TestNG that the engine for it can run."""
+    folder, path = tmp_path_factory.mktemp('testng'), libraries(toolchain(), *NG, *REST)
+    path += libraries(toolchain(), *PLATFORM)
+    return [javac(write_files(folder / 'src', TESTNG), folder / 'classes', path), *path]
+
+
+@pytest.fixture(scope='module')
 def ran4(junit4: list[Path]) -> Ran:
     return work([Target(*split(name)) for name in EXPECTED4], junit4)
 
@@ -185,6 +430,11 @@ def ran4(junit4: list[Path]) -> Ran:
 @pytest.fixture(scope='module')
 def ran5(junit5: list[Path]) -> Ran:
     return work([Target(*split(name)) for name in EXPECTED5], junit5)
+
+
+@pytest.fixture(scope='module')
+def ran_ng(testng: list[Path]) -> Ran:
+    return work([Target(*split(name)) for name in EXPECTED_NG], testng)
 
 
 def split(name: str) -> tuple[str, list[str], list[str]]:
@@ -215,6 +465,23 @@ EXPECTED4 = {
     'p.ThreeTest#testOld': ['pass'],
     'p.ThreeTest#testBad': ['fail'],
     'p.SuiteTest#custom': ['pass'],
+    'p.RulesTest#expects': ['pass'],
+    'p.RulesTest#expectsInVain': ['fail'],
+    'p.RulesTest#expectsAnother': ['error'],
+    'p.RulesTest#ruleExpects': ['fail'],
+    'p.RulesTest#slow': ['error'],
+    'p.RulesTest#collects': ['compile_error'],
+    'p.RulesTest#twice': ['fail'],
+    'p.ClassRuleTest#never': ['error'],
+    'p.ConstructorTest#never': ['error'],
+    'p.AssumesTest#never': ['skipped'],
+    'p.TearDownTest#runs': ['error', 'pass'],
+    'p.NoRowsTest#never': ['error'],
+    'p.OwnRunnerTest#good': ['pass'],
+    'p.OwnRunnerTest#bad': ['fail'],
+    'p.OwnRunnerTest#left': [],
+    'p.NestedTest#same': [],
+    'p.NestedTest$Inner#same': ['pass'],
     'p.PrivateTest#hidden': ['error'],
     'p.RudeTest#prints': ['pass'],
     'p.RudeTest#reads': ['pass'],
@@ -242,6 +509,61 @@ EXPECTED5 = {
     'q.BeforeTest#never': ['error'],
     'q.DisabledTest#never': ['skipped'],
     'q.ContractTest#agreed': ['pass'],
+    'q.KindsTest#meta': ['pass'],
+    'q.KindsTest#noRows(int)': ['error'],
+    'q.KindsTest#badRows(int)': ['error'],
+    'q.KindsTest#unconvertible(int)': ['error'],
+    'q.KindsTest#elsewhere': ['skipped'],
+    'q.KindsTest#template(String)': ['fail', 'pass'],
+    'q.KindsTest#templateWithout(String)': ['error'],
+    'q.KindsTest#nothing': [],
+    'q.KindsTest#deep': ['fail'],
+    'q.KindsTest#unresolved(StringBuilder)': ['error'],
+    'q.KindsTest#isStatic': [],
+    'q.KindsTest#returns': [],
+    'q.KindsTest#slow': ['error'],
+    'q.KindsTest#twoFail': ['fail'],
+    'q.KindsTest#same': [],
+    'q.KindsTest#same(TestInfo)': [],
+    'q.KindsTest$Inner#same': ['pass'],
+    'q.KindsTest#again(RepetitionInfo)': ['fail', 'pass'],
+    'q.KindsTest#rows(Number,List,int[])': ['pass'],
+    'q.KindsTest#rows(Number[],Entry[])': [],
+    'q.BrokenTest#never': ['error'],
+    'q.AfterTest#runs': ['error', 'pass'],
+    'q.AssumesTest#never': ['skipped'],
+    'q.BadSetUpTest#never': ['error'],
+}
+
+# Where JUnit 6 differs from 5.
+EXPECTED6: dict[str, list[str]] = {}
+
+EXPECTED_NG = {
+    'r.PlainTest#passes': ['pass'],
+    'r.PlainTest#fails': ['fail'],
+    'r.PlainTest#breaks': ['error'],
+    'r.PlainTest#stubbed': ['compile_error'],
+    'r.PlainTest#skips': ['skipped'],
+    'r.PlainTest#notPublic': [],
+    'r.PlainTest#disabled': [],
+    'r.PlainTest#afterBad': ['skipped'],
+    'r.PlainTest#afterGood': ['pass'],
+    'r.NowhereTest#never': ['error'],
+    'r.NowhereTest#neighbour': ['pass'],
+    'r.PlainTest#expects': ['pass'],
+    'r.PlainTest#expectsInVain': ['error'],
+    'r.PlainTest#rows(int)': ['fail', 'pass', 'pass'],
+    'r.PlainTest#goodRows(int)': ['pass', 'pass', 'pass'],
+    'r.PlainTest#noRows(int)': [],
+    'r.PlainTest#badRows(int)': ['skipped'],
+    'r.PlainTest#again': ['pass', 'pass'],
+    'r.PlainTest#overloaded': ['fail'],
+    'r.PlainTest#overloaded(String)': ['pass'],
+    'r.PlainTest#slow': ['error'],
+    'r.PlainTest#half': ['pass', 'pass'],
+    'r.PlainTest#absent': [],
+    'r.SetUpTest#never': ['error', 'skipped'],
+    'r.OneTest,r.TwoTest#inherited': ['fail', 'pass'],
 }
 
 
@@ -255,6 +577,30 @@ def test_junit_3_and_4(name: str, ran4: Ran) -> None:
 def test_junit_5(name: str, ran5: Ran) -> None:
     index = list(EXPECTED5).index(name)
     assert ran5.outcomes(index) == EXPECTED5[name], ran5.tests(index)
+
+
+@pytest.mark.parametrize('name', EXPECTED_NG)
+def test_testng(name: str, ran_ng: Ran) -> None:
+    index = list(EXPECTED_NG).index(name)
+    assert ran_ng.outcomes(index) == EXPECTED_NG[name], ran_ng.tests(index)
+
+
+@pytest.fixture(scope='module')
+def consoles() -> dict[str, Path]:
+    return fetch_consoles(cache_folder() / 'consoles')
+
+
+@pytest.mark.parametrize('expected', [EXPECTED4, EXPECTED5], ids=['JUnit 3 and 4', 'JUnit 5'])
+def test_junit_6_says_the_same(
+    expected: dict[str, list[str]],
+    junit4: list[Path],
+    junit5: list[Path],
+    consoles: dict[str, Path],
+) -> None:
+    path = [junit4[0], junit5[0], consoles['6'], *libraries(toolchain(), 'junit', 'hamcrest-core')]
+    ran = work([Target(*split(name)) for name in expected], path)
+    got = {name: ran.outcomes(index) for index, name in enumerate(expected)}
+    assert got == {**expected, **{n: o for n, o in EXPECTED6.items() if n in expected}}
 
 
 def test_every_target_has_a_begin_and_an_end(ran4: Ran) -> None:

@@ -44,6 +44,8 @@ final class Failure {
                     "org.powermock.",
                     "org.easymock.",
                     "net.bytebuddy.",
+                    "org.testng.",
+                    "net.jqwik.",
                     "com.google.common.truth.",
                     "coevo.worker.");
 

@@ -1,5 +1,6 @@
 package coevo.worker;
 
+import java.lang.reflect.Method;
 import java.util.Optional;
 import org.junit.platform.engine.FilterResult;
 import org.junit.platform.engine.TestDescriptor;
@@ -8,13 +9,20 @@ import org.junit.platform.engine.TestSource;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.TestPlan;
 
-/** Turns what the JUnit Platform reports into test events of one target. */
+/**
+ * Turns what the JUnit Platform reports into test events of one target: what its method and all
+ * below it do, and what fails above it. Other methods may run too (those it depends on, or all of
+ * a class whose runner takes no filter); they say nothing about it.
+ */
 final class Listener implements TestExecutionListener {
     private final Target target;
     private final Channel channel;
+    private String nested;
+    private String types;
     private boolean byName;
-    private boolean placeholders;
+    private TestPlan plan;
     private int events;
 
     Listener(Target target, Channel channel) {
@@ -22,19 +30,16 @@ final class Listener implements TestExecutionListener {
         this.channel = channel;
     }
 
-    /** This listener for a selected method: whatever runs concerns the target. */
-    Listener forMethod() {
-        byName = false;
-        return this;
-    }
-
     /**
-     * This listener for a whole class, of which only what bears the method's name counts; a test
-     * that says the class cannot be run counts too if the class has the method.
+     * This listener for a method of a class.
+     *
+     * @param byName whether the whole class runs, so that a test without a source has to bear the
+     *     method's name
      */
-    Listener forClass(boolean hasMethod) {
-        byName = true;
-        placeholders = hasMethod;
+    Listener on(Class<?> type, Method method, boolean byName) {
+        this.nested = type.getName() + '$';
+        this.types = MethodSource.from(type, method).getMethodParameterTypes();
+        this.byName = byName;
         return this;
     }
 
@@ -44,8 +49,16 @@ final class Listener implements TestExecutionListener {
 
     /** Whether a class's test can be one of the target's. */
     FilterResult admits(TestDescriptor test) {
+        Optional<TestSource> source = test.getSource();
         return FilterResult.includedIf(
-                matches(test.getSource(), test.isTest(), test.getDisplayName()));
+                isMethod(source)
+                        ? names((MethodSource) source.get())
+                        : !test.isTest() || names(test.getDisplayName()));
+    }
+
+    @Override
+    public void testPlanExecutionStarted(TestPlan plan) {
+        this.plan = plan;
     }
 
     @Override
@@ -58,7 +71,7 @@ final class Listener implements TestExecutionListener {
     @Override
     public void executionFinished(TestIdentifier test, TestExecutionResult result) {
         boolean passed = result.getStatus() == TestExecutionResult.Status.SUCCESSFUL;
-        if (!concerns(test) || passed && !test.isTest()) {
+        if (passed && !test.isTest() || !concerns(test)) {
             return;
         }
         if (passed) {
@@ -80,19 +93,35 @@ final class Listener implements TestExecutionListener {
     }
 
     private boolean concerns(TestIdentifier test) {
-        return !byName || matches(test.getSource(), test.isTest(), test.getDisplayName());
+        boolean others = false;
+        Optional<TestIdentifier> at = Optional.of(test);
+        for (; at.isPresent(); at = plan.getParent(at.get())) {
+            Optional<TestSource> source = at.get().getSource();
+            if (isMethod(source)) {
+                if (names((MethodSource) source.get())) {
+                    return true;
+                }
+                others = true;
+            }
+        }
+        return !others && (!test.isTest() || !byName || names(test.getDisplayName()));
     }
 
-    private boolean matches(Optional<TestSource> source, boolean isTest, String display) {
-        if (source.isPresent() && source.get() instanceof MethodSource) {
-            return names(((MethodSource) source.get()).getMethodName());
-        }
-        return !isTest || names(display);
+    private static boolean isMethod(Optional<TestSource> source) {
+        return source.isPresent() && source.get() instanceof MethodSource;
+    }
+
+    /** Engines leave parameters open where they cannot tell; a nested class has methods of its own. */
+    private boolean names(MethodSource source) {
+        String of = source.getMethodParameterTypes();
+        return names(source.getMethodName())
+                && (of == null || of.equals(types))
+                && !source.getClassName().startsWith(nested);
     }
 
     private boolean names(String name) {
         String base = name.split("[\\[(]", 2)[0].trim();
-        return base.equals(target.method) || placeholders && NoTests.isPlaceholder(base);
+        return base.equals(target.method) || NoTests.isPlaceholder(base);
     }
 
     private Event test(TestIdentifier test) {

@@ -8,6 +8,7 @@ import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.platform.commons.JUnitException;
 import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
 import org.junit.platform.launcher.PostDiscoveryFilter;
@@ -29,7 +30,6 @@ final class Run {
     }
 
     void execute() {
-        channel.send(new Event("begin").with("t", target.index));
         long before = cpuMillis();
         for (String name : target.classes) {
             try {
@@ -52,16 +52,29 @@ final class Run {
         } catch (ClassNotFoundException absent) {
             return;
         }
-        int before = listener.events();
         Method method = target.find(type);
-        if (method != null) {
-            launch(request(DiscoverySelectors.selectMethod(type, method)), listener.forMethod());
+        if (method == null) {
+            return;
+        }
+        int before = listener.events();
+        DiscoverySelector whole = DiscoverySelectors.selectClass(type);
+        try {
+            launch(request(DiscoverySelectors.selectMethod(type, method)), type, method, false);
+        } catch (JUnitException failed) {
+            if (!isOfTestNG(failed)) {
+                throw failed;
+            }
+            launch(request(whole), type, method, true); // it depends on methods not selected
         }
         if (listener.events() == before) { // runners that name their tests themselves
             PostDiscoveryFilter filter = listener::admits;
-            listener.forClass(method != null);
-            launch(request(DiscoverySelectors.selectClass(type)).filters(filter), listener);
+            launch(request(whole).filters(filter), type, method, true);
         }
+    }
+
+    private static boolean isOfTestNG(JUnitException failed) {
+        Throwable cause = failed.getCause();
+        return cause != null && cause.getClass().getName().equals("org.testng.TestNGException");
     }
 
     private LauncherDiscoveryRequestBuilder request(DiscoverySelector selector) {
@@ -70,8 +83,9 @@ final class Run {
                 .configurationParameters(parameters);
     }
 
-    private static void launch(LauncherDiscoveryRequestBuilder request, Listener listener) {
-        LauncherFactory.create().execute(request.build(), listener);
+    private void launch(
+            LauncherDiscoveryRequestBuilder request, Class<?> type, Method method, boolean byName) {
+        LauncherFactory.create().execute(request.build(), listener.on(type, method, byName));
     }
 
     /** User and system time of this process, 0 where there is no /proc. */

@@ -33,10 +33,22 @@ public final class Worker {
         }
         channel.send(new Event("start"));
         for (int at = 2 + options; at < request.size(); at += 4) {
-            new Run(Target.of(request.subList(at, at + 4)), parameters, channel).execute();
+            Target target = Target.of(request.subList(at, at + 4));
+            channel.send(new Event("begin").with("t", target.index));
+            try {
+                new Run(target, parameters, channel).execute();
+            } catch (LinkageError unfit) { // a platform that this JVM or this worker cannot use
+                report(target, unfit, channel);
+            }
         }
         channel.send(new Event("done"));
         Runtime.getRuntime().halt(0); // threads that tests left behind must not keep the JVM
+    }
+
+    private static void report(Target target, Throwable thrown, Channel channel) {
+        Event test = new Event("test").with("t", target.index).with("id", "worker");
+        channel.send(Failure.describe(test.with("display", target.method), thrown, false));
+        channel.send(new Event("end").with("t", target.index).with("tests", 1).with("cpu_ms", 0));
     }
 
     private static List<String> read(DataInputStream stream) throws IOException {
