@@ -126,4 +126,6 @@ def _hamcrest(found: Mapping[str, str]) -> tuple[str, ...]:
     """JUnit 4 without the library that it needs; ours of JUnit brings it along."""
     junit4 = _junit4(found)
     there = any(name.startswith(('hamcrest', 'java-hamcrest')) for name in found)
-    return () if junit4 is None or _numbers(junit4) < _OLDEST_JUNIT4 or there else ('hamcrest-core',)
+    return (
+        () if junit4 is None or _numbers(junit4) < _OLDEST_JUNIT4 or there else ('hamcrest-core',)
+    )

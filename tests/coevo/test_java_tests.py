@@ -104,7 +104,14 @@ def test_fixtures() -> None:
       void helper() {}
     }"""
     found = parse(source.encode()).types[0].members
-    assert [m.name for m in found if is_fixture(m)] == ['rule', 'A', '<init>', 'start', 'setUp', 'once']
+    assert [m.name for m in found if is_fixture(m)] == [
+        'rule',
+        'A',
+        '<init>',
+        'start',
+        'setUp',
+        'once',
+    ]
 
 
 def test_properties_of_jqwik_count_where_they_are_imported() -> None:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -601,6 +607,47 @@ def test_junit_6_says_the_same(
     ran = work([Target(*split(name)) for name in expected], path)
     got = {name: ran.outcomes(index) for index, name in enumerate(expected)}
     assert got == {**expected, **{n: o for n, o in EXPECTED6.items() if n in expected}}
+
+
+def test_the_console_says_the_same(
+    junit4: list[Path],
+    junit5: list[Path],
+    consoles: dict[str, Path],
+    ran4: Ran,
+    ran5: Ran,
+    tmp_path: Path,
+) -> None:
+    """Worst outcomes of all methods without parameters and stubs, which only the worker knows."""
+    ours = {
+        (name, split(name)[0]): worst(ran.outcomes(index))
+        for ran, table in ((ran4, EXPECTED4), (ran5, EXPECTED5))
+        for index, name in enumerate(table)
+        if table[name] and table[name] != ['compile_error']
+        if not split(name)[2] and 'Rude' not in name
+    }
+    chosen = [f'{one}#{method}' for name, method in ours for one in split(name)[1]]
+    path = [junit4[0], junit5[0], *libraries(toolchain(), 'junit', 'hamcrest-core')]
+    command = [str(toolchain().java), '-ea', '-jar', str(consoles['5.11']), 'execute']
+    command += ['--class-path', os.pathsep.join(map(str, path)), f'--reports-dir={tmp_path}']
+    command += [f'--select-method={one}' for one in chosen]
+    subprocess.run(command, check=False, capture_output=True)
+    for (name, method), outcome in ours.items():
+        said = [o for one in split(name)[1] for o in console_outcomes(tmp_path, one, method)]
+        assert worst(said) == outcome, name
+
+
+def console_outcomes(folder: Path, type_: str, method: str) -> Iterator[str]:
+    kinds = {'error': 'error', 'failure': 'fail', 'skipped': 'skipped'}
+    for file in folder.glob('TEST-*.xml'):
+        for case in ElementTree.parse(file).iter('testcase'):
+            name = re.split(r'[\[(]', str(case.get('name')))[0]
+            if case.get('classname') == type_ and name in (method, 'initializationError'):
+                yield next((kinds[child.tag] for child in case if child.tag in kinds), 'pass')
+
+
+def worst(outcomes: Sequence[str]) -> str:
+    order = ('compile_error', 'error', 'fail', 'skipped', 'pass')
+    return min(outcomes, key=order.index, default='missing')
 
 
 def test_every_target_has_a_begin_and_an_end(ran4: Ran) -> None:
