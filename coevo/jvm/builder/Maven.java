@@ -2,7 +2,9 @@ package coevo.builder;
 
 import com.google.gson.Gson;
 import com.google.gson.reflect.TypeToken;
+import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,9 +13,16 @@ import java.util.List;
 import java.util.Map;
 import org.apache.maven.cli.MavenCli;
 
-/** Maven in this JVM, with our extension, again and again; each call has class loaders of its own. */
+/**
+ * Maven with our extension: in this JVM, again and again, with class loaders of its own each time;
+ * or, for a request {@code by=command}, as its own script beside it.
+ */
 final class Maven {
     private static final TypeToken<Map<String, Object>> MAP = new TypeToken<>() {};
+
+    private static final String LOOP = "loop";
+    private static final String OPTIONS =
+            "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx1500m -Xss4m";
 
     private final String home;
     private final String extension;
@@ -39,16 +48,42 @@ final class Maven {
             System.setProperty("maven.multiModuleProjectDirectory", project.toString());
             List<String> arguments = arguments(request, file);
             arguments.addAll(goal);
-            int exit =
-                    new MavenCli()
-                            .doMain(
-                                    arguments.toArray(String[]::new),
-                                    project.toString(),
-                                    log.stream(),
-                                    log.stream());
-            return report(file, exit);
+            boolean loop = request.one("by", LOOP).equals(LOOP);
+            return report(file, loop ? inside(arguments, project) : beside(arguments, project));
         } finally {
             Files.deleteIfExists(file);
+        }
+    }
+
+    private int inside(List<String> arguments, Path project) {
+        String[] words = arguments.toArray(new String[0]);
+        return new MavenCli().doMain(words, project.toString(), log.stream(), log.stream());
+    }
+
+    /** Maven's own script in a process of its own, which heeds what .mvn says of its JVM. */
+    private int beside(List<String> arguments, Path project) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(home + "/bin/mvn");
+        command.add("-Dcoevo.port=" + System.getProperty("coevo.port"));
+        command.addAll(arguments);
+        ProcessBuilder builder =
+                new ProcessBuilder(command)
+                        .directory(project.toFile())
+                        .redirectErrorStream(true)
+                        .redirectInput(new File("/dev/null"));
+        builder.environment().put("MAVEN_OPTS", OPTIONS);
+        builder.environment().put("MAVEN_SKIP_RC", "true");
+        Process process = builder.start();
+        try (InputStream output = process.getInputStream()) {
+            byte[] block = new byte[1 << 13];
+            for (int read = output.read(block); read >= 0; read = output.read(block)) {
+                log.stream().write(block, 0, read);
+            }
+            return process.waitFor();
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        } finally {
+            process.destroyForcibly();
         }
     }
 

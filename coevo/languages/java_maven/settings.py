@@ -82,9 +82,11 @@ def tool_place(toolchain: Toolchain, path: Path) -> str:
     raise ValueError(f'{path} is no tool of ours')
 
 
-def build_request(image: Image) -> list[str]:
+def build_request(image: Image, by: str = 'loop') -> list[str]:
+    """By Maven in the builder's own JVM (`loop`), or by its script (`command`)."""
     return [
         'build',
+        f'by={by}',
         f'source={WORKSPACE}/code/{image.rev}',
         f'work={BUILD_TREE}',
         *_repositories(),

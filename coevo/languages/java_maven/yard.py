@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 import threading
 from collections.abc import Iterator
-from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +19,8 @@ from coevo.junit import JUnitLibraries
 from coevo.junit import junit_libraries
 from coevo.languages.base import Build
 from coevo.languages.java_maven import settings
+from coevo.languages.java_maven.attempts import Attempts
+from coevo.languages.java_maven.attempts import why
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.images import separate
 from coevo.languages.java_maven.launch import JUnit
@@ -30,10 +30,8 @@ from coevo.languages.java_maven.places import TOOLS
 from coevo.languages.java_maven.places import WORKSPACE
 from coevo.languages.java_maven.report import Entry
 from coevo.languages.java_maven.report import Module
-from coevo.languages.java_maven.report import failure_of
 from coevo.languages.java_maven.report import library_path
 from coevo.languages.java_maven.report import modules_of
-from coevo.languages.java_maven.session import Answer
 from coevo.languages.java_maven.session import Died
 from coevo.languages.java_maven.session import Session
 from coevo.records import ClassPathEntry
@@ -46,11 +44,6 @@ from coevo.workspace import workspace
 
 # Wall seconds for one build or compilation; far beyond what a healthy one takes.
 BUILD_SECONDS = 1200.0
-
-BUILDER = 'maven-loop'
-
-# What `_failures` makes of a build that could not say what became of it.
-WITHOUT_A_WORD = '[[], []]'
 
 # The worker needs the platform to say that no engine knows a test.
 NO_JUNIT = JUnitLibraries(
@@ -87,7 +80,7 @@ class Yard:
         )
         self._images: dict[str, tuple[Build, Image]] = {}
         self._junits: dict[tuple[str, ...], JUnit] = {}
-        self._confirmed: set[str | None] = {None}  # what failed in a fresh JVM
+        self._attempts = Attempts()
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
         settings.write(self.root)
@@ -189,7 +182,8 @@ class Yard:
         empty.code.parent.mkdir(parents=True, exist_ok=True)
         self._repository.materialise(rev, empty.code)
         trouble_before = self._proxy.trouble
-        answer = self._ask(empty, session)
+        attempt = self._attempts.build(empty, session)
+        answer = attempt.answer
         if self._proxy.trouble != trouble_before:
             raise Transient('libraries could not be fetched; check the network')
         modules = {} if isinstance(answer, Died) else modules_of(answer.report)
@@ -198,36 +192,14 @@ class Yard:
         built = [module for module in modules.values() if module.failure is None]
         build = Build(
             rev=rev,
-            failure=None if built else _why(answer, modules),
+            failure=None if built else why(answer, modules),
             modules={name: module.failure for name, module in modules.items()},
             overrides=tuple(sorted({o for module in built for o in module.overrides})),
-            builder=BUILDER,
+            builder=attempt.builder,
             jdk=self.toolchain.jdk,
-            cpu_seconds=0.0 if isinstance(answer, Died) else answer.cpu_seconds,
+            cpu_seconds=attempt.cpu_seconds,
         )
         return build, image
-
-    def _ask(self, image: Image, session: Session) -> Answer | Died:
-        """Once more in a fresh JVM where a used one failed, or any died; not if it took too long.
-
-        Earlier builds may have filled the sandbox's disk or left processes and files behind. What
-        failed in a fresh JVM before, in just the same way, is believed of a used one.
-        """
-        request = settings.build_request(image)
-        fresh = session.fresh
-        answer = session.ask(request, image.built)
-        if isinstance(answer, Died):
-            return answer if answer.reason == 'time' else session.ask(request, image.built)
-        if _failures(answer) in self._confirmed:
-            return answer
-        if not fresh:
-            session.close()
-            again = session.ask(request, image.built)
-            if isinstance(again, Died):
-                return again
-            answer = dataclasses.replace(again, cpu_seconds=again.cpu_seconds + answer.cpu_seconds)
-        self._confirmed |= {_failures(answer)} - {WITHOUT_A_WORD}
-        return answer
 
     def _poms(self, rev: str) -> Iterator[str]:
         """Folders with a POM: modules, whether or not Maven got as far as reading them."""
@@ -241,22 +213,3 @@ def _foreign(java_home: Path) -> Iterator[Mount]:
     """A JDK that is not among the system's folders, which every sandbox sees."""
     if not java_home.is_relative_to('/usr') or java_home.is_relative_to('/usr/local'):
         yield Mount(source=java_home.resolve(), target=str(java_home))
-
-
-def _failures(answer: Answer) -> str | None:
-    """What failed in a build and how, as text to compare; None if nothing did."""
-    projects = answer.report.get('projects') or []
-    if answer.report.get('status') == 'built' and projects:
-        return None
-    failures = [[project['module'], project['failure']] for project in projects]
-    others = answer.report.get('failures') or []
-    return json.dumps([[one for one in failures if one[1]], others], sort_keys=True)
-
-
-def _why(answer: Answer | Died, modules: Mapping[str, Module]) -> str:
-    """Why nothing of a revision was built."""
-    if isinstance(answer, Died):
-        return f'builder_{answer.reason}'
-    reasons = [module.failure for module in modules.values() if module.failure != 'skipped']
-    failures = answer.report.get('failures') or [None]
-    return next((reason for reason in reasons if reason), failure_of(failures[0]))

@@ -1,0 +1,44 @@
+"""A build that the warm JVM cannot do is done by Maven's own command, and its row says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coevo.records import Label
+from tests.projects import junit
+from tests.projects import mined
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+
+pytestmark = pytest.mark.jvm
+
+PERMIT = """<build><plugins><plugin>
+  <groupId>org.apache.maven.plugins</groupId>
+  <artifactId>maven-antrun-plugin</artifactId><version>3.1.0</version>
+  <executions><execution>
+    <phase>generate-sources</phase><goals><goal>run</goal></goals>
+    <configuration><target><fail unless="shop.permit"/></target></configuration>
+  </execution></executions>
+</plugin></plugins></build>"""
+PRICE = '    public static int price() {{ return {}; }}\n'
+
+
+def test_options_of_mavens_jvm_are_heeded_by_its_command_alone(tmp_path: Path) -> None:
+    steps = [
+        {
+            'pom.xml': pom(PERMIT),
+            '.mvn/jvm.config': '-Dshop.permit=yes\n',
+            **source('Till', PRICE.format(number)),
+            **junit('TillTest', f'sells: assertEquals({number}, Till.price());'),
+        }
+        for number in (1, 2)
+    ]
+    without = {'.mvn/jvm.config': None, **source('Till', PRICE.format(3))}
+    found = mined(write(tmp_path / 'repository', [*steps, without]), tmp_path / 'store')
+    built = {(pair.build_new, pair.builder_new) for pair in found.pairs}
+    assert built == {('built', 'mvn'), ('maven-antrun-plugin:run', 'maven-loop')}
+    (update,) = found.methods
+    assert (update.label, update.test_method) == (Label.UPDATE, 'sells')
