@@ -57,6 +57,11 @@ class Toolchain:
         return self.java_home / 'bin' / 'java'
 
     @property
+    def feature(self) -> int:
+        """8, 11, 17, …"""
+        return Jdk(home=self.java_home, version=self.jdk).feature
+
+    @property
     def builder_class_path(self) -> tuple[Path, ...]:
         """What the builder runs on: itself and all of Maven."""
         maven = sorted((self.maven_home / 'boot').glob('*.jar'))

@@ -7,8 +7,12 @@ import shlex
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 
+from coevo.languages.java_maven.archives import Rehearsal
+from coevo.languages.java_maven.class_path import libraries_first
 from coevo.languages.java_maven.cures import CURES
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.places import REPOSITORY
@@ -36,12 +40,23 @@ cd "{TREE}/$folder"
 exec "$@" 3>&1 1>&2
 """
 
+# The same for a process that only lists what it loads, as far as it gets in a short time.
+_LIST = '(ulimit -t 10; timeout -s KILL 60 "$@" 3>/dev/null 1>&2) || true\ncat /tmp/coevo-classes'
+_LAY_OUT_AND_LIST = _LAY_OUT.replace('exec "$@" 3>&1 1>&2', _LIST)
+
+_DUMP = '"$@" >&2 && cat /tmp/coevo.jsa'
+
 _JVM_OPTIONS = (
     '-ea',
     '-Xmx1g',
     '-Xshare:auto',
     '-XX:+UseSerialGC',
     '-XX:TieredStopAtLevel=1',
+    # A short life: what is called a few hundred times is not worth compiling (measured, see
+    # benchmarks/start_up.md); loops are compiled as ever.
+    '-XX:Tier3InvocationThreshold=2000',
+    '-XX:Tier3MinInvocationThreshold=1000',
+    '-XX:Tier3CompileThreshold=3000',
     '-XX:-UsePerfData',
     '-XX:ActiveProcessorCount=2',
     '-XX:+IgnoreUnrecognizedVMOptions',  # the project's own may be meant for an older JVM
@@ -53,6 +68,7 @@ _JVM_OPTIONS = (
 _OURS = re.compile(r'-javaagent:|-Xms|-XX:\+Use\w+GC$|-XX:InitialHeapSize=')
 
 MEMORY_BYTES = 6 << 30
+DUMP_BYTES = 64 << 30  # of addresses, which the JVM reserves lavishly when it makes an archive
 DISK_BYTES = 2 << 30
 FILE_BYTES = 1 << 30
 PROCESSES = 512
@@ -75,6 +91,13 @@ class Plan:
     junit: JUnit
     override: str | None
     targets: tuple[Target, ...]
+    class_path: tuple[str, ...] = ()  # as `Launcher.arranged` has it
+    archive: str | None = None
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """What stands before the first folder of the class path."""
+        return tuple(takewhile(lambda place: place.endswith('.jar'), self.class_path))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +107,38 @@ class Launcher:
     toolchain: Toolchain
     workspace: Path
     mounts: tuple[Mount, ...]
+
+    def arranged(self, plan: Plan) -> Plan:
+        """A plan with its class path, libraries first where that cannot be told."""
+        places = tuple(self._class_path(plan))
+        files = {place: self.outside(place) for place in places if not is_in_tree(place)}
+        return replace(plan, class_path=libraries_first(places, plan.layers, files))
+
+    def outside(self, place: str) -> Path:
+        """The file of the host for a place in the sandbox that is mounted."""
+        mount = next(m for m in self.mounts if place.startswith(f'{m.target}/'))
+        return mount.source / place.removeprefix(f'{mount.target}/')
+
+    def rehearsal(self, plan: Plan, list_file: Path) -> Rehearsal:
+        """How an archive of a plan's libraries is made, from a list of names in a file."""
+        job = self.job(plan)
+        shell, option, _, *rest = job.argv
+        java = rest.index(str(self.toolchain.java))
+        rest.insert(java + 1, '-XX:DumpLoadedClassList=/tmp/coevo-classes')
+        dump = (
+            *(str(self.toolchain.java), '-Xshare:dump', '-XX:+UseG1GC', '-Xmx1g'),
+            f'-XX:SharedClassListFile={self.inside(list_file)}',
+            '-XX:SharedArchiveFile=/tmp/coevo.jsa',
+            *('-cp', ':'.join(plan.libraries)),
+        )
+        return Rehearsal(
+            listing=replace(job, argv=(shell, option, _LAY_OUT_AND_LIST, *rest)),
+            dumping=replace(
+                job,
+                argv=(shell, option, _DUMP, 'sh', *dump),
+                limits=replace(job.limits, memory_bytes=DUMP_BYTES),
+            ),
+        )
 
     def job(self, plan: Plan) -> Job:
         """A process that runs the worker in the module's folder, its channel on stdout."""
@@ -132,13 +187,15 @@ class Launcher:
         module = plan.module
         yield str(self.toolchain.java)
         yield from _JVM_OPTIONS
+        if plan.archive is not None:
+            yield f'-XX:SharedArchiveFile={plan.archive}'
         if plan.override is not None:
             yield from CURES[plan.override].jvm_options
         yield from _usable(_words(module.surefire.arg_line))
         yield f'-Dbasedir={TREE}/{module.path}'
         yield from (f'-D{name}={value}' for name, value in module.surefire.properties.items())
         yield '-cp'
-        yield ':'.join(self._class_path(plan))
+        yield ':'.join(plan.class_path)
         yield 'coevo.worker.Worker'
 
     def _class_path(self, plan: Plan) -> Iterator[str]:
@@ -155,6 +212,10 @@ class Launcher:
 
     def library(self, artifact: str) -> str:
         return f'{TOOLS}/libraries/{self.toolchain.library(artifact).name}'
+
+
+def is_in_tree(place: str) -> bool:
+    return place.startswith(f'{TREE}/')
 
 
 def _run_place(entry: Entry) -> str:

@@ -12,3 +12,6 @@ BUILD_TREE, HEAD = '/w/build', '/w/m2'
 
 # The socket of the proxy that fetches libraries.
 SOCKET = '/run/coevo-artifacts'
+
+# Archives of libraries' classes, read-only.
+ARCHIVES = '/archives'

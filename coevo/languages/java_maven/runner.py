@@ -91,7 +91,8 @@ def _end(process: Process) -> str:
     return process.exceeded or f'exit:{status}'
 
 
-def _send(process: Process, nonce: str, targets: Sequence[Target]) -> None:
+def request_of(nonce: str, targets: Sequence[Target]) -> bytes:
+    """What the worker reads before it runs the targets."""
     request = [nonce, '0']
     for index, target in enumerate(targets):
         request += [
@@ -100,8 +101,12 @@ def _send(process: Process, nonce: str, targets: Sequence[Target]) -> None:
             target.method,
             ','.join(target.parameters),
         ]
+    return encode(request)
+
+
+def _send(process: Process, nonce: str, targets: Sequence[Target]) -> None:
     try:
-        process.stdin.write(encode(request))
+        process.stdin.write(request_of(nonce, targets))
         process.stdin.close()
     except BrokenPipeError:
         return  # the JVM ended before it read: its silence is what the verdicts are made from

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 from coevo.languages.base import Batch
@@ -113,7 +114,9 @@ class JavaWorkshop:
             override=override,
             targets=targets,
         )
-        return run_targets(self._yard.sandbox, self._yard.launcher.job(plan), targets)
+        plan, making = self._yard.with_archive(plan)
+        batch = run_targets(self._yard.sandbox, self._yard.launcher.job(plan), targets)
+        return replace(batch, cpu_seconds=batch.cpu_seconds + making)
 
     def cure(self, verdict: Verdict) -> str | None:
         return cure(verdict)

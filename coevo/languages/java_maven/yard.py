@@ -19,12 +19,16 @@ from coevo.junit import JUnitLibraries
 from coevo.junit import junit_libraries
 from coevo.languages.base import Build
 from coevo.languages.java_maven import settings
+from coevo.languages.java_maven.archives import Archives
+from coevo.languages.java_maven.archives import archive_key
 from coevo.languages.java_maven.attempts import Attempts
 from coevo.languages.java_maven.attempts import why
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.images import separate
 from coevo.languages.java_maven.launch import JUnit
 from coevo.languages.java_maven.launch import Launcher
+from coevo.languages.java_maven.launch import Plan
+from coevo.languages.java_maven.places import ARCHIVES
 from coevo.languages.java_maven.places import REPOSITORY
 from coevo.languages.java_maven.places import TOOLS
 from coevo.languages.java_maven.places import WORKSPACE
@@ -44,6 +48,9 @@ from coevo.workspace import workspace
 
 # Wall seconds for one build or compilation; far beyond what a healthy one takes.
 BUILD_SECONDS = 1200.0
+
+# Older JVMs keep archives of their own classes alone.
+OLDEST_WITH_ARCHIVES = 11
 
 # The worker needs the platform to say that no engine knows a test.
 NO_JUNIT = JUnitLibraries(
@@ -84,11 +91,15 @@ class Yard:
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
         settings.write(self.root)
+        archives = cache_folder() / 'archives'
+        archives.mkdir(mode=0o755, parents=True, exist_ok=True)
+        self._archives = Archives(self.sandbox, archives, self.root / 'lists')
         self._mounts = (
             Mount(source=self.root, target=WORKSPACE),
             Mount(source=self.shared, target=REPOSITORY),
             Mount(source=self.toolchain.tools, target=f'{TOOLS}/programs'),
             Mount(source=self.toolchain.libraries, target=f'{TOOLS}/libraries'),
+            Mount(source=archives, target=ARCHIVES),
             *_foreign(self.toolchain.java_home),
         )
         self.launcher = Launcher(toolchain=self.toolchain, workspace=self.root, mounts=self._mounts)
@@ -97,6 +108,25 @@ class Yard:
         """A JVM of its own for builds and compilations, started on its first request."""
         job = settings.builder_job(self.toolchain, self._mounts, self._proxy.socket)
         return Session(self.sandbox, job, seconds=BUILD_SECONDS)
+
+    def with_archive(self, plan: Plan) -> tuple[Plan, float]:
+        """A plan with its class path and, where there is one, an archive of its classes; the CPU
+        seconds that it took to make one."""
+        plan = self.launcher.arranged(plan)
+        worker = f'{TOOLS}/programs/worker.jar'
+        if worker not in plan.libraries or self.toolchain.feature < OLDEST_WITH_ARCHIVES:
+            return plan, 0.0
+        key = archive_key(
+            str(self.toolchain.java),
+            self.toolchain.jdk,
+            self.sandbox.name,
+            [(place, self.launcher.outside(place)) for place in plan.libraries],
+        )
+        used = 0.0
+        if self._archives.place(key) is None and self._archives.due(key):
+            rehearsal = self.launcher.rehearsal(plan, self._archives.list_file(key))
+            used = self._archives.make(key, rehearsal, plan.targets)
+        return dataclasses.replace(plan, archive=self._archives.place(key)), used
 
     def image(self, rev: str) -> Image:
         """A revision that was built."""
