@@ -93,7 +93,7 @@ def _jdks() -> Iterator[Finding]:
         )
         chosen = None
     for jdk in jdks:
-        note = ', the one that is used' if jdk == chosen else ''
+        note = ', the one that our programs run on' if jdk == chosen else ''
         yield Finding(name='JDK', good=True, state=f'{jdk.version} in {jdk.home}{note}')
 
 

@@ -62,7 +62,8 @@ class _Bench:
 
 def evaluate(workshop: Workshop, pair: Pair, wanted: Sequence[Wanted]) -> Evaluation:
     """Run the deciding cells of every wanted method; `wanted` in a fixed order."""
-    ends = Ends(old=workshop.build(pair.old.rev), new=workshop.build(pair.new.rev))
+    old, new = workshop.build(pair)
+    ends = Ends(old=old, new=new)
     bench = _Bench(workshop=workshop)
     for build in (ends.old, ends.new):
         bench.cost.add(Step.BUILD, build.cpu_seconds)

@@ -1,18 +1,25 @@
-"""The JDKs of this machine, found without starting one."""
+"""The JDKs of this machine, found without starting one where they say their version themselves."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 from coevo.errors import Fatal
 
 PREFERRED = 17
+
+# Where packages, installers and development tools put JDKs, each in a folder of its own.
+_FOLDERS = ('/usr/lib/jvm', '/usr/java', '/opt/java', '~/.jdks', '~/.sdkman/candidates/java')
+_TOOLCHAINS = ('~/.m2/toolchains.xml', '$MAVEN_HOME/conf/toolchains.xml')
+_LIMIT = 'COEVO_JDKS'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,38 +35,85 @@ class Jdk:
         numbers = [int(part) for part in re.findall(r'\d+', self.version)] or [0]
         return numbers[1] if numbers[0] == 1 and len(numbers) > 1 else numbers[0]
 
+    @property
+    def runs_builder(self) -> bool:
+        """Whether our own programs for building run on it; worker and extension run on any."""
+        return self.feature >= PREFERRED
+
 
 def find_jdks(environment: Mapping[str, str] = os.environ) -> tuple[Jdk, ...]:
-    """Every JDK that the environment, /usr/lib/jvm or PATH leads to, each once, in that order."""
+    """Every JDK that the environment, Maven's toolchains, the usual folders or PATH lead to.
+
+    Each once, in that order. $COEVO_JDKS, a list of homes or of features such as `17:11`, leaves
+    only those.
+    """
     found: dict[Path, Jdk] = {}
     for home in _homes(environment):
         jdk = _read(home.resolve())
         if jdk is not None:
             found.setdefault(jdk.home, jdk)
-    return tuple(found.values())
+    wanted = [text for text in environment.get(_LIMIT, '').split(os.pathsep) if text]
+    return tuple(jdk for jdk in found.values() if not wanted or _is_among(jdk, wanted))
 
 
 def choose_jdk(jdks: tuple[Jdk, ...]) -> Jdk:
     """17 if there is one, else the lowest above; the first found of equals."""
-    usable = [jdk for jdk in jdks if jdk.feature >= PREFERRED]
+    usable = [jdk for jdk in jdks if jdk.runs_builder]
     if not usable:
         raise Fatal('no JDK 17 or newer was found; install one (openjdk-17-jdk) or set JAVA_HOME')
     return min(usable, key=lambda jdk: jdk.feature)
 
 
+def _is_among(jdk: Jdk, wanted: list[str]) -> bool:
+    return any(
+        jdk.feature == int(text) if text.isdecimal() else jdk.home == Path(text).resolve()
+        for text in wanted
+    )
+
+
 def _homes(environment: Mapping[str, str]) -> Iterator[Path]:
     names = sorted(name for name in environment if re.fullmatch(r'JAVA_HOME(_.+)?', name))
     yield from (Path(environment[name]) for name in names if environment[name])
-    yield from sorted(Path('/usr/lib/jvm').glob('*'))
+    for file in _TOOLCHAINS:
+        yield from _toolchains(_expand(file, environment))
+    for folder in _FOLDERS:
+        yield from sorted(_expand(folder, environment).glob('*'))
     compiler = shutil.which('javac', path=environment.get('PATH', os.defpath))
     if compiler is not None:
         yield Path(compiler).resolve().parent.parent
 
 
+def _expand(path: str, environment: Mapping[str, str]) -> Path:
+    home, maven = environment.get('HOME', '/nonexistent'), environment.get('MAVEN_HOME', '')
+    return Path(path.replace('~', home).replace('$MAVEN_HOME', maven or '/nonexistent'))
+
+
+def _toolchains(file: Path) -> Iterator[Path]:
+    """The JDKs that Maven's toolchains name; a file that cannot be read names none."""
+    try:
+        root = ElementTree.parse(file).getroot()
+    except (OSError, ElementTree.ParseError):
+        return
+    for home in root.iterfind('.//{*}jdkHome'):
+        if home.text and home.text.strip():
+            yield Path(home.text.strip())
+
+
 def _read(home: Path) -> Jdk | None:
-    release = home / 'release'
-    if not (home / 'bin' / 'javac').is_file() or not release.is_file():
+    if not (home / 'bin' / 'javac').is_file():
         return None
-    text = release.read_text(errors='replace')
-    match = re.search(r'^JAVA_VERSION="([^"]+)"', text, re.MULTILINE)
+    release = home / 'release'
+    text = release.read_text(errors='replace') if release.is_file() else _say(home)
+    match = re.search(r'^(?:JAVA_VERSION=|openjdk version )"([^"]+)"', text, re.MULTILINE)
     return Jdk(home=home, version=match[1]) if match else None
+
+
+def _say(home: Path) -> str:
+    """What a JDK prints of itself; some packages of JDK 8 have no `release` file."""
+    java = home / 'bin' / 'java'
+    if not java.is_file():
+        return ''
+    done = subprocess.run(
+        [java, '-version'], check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    return done.stderr

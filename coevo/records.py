@@ -285,6 +285,7 @@ class PairRow:
     build_old: str | None  # 'built', or the reason why not; None if not tried
     build_new: str | None
     jdk: str | None
+    jdks_tried: tuple[str, ...] = ()  # in this order
     suite_old: str | None = None
     suite_new: str | None = None
     candidates: int  # test methods that entered the sieve

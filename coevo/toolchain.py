@@ -41,16 +41,24 @@ _COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy'
 class Toolchain:
     """Where the tools lie; everything below `tools` and `libraries` is world-readable.
 
-    jdk         version of the JDK, such as 17.0.15
+    java_home     the JDK that builds the repository's code and runs its tests
+    jdk           its version, such as 17.0.15
+    builder_home  the JDK that our builder runs on: the same, unless that is too old for it
     tools       our programs: worker.jar, builder.jar, extension.jar
     libraries   the pinned jars, named ARTIFACT-VERSION.jar
     """
 
     java_home: Path
     jdk: str
+    builder_home: Path
     maven_home: Path
     tools: Path
     libraries: Path
+
+    @property
+    def jdk_feature(self) -> int:
+        """8, 11, 17, … of the JDK that the code is for."""
+        return Jdk(home=self.java_home, version=self.jdk).feature
 
     @property
     def java(self) -> Path:
@@ -102,9 +110,14 @@ def pins() -> tuple[Pin, ...]:
     return tuple(Pin(**row) for row in table['library'])
 
 
-def toolchain(say: Say = lambda line: None) -> Toolchain:
-    """The tools, fetched and compiled if they are not there yet; `say` hears what takes a while."""
-    jdk = choose_jdk(find_jdks())
+def toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolchain:
+    """The tools, fetched and compiled if they are not there yet; `say` hears what takes a while.
+
+    chosen  the JDK of the repository's code; the machine's own choice if None
+    """
+    base = choose_jdk(find_jdks())
+    code = chosen or base
+    jdk = code if code.runs_builder else base
     folder = cache_folder() / 'tools'
     libraries = folder / f'libraries-{_digest(_SOURCES / "pins.toml")}'
     if not libraries.is_dir():
@@ -118,7 +131,12 @@ def toolchain(say: Say = lambda line: None) -> Toolchain:
                 _compile_programs(new, jdk, libraries, say)
     (maven_home,) = libraries.glob('apache-maven-*/')
     return Toolchain(
-        java_home=jdk.home, jdk=jdk.version, maven_home=maven_home, tools=tools, libraries=libraries
+        java_home=code.home,
+        jdk=code.version,
+        builder_home=jdk.home,
+        maven_home=maven_home,
+        tools=tools,
+        libraries=libraries,
     )
 
 
@@ -245,9 +263,9 @@ def _compile_programs(folder: Path, jdk: Jdk, libraries: Path, say: Say) -> None
     platform = sorted(libraries.glob('junit-platform-*.jar'))
     annotations = sorted(libraries.glob('apiguardian-*.jar'))
     boot = sorted(libraries.glob('apache-maven-*/boot/*.jar'))
-    _compile(folder / 'worker.jar', jdk, ['-source', '8', '-target', '8'], platform + annotations)
+    _compile(folder / 'worker.jar', jdk, ['--release', '8'], platform + annotations)
     _compile(folder / 'builder.jar', jdk, [], maven + boot)
-    _compile(folder / 'extension.jar', jdk, [], maven + boot)
+    _compile(folder / 'extension.jar', jdk, ['--release', '8'], maven + boot)
 
 
 def _compile(jar: Path, jdk: Jdk, options: list[str], class_path: list[Path]) -> None:

@@ -145,27 +145,23 @@ def _mine_missing(
 def _workshops(
     options: MineOptions, repository: Repository, todo: Sequence[Pair], listener: Listener
 ) -> Iterator[tuple[Callable[[], Workshop], Callable[[Pair], None]]]:
-    """A factory of workshops over one yard, and what forgets revisions that no pair needs more.
+    """A factory of workshops over the same yards, and what forgets revisions that no pair needs more.
 
-    The yard is opened when something is to be run at last; many pairs need nothing of it.
+    They are opened when something is to be run at last; many pairs need nothing of it.
     """
     uses = Counter(rev for pair in todo for rev in (pair.old.rev, pair.new.rev))
     opening = threading.Lock()
     with ExitStack() as stack:
-        yards: list[java_maven.Yard] = []
+        yards: list[java_maven.Yards] = []
 
         def open_workshop() -> Workshop:
             with opening:
                 if not yards:
-                    yards.append(
-                        java_maven.Yard(
-                            repository,
-                            sandbox=options.sandbox,
-                            stack=stack,
-                            say=listener.say,
-                        )
+                    site = java_maven.Site(
+                        repository, sandbox=options.sandbox, stack=stack, say=listener.say
                     )
-            return java_maven.JavaWorkshop(yards[0])
+                    yards.append(java_maven.Yards(site))
+            return java_maven.PairWorkshop(yards[0])
 
         def release(pair: Pair) -> None:
             for rev in (pair.old.rev, pair.new.rev):

@@ -76,6 +76,7 @@ def pair_row(
         build_old=old.summary if old else None,
         build_new=new.summary if new else None,
         jdk=new.jdk if new else None,
+        jdks_tried=new.jdks_tried if new else (),
         candidates=candidates,
         sandbox=sandbox,
     )

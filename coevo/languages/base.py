@@ -11,6 +11,7 @@ from typing import Protocol
 from coevo.git import Repository
 from coevo.records import Environment
 from coevo.records import Outcome
+from coevo.records import Pair
 from coevo.records import TestMethod
 
 
@@ -24,6 +25,7 @@ class Build:
     overrides: tuple[str, ...] = ()
     builder: str = ''
     jdk: str = ''
+    jdks_tried: tuple[str, ...] = ()  # in this order, the one that counts among them
     cpu_seconds: float = 0.0
 
     @property
@@ -88,8 +90,8 @@ class Compiled:
 class Workshop(Protocol):
     """A place where revisions of one repository are built and their tests run, in a sandbox."""
 
-    # builds a revision, or answers from what was built before
-    def build(self, rev: str) -> Build: ...
+    # builds both ends of a pair in the same way, or answers from what was built before
+    def build(self, pair: Pair) -> tuple[Build, Build]: ...
 
     # compiles a module's tests against code; all revisions named were built
     def compile(

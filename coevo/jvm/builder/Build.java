@@ -10,7 +10,7 @@ import java.util.Map;
  * Builds a revision up to its test class path.
  *
  * <p>Arguments: source, work, modules (comma separated, '' for all), settings, head, tail, define*,
- * compile_tests (auto, true, false), offline, by (loop, command). Each built project's files come with its index in the
+ * compile_tests (auto, true, false), offline, java_home. Each built project's files come with its index in the
  * reactor as prefix: {@code 0/classes/}, {@code 0/test-classes/}, {@code 0/generated/K/} for the
  * K-th of its {@code generated_roots}.
  */

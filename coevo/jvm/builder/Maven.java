@@ -15,12 +15,11 @@ import org.apache.maven.cli.MavenCli;
 
 /**
  * Maven with our extension: in this JVM, again and again, with class loaders of its own each time;
- * or, for a request {@code by=command}, as its own script beside it.
+ * or as its own script on the JDK that a request names.
  */
 final class Maven {
     private static final TypeToken<Map<String, Object>> MAP = new TypeToken<>() {};
 
-    private static final String LOOP = "loop";
     private static final String OPTIONS =
             "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx1500m -Xss4m";
 
@@ -48,8 +47,9 @@ final class Maven {
             System.setProperty("maven.multiModuleProjectDirectory", project.toString());
             List<String> arguments = arguments(request, file);
             arguments.addAll(goal);
-            boolean loop = request.one("by", LOOP).equals(LOOP);
-            return report(file, loop ? inside(arguments, project) : beside(arguments, project));
+            String jdk = request.one("java_home", "");
+            int exit = jdk.isEmpty() ? inside(arguments, project) : beside(arguments, project, jdk);
+            return report(file, exit);
         } finally {
             Files.deleteIfExists(file);
         }
@@ -61,7 +61,7 @@ final class Maven {
     }
 
     /** Maven's own script in a process of its own, which heeds what .mvn says of its JVM. */
-    private int beside(List<String> arguments, Path project) throws IOException {
+    private int beside(List<String> arguments, Path project, String jdk) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(home + "/bin/mvn");
         command.add("-Dcoevo.port=" + System.getProperty("coevo.port"));
@@ -71,6 +71,7 @@ final class Maven {
                         .directory(project.toFile())
                         .redirectErrorStream(true)
                         .redirectInput(new File("/dev/null"));
+        builder.environment().put("JAVA_HOME", jdk);
         builder.environment().put("MAVEN_OPTS", OPTIONS);
         builder.environment().put("MAVEN_SKIP_RC", "true");
         Process process = builder.start();

@@ -79,7 +79,7 @@ final class CompilerSettings {
     }
 
     private String evaluate(String expression) {
-        if (expression == null || expression.isBlank()) {
+        if (expression == null || expression.trim().isEmpty()) {
             return null;
         }
         try {

@@ -1,5 +1,7 @@
 package coevo.extension;
 
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Properties;
 import java.util.Set;
@@ -16,10 +18,19 @@ final class Levels {
     static final String COMPILER = "org.apache.maven.plugins:maven-compiler-plugin";
 
     private static final int RAISED = 8;
-    private static final int LOWEST = Runtime.version().feature() < 20 ? 7 : 8;
+    private static final int LOWEST = lowest();
     private static final List<String> NAMES =
-            List.of("source", "target", "release", "testSource", "testTarget", "testRelease");
-    private static final Set<String> FATAL_WARNINGS = Set.of("-Werror", "--fail-on-warnings");
+            Arrays.asList("source", "target", "release", "testSource", "testTarget", "testRelease");
+    private static final Set<String> FATAL_WARNINGS = new HashSet<>(Arrays.asList("-Werror", "--fail-on-warnings"));
+
+    private static int lowest() {
+        String version = System.getProperty("java.specification.version");
+        if (version.startsWith("1.")) {
+            return 5;
+        }
+        int feature = Integer.parseInt(version);
+        return feature < 12 ? 6 : feature < 20 ? 7 : 8;
+    }
 
     private final MavenProject project;
     private boolean raised;
@@ -53,7 +64,7 @@ final class Levels {
     private void fillIn(Properties properties, Plugin compiler) {
         String release = properties.getProperty("maven.compiler.release", "");
         String known = release.isEmpty() ? literal(compiler, "release") : release;
-        for (String name : List.of("source", "target")) {
+        for (String name : Arrays.asList("source", "target")) {
             String key = "maven.compiler." + name;
             if (!properties.containsKey(key) && literal(compiler, name) == null) {
                 properties.setProperty(key, known == null ? String.valueOf(RAISED) : known);

@@ -2,6 +2,7 @@ package coevo.extension;
 
 import java.io.File;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,8 +27,8 @@ final class ProjectReport {
     ProjectReport(MavenProject project, List<MavenProject> reactor) {
         this.project = project;
         for (MavenProject other : reactor) {
-            outputs.put(Path.of(other.getBuild().getOutputDirectory()), other);
-            testOutputs.put(Path.of(other.getBuild().getTestOutputDirectory()), other);
+            outputs.put(Paths.get(other.getBuild().getOutputDirectory()), other);
+            testOutputs.put(Paths.get(other.getBuild().getTestOutputDirectory()), other);
         }
     }
 

@@ -2,8 +2,10 @@ package coevo.extension;
 
 import com.google.gson.GsonBuilder;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,7 +32,7 @@ public final class Reporter extends AbstractEventSpy {
     @Override
     public void init(Context context) {
         Properties properties = (Properties) context.getData().get("userProperties");
-        file = Path.of(properties.getProperty("coevo.report"));
+        file = Paths.get(properties.getProperty("coevo.report"));
     }
 
     @Override
@@ -91,6 +93,7 @@ public final class Reporter extends AbstractEventSpy {
         report.put("failures", failures);
         MavenProject first = result.getProject();
         report.put("resolved", first == null ? null : first.getContextValue("coevo.resolved"));
-        Files.writeString(file, new GsonBuilder().serializeNulls().create().toJson(report));
+        String json = new GsonBuilder().serializeNulls().create().toJson(report);
+        Files.write(file, json.getBytes(StandardCharsets.UTF_8));
     }
 }

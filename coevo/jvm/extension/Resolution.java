@@ -1,5 +1,6 @@
 package coevo.extension;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -51,7 +52,9 @@ final class Resolution {
     }
 
     private static Map<String, Object> describe(Artifact artifact) {
-        return Map.of(
-                "path", artifact.getFile().getPath(), "coordinates", String.valueOf(artifact));
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("path", artifact.getFile().getPath());
+        map.put("coordinates", String.valueOf(artifact));
+        return map;
     }
 }

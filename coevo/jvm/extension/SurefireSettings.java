@@ -88,7 +88,7 @@ final class SurefireSettings {
 
     private String fill(String text) {
         Matcher matcher = LATE.matcher(text);
-        StringBuilder filled = new StringBuilder();
+        StringBuffer filled = new StringBuffer();
         while (matcher.find()) {
             String value = project.getProperties().getProperty(matcher.group(1), "");
             matcher.appendReplacement(filled, Matcher.quoteReplacement(value));

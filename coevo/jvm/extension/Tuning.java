@@ -1,5 +1,7 @@
 package coevo.extension;
 
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -31,7 +33,7 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
 
     /** Plugins that judge, document or publish code, and one that needs another machine's JDKs. */
     private static final Set<String> IRRELEVANT =
-            Set.of(
+            new HashSet<>(Arrays.asList(
                     "animal-sniffer-maven-plugin",
                     "apache-rat-plugin",
                     "checksum-maven-plugin",
@@ -74,7 +76,7 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
                     "spotless-maven-plugin",
                     "taglist-maven-plugin",
                     "tidy-maven-plugin",
-                    "versions-maven-plugin");
+                    "versions-maven-plugin"));
 
     private final RepositorySystem repositories;
 
@@ -87,7 +89,7 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
     public void afterProjectsRead(MavenSession session) throws MavenExecutionException {
         String wanted = session.getUserProperties().getProperty("coevo.resolve");
         if (wanted != null) {
-            new Resolution(repositories, session).resolve(List.of(wanted.split(",")));
+            new Resolution(repositories, session).resolve(Arrays.asList(wanted.split(",")));
             return;
         }
         String mode = session.getUserProperties().getProperty("coevo.compile_tests", "auto");

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from coevo.git import Repository
-from coevo.languages.java_maven.workshop import JavaWorkshop
-from coevo.languages.java_maven.yard import Yard
+from coevo.languages.java_maven.pairing import PairWorkshop
+from coevo.languages.java_maven.pairing import Yards
+from coevo.languages.java_maven.site import Site
 
 NAME = 'java'
 
-__all__ = ['NAME', 'JavaWorkshop', 'Yard', 'detect']
+__all__ = ['NAME', 'PairWorkshop', 'Site', 'Yards', 'detect']
 
 
 def detect(repository: Repository, rev: str) -> bool:

@@ -26,7 +26,7 @@ WITHOUT_A_WORD = '[[], []]'
 
 # Failures of the project's own sources, libraries and POMs: the same however Maven is started.
 _OF_THE_SOURCES = ('maven-compiler-plugin:compile', 'maven-compiler-plugin:testCompile')
-_OF_THE_MODEL = (
+OF_THE_MODEL = (
     'ArtifactDescriptorException',
     'ArtifactNotFoundException',
     'ArtifactResolutionException',
@@ -54,20 +54,28 @@ class Attempt:
 
 
 class Attempts:
-    """What was learnt from failed builds of a run: none fails twice in the same way at full cost."""
+    """What was learnt from failed builds of a run: none fails twice in the same way at full cost.
 
-    def __init__(self) -> None:
+    java_home  the JDK for Maven's command
+    in_a_loop  whether Maven can run in the builder's own JVM, too
+    """
+
+    def __init__(self, java_home: Path, *, in_a_loop: bool) -> None:
+        self._java_home, self._in_a_loop = java_home, in_a_loop
         self._confirmed: set[str | None] = {None}  # what failed in a fresh JVM
         self._hopeless: set[tuple[str | None, str]] = set()  # what failed by command, too
 
     def build(self, image: Image, session: Session) -> Attempt:
         """Build by the ways there are until one builds all; the best one counts."""
+        if not self._in_a_loop:
+            answer = session.ask(build_request(image, self._java_home), image.built)
+            return Attempt(answer=answer, builder=COMMAND, cpu_seconds=_cpu_seconds(answer))
         answer = self._in_the_loop(image, session)
         failures = None if isinstance(answer, Died) else _failures(answer)
         options = _text(image.code / JVM_OPTIONS)
         if not _may_be_cured(answer, options) or (failures, options) in self._hopeless:
             return Attempt(answer=answer, builder=LOOP, cpu_seconds=_cpu_seconds(answer))
-        again = session.ask(build_request(image, by='command'), image.built)
+        again = session.ask(build_request(image, self._java_home), image.built)
         spent = _cpu_seconds(answer) + _cpu_seconds(again)
         if _built(again) > _built(answer):
             return Attempt(answer=again, builder=COMMAND, cpu_seconds=spent)
@@ -124,7 +132,7 @@ def _is_the_projects(answer: Answer) -> bool:
     told = [one for one in (*failures, *(answer.report.get('failures') or [])) if one]
     return bool(told) and all(
         one.get('mojo') in _OF_THE_SOURCES
-        or any(name.rpartition('.')[2] in _OF_THE_MODEL for name in one.get('exceptions') or ())
+        or any(name.rpartition('.')[2] in OF_THE_MODEL for name in one.get('exceptions') or ())
         for one in told
     )
 

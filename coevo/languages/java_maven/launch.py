@@ -67,6 +67,9 @@ _JVM_OPTIONS = (
 
 _OURS = re.compile(r'-javaagent:|-Xms|-XX:\+Use\w+GC$|-XX:InitialHeapSize=')
 
+# Packages of the JDK are open before, and `--add-opens` is no option.
+FIRST_WITH_MODULES = 9
+
 MEMORY_BYTES = 6 << 30
 DUMP_BYTES = 64 << 30  # of addresses, which the JVM reserves lavishly when it makes an archive
 DISK_BYTES = 2 << 30
@@ -189,7 +192,7 @@ class Launcher:
         yield from _JVM_OPTIONS
         if plan.archive is not None:
             yield f'-XX:SharedArchiveFile={plan.archive}'
-        if plan.override is not None:
+        if plan.override is not None and self.toolchain.jdk_feature >= FIRST_WITH_MODULES:
             yield from CURES[plan.override].jvm_options
         yield from _usable(_words(module.surefire.arg_line))
         yield f'-Dbasedir={TREE}/{module.path}'

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Iterator
-from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def builder_job(toolchain: Toolchain, mounts: Sequence[Mount], socket: Path) -> 
     class_path = ':'.join(tool_place(toolchain, path) for path in toolchain.builder_class_path)
     return Job(
         argv=(
-            str(toolchain.java),
+            str(toolchain.builder_home / 'bin' / 'java'),
             *_BUILDER_OPTIONS,
             '-cp',
             class_path,
@@ -69,7 +69,7 @@ def builder_job(toolchain: Toolchain, mounts: Sequence[Mount], socket: Path) -> 
         limits=LIMITS,
         environment={
             'PATH': '/usr/local/bin:/usr/bin:/bin',
-            'JAVA_HOME': str(toolchain.java_home),
+            'JAVA_HOME': str(toolchain.builder_home),
         },
     )
 
@@ -82,11 +82,11 @@ def tool_place(toolchain: Toolchain, path: Path) -> str:
     raise ValueError(f'{path} is no tool of ours')
 
 
-def build_request(image: Image, by: str = 'loop') -> list[str]:
-    """By Maven in the builder's own JVM (`loop`), or by its script (`command`)."""
+def build_request(image: Image, java_home: Path | None = None) -> list[str]:
+    """By Maven in the builder's own JVM, or by its own command on a JDK."""
     return [
         'build',
-        f'by={by}',
+        *([f'java_home={java_home}'] if java_home else []),
         f'source={WORKSPACE}/code/{image.rev}',
         f'work={BUILD_TREE}',
         *_repositories(),
@@ -104,33 +104,12 @@ def _repositories() -> Iterator[str]:
 
 
 def compile_request(
-    roots: Sequence[str], class_path: Sequence[str], compiler: Mapping[str, object]
+    roots: Sequence[str], class_path: Sequence[str], options: Iterable[str]
 ) -> list[str]:
-    """A test tree to compile, with javac's options as the module's POM has them."""
+    """A test tree to compile with options of javac."""
     return [
         'compile',
         *(f'root={root}' for root in roots),
         *(f'class_path={entry}' for entry in class_path),
-        *(f'option={option}' for option in _options(compiler)),
+        *(f'option={option}' for option in options),
     ]
-
-
-def _options(compiler: Mapping[str, object]) -> Iterator[str]:
-    release = compiler.get('release')
-    if release:
-        yield from ('--release', str(release))
-    else:
-        for name in ('source', 'target'):
-            if compiler.get(name):
-                yield from (f'-{name}', str(compiler[name]))
-    yield from ('-encoding', str(compiler.get('encoding') or 'UTF-8'))
-    if compiler.get('parameters'):
-        yield '-parameters'
-    if compiler.get('proc'):
-        yield f'-proc:{compiler["proc"]}'
-    processors = compiler.get('processors')
-    if isinstance(processors, list) and processors:
-        yield from ('-processor', ','.join(map(str, processors)))
-    arguments = compiler.get('arguments')
-    if isinstance(arguments, list):
-        yield from map(str, arguments)

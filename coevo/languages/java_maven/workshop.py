@@ -20,6 +20,7 @@ from coevo.languages.java_maven.compilation import is_of_the_parser
 from coevo.languages.java_maven.cures import cure
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.images import link_resources
+from coevo.languages.java_maven.javac_options import javac_options
 from coevo.languages.java_maven.launch import Plan
 from coevo.languages.java_maven.loans import lend
 from coevo.languages.java_maven.report import Module
@@ -59,7 +60,7 @@ class CellImage:
 
 
 class JavaWorkshop:
-    """Fulfils `coevo.languages.base.Workshop`; one per thread."""
+    """What a thread does with one JDK: all of `coevo.languages.base.Workshop` but pairs."""
 
     def __init__(self, yard: Yard) -> None:
         self._yard = yard
@@ -168,7 +169,7 @@ class JavaWorkshop:
         request = compile_request(
             [launcher.inside(root) for root in tests.source_roots(module)],
             list(launcher.compile_places(known, code, [cell.folder for cell in below])),
-            known.compiler,
+            javac_options(known.compiler, launcher.toolchain),
         )
         output = folder / module / known.test_classes
         answer = self._session.ask(request, output)

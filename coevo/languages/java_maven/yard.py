@@ -7,14 +7,11 @@ import hashlib
 import threading
 from collections.abc import Iterator
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
-from coevo.artifacts import ArtifactProxy
-from coevo.artifacts import upstreams
 from coevo.errors import Transient
 from coevo.folders import cache_folder
-from coevo.git import Repository
+from coevo.jdks import Jdk
 from coevo.junit import JUnitLibraries
 from coevo.junit import junit_libraries
 from coevo.languages.base import Build
@@ -38,13 +35,11 @@ from coevo.languages.java_maven.report import library_path
 from coevo.languages.java_maven.report import modules_of
 from coevo.languages.java_maven.session import Died
 from coevo.languages.java_maven.session import Session
+from coevo.languages.java_maven.site import Site
 from coevo.records import ClassPathEntry
 from coevo.records import Environment
 from coevo.sandbox import Mount
-from coevo.sandbox import open_sandbox
-from coevo.toolchain import Say
 from coevo.toolchain import toolchain
-from coevo.workspace import workspace
 
 # Wall seconds for one build or compilation; far beyond what a healthy one takes.
 BUILD_SECONDS = 1200.0
@@ -65,29 +60,19 @@ NO_JUNIT = JUnitLibraries(
 
 
 class Yard:
-    """Opened at once, but nothing is started before the first workshop asks for it."""
+    """Revisions built with one JDK; nothing is started before the first workshop asks for it."""
 
-    def __init__(
-        self,
-        repository: Repository,
-        *,
-        sandbox: str,
-        stack: ExitStack,
-        say: Say = lambda sentence: None,
-    ) -> None:
-        self._repository = repository
-        self.sandbox = open_sandbox(sandbox)
-        stack.callback(self.sandbox.close)
-        self.toolchain = toolchain(say)
-        self.root = stack.enter_context(workspace())
-        self.shared = cache_folder() / 'maven'
-        self.shared.mkdir(parents=True, exist_ok=True)
-        self._proxy = stack.enter_context(
-            ArtifactProxy(upstreams(), self.shared, self.root / 'artifacts')
-        )
+    def __init__(self, site: Site, chosen: Jdk | None = None) -> None:
+        self._repository = site.repository
+        self.sandbox = site.sandbox
+        self.toolchain = toolchain(site.say, chosen)
+        self.root = site.folder_for(self.toolchain)
+        self.shared = site.shared
+        self._proxy = site.proxy
         self._images: dict[str, tuple[Build, Image]] = {}
         self._junits: dict[tuple[str, ...], JUnit] = {}
-        self._attempts = Attempts()
+        tools = self.toolchain
+        self._attempts = Attempts(tools.java_home, in_a_loop=tools.java_home == tools.builder_home)
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
         settings.write(self.root)
@@ -101,6 +86,7 @@ class Yard:
             Mount(source=self.toolchain.libraries, target=f'{TOOLS}/libraries'),
             Mount(source=archives, target=ARCHIVES),
             *_foreign(self.toolchain.java_home),
+            *_foreign(self.toolchain.builder_home, unless=self.toolchain.java_home),
         )
         self.launcher = Launcher(toolchain=self.toolchain, workspace=self.root, mounts=self._mounts)
 
@@ -239,7 +225,9 @@ class Yard:
                 yield folder or '.'
 
 
-def _foreign(java_home: Path) -> Iterator[Mount]:
+def _foreign(java_home: Path, unless: Path | None = None) -> Iterator[Mount]:
     """A JDK that is not among the system's folders, which every sandbox sees."""
+    if java_home == unless:
+        return
     if not java_home.is_relative_to('/usr') or java_home.is_relative_to('/usr/local'):
         yield Mount(source=java_home.resolve(), target=str(java_home))

@@ -1,0 +1,130 @@
+"""Workshops for pairs: both ends are built with the same JDK, the first of a ladder that does it."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Sequence
+
+from coevo.jdks import Jdk
+from coevo.jdks import find_jdks
+from coevo.languages.base import Batch
+from coevo.languages.base import Build
+from coevo.languages.base import Compiled
+from coevo.languages.base import Loan
+from coevo.languages.base import Verdict
+from coevo.languages.java_maven.attempts import OF_THE_MODEL
+from coevo.languages.java_maven.jdk_choice import pair_ladder
+from coevo.languages.java_maven.site import Site
+from coevo.languages.java_maven.workshop import JavaWorkshop
+from coevo.languages.java_maven.yard import Yard
+from coevo.records import Environment
+from coevo.records import Pair
+from coevo.records import TestMethod
+
+BUILT = 'built'
+
+
+class Yards:
+    """A yard for each JDK that some pair needs; shared by all workshops of a run."""
+
+    def __init__(self, site: Site, jdks: Sequence[Jdk] | None = None) -> None:
+        self._site = site
+        self._jdks = tuple(find_jdks() if jdks is None else jdks)
+        self._yards: dict[Jdk | None, Yard] = {}
+        self._lock = threading.Lock()
+
+    def ladder(self, pair: Pair) -> tuple[Jdk | None, ...]:
+        """The JDKs to try; with none at hand, what the toolchain says of that."""
+        return pair_ladder(self._site.repository, pair, self._jdks) or (None,)
+
+    def yard(self, jdk: Jdk | None) -> Yard:
+        with self._lock:
+            if jdk not in self._yards:
+                self._yards[jdk] = Yard(self._site, jdk)
+            return self._yards[jdk]
+
+    def forget(self, rev: str) -> None:
+        """Remove what was built of a revision."""
+        for yard in tuple(self._yards.values()):
+            yard.forget(rev)
+
+
+class PairWorkshop:
+    """Fulfils `coevo.languages.base.Workshop`; one per thread, for one pair after the other."""
+
+    def __init__(self, yards: Yards) -> None:
+        self._yards = yards
+        self._workshops: dict[Jdk | None, JavaWorkshop] = {}
+        self._current: JavaWorkshop | None = None
+
+    def build(self, pair: Pair) -> tuple[Build, Build]:
+        """Both ends, by the first JDK that builds both; else by the first that builds most."""
+        best: tuple[Build, Build] | None = None
+        spent, tried = 0.0, []
+        for jdk in self._yards.ladder(pair):
+            workshop = self._workshop(jdk)
+            ends = workshop.build(pair.old.rev), workshop.build(pair.new.rev)
+            spent += sum(end.cpu_seconds for end in ends)
+            tried.append(ends[0].jdk)
+            if best is None or _worth(ends) > _worth(best):
+                best, self._current = ends, workshop
+            if _is_whole(best) or _is_hopeless(ends):
+                break
+        assert best is not None, 'a ladder is never empty'
+        return _told(best, spent, tuple(tried))
+
+    def compile(
+        self, tests_rev: str, code_rev: str, module: str, loan: Loan | None = None
+    ) -> Compiled:
+        return self._chosen.compile(tests_rev, code_rev, module, loan)
+
+    def differs(self, code_rev: str, module: str, loan: Loan) -> bool:
+        return self._chosen.differs(code_rev, module, loan)
+
+    def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
+        return self._chosen.compile_verdict(compiled, method)
+
+    def run(self, compiled: Compiled, methods: Sequence[TestMethod], override: str | None) -> Batch:
+        return self._chosen.run(compiled, methods, override)
+
+    def cure(self, verdict: Verdict) -> str | None:
+        return self._chosen.cure(verdict)
+
+    def environment(self, rev: str, module: str) -> Environment | None:
+        return self._chosen.environment(rev, module)
+
+    def close(self) -> None:
+        for workshop in self._workshops.values():
+            workshop.close()
+
+    @property
+    def _chosen(self) -> JavaWorkshop:
+        assert self._current is not None, 'a pair is built before it is used'
+        return self._current
+
+    def _workshop(self, jdk: Jdk | None) -> JavaWorkshop:
+        if jdk not in self._workshops:
+            self._workshops[jdk] = JavaWorkshop(self._yards.yard(jdk))
+        return self._workshops[jdk]
+
+
+def _is_whole(ends: tuple[Build, Build]) -> bool:
+    return all(end.summary == BUILT for end in ends)
+
+
+def _worth(ends: tuple[Build, Build]) -> tuple[int, int]:
+    """Usable ends, then modules built."""
+    modules = [why for end in ends for why in end.modules.values()]
+    return sum(end.failure is None for end in ends), sum(why is None for why in modules)
+
+
+def _is_hopeless(ends: tuple[Build, Build]) -> bool:
+    """Whether what failed fails on any JDK: a POM that cannot be read, a library that is gone."""
+    return any(end.failure in OF_THE_MODEL for end in ends)
+
+
+def _told(ends: tuple[Build, Build], spent: float, tried: tuple[str, ...]) -> tuple[Build, Build]:
+    """Both say what was tried; the first pays for all of it."""
+    old, new = (dataclasses.replace(end, jdks_tried=tried) for end in ends)
+    return dataclasses.replace(old, cpu_seconds=spent - new.cpu_seconds), new

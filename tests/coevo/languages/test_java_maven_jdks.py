@@ -1,0 +1,115 @@
+"""Which JDK a pair is built and run with."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from coevo.jdks import Jdk
+from coevo.jdks import find_jdks
+from coevo.languages.java_maven.jdk_choice import Demand
+from coevo.languages.java_maven.jdk_choice import ladder
+from coevo.languages.java_maven.jdk_choice import read_demand
+from coevo.records import Label
+from tests.projects import junit
+from tests.projects import mined
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+
+ALL = tuple(Jdk(home=Path(f'/jdk/{n}'), version=f'{n}.0.1') for n in (25, 8, 17, 11, 21))
+
+
+def jdks(*features: int) -> tuple[Jdk, ...]:
+    return tuple(jdk for jdk in ALL if jdk.feature in features)
+
+
+@pytest.mark.parametrize(
+    ('year', 'demand', 'there', 'order'),
+    [
+        (2014, Demand(lowest=6), (8, 11, 17, 21, 25), [8, 11, 17]),
+        (2020, Demand(lowest=8), (8, 11, 17, 21, 25), [11, 8, 17]),
+        (2023, Demand(lowest=8), (8, 11, 17, 21, 25), [17, 11, 21]),
+        (2023, Demand(lowest=21), (8, 11, 17, 21, 25), [21, 25]),
+        (2023, Demand(highest=11), (8, 11, 17, 21, 25), [11, 8]),
+        (2014, Demand(), (17,), [17]),
+        (2014, Demand(), (17, 25), [17, 25]),
+        (2014, Demand(lowest=8, highest=8), (17, 25), [17, 25]),
+        (2024, Demand(lowest=21), (17,), [17]),
+        (2024, Demand(), (), []),
+    ],
+)
+def test_the_usual_jdk_of_the_day_then_its_neighbours(
+    year: int, demand: Demand, there: tuple[int, ...], order: list[int]
+) -> None:
+    made = datetime(year, 6, 1, tzinfo=UTC)
+    assert [jdk.feature for jdk in ladder(demand, made, jdks(*there))] == order
+
+
+def test_without_a_date_17_comes_first() -> None:
+    assert ladder(Demand(), None, ALL)[0].feature == 17
+
+
+@pytest.mark.parametrize(
+    ('text', 'demand'),
+    [
+        ('<properties><maven.compiler.source>1.8</maven.compiler.source></properties>', (8, None)),
+        ('<properties><java.version>17</java.version></properties>', (17, None)),
+        ('<properties><jdk>11</jdk></properties>', (11, None)),
+        ('<properties><junit.version>5</junit.version></properties>', (None, None)),
+        (
+            (
+                '<properties><level>11</level></properties><build><plugins><plugin>'
+                '<artifactId>maven-compiler-plugin</artifactId>'
+                '<configuration><release>${level}</release></configuration></plugin></plugins></build>'
+            ),
+            (11, None),
+        ),
+        (
+            (
+                '<build><plugins><plugin><artifactId>maven-enforcer-plugin</artifactId><configuration>'
+                '<rules><requireJavaVersion><version>[11,18)</version></requireJavaVersion></rules>'
+                '</configuration></plugin></plugins></build>'
+            ),
+            (11, 17),
+        ),
+        ('<properties><java.version>latest', (None, None)),
+    ],
+)
+def test_what_a_pom_demands(text: str, demand: tuple[int | None, int | None]) -> None:
+    closed = text if text.endswith('latest') else f'<project xmlns="maven">{text}</project>'
+    found = read_demand(closed.encode())
+    assert (found.lowest, found.highest) == demand
+
+
+NEWER = '    public static int last() {{ return java.util.List.of({}).reversed().get(0); }}\n'
+
+
+@pytest.mark.jvm
+@pytest.mark.skipif(
+    not any(jdk.feature >= 21 for jdk in find_jdks())
+    or not any(jdk.feature == 17 for jdk in find_jdks()),
+    reason='needs a JDK 17 and one from 21 on',
+)
+def test_both_ends_are_built_with_the_jdk_that_builds_them(tmp_path: Path) -> None:
+    """The POM asks for 17, but the code for a method that 21 brought."""
+    seventeen = pom().replace('>8<', '>17<')
+    steps = [
+        {
+            'pom.xml': seventeen,
+            **source('Till', NEWER.format(number)),
+            **junit('TillTest', f'ends: assertEquals({number}, Till.last());'),
+        }
+        for number in (1, 2)
+    ]
+    found = mined(write(tmp_path / 'repository', steps), tmp_path / 'store')
+    (pair,) = found.pairs
+    assert (pair.build_old, pair.build_new) == ('built', 'built')
+    assert pair.jdk is not None
+    assert int(pair.jdk.partition('.')[0]) >= 21
+    assert next(version.partition('.')[0] for version in pair.jdks_tried) == '17'
+    assert pair.jdks_tried[-1] == pair.jdk
+    assert [row.label for row in found.methods] == [Label.UPDATE]
