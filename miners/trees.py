@@ -18,7 +18,8 @@ from coevo.syntax import JavaType
 from coevo.syntax import parse
 
 _LINK = '120000'
-_ROOTS = re.compile(r'(?:^|/)src/(main|test)/(?:(resources)/)?')
+# Beside src/test there are src/it, src/integration-test, src/testFixtures and the like.
+_ROOTS = re.compile(r'(?:^|/)src/(main|it|[\w-]*[tT]est[\w-]*)/(?:(resources)/)?')
 _BASEDIR = re.compile(r'^\$\{(?:project\.)?basedir\}/|^\./')
 
 
@@ -74,7 +75,7 @@ class Tree:
         if standard := _ROOTS.search(path):
             if standard[2]:
                 return None
-            return Side.TEST if standard[1] == 'test' else Side.SOURCE
+            return Side.SOURCE if standard[1] == 'main' else Side.TEST
         module = self.module(path)
         for folder, side in self._declared_folders(module):
             if path.startswith(folder):

@@ -5,18 +5,26 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.maven.execution.MavenSession;
+import org.apache.maven.model.Dependency;
 import org.apache.maven.plugin.MojoExecution;
 import org.apache.maven.plugin.PluginParameterExpressionEvaluator;
+import org.apache.maven.project.MavenProject;
 import org.codehaus.plexus.component.configurator.expression.ExpressionEvaluationException;
 import org.codehaus.plexus.util.xml.Xpp3Dom;
+import org.eclipse.aether.RepositorySystem;
+import org.eclipse.aether.resolution.DependencyResolutionException;
 
 /** How the compiler plugin would compile the tests, defaults included. */
 final class CompilerSettings {
     private final Xpp3Dom configuration;
     private final PluginParameterExpressionEvaluator evaluator;
+    private final MavenProject project;
+    private final Resolution resolution;
 
-    CompilerSettings(MojoExecution mojo, MavenSession session) {
+    CompilerSettings(MojoExecution mojo, MavenSession session, RepositorySystem repositories) {
         configuration = mojo.getConfiguration();
+        project = session.getCurrentProject();
+        resolution = new Resolution(repositories, session);
         evaluator = new PluginParameterExpressionEvaluator(session, mojo);
     }
 
@@ -28,10 +36,51 @@ final class CompilerSettings {
         map.put("encoding", value("encoding"));
         map.put("parameters", "true".equals(value("parameters")));
         map.put("proc", value("proc"));
-        map.put("processor_paths", child("annotationProcessorPaths").getChildCount() > 0);
+        map.put("processor_path", processorPath());
         map.put("processors", values("annotationProcessors"));
         map.put("arguments", arguments());
         return map;
+    }
+
+    /** The files of annotationProcessorPaths; none where there are no such, or they are not to be had. */
+    private List<String> processorPath() {
+        List<String> coordinates = new ArrayList<>();
+        for (Xpp3Dom path : child("annotationProcessorPaths").getChildren()) {
+            String group = text(path, "groupId");
+            String artifact = text(path, "artifactId");
+            String version = text(path, "version");
+            String type = text(path, "type") == null ? "jar" : text(path, "type");
+            String classifier = text(path, "classifier");
+            String known = version == null ? managed(group, artifact) : version;
+            if (group == null || artifact == null || known == null) {
+                continue;
+            }
+            String middle = classifier == null ? type : type + ":" + classifier;
+            coordinates.add(group + ":" + artifact + ":" + middle + ":" + known);
+        }
+        try {
+            return coordinates.isEmpty() ? coordinates : resolution.files(project, coordinates);
+        } catch (DependencyResolutionException e) {
+            return new ArrayList<>(); // the plugin fails for this itself, if it gets to run
+        }
+    }
+
+    /** The version that the project manages, which the plugin heeds since 3.12. */
+    private String managed(String group, String artifact) {
+        if (project.getDependencyManagement() == null) {
+            return null;
+        }
+        for (Dependency one : project.getDependencyManagement().getDependencies()) {
+            if (one.getGroupId().equals(group) && one.getArtifactId().equals(artifact)) {
+                return one.getVersion();
+            }
+        }
+        return null;
+    }
+
+    private String text(Xpp3Dom parent, String name) {
+        Xpp3Dom child = parent.getChild(name);
+        return child == null ? null : evaluate(child.getValue());
     }
 
     private List<String> arguments() {

@@ -12,6 +12,7 @@ import org.apache.maven.execution.MavenSession;
 import org.apache.maven.model.Resource;
 import org.apache.maven.plugin.MojoExecution;
 import org.apache.maven.project.MavenProject;
+import org.eclipse.aether.RepositorySystem;
 
 /** What is known of one project of the reactor; paths are absolute but for the module's own. */
 final class ProjectReport {
@@ -32,11 +33,11 @@ final class ProjectReport {
         }
     }
 
-    void mojo(MojoExecution mojo, MavenSession session) {
+    void mojo(MojoExecution mojo, MavenSession session, RepositorySystem repositories) {
         if (mojo.getArtifactId().equals("maven-compiler-plugin")
                 && mojo.getGoal().equals("testCompile")
                 && compiler == null) {
-            compiler = new CompilerSettings(mojo, session).toMap();
+            compiler = new CompilerSettings(mojo, session, repositories).toMap();
         }
     }
 

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import javax.inject.Inject;
 import javax.inject.Named;
 import javax.inject.Singleton;
 import org.apache.maven.eventspy.AbstractEventSpy;
@@ -19,6 +20,7 @@ import org.apache.maven.execution.MavenExecutionResult;
 import org.apache.maven.execution.MavenSession;
 import org.apache.maven.lifecycle.LifecycleExecutionException;
 import org.apache.maven.project.MavenProject;
+import org.eclipse.aether.RepositorySystem;
 
 /** Writes what Maven itself knows of the build, as JSON, to the file that a property names. */
 @Named
@@ -26,8 +28,14 @@ import org.apache.maven.project.MavenProject;
 public final class Reporter extends AbstractEventSpy {
     private final Map<MavenProject, ProjectReport> projects = new LinkedHashMap<>();
     private final List<Map<String, Object>> failures = new ArrayList<>();
+    private final RepositorySystem repositories;
     private MavenProject root;
     private Path file;
+
+    @Inject
+    Reporter(RepositorySystem repositories) {
+        this.repositories = repositories;
+    }
 
     @Override
     public void init(Context context) {
@@ -54,7 +62,7 @@ public final class Reporter extends AbstractEventSpy {
                 }
                 break;
             case MojoStarted:
-                report(event).mojo(event.getMojoExecution(), session);
+                report(event).mojo(event.getMojoExecution(), session, repositories);
                 break;
             case MojoFailed:
                 report(event).mojoFailed(event.getMojoExecution());

@@ -29,26 +29,39 @@ final class Resolution {
     /** Leave the files in resolution order as the project's context value "coevo.resolved". */
     void resolve(List<String> coordinates) throws MavenExecutionException {
         MavenProject project = session.getCurrentProject();
-        CollectRequest collect = new CollectRequest();
-        collect.setRepositories(project.getRemoteProjectRepositories());
-        for (String one : coordinates) {
-            collect.addDependency(new Dependency(new DefaultArtifact(one), "runtime"));
-        }
         try {
             List<Map<String, Object>> found =
-                    repositories
-                            .resolveDependencies(
-                                    session.getRepositorySession(),
-                                    new DependencyRequest(collect, null))
-                            .getArtifactResults()
-                            .stream()
-                            .map(ArtifactResult::getArtifact)
+                    artifacts(project, coordinates).stream()
                             .map(Resolution::describe)
                             .collect(Collectors.toList());
             project.setContextValue("coevo.resolved", found);
         } catch (DependencyResolutionException e) {
             throw new MavenExecutionException(e.getMessage(), e);
         }
+    }
+
+    /** The files of coordinates and of what they need, in resolution order. */
+    List<String> files(MavenProject project, List<String> coordinates)
+            throws DependencyResolutionException {
+        return artifacts(project, coordinates).stream()
+                .map(artifact -> artifact.getFile().getPath())
+                .collect(Collectors.toList());
+    }
+
+    private List<Artifact> artifacts(MavenProject project, List<String> coordinates)
+            throws DependencyResolutionException {
+        CollectRequest collect = new CollectRequest();
+        collect.setRepositories(project.getRemoteProjectRepositories());
+        for (String one : coordinates) {
+            collect.addDependency(new Dependency(new DefaultArtifact(one), "runtime"));
+        }
+        DependencyRequest request = new DependencyRequest(collect, null);
+        return repositories
+                .resolveDependencies(session.getRepositorySession(), request)
+                .getArtifactResults()
+                .stream()
+                .map(ArtifactResult::getArtifact)
+                .collect(Collectors.toList());
     }
 
     private static Map<String, Object> describe(Artifact artifact) {

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
 
+from coevo.languages.java_maven.places import REPOSITORY
+from coevo.languages.java_maven.report import library_path
 from coevo.toolchain import Toolchain
 
 # A JDK's own classes: files up to 8, an image since 9, when javac learnt to read another one's.
@@ -26,6 +28,11 @@ def javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[
         yield '-parameters'
     if compiler.get('proc'):
         yield f'-proc:{compiler["proc"]}'
+    processor_path = compiler.get('processor_path')
+    if isinstance(processor_path, list) and processor_path:
+        found = (library_path(str(path)) for path in processor_path)
+        places = [f'{REPOSITORY}/{path}' for path in found if path]
+        yield from ('-processorpath', os.pathsep.join(places))
     processors = compiler.get('processors')
     if isinstance(processors, list) and processors:
         yield from ('-processor', ','.join(map(str, processors)))
