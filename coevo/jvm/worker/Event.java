@@ -4,10 +4,19 @@ import java.util.List;
 
 /** A JSON object in the making. */
 final class Event {
-    private final StringBuilder text = new StringBuilder("{\"e\":");
+    private final StringBuilder text;
 
     Event(String kind) {
+        text = new StringBuilder("{\"e\":");
         quote(kind);
+    }
+
+    private Event(Event other) {
+        text = new StringBuilder(other.text);
+    }
+
+    Event copy() {
+        return new Event(this);
     }
 
     Event with(String key, String value) {

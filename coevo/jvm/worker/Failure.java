@@ -51,11 +51,23 @@ final class Failure {
 
     private Failure() {}
 
-    /** Add a throwable to a test's event. */
+    /**
+     * Add a throwable to a test's event. What the project's own exceptions throw when they are
+     * asked must not reach JUnit, which would let the failure be forgotten.
+     */
     static Event describe(Event event, Throwable thrown, boolean aborted) {
         if (thrown == null) {
             return event.with("outcome", aborted ? "skipped" : "error");
         }
+        try {
+            return described(event.copy(), thrown, aborted);
+        } catch (RuntimeException | Error broken) {
+            return event.with("outcome", aborted ? "skipped" : "error")
+                    .with("types", Collections.singletonList(thrown.getClass().getName()));
+        }
+    }
+
+    private static Event described(Event event, Throwable thrown, boolean aborted) {
         List<Throwable> causes = causes(thrown);
         List<String> types = new ArrayList<>();
         for (Throwable cause : causes) {

@@ -1,6 +1,8 @@
 package coevo.worker;
 
 import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import org.junit.platform.engine.FilterResult;
 import org.junit.platform.engine.TestDescriptor;
@@ -14,20 +16,19 @@ import org.junit.platform.launcher.TestPlan;
 /**
  * Turns what the JUnit Platform reports into test events of one target: what its method and all
  * below it do, and what fails above it. Other methods may run too (those it depends on, or all of
- * a class whose runner takes no filter); they say nothing about it.
+ * a class whose runner takes no filter); they say nothing about it. Events are kept until the
+ * target has ended: tests can get hold of this object, which therefore does not know the channel.
  */
 final class Listener implements TestExecutionListener {
     private final Target target;
-    private final Channel channel;
+    private final List<Event> events = new ArrayList<>();
     private String nested;
     private String types;
     private boolean byName;
     private TestPlan plan;
-    private int events;
 
-    Listener(Target target, Channel channel) {
+    Listener(Target target) {
         this.target = target;
-        this.channel = channel;
     }
 
     /**
@@ -43,8 +44,8 @@ final class Listener implements TestExecutionListener {
         return this;
     }
 
-    synchronized int events() {
-        return events;
+    synchronized List<Event> events() {
+        return new ArrayList<>(events);
     }
 
     /** Whether a class's test can be one of the target's. */
@@ -64,7 +65,7 @@ final class Listener implements TestExecutionListener {
     @Override
     public void executionSkipped(TestIdentifier test, String reason) {
         if (concerns(test)) {
-            send(test(test).with("outcome", "skipped").with("message", Failure.shorten(reason)));
+            add(test(test).with("outcome", "skipped").with("message", Failure.shorten(reason)));
         }
     }
 
@@ -75,7 +76,7 @@ final class Listener implements TestExecutionListener {
             return;
         }
         if (passed) {
-            send(test(test).with("outcome", "pass"));
+            add(test(test).with("outcome", "pass"));
             return;
         }
         Throwable thrown = result.getThrowable().orElse(null);
@@ -83,13 +84,13 @@ final class Listener implements TestExecutionListener {
             return;
         }
         boolean aborted = result.getStatus() == TestExecutionResult.Status.ABORTED;
-        send(Failure.describe(test(test), thrown, aborted));
+        add(Failure.describe(test(test), thrown, aborted));
     }
 
     /** An event for what happened outside of any test. */
     void report(String id, String display, Throwable thrown) {
         Event event = new Event("test").with("t", target.index);
-        send(Failure.describe(event.with("id", id).with("display", display), thrown, false));
+        add(Failure.describe(event.with("id", id).with("display", display), thrown, false));
     }
 
     private boolean concerns(TestIdentifier test) {
@@ -131,8 +132,7 @@ final class Listener implements TestExecutionListener {
                 .with("display", test.getDisplayName());
     }
 
-    private synchronized void send(Event event) {
-        events++;
-        channel.send(event);
+    private synchronized void add(Event event) {
+        events.add(event);
     }
 }

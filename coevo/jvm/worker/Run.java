@@ -26,7 +26,7 @@ final class Run {
         this.target = target;
         this.parameters = parameters;
         this.channel = channel;
-        this.listener = new Listener(target, channel);
+        this.listener = new Listener(target);
     }
 
     void execute() {
@@ -38,10 +38,14 @@ final class Run {
                 listener.report("class:" + name, name, thrown);
             }
         }
+        List<Event> events = listener.events();
+        for (Event event : events) {
+            channel.send(event);
+        }
         channel.send(
                 new Event("end")
                         .with("t", target.index)
-                        .with("tests", listener.events())
+                        .with("tests", events.size())
                         .with("cpu_ms", cpuMillis() - before));
     }
 
@@ -56,7 +60,7 @@ final class Run {
         if (method == null) {
             return;
         }
-        int before = listener.events();
+        int before = listener.events().size();
         DiscoverySelector whole = DiscoverySelectors.selectClass(type);
         try {
             launch(request(DiscoverySelectors.selectMethod(type, method)), type, method, false);
@@ -66,7 +70,7 @@ final class Run {
             }
             launch(request(whole), type, method, true); // it depends on methods not selected
         }
-        if (listener.events() == before) { // runners that name their tests themselves
+        if (listener.events().size() == before) { // runners that name their tests themselves
             PostDiscoveryFilter filter = listener::admits;
             launch(request(whole).filters(filter), type, method, true);
         }

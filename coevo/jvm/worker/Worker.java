@@ -2,6 +2,8 @@ package coevo.worker;
 
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -22,7 +24,8 @@ public final class Worker {
     private Worker() {}
 
     public static void main(String[] arguments) throws IOException {
-        List<String> request = read(new DataInputStream(System.in));
+        // Not System.in, in whose buffer the nonce would stay.
+        List<String> request = read(new DataInputStream(new FileInputStream(FileDescriptor.in)));
         System.setIn(new ByteArrayInputStream(new byte[0]));
         Channel channel = new Channel(Descriptor.open(3), request.get(0));
         int options = Integer.parseInt(request.get(1));
