@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +13,8 @@ from coevo.languages.java_maven.archives import Rehearsal
 from coevo.languages.java_maven.class_path import libraries_first
 from coevo.languages.java_maven.cures import CURES
 from coevo.languages.java_maven.images import Image
+from coevo.languages.java_maven.jvm_options import usable_environment
+from coevo.languages.java_maven.jvm_options import usable_options
 from coevo.languages.java_maven.places import REPOSITORY
 from coevo.languages.java_maven.places import TOOLS
 from coevo.languages.java_maven.places import TREE
@@ -64,8 +64,6 @@ _JVM_OPTIONS = (
     '-Duser.language=en',
     '-Duser.country=US',
 )
-
-_OURS = re.compile(r'-javaagent:|-Xms|-XX:\+Use\w+GC$|-XX:InitialHeapSize=')
 
 # Packages of the JDK are open before, and `--add-opens` is no option.
 FIRST_WITH_MODULES = 9
@@ -162,7 +160,7 @@ class Launcher:
             ),
             environment={
                 'JAVA_HOME': str(self.toolchain.java_home),
-                **module.surefire.environment,
+                **usable_environment(module.surefire.environment),
             },
         )
 
@@ -194,7 +192,7 @@ class Launcher:
             yield f'-XX:SharedArchiveFile={plan.archive}'
         if plan.override is not None and self.toolchain.jdk_feature >= FIRST_WITH_MODULES:
             yield from CURES[plan.override].jvm_options
-        yield from _usable(_words(module.surefire.arg_line))
+        yield from usable_options(module.surefire.arg_line)
         yield f'-Dbasedir={TREE}/{module.path}'
         yield from (f'-D{name}={value}' for name, value in module.surefire.properties.items())
         yield '-cp'
@@ -202,8 +200,12 @@ class Launcher:
         yield 'coevo.worker.Worker'
 
     def _class_path(self, plan: Plan) -> Iterator[str]:
-        """The project's own order, our cures before it, the engine that it lacks behind it."""
+        """The project's own order, our cures before it, the engine that it lacks behind it.
+
+        The worker comes first, lest a project's class stand for one of its.
+        """
         module = plan.module
+        yield f'{TOOLS}/programs/worker.jar'
         if plan.override is not None:
             yield from (self.library(artifact) for artifact in CURES[plan.override].libraries)
         yield from plan.junit.first
@@ -211,7 +213,6 @@ class Launcher:
         yield f'{TREE}/{module.path}/{module.classes}'
         yield from (_run_place(entry) for entry in module.class_path)
         yield from plan.junit.last
-        yield f'{TOOLS}/programs/worker.jar'
 
     def library(self, artifact: str) -> str:
         return f'{TOOLS}/libraries/{self.toolchain.library(artifact).name}'
@@ -228,19 +229,3 @@ def _run_place(entry: Entry) -> str:
     if entry.file is not None:
         return f'{TREE}/{entry.file}'
     return f'{REPOSITORY}/{entry.path}'
-
-
-def _words(line: str) -> Sequence[str]:
-    """A command line's words; a quote that is never closed is a character like any other."""
-    try:
-        return shlex.split(line)
-    except ValueError:
-        return line.split()
-
-
-def _usable(options: Sequence[str]) -> Iterator[str]:
-    """Options of surefire's argLine but agents, what only a running Maven can fill in, and choices
-    of a collector or of the first heap, which ours contradict."""
-    for option in options:
-        if '@{' not in option and '${' not in option and not _OURS.match(option):
-            yield option

@@ -1,0 +1,60 @@
+"""What of a project's own JVM options its tests are started with.
+
+Left out are agents and debuggers, what only a running Maven can fill in, choices of a collector or
+of the first heap, which ours contradict, and whatever would start another program than the worker.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+_REFUSED = re.compile(
+    r'-javaagent:|-agentlib:|-agentpath:|-Xrun|-Xdebug'
+    r'|-Xms|-XX:\+Use\w+GC$|-XX:InitialHeapSize='
+    r'|-XX:(Flags|VMOptionsFile)='
+    r'|[^-]'  # a main class, or @ and a file of more options
+)
+# Options whose value is the next word; of those below, the value is a program.
+_WITH_VALUE = (
+    *('--add-exports', '--add-modules', '--add-opens', '--add-reads', '--enable-native-access'),
+    *('--limit-modules', '--module-path', '-p', '--patch-module', '--upgrade-module-path'),
+    *('--class-path', '-classpath', '-cp', '--illegal-native-access'),
+)
+_PROGRAM = ('-jar', '--module', '-m', '--source')
+_UNFILLED = ('@{', '${')
+
+# Where a JVM finds more options than its command has.
+_VARIABLES = ('JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS', '_JAVA_OPTIONS')
+
+
+def usable_options(line: str) -> Iterator[str]:
+    """The words of a command line, such as surefire's argLine, that a test JVM is given."""
+    words = iter(_words(line))
+    for word in words:
+        value = next(words, None) if word in (*_WITH_VALUE, *_PROGRAM) else ''
+        if value is None or word in _PROGRAM or _REFUSED.match(word):
+            continue
+        if not any(mark in text for mark in _UNFILLED for text in (word, value)):
+            yield word
+            if value:
+                yield value
+
+
+def usable_environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Variables as they are, but for those that a JVM reads its options from."""
+    return {
+        name: shlex.join(usable_options(value)) if name in _VARIABLES else value
+        for name, value in variables.items()
+    }
+
+
+def _words(line: str) -> Sequence[str]:
+    """A command line's words; a quote that is never closed is a character like any other."""
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return line.split()

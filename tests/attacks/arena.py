@@ -1,0 +1,107 @@
+"""Run hostile test classes as a mined project's would be run: same command, same mounts."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.languages.base import Verdict
+from coevo.languages.java_maven.launch import JUnit
+from coevo.languages.java_maven.launch import Launcher
+from coevo.languages.java_maven.launch import Plan
+from coevo.languages.java_maven.places import TOOLS
+from coevo.languages.java_maven.places import WORKSPACE
+from coevo.languages.java_maven.report import Module
+from coevo.languages.java_maven.report import Surefire
+from coevo.languages.java_maven.runner import Target
+from coevo.languages.java_maven.runner import run_targets
+from coevo.sandbox import Mount
+from coevo.sandbox import Sandbox
+from coevo.toolchain import toolchain
+from tests.coevo.jvm import JUPITER
+from tests.coevo.jvm import PLATFORM
+from tests.coevo.jvm import REST
+from tests.coevo.jvm import VINTAGE
+from tests.coevo.jvm import javac
+from tests.coevo.jvm import libraries
+from tests.coevo.jvm import write
+
+TEST_CLASSES = 'target/test-classes'
+_LIBRARIES = (*VINTAGE, *JUPITER, *PLATFORM, *REST)
+
+MODULE = Module(
+    path='.',
+    index=0,
+    failure=None,
+    classes='target/classes',
+    test_classes=TEST_CLASSES,
+    test_source_roots=('src/test/java',),
+    test_folders=('src/test',),
+    class_path=(),
+    compiler={},
+    surefire=Surefire(),
+    overrides=(),
+    tests_compiled=False,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A compiled project: its tree as it lies in the workspace."""
+
+    root: Path
+    tree: Path
+
+    def plan(self, targets: Sequence[Target], surefire: Surefire) -> Plan:
+        library = self.launcher.library
+        return Plan(
+            module=dataclasses.replace(MODULE, surefire=surefire),
+            layers=(self.tree,),
+            junit=JUnit(first=(), last=tuple(map(library, _LIBRARIES))),
+            override=None,
+            targets=tuple(targets),
+        )
+
+    @property
+    def launcher(self) -> Launcher:
+        tools = toolchain()
+        mounts = (
+            Mount(source=self.root, target=WORKSPACE),
+            Mount(source=tools.tools, target=f'{TOOLS}/programs'),
+            Mount(source=tools.libraries, target=f'{TOOLS}/libraries'),
+        )
+        return Launcher(toolchain=tools, workspace=self.root, mounts=mounts)
+
+
+def project(
+    root: Path, sources: Mapping[str, str], resources: Mapping[str, str | bytes] | None = None
+) -> Project:
+    """Compile tests by class name, `p.XTest`, and lay resources beside them."""
+    folder = root / 'sources'
+    files = {f'{name.replace(".", "/")}.java': text for name, text in sources.items()}
+    write(folder, {name: textwrap.dedent(text) for name, text in files.items()})
+    classes = root / 'tree' / TEST_CLASSES
+    tools = toolchain()
+    javac(folder, classes, libraries(tools, *_LIBRARIES))
+    write(classes, resources or {})
+    return Project(root=root, tree=root / 'tree')
+
+
+def verdicts(
+    sandbox: Sandbox,
+    found: Project,
+    targets: Sequence[Target],
+    surefire: Surefire | None = None,
+) -> list[Verdict | None]:
+    plan = found.plan(targets, surefire or Surefire())
+    return list(run_targets(sandbox, found.launcher.job(plan), targets).verdicts)
+
+
+def target(
+    name: str, method: str = 'test', *, parameters: tuple[str, ...] = (), seconds: float = 20
+) -> Target:
+    return Target(classes=(name,), method=method, parameters=parameters, cpu_limit=seconds)
