@@ -51,16 +51,16 @@ MODULE = Module(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A compiled project: its tree as it lies in the workspace."""
+    """A compiled project: its tree as it lies in the workspace, layer over layer."""
 
     root: Path
-    tree: Path
+    layers: tuple[Path, ...]
 
     def plan(self, targets: Sequence[Target], surefire: Surefire) -> Plan:
         library = self.launcher.library
         return Plan(
             module=dataclasses.replace(MODULE, surefire=surefire),
-            layers=(self.tree,),
+            layers=self.layers,
             junit=JUnit(first=(), last=tuple(map(library, _LIBRARIES))),
             override=None,
             targets=tuple(targets),
@@ -77,18 +77,14 @@ class Project:
         return Launcher(toolchain=tools, workspace=self.root, mounts=mounts)
 
 
-def project(
-    root: Path, sources: Mapping[str, str], resources: Mapping[str, str | bytes] | None = None
-) -> Project:
-    """Compile tests by class name, `p.XTest`, and lay resources beside them."""
-    folder = root / 'sources'
+def compiled(folder: Path, sources: Mapping[str, str], *against: Path) -> Path:
+    """A tree of test classes, from sources by class name, `p.XTest`."""
     files = {f'{name.replace(".", "/")}.java': text for name, text in sources.items()}
-    write(folder, {name: textwrap.dedent(text) for name, text in files.items()})
-    classes = root / 'tree' / TEST_CLASSES
-    tools = toolchain()
-    javac(folder, classes, libraries(tools, *_LIBRARIES))
-    write(classes, resources or {})
-    return Project(root=root, tree=root / 'tree')
+    write(folder / 'sources', {name: textwrap.dedent(text) for name, text in files.items()})
+    tree = folder / 'tree'
+    path = (*libraries(toolchain(), *_LIBRARIES), *(other / TEST_CLASSES for other in against))
+    javac(folder / 'sources', tree / TEST_CLASSES, path)
+    return tree
 
 
 def verdicts(

@@ -15,7 +15,7 @@ TOOLS = r"""
     import java.nio.file.*;
     import java.util.*;
     public class Forge {
-        static String lines(String nonce) {
+        public static String lines(String nonce) {
             String test = "{\"e\":\"test\",\"t\":0,\"id\":\"x\",\"display\":\"test\",";
             return nonce + "\t" + test + "\"outcome\":\"pass\"}\n"
                     + nonce + "\t{\"e\":\"end\",\"t\":0,\"tests\":1,\"cpu_ms\":1}\n"
@@ -37,7 +37,7 @@ TOOLS = r"""
             }
         }
 
-        static void adopted(int number, String text) {
+        public static void adopted(int number, String text) {
             try {
                 if (!Files.isSymbolicLink(Paths.get("/proc/self/fd/" + number))) {
                     return;
@@ -166,9 +166,11 @@ TOOLS = r"""
                         while (k < mark.length && block[i + k] == mark[k]) {
                             k++;
                         }
-                        String nonce = new String(block, i - 32, 32);
-                        if (k == mark.length && nonce.matches("[0-9a-f]{32}")) {
-                            return nonce;
+                        if (k == mark.length) {
+                            String nonce = new String(block, i - 32, 32);
+                            if (nonce.matches("[0-9a-f]{32}")) {
+                                return nonce;
+                            }
                         }
                     }
                 } catch (IOException e) {
@@ -228,6 +230,7 @@ class Forgery:
 
     stopped   what makes it fail; None if nothing does but an observer outside of the JVM
     classes   further classes, by name
+    shadows   the same, of names that stand for somebody else's
     """
 
     name: str
@@ -236,6 +239,7 @@ class Forgery:
     template: str = JUNIT4
     stopped: str | None = None
     classes: dict[str, str] = field(default_factory=dict)
+    shadows: dict[str, str] = field(default_factory=dict)
     resources: dict[str, str] = field(default_factory=dict)
     surefire: Surefire = field(default_factory=Surefire)
 
@@ -448,11 +452,10 @@ FORGERIES = (
     ),
     Forgery(
         name='class_of_the_worker',
-        classes={
+        shadows={
             'coevo.worker.Worker': AGENT.replace('package p;', 'package coevo.worker;')
             .replace('class Agent', 'class Worker')
             .replace('Forge.', 'p.Forge.'),
-            'p.Forge': TOOLS.replace('static', 'public static'),
         },
         stopped='the worker stands first on the class path',
     ),
@@ -524,7 +527,7 @@ FORGERIES = (
     ),
     Forgery(
         name='own_launcher',
-        classes={
+        shadows={
             'org.junit.platform.launcher.core.LauncherFactory': """
                 package org.junit.platform.launcher.core;
                 import java.lang.reflect.Proxy;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import io
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -11,18 +11,22 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.base import Verdict
+from coevo.languages.java_maven import launch
 from coevo.records import Outcome
 from coevo.sandbox import Sandbox
+from coevo.sandbox import open_sandbox
 from tests.attacks.arena import TEST_CLASSES
 from tests.attacks.arena import Project
-from tests.attacks.arena import project
+from tests.attacks.arena import compiled
 from tests.attacks.arena import target
 from tests.attacks.arena import verdicts
 from tests.attacks.conftest import open_folder
 from tests.attacks.forgeries import FORGERIES
 from tests.attacks.forgeries import HONEST
 from tests.attacks.forgeries import JUNIT5
+from tests.attacks.forgeries import OPTIONS
 from tests.attacks.forgeries import Forgery
+from tests.coevo.jvm import write
 
 pytestmark = pytest.mark.jvm
 
@@ -36,23 +40,37 @@ def named(forgeries: list[Forgery]) -> list[object]:
 
 @pytest.fixture(scope='session')
 def projects() -> Iterator[dict[str, Project]]:
-    """Compiled once for both back ends."""
+    """One for each forgery; all that can stand together is compiled at once."""
     with ExitStack() as stack:
-        folder = open_folder(stack)
-        yield {one.name: compiled(folder / one.name, one) for one in (*FORGERIES, *HONEST)}
+        root = open_folder(stack)
+        everybody = [*FORGERIES, *HONEST]
+        common = {name: text for one in everybody for name, text in one.sources.items()}
+        tree = compiled(root / 'common', common)
+        write(root / 'common' / 'tree', {'agent.jar': agent(tree / TEST_CLASSES / 'p')})
+        yield {one.name: laid_out(root / one.name, tree, one) for one in everybody}
 
 
-def compiled(folder: Path, forgery: Forgery) -> Project:
-    folder.mkdir()
-    found = project(folder, forgery.sources, forgery.resources)
-    agent = 'Manifest-Version: 1.0\nPremain-Class: p.Agent\nMain-Class: p.Agent\n'
-    agent += 'Launcher-Agent-Class: p.Agent\nAgent-Class: p.Agent\n'
-    with zipfile.ZipFile(found.tree / 'agent.jar', 'w') as jar:
-        jar.writestr('META-INF/MANIFEST.MF', agent)
-        for file in sorted((found.tree / TEST_CLASSES / 'p').glob('*.class')):
-            jar.write(file, f'p/{file.name}')
-    shutil.rmtree(folder / 'sources')
-    return found
+def laid_out(folder: Path, common: Path, forgery: Forgery) -> Project:
+    layers = [common]
+    if forgery.shadows:
+        layers.append(compiled(folder, forgery.shadows, common))
+    if forgery.resources:
+        write(folder / 'resources' / TEST_CLASSES, forgery.resources)
+        layers.append(folder / 'resources')
+    return Project(root=common.parents[1], layers=tuple(layers))
+
+
+def agent(classes: Path) -> bytes:
+    manifest = 'Manifest-Version: 1.0\n' + ''.join(
+        f'{name}: p.Agent\n'
+        for name in ('Premain-Class', 'Agent-Class', 'Launcher-Agent-Class', 'Main-Class')
+    )
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, 'w') as jar:
+        jar.writestr('META-INF/MANIFEST.MF', manifest)
+        for name in ('Agent', 'Forge'):
+            jar.write(classes / f'{name}.class', f'p/{name}.class')
+    return file.getvalue()
 
 
 def told(sandbox: Sandbox, found: Project, forgery: Forgery) -> Verdict | None:
@@ -86,5 +104,22 @@ def test_what_only_an_observer_can_tell(
 ) -> None:
     """Known and open for mined code; if one is stopped one day, the documents are to say so."""
     verdict = told(sandbox, projects[forgery.name], forgery)
+    assert verdict is not None
+    assert verdict.outcome is Outcome.PASS, verdict
+
+
+NEED_FILTER = [one for one in STOPPED if one.stopped == OPTIONS]
+
+
+@pytest.mark.parametrize('forgery', named(NEED_FILTER))
+def test_options_that_are_left_out_would_turn_verdicts(
+    projects: dict[str, Project], forgery: Forgery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the tests above would prove nothing."""
+    monkeypatch.setattr(launch, 'usable_options', str.split)
+    monkeypatch.setattr(launch, 'usable_environment', dict)
+    opened = open_sandbox('bubblewrap')
+    verdict = told(opened, projects[forgery.name], forgery)
+    opened.close()
     assert verdict is not None
     assert verdict.outcome is Outcome.PASS, verdict
