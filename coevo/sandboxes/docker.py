@@ -210,7 +210,8 @@ def _command(job: Job) -> list[str]:
 def _settings(job: Job, lifeline: str) -> dict[str, Any]:
     limits = job.limits
     memory_bytes = limits.memory_bytes + 2 * limits.disk_bytes + layout.SHARED_MEMORY_BYTES
-    options = f'rw,exec,nosuid,nodev,mode=1777,size={limits.disk_bytes}'
+    owner = f'uid={_USER},gid={_USER},mode=1777'
+    options = f'rw,exec,nosuid,nodev,{owner},size={limits.disk_bytes}'
     return {
         'mounts': _mounts(job, lifeline),
         'tmpfs': {

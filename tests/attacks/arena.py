@@ -93,7 +93,7 @@ def verdicts(
     targets: Sequence[Target],
     surefire: Surefire | None = None,
 ) -> list[Verdict | None]:
-    plan = found.plan(targets, surefire or Surefire())
+    plan = found.launcher.arranged(found.plan(targets, surefire or Surefire()))
     return list(run_targets(sandbox, found.launcher.job(plan), targets).verdicts)
 
 
