@@ -13,6 +13,7 @@ from coevo.labels import BROKEN_CELL
 from coevo.labels import TRACKS
 from coevo.labels import deciding_cells
 from coevo.labels import label
+from coevo.reasons import Reason
 from coevo.records import Candidate
 from coevo.records import Cause
 from coevo.records import Cell
@@ -57,7 +58,7 @@ def decide(
     by_unit = label(candidate.change, {cell: r.unit_outcome for cell, r in cells.items()})
     label_by_module = by_unit if isinstance(by_unit, Label) else None
     if not isinstance(found, Label) and label_by_module is None:
-        return _dropped(found, _contradiction(found, cells))
+        return _contradicted(found, cells)
     own = found if isinstance(found, Label) else None
     cured = method_id in evaluation.cured
     cause = cause_of(own, cells, cured=cured) if own else None
@@ -119,14 +120,16 @@ def flake_upper_95(cells: Mapping[Cell, CellResult], candidate: Candidate) -> fl
     return round(1 - 0.05 ** (1 / min(runs)), 6) if runs else None
 
 
-def _contradiction(reason: str, cells: Mapping[Cell, CellResult]) -> str:
-    """What the cell that a reason names has shown: its signature, and what the machine withheld."""
+def _contradicted(reason: str, cells: Mapping[Cell, CellResult]) -> Decision:
+    """The drop, with what the cell that the reason names has shown."""
     found = next((r for cell, r in cells.items() if reason.startswith(f'{cell}_')), None)
     if found is None:
-        return ''
+        return _dropped(reason)
     verdict = found.deciding
+    if verdict.outcome is Outcome.UNBUILDABLE and verdict.signature == Reason.UNPINNED_DEPENDENCY:
+        return _dropped(Reason.UNPINNED_DEPENDENCY, reason)
     withheld = f'environment: {verdict.environment}' if verdict.environment else None
-    return ', '.join(filter(None, (verdict.signature, withheld)))
+    return _dropped(reason, ', '.join(filter(None, (verdict.signature, withheld))))
 
 
 def _dropped(reason: str, detail: str = '') -> Decision:

@@ -31,6 +31,7 @@ class Reason(StrEnum):
     NO_SOURCE_CHANGE = 'no_source_change'
     NEARER_STATE = 'nearer_state'
 
+    UNPINNED_DEPENDENCY = 'unpinned_dependency'
     FLAKY = 'flaky'
     ORDER_DEPENDENT = 'order_dependent'
 
@@ -65,6 +66,9 @@ _SIEVE = {
     Reason.NO_SOURCE_CHANGE: 'The pair changes tests only, and this test was not changed.',
 }
 _LABEL = {
+    Reason.UNPINNED_DEPENDENCY: (
+        'A dependency is a snapshot, a range or the latest: on another day it would be another one.'
+    ),
     Reason.FLAKY: 'Runs in the same order disagree in outcome or failure.',
     Reason.ORDER_DEPENDENT: 'The outcome depends on which tests ran before in the same JVM.',
 }

@@ -57,7 +57,19 @@ final class ProjectReport {
         failure.put("phase", failedPhase);
     }
 
+    /** Another day it would be another build, whatever came of it today. */
+    private void failIfUnpinned() {
+        Object coordinates = project.getContextValue(Tuning.UNPINNED);
+        if (coordinates != null) {
+            status = "failed";
+            failure = new LinkedHashMap<>();
+            failure.put("mojo", "unpinned_dependency");
+            failure.put("message", coordinates);
+        }
+    }
+
     Map<String, Object> toMap(Path root) {
+        failIfUnpinned();
         Path folder = project.getBasedir().toPath();
         String module = root.relativize(folder).toString().replace(File.separatorChar, '/');
         Map<String, Object> map = new LinkedHashMap<>();

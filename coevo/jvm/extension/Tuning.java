@@ -28,6 +28,9 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
     /** Context value of a project whose compiler level was raised. */
     static final String LEVEL_RAISED = "coevo.level_raised";
 
+    /** Context value of a project: the first of its dependencies that no version pins. */
+    static final String UNPINNED = "coevo.unpinned";
+
     /** Context value of a project whose tests are compiled by Maven. */
     static final String COMPILES_TESTS = "coevo.compiles_tests";
 
@@ -94,10 +97,12 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
         }
         String mode = session.getUserProperties().getProperty("coevo.compile_tests", "auto");
         Set<String> needed = testJars(session.getProjects());
+        Unpinned unpinned = new Unpinned(session.getProjects());
         for (MavenProject project : session.getProjects()) {
             boolean compile =
                     mode.equals("true") || mode.equals("auto") && needed.contains(key(project));
             tune(project, compile);
+            project.setContextValue(UNPINNED, unpinned.find(project));
         }
     }
 

@@ -24,8 +24,15 @@ LOOP, COMMAND = 'maven-loop', 'mvn'
 # What `_failures` makes of a build that could not say what became of it.
 WITHOUT_A_WORD = '[[], []]'
 
+# What Maven's extension calls a module that asks for whatever version there is on the day.
+UNPINNED = 'unpinned_dependency'
+
 # Failures of the project's own sources, libraries and POMs: the same however Maven is started.
-_OF_THE_SOURCES = ('maven-compiler-plugin:compile', 'maven-compiler-plugin:testCompile')
+_OF_THE_SOURCES = (
+    'maven-compiler-plugin:compile',
+    'maven-compiler-plugin:testCompile',
+    UNPINNED,
+)
 OF_THE_MODEL = (
     'ArtifactDescriptorException',
     'ArtifactNotFoundException',

@@ -14,6 +14,7 @@ from coevo.languages.base import Compiled
 from coevo.languages.base import Loan
 from coevo.languages.base import Verdict
 from coevo.languages.java_maven.attempts import OF_THE_MODEL
+from coevo.languages.java_maven.attempts import UNPINNED
 from coevo.languages.java_maven.jdk_choice import pair_ladder
 from coevo.languages.java_maven.site import Site
 from coevo.languages.java_maven.workshop import JavaWorkshop
@@ -121,7 +122,7 @@ def _worth(ends: tuple[Build, Build]) -> tuple[int, int]:
 
 def _is_hopeless(ends: tuple[Build, Build]) -> bool:
     """Whether what failed fails on any JDK: a POM that cannot be read, a library that is gone."""
-    return any(end.failure in OF_THE_MODEL for end in ends)
+    return any(end.failure in (*OF_THE_MODEL, UNPINNED) for end in ends)
 
 
 def _told(ends: tuple[Build, Build], spent: float, tried: tuple[str, ...]) -> tuple[Build, Build]:

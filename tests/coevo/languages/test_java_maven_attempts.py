@@ -42,3 +42,25 @@ def test_options_of_mavens_jvm_are_heeded_by_its_command_alone(tmp_path: Path) -
     assert built == {('built', 'mvn'), ('maven-antrun-plugin:run', 'maven-loop')}
     (update,) = found.methods
     assert (update.label, update.test_method) == (Label.UPDATE, 'sells')
+
+
+HAMCREST = """<dependency><groupId>org.hamcrest</groupId><artifactId>hamcrest</artifactId>
+    <version>{}</version></dependency>"""
+
+
+@pytest.mark.parametrize('version', ['[2.1,2.2]', 'LATEST', '2.3-SNAPSHOT'])
+def test_what_no_version_pins_drops_for_that_reason(tmp_path: Path, version: str) -> None:
+    open_pom = pom().replace('<dependencies>', f'<dependencies>{HAMCREST.format(version)}')
+    steps = [
+        {
+            'pom.xml': open_pom,
+            **source('Till', PRICE.format(number)),
+            **junit('TillTest', f'sells: assertEquals({number}, Till.price());'),
+        }
+        for number in (1, 2)
+    ]
+    found = mined(write(tmp_path / 'repository', steps), tmp_path / 'store')
+    assert [pair.build_new for pair in found.pairs] == ['unpinned_dependency']
+    assert [(drop.reason, drop.detail) for drop in found.drops] == [
+        ('unpinned_dependency', 'told_cold_unbuildable')
+    ]
