@@ -53,8 +53,8 @@ class Demand:
 def ladder(demand: Demand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
     """At most `MOST_TRIES` JDKs, one of each feature release, in the order to try them.
 
-    First the long-term release of the date, or the nearest above it that the demand allows; then the
-    nearest below and above by turns. A highest release that leaves none is passed over; so is a lowest, for the newest.
+    First the long-term release of the date, or the newest before it that the demand allows, or the
+    oldest after it; then the nearest below and above by turns. A highest release that leaves none is passed over; so is a lowest, for the newest.
     """
     known = {jdk.feature: jdk for jdk in reversed(jdks)}
     enough = sorted(feature for feature in known if feature >= (demand.lowest or 0))
@@ -62,10 +62,9 @@ def ladder(demand: Demand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[
         return (known[max(known)],) if known else ()
     allowed = [feature for feature in enough if feature <= (demand.highest or feature)] or enough
     wanted = max(usual(made), demand.lowest or 0)
-    upwards = [feature for feature in allowed if feature >= wanted]
-    downwards = [feature for feature in reversed(allowed) if feature < wanted]
-    first, *above = upwards or downwards[:1]
-    below = downwards if upwards else downwards[1:]
+    first = max((feature for feature in allowed if feature <= wanted), default=allowed[0])
+    below = [feature for feature in reversed(allowed) if feature < first]
+    above = [feature for feature in allowed if feature > first]
     turns = [jdk for both in zip_longest(below, above) for jdk in both if jdk is not None]
     return tuple(known[feature] for feature in (first, *turns)[:MOST_TRIES])
 

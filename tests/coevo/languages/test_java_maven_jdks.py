@@ -36,6 +36,8 @@ def jdks(*features: int) -> tuple[Jdk, ...]:
         (2023, Demand(lowest=21), (8, 11, 17, 21, 25), [21, 25]),
         (2023, Demand(highest=11), (8, 11, 17, 21, 25), [11, 8]),
         (2014, Demand(), (17,), [17]),
+        (2025, Demand(lowest=8), (17, 25), [17, 25]),
+        (2025, Demand(lowest=21), (17, 25), [25]),
         (2014, Demand(), (17, 25), [17, 25]),
         (2014, Demand(lowest=8, highest=8), (17, 25), [17, 25]),
         (2024, Demand(lowest=21), (17,), [17]),
