@@ -14,6 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
+from coevo.cache import Cache
+from coevo.cache import Known
+from coevo.cache import batch_key
 from coevo.errors import Transient
 from coevo.groups import Ends
 from coevo.groups import Group
@@ -44,6 +47,8 @@ from coevo.results import Wanted
 # Raised only when verdicts may change: it is part of the key of every segment and cached verdict.
 ENGINE_VERSION = 2
 
+NO_CACHE = Cache(None)
+
 _STEPS = {
     Order.GIVEN: Step.RUN_GIVEN,
     Order.REVERSED: Step.RUN_REVERSED,
@@ -56,26 +61,31 @@ class _Bench:
     """Where the groups of one pair are run, under one override or none."""
 
     workshop: Workshop
+    cache: Cache
     override: str | None = None
     cost: Cost = field(default_factory=Cost)
 
 
-def evaluate(workshop: Workshop, pair: Pair, wanted: Sequence[Wanted]) -> Evaluation:
+def evaluate(
+    workshop: Workshop, pair: Pair, wanted: Sequence[Wanted], cache: Cache = NO_CACHE
+) -> Evaluation:
     """Run the deciding cells of every wanted method; `wanted` in a fixed order."""
     old, new = workshop.build(pair)
     ends = Ends(old=old, new=new)
-    bench = _Bench(workshop=workshop)
+    bench = _Bench(workshop=workshop, cache=cache)
     for build in (ends.old, ends.new):
         bench.cost.add(Step.BUILD, build.cpu_seconds)
     settled = unbuildable(ends, wanted)
     groups = list(form_groups(workshop, ends, wanted, settled))
     for group in groups:
         bench.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
+        group.known = _recall(bench, group)
     _first_pass(bench, groups)
     _pass_all(bench, groups, Order.REVERSED)
     contradicted = _contradicted(wanted, results_of(settled, groups))
     _pass_all(bench, groups, Order.ALONE, without=contradicted)
     for group in groups:
+        _keep(bench, group)
         _repeat_where_split(bench, group)
     results = results_of(settled, groups)
     return Evaluation(
@@ -124,6 +134,7 @@ def _first_pass(bench: _Bench, groups: Sequence[Group]) -> None:
         for group in groups:
             for method_id in group.open_methods():
                 del group.runs[method_id]
+            group.known = {}
         _pass_all(bench, groups, Order.GIVEN)
 
 
@@ -146,7 +157,37 @@ def _pass_all(
             if method_id not in without and not group.timed_out_enough(method_id)
         ]
         for batch in _batches(chosen, order):
-            _run_batch(bench, group, batch, order)
+            if not _settle_known(group, batch, order):
+                _run_batch(bench, group, batch, order)
+
+
+def _settle_known(group: Group, batch: Sequence[str], order: Order) -> bool:
+    """Whether the cache had all of a batch; a part of it would be another process."""
+    known = [group.known.get((method_id, order)) for method_id in batch]
+    verdicts = [verdict for verdict in known if verdict is not None]
+    if len(verdicts) < len(batch):
+        return False
+    for method_id, verdict in zip(batch, verdicts, strict=True):
+        group.settle(method_id, verdict, order)
+    return True
+
+
+def _recall(bench: _Bench, group: Group) -> Known:
+    key = _key(bench, group)
+    return bench.cache.recall(key, group.open_methods()) if key else {}
+
+
+def _keep(bench: _Bench, group: Group) -> None:
+    key = _key(bench, group)
+    if key and bench.override is None:
+        bench.cache.keep(key, group.open_methods(), group.runs)
+
+
+def _key(bench: _Bench, group: Group) -> str | None:
+    """None where there is nothing to run."""
+    methods = [group.methods[method_id] for method_id in group.open_methods()]
+    content = bench.workshop.content(group.compiled) if methods else None
+    return batch_key(content, methods, str(ENGINE_VERSION)) if content else None
 
 
 def _batches(methods: list[str], order: Order) -> list[list[str]]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
+from coevo.cache import Known
 from coevo.labels import deciding_cells
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
@@ -52,6 +53,7 @@ class Group:
     compiled: Compiled
     methods: dict[str, TestMethod]
     runs: dict[str, list[Run]] = field(default_factory=dict)
+    known: Known = field(default_factory=dict)  # what the cache has of its batch
 
     def settle(self, method_id: str, verdict: Verdict, order: Order) -> None:
         self.runs.setdefault(method_id, []).append(Run(order=order, verdict=verdict))

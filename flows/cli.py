@@ -30,7 +30,12 @@ def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
     mine.add_argument('--walk', choices=[str(one) for one in Walk])
     mine.add_argument('--jobs', type=_positive, default=os.cpu_count() or 1, metavar='N')
     mine.add_argument('--sandbox', choices=SANDBOXES, default='bubblewrap')
-    mine.add_argument('--cache', type=Path, metavar='DIR', help='where tools and libraries lie')
+    mine.add_argument(
+        '--cache',
+        type=Path,
+        metavar='DIR',
+        help='where tools, libraries and verdicts that can be used again lie',
+    )
     mine.set_defaults(run=_mine)
     release = verbs.add_parser('release', help=PIPELINE_VERBS['release'])
     release.add_argument('--store', type=Path, default=Path('store'), metavar='DIR')
@@ -64,6 +69,7 @@ def _mine(arguments: argparse.Namespace) -> int:
         walk=Walk(arguments.walk or profile.walk),
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
+        cache=arguments.cache,
     )
     if arguments.cache:
         os.environ['COEVO_CACHE'] = str(arguments.cache.absolute())

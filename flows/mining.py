@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coevo.cache import Cache
 from coevo.evidence import decide
 from coevo.execution import ENGINE_VERSION
+from coevo.execution import NO_CACHE
 from coevo.execution import evaluate
 from coevo.git import CorruptObject
 from coevo.git import Repository
@@ -44,6 +46,7 @@ class Mine:
     repository: Repository
     profile: Profile
     sandbox: str
+    cache: Cache = NO_CACHE
 
 
 def segment_key(mine: Mine, pair: Pair) -> str:
@@ -76,7 +79,7 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
     evaluation, workshop = None, None
     if wanted:
         workshop = open_workshop()
-        evaluation = evaluate(workshop, pair, wanted)
+        evaluation = evaluate(workshop, pair, wanted, mine.cache)
     judged = list(_judge(wanted, evaluation, change))
     tracked = [item for item in judged if item.decision.track is not None]
     return Segment(

@@ -27,6 +27,11 @@ class MineOptions:
     sandbox: str = 'bubblewrap'
     cache: Path | None = None
 
+    @property
+    def executions(self) -> Path:
+        """Where verdicts are kept by content: in the cache that was named, else in the store."""
+        return (self.cache or self.store / 'cache') / 'executions'
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOptions:

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field
 
+from coevo.cache import Cache
 from coevo.errors import Fatal
 from coevo.execution import ENGINE_VERSION
 from coevo.git import Repository
@@ -93,7 +94,12 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
     partition = Partition(repo=clone.repo, language=java_maven.NAME, walk=options.walk)
     store = Store(options.store)
     with store.lock(partition):
-        mining = Mine(repository=repository, profile=options.profile, sandbox=options.sandbox)
+        mining = Mine(
+            repository=repository,
+            profile=options.profile,
+            sandbox=options.sandbox,
+            cache=Cache(options.executions),
+        )
         store.write_walk(partition, _walk_record(options, clone, mining, route, seen))
         report = MineReport(partition=partition, visited=len(seen.visited), pairs=len(seen.pairs))
         _mine_missing(options, mining, store, seen.pairs, report, listener)

@@ -104,6 +104,9 @@ class Workshop(Protocol):
     # the compiler's verdict on a test method, None where it compiles
     def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None: ...
 
+    # all that runs in a compiled cell may depend on, as a digest; None where that cannot be told
+    def content(self, compiled: Compiled) -> str | None: ...
+
     # runs test methods one after the other in one fresh process; the selection is never empty
     def run(
         self, compiled: Compiled, methods: Sequence[TestMethod], override: str | None

@@ -86,6 +86,9 @@ class PairWorkshop:
     def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
         return self._chosen.compile_verdict(compiled, method)
 
+    def content(self, compiled: Compiled) -> str | None:
+        return self._chosen.content(compiled)
+
     def run(self, compiled: Compiled, methods: Sequence[TestMethod], override: str | None) -> Batch:
         return self._chosen.run(compiled, methods, override)
 

@@ -87,6 +87,14 @@ class JavaWorkshop:
             outcome=Outcome.COMPILE_ERROR, signature=signature, syntax=is_of_the_parser(signature)
         )
 
+    def content(self, compiled: Compiled) -> str | None:
+        """Of whole trees: a test may read any file that is laid out beside it."""
+        module = self._module(compiled.code_rev, compiled.module, compiled.loan)
+        if module is None:
+            return None
+        junit = self._yard.junit(module, self._session)
+        return self._yard.content(compiled, module, junit)
+
     def run(self, compiled: Compiled, methods: Sequence[TestMethod], override: str | None) -> Batch:
         """A method of which no concrete class was compiled is missing; no process is asked."""
         cell = self._cell_of(compiled)

@@ -15,6 +15,7 @@ from coevo.jdks import Jdk
 from coevo.junit import JUnitLibraries
 from coevo.junit import junit_libraries
 from coevo.languages.base import Build
+from coevo.languages.base import Compiled
 from coevo.languages.java_maven import settings
 from coevo.languages.java_maven.archives import Archives
 from coevo.languages.java_maven.archives import archive_key
@@ -165,6 +166,24 @@ class Yard:
             first=tuple(map(place, chosen.first)),
             last=(*resolved, *map(place, chosen.last)),
         )
+
+    def content(self, compiled: Compiled, module: Module, junit: JUnit) -> str:
+        """A digest of both trees, the libraries, the settings and the tools of a cell."""
+        code = self.image(compiled.code_rev)
+        parts = (
+            *(
+                str(self._repository.header(rev).tree)
+                for rev in (compiled.code_rev, compiled.tests_rev)
+            ),
+            repr(module),
+            *(str(self._digest(code, entry)) for entry in module.class_path),
+            repr(junit),
+            self.toolchain.jdk,
+            *(folder.name for folder in (self.toolchain.tools, self.toolchain.libraries)),
+            self.sandbox.name,
+            repr(compiled.loan),
+        )
+        return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
 
     def environment(self, rev: str, module: str) -> Environment | None:
         """What it takes to build and run a module at a revision that was built."""
