@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from coevo.errors import Damaged
 from coevo.errors import Fatal
 from coevo.errors import Transient
 
@@ -101,7 +102,11 @@ def _query(arguments: argparse.Namespace) -> int:
 def _verify(arguments: argparse.Namespace) -> int:
     from coevo.verification import verify
 
-    findings = verify(arguments.snapshot)
+    try:
+        findings = verify(arguments.snapshot)
+    except Damaged as error:
+        print(f'coevo: {error}', file=sys.stderr)
+        return 1
     for finding in findings:
         print(f'{finding.table}: {finding.rule}: {finding.row} {finding.detail}'.rstrip())
     print('not good: see above' if findings else f'{arguments.snapshot}: good')

@@ -1,4 +1,4 @@
-"""The two errors that coevo raises on purpose; anything else is a bug and keeps its traceback."""
+"""The errors that coevo raises on purpose; anything else is a bug and keeps its traceback."""
 
 from __future__ import annotations
 
@@ -9,3 +9,7 @@ class Fatal(RuntimeError):
 
 class Transient(RuntimeError):
     """Trouble of ours (network, disk, memory, a daemon): worth another try, never a verdict."""
+
+
+class Damaged(Fatal):
+    """A snapshot of which something is missing or cannot be read: to `coevo verify` an answer."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
+from typing import cast
 
 from coevo import cutoffs
+from coevo.errors import Damaged
 from coevo.errors import Fatal
 from coevo.labels import TABLE
 from coevo.labels import Demand
@@ -57,25 +60,48 @@ def connect(path: Path, conditions: Mapping[str, str]) -> duckdb.DuckDBPyConnect
 
 
 def manifest(path: Path) -> dict[str, Any]:
-    """A snapshot's manifest; Fatal if there is none that this version can read."""
+    """A snapshot's manifest; Damaged if there is none, Fatal if this version is too old for it."""
+    if not path.is_dir():
+        raise Fatal(f'{path} is no snapshot: there is no such folder')
     try:
-        found: dict[str, Any] = json.loads((path / MANIFEST).read_bytes())
-        version = found['schema_version']
-    except (FileNotFoundError, NotADirectoryError):
-        raise Fatal(f'{path} is no snapshot: it has no {MANIFEST}') from None
-    except (ValueError, KeyError, TypeError):
-        raise Fatal(f'{path / MANIFEST} is damaged: get the snapshot again') from None
-    if version > SCHEMA_VERSION:
-        raise Fatal(f'{path} is of a newer schema ({version}): update coevo')
-    return found
+        found = json.loads((path / MANIFEST).read_bytes())
+    except FileNotFoundError:
+        raise Damaged(f'{path} is no snapshot: it has no {MANIFEST}') from None
+    except (ValueError, IsADirectoryError):
+        found = None
+    if not _is_manifest(found):
+        raise Damaged(f'{path / MANIFEST} is damaged: get the snapshot again')
+    if found['schema_version'] > SCHEMA_VERSION:
+        raise Fatal(f'{path} is of a newer schema ({found["schema_version"]}): update coevo')
+    return cast('dict[str, Any]', found)
+
+
+def _is_manifest(found: object) -> bool:
+    """Whether all that is read of a manifest is there; of a newer one, the version alone."""
+    if not isinstance(found, dict) or not isinstance(found.get('schema_version'), int):
+        return False
+    if found['schema_version'] > SCHEMA_VERSION:
+        return True
+    files, rows, walks = (found.get(name) for name in ('files', 'rows', 'walks'))
+    return (
+        isinstance(files, dict)
+        and _have(files.values(), {'size', 'sha256'})
+        and isinstance(rows, dict)
+        and isinstance(walks, list)
+        and _have(walks, {'repo', 'language', 'walk', 'pairs_unmined'})
+    )
+
+
+def _have(parts: Iterable[object], keys: set[str]) -> bool:
+    return all(isinstance(part, dict) and keys.issubset(part) for part in parts)
 
 
 def data_files(path: Path, table: str) -> tuple[Path, ...]:
-    """The Parquet files of a table, sorted; Fatal if there are none."""
+    """The Parquet files of a table, sorted; Damaged if there are none."""
     found = tuple(sorted((path / 'data' / table).glob('*.parquet')))
     if not found and table != 'timings':  # which are no part of what a snapshot promises
         manifest(path)
-        raise Fatal(f'{path} is not whole: data/{table} has no Parquet file; get it again')
+        raise Damaged(f'{path} is not whole: data/{table} has no Parquet file; get it again')
     return found
 
 

@@ -42,7 +42,7 @@ class Finding:
 
 
 def verify(path: Path) -> list[Finding]:
-    """What is off, the gravest first; empty for a good snapshot. Fatal if it is none at all."""
+    """What is off, the gravest first; empty for a good snapshot. Damaged if it is none at all."""
     manifest = snapshot.manifest(path)
     outside = list(_files(path, manifest)) or list(_tables(path, manifest))
     if outside:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from coevo import cli
 from coevo.cli import main
+from tests import snapshots
 
 
 @pytest.mark.parametrize(
@@ -20,11 +23,11 @@ from coevo.cli import main
         ('', 'VERB'),
         ('bogus', 'bogus'),
         ('query', 'snapshot'),
-        ('query nowhere', 'no manifest.json'),
+        ('query nowhere', 'no such folder'),
         ('query nowhere --after soon', 'soon'),
         ('query nowhere --track other', 'other'),
-        ('verify nowhere', 'no manifest.json'),
-        ('show nowhere 0', 'no manifest.json'),
+        ('verify nowhere', 'no such folder'),
+        ('show nowhere 0', 'no such folder'),
         ('mine here --jobs 0', "--jobs: '0' is not a number from 1 on"),
         ('mine here --jobs few', "--jobs: 'few' is not a number from 1 on"),
         ('mine here --walk about', "--walk: invalid choice: 'about'"),
@@ -50,18 +53,73 @@ def test_bad_words_give_one_sentence(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize('content', ['', '{', '[]', json.dumps({'files': 1})])
+BAD_MANIFESTS = {
+    'empty': '',
+    'cut off': '{',
+    'a list': '[]',
+    'without a version': json.dumps({'files': {}}),
+    'with another version': json.dumps({'schema_version': '1'}),
+    'without its files': json.dumps({'schema_version': 1, 'rows': {}, 'walks': []}),
+    'without a checksum': json.dumps(
+        {'schema_version': 1, 'rows': {}, 'walks': [], 'files': {'README.md': {'size': 1}}}
+    ),
+    'without a walk': json.dumps({'schema_version': 1, 'rows': {}, 'walks': [{}], 'files': {}}),
+}
+
+
+@pytest.mark.parametrize('case', BAD_MANIFESTS)
 def test_a_manifest_that_cannot_be_read(
-    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / 'manifest.json').write_text(content)
-    for words in (
-        ['verify', str(tmp_path)],
-        ['query', str(tmp_path)],
-        ['show', str(tmp_path), '0'],
+    """To `verify` that is the answer, to the others bad input."""
+    (tmp_path / 'manifest.json').write_text(BAD_MANIFESTS[case])
+    for words, status in (
+        (['verify', str(tmp_path)], 1),
+        (['query', str(tmp_path)], 2),
+        (['show', str(tmp_path), '0'], 2),
     ):
-        assert main(words) == 2
-        assert capsys.readouterr().err.endswith('is damaged: get the snapshot again\n')
+        assert main(words) == status
+        said = capsys.readouterr()
+        assert said.err == (
+            f'coevo: {tmp_path / "manifest.json"} is damaged: get the snapshot again\n'
+        )
+        assert not said.out
+
+
+def test_verify_says_no_to_what_is_not_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A manifest that is gone or a folder, files that are gone, cut off, or in no manifest."""
+    good = snapshots.make(tmp_path, 1)
+    part = 'data/pairs/part-0.parquet'
+    cases: dict[str, Callable[[Path], object]] = {
+        'has no manifest.json': lambda copy: (copy / 'manifest.json').unlink(),
+        'manifest.json is damaged': lambda copy: _made_a_folder(copy / 'manifest.json'),
+        f'pairs: file_missing: {part}': lambda copy: (copy / part).unlink(),
+        'drops: file_missing: data/drops': lambda copy: shutil.rmtree(copy / 'data'),
+        f'pairs: file_changed: {part}': lambda copy: os.truncate(copy / part, 9),
+        'not whole: data/pairs has no Parquet file': _without_pairs,
+    }
+    for number, (words, spoil) in enumerate(cases.items()):
+        copy = tmp_path / str(number)
+        shutil.copytree(good, copy)
+        spoil(copy)
+        assert main(['verify', str(copy)]) == 1
+        said = capsys.readouterr()
+        assert words in said.out + said.err
+
+
+def _made_a_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+def _without_pairs(snapshot: Path) -> None:
+    """A table that is gone from the manifest, too."""
+    manifest = json.loads((snapshot / 'manifest.json').read_bytes())
+    del manifest['files']['data/pairs/part-0.parquet']
+    (snapshot / 'manifest.json').write_text(json.dumps(manifest))
+    (snapshot / 'data/pairs/part-0.parquet').unlink()
 
 
 def test_mine_has_all_its_options(capsys: pytest.CaptureFixture[str]) -> None:

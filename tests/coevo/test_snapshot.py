@@ -240,8 +240,10 @@ def test_an_answer_is_written_whole_or_not_at_all(snapshot: Path, tmp_path: Path
 
 
 def test_what_is_no_snapshot_is_told(snapshot: Path, tmp_path: Path) -> None:
-    with pytest.raises(Fatal, match='is no snapshot'):
+    with pytest.raises(Fatal, match='no such folder'):
         coevo.open(tmp_path / 'nowhere')
+    with pytest.raises(Fatal, match='it has no manifest'):
+        coevo.open(tmp_path)
     (tmp_path / 'manifest.json').write_text('{')
     with pytest.raises(Fatal, match='damaged'):
         coevo.open(tmp_path)
