@@ -50,6 +50,7 @@ class Verdict:
     cpu_seconds: float = 0.0
     environment: str | None = None  # what the machine withheld, where that is why it failed
     syntax: bool = False  # whether the compiler could not even parse it
+    tampered: str | None = None  # why a pass is not to be believed, where it was observed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

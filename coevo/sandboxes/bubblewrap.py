@@ -72,7 +72,7 @@ class Bubblewrap:
     def _launch(self, job: Job, uid: int | None) -> Launched:
         popen, first = _start(self._bwrap, job, uid)
         tree = PidNamespace(popen.pid, first)
-        return Launched(popen=popen, tree=tree, forget=tree.close)
+        return Launched(popen=popen, tree=tree, forget=tree.close, network=lambda: first or 0)
 
 
 class PidNamespace:

@@ -52,6 +52,7 @@ _PREFIX = 'coevo-lifeline-'
 _LABEL = 'coevo.lifeline'
 _WALL_MARGIN_SECONDS = 60
 _KILL_SECONDS = 60
+_START_SECONDS = 60
 _POLL_SECONDS = 0.02
 
 # The daemon, not coevo, is a container's parent. coevo holds a lock while it lives; who gets it in
@@ -114,7 +115,7 @@ class Docker:
             )
         )
         tree = _Container(self, made.id, popen.pid)
-        return Launched(popen=popen, tree=tree, forget=tree.close)
+        return Launched(popen=popen, tree=tree, forget=tree.close, network=tree.first_process)
 
 
 class _Container:
@@ -147,6 +148,19 @@ class _Container:
             if self._client is not None:
                 signal.pidfd_send_signal(self._client, signal.SIGKILL)
         self._remove()
+
+    def first_process(self) -> int:
+        """As the host knows it, which must be the daemon's, too; Transient if there is none."""
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                state = self._api.inspect_container(self._name)['State']
+            except docker.errors.NotFound:
+                break
+            if state['Running'] and state['Pid']:
+                return int(state['Pid'])
+            time.sleep(_POLL_SECONDS)
+        raise Transient('a container does not start, or has ended already')
 
     def close(self) -> None:
         with self._guard:

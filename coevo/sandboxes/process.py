@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from typing import Self
 from typing import cast
 
 from coevo.sandboxes.job import Limits
+from coevo.sandboxes.listening import listen_in
 from coevo.sandboxes.spawning import Popen
 
 NOISE_BYTES = 64 * 1024
@@ -57,6 +59,14 @@ class SamePaths:
         return text
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a job sees paths, and who is in its network."""
+
+    paths: Paths
+    network: Callable[[], int | None]
+
+
 class Process:
     """A started job; safe from several threads.
 
@@ -71,14 +81,14 @@ class Process:
         tree: Tree,
         limits: Limits,
         ended: Callable[[], None],
-        paths: Paths,
+        places: Places,
     ) -> None:
         """Watch over a started process; `ended` is called once, when nothing of it is left."""
         self.stdin = cast(BinaryIO, popen.stdin)
         self.stdout = cast(BinaryIO, popen.stdout)
         self.exceeded: str | None = None
         self._popen, self._tree, self._limits, self._on_end = popen, tree, limits, ended
-        self._paths = paths
+        self._paths, self._network = places.paths, places.network
         self._started = time.monotonic()
         self._cpu_seconds = 0.0
         self._bug: BaseException | None = None
@@ -99,6 +109,13 @@ class Process:
     def outside(self, text: str) -> str:
         """A text from the job, with the sandbox's own paths again: undoes `inside`."""
         return self._paths.restore(text)
+
+    def listen(self) -> socket.socket:
+        """A socket that only this job can connect to, on its loopback; Transient if it has ended.
+
+        The job must wait meanwhile.
+        """
+        return listen_in(self._network())
 
     def noise(self) -> str:
         """The last 64 KiB of standard error."""

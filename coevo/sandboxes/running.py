@@ -12,6 +12,7 @@ from dataclasses import field
 from coevo.errors import Transient
 from coevo.sandboxes.job import Job
 from coevo.sandboxes.process import Paths
+from coevo.sandboxes.process import Places
 from coevo.sandboxes.process import Process
 from coevo.sandboxes.process import SamePaths
 from coevo.sandboxes.process import Tree
@@ -23,18 +24,24 @@ def _nothing() -> None:
     return
 
 
+def _no_process() -> int | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launched:
     """A job's outer process and its tree.
 
-    forget  called once, when nothing of the job is left
-    paths   see `Process.inside`
+    forget   called once, when nothing of the job is left
+    paths    see `Process.inside`
+    network  a process in the job's network, None where that is the host's
     """
 
     popen: Popen
     tree: Tree
     forget: Callable[[], None] = _nothing
     paths: Paths = field(default_factory=SamePaths)
+    network: Callable[[], int | None] = _no_process
 
 
 Launch = Callable[[Job, int | None], Launched]
@@ -89,4 +96,5 @@ class Running:
             launched.forget()
             give_back()
 
-        return Process(launched.popen, launched.tree, job.limits, ended, launched.paths)
+        places = Places(launched.paths, launched.network)
+        return Process(launched.popen, launched.tree, job.limits, ended, places)

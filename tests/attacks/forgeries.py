@@ -312,7 +312,7 @@ FORGERIES = (
     ),
     Forgery(
         name='standard_input',
-        body='String s = ""; for (String f : new String[] {"0", "3"}) try { s += new String('
+        body='String s = ""; for (String f : new String[] {"0"}) try { s += new String('
         'java.nio.file.Files.readAllBytes(java.nio.file.Paths.get("/proc/self/fd/" + f)));'
         ' } catch (java.io.IOException e) { s += e; } java.util.regex.Matcher m ='
         ' java.util.regex.Pattern.compile("[0-9a-f]{32}").matcher(s); if (m.find())'

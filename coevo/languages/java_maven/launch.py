@@ -40,6 +40,15 @@ cd "{TREE}/$folder"
 exec "$@" 3>&1 1>&2
 """
 
+# The same under observation: where to connect to is the first line of standard input.
+_OBSERVED = """\
+read -r port
+java=$1; shift
+exec "$java" "-agentlib:jdwp=transport=dt_socket,server=n,suspend=y,address=127.0.0.1:$port" \\
+    "$@" 3>&1 1>&2
+"""
+_LAY_OUT_OBSERVED = _LAY_OUT.replace('exec "$@" 3>&1 1>&2\n', _OBSERVED)
+
 # The same for a process that only lists what it loads, as far as it gets in a short time.
 _LIST = '(ulimit -t 10; timeout -s KILL 60 "$@" 3>/dev/null 1>&2) || true\ncat /tmp/coevo-classes'
 _LAY_OUT_AND_LIST = _LAY_OUT.replace('exec "$@" 3>&1 1>&2', _LIST)
@@ -94,6 +103,7 @@ class Plan:
     targets: tuple[Target, ...]
     class_path: tuple[str, ...] = ()  # as `Launcher.arranged` has it
     archive: str | None = None
+    observed: bool = False  # see `runner.run_observed`
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -147,8 +157,9 @@ class Launcher:
         layers = [self.inside(folder) for folder in plan.layers if folder.is_dir()]
         folder = f'{module.path}/{module.surefire.working_folder or ""}'
         cpu_seconds = sum(target.cpu_limit for target in plan.targets)
+        script = _LAY_OUT_OBSERVED if plan.observed else _LAY_OUT
         return Job(
-            argv=('/bin/sh', '-c', _LAY_OUT, 'sh', folder, *layers, '--', *self._command(plan)),
+            argv=('/bin/sh', '-c', script, 'sh', folder, *layers, '--', *self._command(plan)),
             mounts=self.mounts,
             limits=Limits(
                 cpu_seconds=cpu_seconds + LEAST_CPU_LIMIT,

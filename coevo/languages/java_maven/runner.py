@@ -12,16 +12,20 @@ import json
 import secrets
 import threading
 import time
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from typing import Any
 
 from coevo.languages.base import Batch
 from coevo.languages.base import Verdict
 from coevo.languages.java_maven.environment import withheld
+from coevo.languages.java_maven.observed_run import ObservedRun
+from coevo.languages.java_maven.observer import Watched
 from coevo.records import Outcome
 from coevo.sandbox import Job
 from coevo.sandbox import Process
@@ -42,12 +46,16 @@ _WORST_FIRST = tuple(Outcome)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A test method as the worker selects it: on every concrete class that has it."""
+    """A test method as the worker selects it: on every concrete class that has it.
+
+    expects  class names of throwables that its annotations expect, for `run_observed`
+    """
 
     classes: tuple[str, ...]
     method: str
     parameters: tuple[str, ...]
     cpu_limit: float = LEAST_CPU_LIMIT
+    expects: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,10 +70,38 @@ class _Heard:
 
 def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[Target]) -> Batch:
     """Run targets in order in one JVM; `job` starts the worker with its channel on stdout."""
+    return _run(sandbox, job, targets, lambda process: None)
+
+
+def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[Target]) -> Batch:
+    """The same for a plan that is `observed`: passes that were not seen are `tampered`."""
+    watched = [Watched(one.classes, one.method, one.parameters) for one in targets]
+    runs: list[ObservedRun] = []
+    batch = _run(sandbox, job, targets, lambda process: runs.append(ObservedRun(process, watched)))
+    seen = runs[0].disagreements([one.expects for one in targets])
+    told = zip(batch.verdicts, seen, strict=True)
+    return replace(
+        batch,
+        verdicts=tuple(
+            replace(verdict, tampered=reason)
+            if verdict is not None and verdict.outcome is Outcome.PASS
+            else verdict
+            for verdict, reason in told
+        ),
+    )
+
+
+def _run(
+    sandbox: Sandbox,
+    job: Job,
+    targets: Sequence[Target],
+    accompany: Callable[[Process], None],
+) -> Batch:
     nonce = secrets.token_hex(16)
     process = sandbox.start(job)
     heard = [_Heard() for _ in targets]
     try:
+        accompany(process)
         _send(process, nonce, targets)
         with _watch(process, heard, targets) as late:
             for event in _events(process, nonce):
