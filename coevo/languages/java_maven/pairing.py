@@ -24,6 +24,7 @@ from coevo.records import Pair
 from coevo.records import TestMethod
 
 BUILT = 'built'
+TOOK_TOO_LONG = 'builder_time'
 
 
 class Yards:
@@ -124,8 +125,11 @@ def _worth(ends: tuple[Build, Build]) -> tuple[int, int]:
 
 
 def _is_hopeless(ends: tuple[Build, Build]) -> bool:
-    """Whether what failed fails on any JDK: a POM that cannot be read, a library that is gone."""
-    return any(end.failure in (*OF_THE_MODEL, UNPINNED) for end in ends)
+    """Whether what failed fails on any JDK: a POM that cannot be read, a library that is gone.
+
+    So does, as far as anyone would wait for it, what took too long.
+    """
+    return any(end.failure in (*OF_THE_MODEL, UNPINNED, TOOK_TOO_LONG) for end in ends)
 
 
 def _told(ends: tuple[Build, Build], spent: float, tried: tuple[str, ...]) -> tuple[Build, Build]:
