@@ -11,6 +11,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Protocol
 
 
 class Walk(StrEnum):
@@ -226,6 +227,19 @@ class Pair:
 # -- rows of the snapshot's tables -----------------------------------------------------------------
 
 
+class Place(Protocol):
+    """Where in a walk something left the funnel: a pair, a row of one, or the walk itself."""
+
+    @property
+    def repo(self) -> str: ...
+
+    @property
+    def walk(self) -> Walk: ...
+
+    @property
+    def pair_id(self) -> str | None: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
     """Something that left the funnel. `key` names it in the stage's unit, unique in its stage.
@@ -241,6 +255,20 @@ class Drop:
     key: str
     reason: str
     detail: str = ''
+
+    @classmethod
+    def at(cls, stage: Stage, place: Place, key: str, reason: str, detail: str = '') -> Drop:
+        """A drop in the stage's own unit."""
+        return cls(
+            repo=place.repo,
+            walk=place.walk,
+            pair_id=place.pair_id,
+            stage=stage,
+            unit=stage.unit,
+            key=key,
+            reason=reason,
+            detail=detail,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

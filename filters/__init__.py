@@ -51,7 +51,7 @@ def sieve_pair(pair: Pair, profile: Profile) -> Drop | None:
     """Why a pair is dropped before it is even diffed, or None."""
     for filter_ in PAIR_FILTERS.values():
         if (reason := filter_.check(pair, profile)) is not None:
-            return _drop(pair, Stage.PAIR, pair.pair_id, reason)
+            return Drop.at(Stage.PAIR, pair, pair.pair_id, reason)
     return None
 
 
@@ -72,7 +72,7 @@ def sieve(
             kept.append(candidate)
         else:
             key = method_id(change.pair, candidate)
-            drops.append(_drop(change.pair, Stage.SIEVE, key, reason))
+            drops.append(Drop.at(Stage.SIEVE, change.pair, key, reason))
     return tuple(kept), tuple(drops)
 
 
@@ -82,7 +82,7 @@ def _judge_pair(change: PairChange, profile: Profile) -> Drop | None:
     case = Case(change=change, profile=profile)
     for filter_ in CHANGE_FILTERS.values():
         if (reason := filter_.check(case)) is not None:
-            return _drop(change.pair, Stage.PAIR, change.pair.pair_id, reason)
+            return Drop.at(Stage.PAIR, change.pair, change.pair.pair_id, reason)
     return None
 
 
@@ -91,15 +91,3 @@ def _judge(case: Case, candidate: Candidate) -> Reason | None:
         if (reason := filter_.check(case, candidate)) is not None:
             return reason
     return None
-
-
-def _drop(pair: Pair, stage: Stage, key: str, reason: Reason) -> Drop:
-    return Drop(
-        repo=pair.repo,
-        walk=pair.walk,
-        pair_id=pair.pair_id,
-        stage=stage,
-        unit=stage.unit,
-        key=key,
-        reason=reason,
-    )

@@ -31,7 +31,6 @@ from coevo.results import Wanted
 from filters import sieve
 from flows.rows import Judged
 from flows.rows import cell_rows
-from flows.rows import drop
 from flows.rows import method_row
 from flows.rows import pair_row
 from miners.changes import PairChange
@@ -114,7 +113,7 @@ def _unreadable(mine: Mine, pair: Pair, detail: str) -> Segment:
         pair=pair_row(change, None, candidates=0, sandbox=mine.sandbox),
         methods=(),
         cells=(),
-        drops=(drop(pair, Stage.PAIR, pair.pair_id, Reason.UNREADABLE_OBJECT, detail),),
+        drops=(Drop.at(Stage.PAIR, pair, pair.pair_id, Reason.UNREADABLE_OBJECT, detail),),
         environments=(),
         timings=(),
     )
@@ -140,9 +139,9 @@ def _drops(pair: Pair, judged: Sequence[Judged]) -> Iterator[Drop]:
     for item in judged:
         key, decision = item.wanted.method_id, item.decision
         if decision.reason is not None:
-            yield drop(pair, Stage.LABEL, key, decision.reason, decision.detail)
+            yield Drop.at(Stage.LABEL, pair, key, decision.reason, decision.detail)
         elif decision.no_track is not None:
-            yield drop(pair, Stage.TRACK, key, decision.no_track)
+            yield Drop.at(Stage.TRACK, pair, key, decision.no_track)
 
 
 def _environments(

@@ -13,11 +13,9 @@ from coevo.labels import CELL_ORDER
 from coevo.records import Candidate
 from coevo.records import Cell
 from coevo.records import CellRow
-from coevo.records import Drop
 from coevo.records import MethodRow
 from coevo.records import Pair
 from coevo.records import PairRow
-from coevo.records import Stage
 from coevo.records import TestMethod
 from coevo.results import CellResult
 from coevo.results import Evaluation
@@ -33,19 +31,6 @@ class Judged:
 
     wanted: Wanted
     decision: Decision
-
-
-def drop(pair: Pair, stage: Stage, key: str, reason: str, detail: str = '') -> Drop:
-    return Drop(
-        repo=pair.repo,
-        walk=pair.walk,
-        pair_id=pair.pair_id,
-        stage=stage,
-        unit=stage.unit,
-        key=key,
-        reason=reason,
-        detail=detail,
-    )
 
 
 def pair_row(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 
 from coevo.reasons import Reason
 from coevo.records import Commit
@@ -27,6 +28,7 @@ class Route:
     commits: int | None = None
     since: datetime | None = None
     until: datetime | None = None
+    pair_id: ClassVar[None] = None  # what is dropped here is no pair
 
     def pair(
         self, old: Commit, new: Commit, *, old_is_ancestor: bool, between: tuple[str, ...] = ()
@@ -41,13 +43,4 @@ class Route:
         )
 
     def drop(self, rev: str, reason: Reason, detail: str = '') -> Drop:
-        return Drop(
-            repo=self.repo,
-            walk=self.walk,
-            pair_id=None,
-            stage=Stage.WALK,
-            unit=Stage.WALK.unit,
-            key=rev,
-            reason=reason,
-            detail=detail,
-        )
+        return Drop.at(Stage.WALK, self, rev, reason, detail)

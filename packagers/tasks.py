@@ -69,7 +69,15 @@ def build_tasks(
         try:
             found = draft(group, maker.clone(group))
         except StartStateInvalid as error:
-            drops.append(_drop(group, str(error)))
+            drops.append(
+                Drop.at(
+                    Stage.TASK,
+                    group.rows[0],
+                    group.task_id,
+                    Reason.START_STATE_INVALID,
+                    str(error),
+                )
+            )
         else:
             same[found.content].append(found)
     tasks: list[TaskRow] = []
@@ -81,20 +89,6 @@ def build_tasks(
             rows = (*each.group.rows, *each.group.others)
             ids |= {(row.method_id, row.walk): first.group.task_id for row in rows}
     return tuple(sorted(tasks, key=lambda task: task.task_id)), ids, tuple(drops)
-
-
-def _drop(group: Group, detail: str) -> Drop:
-    row = group.rows[0]
-    return Drop(
-        repo=row.repo,
-        walk=row.walk,
-        pair_id=row.pair_id,
-        stage=Stage.TASK,
-        unit=Stage.TASK.unit,
-        key=group.task_id,
-        reason=Reason.START_STATE_INVALID,
-        detail=detail,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
