@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 
 from coevo.languages.java_maven.jdwp import Closed
 from coevo.languages.java_maven.jdwp import Debugger
@@ -26,6 +27,7 @@ from coevo.languages.java_maven.returns import returns
 
 _NO_CODE = 0x400 | 0x100 | 0x1000 | 0x40  # abstract, native, synthetic, bridge
 _NOT_PREPARED = 22
+_NATIVE = (1 << 64) - 1  # index of a frame; events say 0
 # Stops are dear: who throws more than this inside one invocation is no longer asked what.
 _EXCEPTIONS = 2000
 
@@ -176,9 +178,7 @@ class Observer:
     # -- what happens ----------------------------------------------------------------------------
 
     def _reach(self, thread: int, location: Location) -> None:
-        frames = self._debugger.frames(thread)
-        if not frames or frames[0] != location:
-            raise JdwpError('an event tells what its thread does not do')
+        frames = self._stack(thread, location)
         key = (location.type, location.method)
         if key in self._worker:
             self.seen.ended += 1
@@ -226,14 +226,21 @@ class Observer:
         if state.exceptions > _EXCEPTIONS:
             self._stop_asking(state)
             return
-        frames = self._debugger.frames(event.thread)
-        if not frames or frames[0] != event.location:
-            raise JdwpError('an event tells what its thread does not do')
+        frames = self._stack(event.thread, event.location)
         caught_at = len(frames) - self._catching(frames, event.catch)
         left = [one for one in state.open if one.depth > caught_at]
         if left:
             thrown = tuple(self._lineage(self._debugger.class_of(event.exception)))
             self._leave(event.thread, left[0].depth, thrown)
+
+    def _stack(self, thread: int, location: Location | None) -> list[Location]:
+        """A thread's frames; JdwpError if it is not where an event has it."""
+        frames = self._debugger.frames(thread)
+        for top in frames[:1]:
+            known = replace(top, index=0) if top.index == _NATIVE else top
+            if location is not None and replace(location, tag=top.tag) == known:
+                return frames
+        raise JdwpError('an event tells what its thread does not do')
 
     @staticmethod
     def _catching(frames: Sequence[Location], catch: Location | None) -> int:
