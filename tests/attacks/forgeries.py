@@ -135,6 +135,51 @@ TOOLS = r"""
             }
         }
 
+        /** In place of all that a listener has heard. */
+        static void pass(Object listener) throws Exception {
+            Field events = listener.getClass().getDeclaredField("events");
+            events.setAccessible(true);
+            Constructor<?> make = Class.forName("coevo.worker.Event")
+                    .getDeclaredConstructor(String.class);
+            make.setAccessible(true);
+            Object event = make.newInstance("test");
+            Method number = event.getClass().getDeclaredMethod("with", String.class, long.class);
+            Method text = event.getClass().getDeclaredMethod("with", String.class, String.class);
+            number.setAccessible(true);
+            text.setAccessible(true);
+            number.invoke(event, "t", 0L);
+            text.invoke(event, "outcome", "pass");
+            @SuppressWarnings("unchecked") List<Object> list = (List<Object>) events.get(listener);
+            list.clear();
+            list.add(event);
+        }
+
+        /** Says what the debugger's agent would say at a breakpoint. */
+        static void debug() throws IOException {
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            DataOutputStream out = new DataOutputStream(bytes);
+            out.writeInt(11 + 1 + 4 + 1 + 4 + 8 + 1 + 24);
+            out.writeInt(7);
+            out.write(new byte[] {0, 64, 100, 1, 0, 0, 0, 1, 2, 0, 0, 0, 1});
+            out.writeLong(1);
+            out.write(1);
+            for (int i = 1; i < 4; i++) {
+                out.writeLong(i);
+            }
+            for (int i = 3; i < 64; i++) {
+                try {
+                    Path link = Files.readSymbolicLink(Paths.get("/proc/self/fd/" + i));
+                    if (link.toString().startsWith("socket")) {
+                        FileDescriptor descriptor = new FileDescriptor();
+                        unsafe().putInt(descriptor, 12L, i);
+                        new FileOutputStream(descriptor).write(bytes.toByteArray());
+                    }
+                } catch (IOException none) {
+                    continue;
+                }
+            }
+        }
+
         /** The nonce wherever in this process's memory an event still lies. */
         static String nonceInMemory() throws IOException {
             byte[] mark = "\t{\"e\":\"begin\"".getBytes();
@@ -523,6 +568,20 @@ FORGERIES = (
     Forgery(
         name='own_memory',
         body='String nonce = Forge.nonceInMemory(); assertNotNull(nonce);'
+        ' Forge.adopted(3, Forge.lines(nonce)); Runtime.getRuntime().halt(0);',
+    ),
+    Forgery(
+        name='edits_the_listener',
+        template=JUNIT5,
+        more='static ExtensionContext context; @RegisterExtension BeforeEachCallback hook ='
+        ' c -> context = c; @AfterAll static void after() throws Exception {'
+        ' for (Object one : Forge.reachable(context).keySet())'
+        ' if (one.getClass().getName().equals("coevo.worker.Listener")) Forge.pass(one); }',
+        body=FAIL,
+    ),
+    Forgery(
+        name='writes_to_the_debugger',
+        body='String nonce = Forge.nonceInMemory(); Forge.debug();'
         ' Forge.adopted(3, Forge.lines(nonce)); Runtime.getRuntime().halt(0);',
     ),
     Forgery(
