@@ -62,6 +62,8 @@ class PairWorkshop:
 
     def build(self, pair: Pair) -> tuple[Build, Build]:
         """Both ends, by the first JDK that builds both; else by the first that builds most."""
+        for workshop in self._workshops.values():
+            workshop.keep_only({pair.old.rev, pair.new.rev})
         best: tuple[Build, Build] | None = None
         spent, tried = 0.0, []
         for jdk in self._yards.ladder(pair):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,9 +40,6 @@ from coevo.records import short_hash
 
 MODULE_ABSENT = 'module_absent'
 
-# Compiled cells kept at hand; those of pairs that are done are not asked for again.
-CELLS_AT_HAND = 64
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellImage:
@@ -70,6 +69,12 @@ class JavaWorkshop:
 
     def build(self, rev: str) -> Build:
         return self._yard.build(rev, self._session)
+
+    def keep_only(self, revs: Collection[str]) -> None:
+        """Remove compiled cells of any other revision."""
+        for key in tuple(self._cells):
+            if not {key[0], key[1]}.issubset(revs):
+                shutil.rmtree(self._cells.pop(key).folder, ignore_errors=True)
 
     def compile(
         self, tests_rev: str, code_rev: str, module: str, loan: Loan | None = None
@@ -159,8 +164,6 @@ class JavaWorkshop:
     ) -> CellImage:
         key = (tests_rev, code_rev, module, loan)
         if key not in self._cells:
-            if len(self._cells) >= CELLS_AT_HAND:
-                self._cells.clear()
             self._cells[key] = self._compile(tests_rev, code_rev, module, loan)
         return self._cells[key]
 

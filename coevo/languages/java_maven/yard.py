@@ -36,6 +36,9 @@ from coevo.languages.java_maven.report import library_path
 from coevo.languages.java_maven.report import modules_of
 from coevo.languages.java_maven.session import Died
 from coevo.languages.java_maven.session import Session
+from coevo.languages.java_maven.sharing import can_share
+from coevo.languages.java_maven.sharing import differing
+from coevo.languages.java_maven.sharing import share
 from coevo.languages.java_maven.site import Site
 from coevo.records import ClassPathEntry
 from coevo.records import Environment
@@ -76,6 +79,7 @@ class Yard:
         self._attempts = Attempts(tools.java_home, in_a_loop=tools.java_home == tools.builder_home)
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
+        self._sharing = threading.Lock()  # an image is not removed while another one takes of it
         settings.write(self.root)
         archives = cache_folder() / 'archives'
         archives.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -126,13 +130,15 @@ class Yard:
         with lock:
             if rev in self._images:
                 return dataclasses.replace(self._images[rev][0], cpu_seconds=0.0)
-            self._images[rev] = self._build(rev, session)
+            image = self._laid_out(rev)
+            self._images[rev] = self._shared(image) or self._build(image, session)
             return self._images[rev][0]
 
     def forget(self, rev: str) -> None:
-        found = self._images.pop(rev, None)
-        if found is not None:
-            found[1].remove()
+        with self._sharing:
+            found = self._images.pop(rev, None)
+            if found is not None:
+                found[1].remove()
 
     def folder(self, *names: str) -> Path:
         """A folder of the workspace, its parents made."""
@@ -211,11 +217,28 @@ class Yard:
         file = image.code / entry.file if entry.file else None
         return hashlib.sha256(file.read_bytes()).hexdigest() if file and file.is_file() else None
 
-    def _build(self, rev: str, session: Session) -> tuple[Build, Image]:
-        empty = Image(rev=rev, root=self.root, modules={})
-        empty.remove()  # what a try that trouble of ours ended may have left
-        empty.code.parent.mkdir(parents=True, exist_ok=True)
-        self._repository.materialise(rev, empty.code)
+    def _laid_out(self, rev: str) -> Image:
+        """A revision's tree, and nothing that Maven made."""
+        image = Image(rev=rev, root=self.root, modules={})
+        image.remove()  # what a try that trouble of ours ended may have left
+        image.code.parent.mkdir(parents=True, exist_ok=True)
+        self._repository.materialise(rev, image.code)
+        return image
+
+    def _shared(self, empty: Image) -> tuple[Build, Image] | None:
+        """The build of a revision that differs in test sources alone, if one is at hand."""
+        tree = self._repository.tree(empty.rev)
+        with self._sharing:
+            for build, donor in tuple(self._images.values()):
+                changed = differing(tree, self._repository.tree(donor.rev))
+                if build.failure is None and can_share(donor, changed):
+                    share(donor, empty)
+                    image = dataclasses.replace(empty, modules=donor.modules)
+                    separate(image, tuple(sorted({*image.modules, *self._poms(image.rev)})))
+                    return dataclasses.replace(build, rev=image.rev, cpu_seconds=0.0), image
+        return None
+
+    def _build(self, empty: Image, session: Session) -> tuple[Build, Image]:
         trouble_before = self._proxy.trouble
         attempt = self._attempts.build(empty, session)
         answer = attempt.answer
@@ -223,10 +246,10 @@ class Yard:
             raise Transient('libraries could not be fetched; check the network')
         modules = {} if isinstance(answer, Died) else modules_of(answer.report)
         image = dataclasses.replace(empty, modules=modules)
-        separate(image, tuple(sorted({*modules, *self._poms(rev)})))
+        separate(image, tuple(sorted({*modules, *self._poms(empty.rev)})))
         built = [module for module in modules.values() if module.failure is None]
         build = Build(
-            rev=rev,
+            rev=empty.rev,
             failure=None if built else why(answer, modules),
             modules={name: module.failure for name, module in modules.items()},
             overrides=tuple(sorted({o for module in built for o in module.overrides})),

@@ -1,0 +1,81 @@
+"""A revision that differs in test sources alone is not built again; any other is."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import NamedTuple
+
+import pytest
+
+from coevo.git import Repository
+from coevo.languages.base import Build
+from coevo.languages.java_maven.session import Session
+from coevo.languages.java_maven.site import Site
+from coevo.languages.java_maven.yard import Yard
+from tests.projects import junit
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+from tests.repos import git
+
+pytestmark = pytest.mark.jvm
+
+STEPS = {
+    'first': {
+        'pom.xml': pom(),
+        **source('Till', '    public static int last() { return 1; }\n'),
+        **junit('TillTest', 'rings: assertEquals(1, Till.last());'),
+    },
+    'tests': junit('TillTest', 'rings: assertEquals(2, Till.last());'),
+    'resource': {'src/test/resources/till.txt': 'one'},
+    'data': {'src/test/java/shop/till.txt': 'one'},
+    'code': source('Till', '    public static int last() { return 2; }\n'),
+    'more': junit('OtherTest', 'rings: assertEquals(2, Till.last());'),
+}
+
+
+class Built(NamedTuple):
+    build: Build
+    classes: int  # the inode of the class that was compiled
+    test: str
+
+
+@pytest.fixture(scope='module')
+def builds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
+    """Each step's build while those before it are at hand."""
+    folder = write(tmp_path_factory.mktemp('shop') / 'repository', list(STEPS.values()))
+    repository = Repository(folder / '.git')
+    revs = git(folder, 'rev-list', '--reverse', 'HEAD').split()
+    with ExitStack() as stack:
+        yard = Yard(Site(repository, sandbox='bubblewrap', stack=stack))
+        session = yard.session()
+        stack.callback(session.close)
+        return {name: built(yard, rev, session) for name, rev in zip(STEPS, revs, strict=True)}
+
+
+def built(yard: Yard, rev: str, session: Session) -> Built:
+    build, image = yard.build(rev, session), yard.image(rev)
+    assert (build.summary, build.rev) == ('built', rev)
+    (tests,) = image.source_roots('.')
+    (made,) = image.code.rglob('Till.class')
+    return Built(build, made.stat().st_ino, (tests / 'shop/TillTest.java').read_text())
+
+
+@pytest.mark.parametrize(('step', 'donor'), [('tests', 'first'), ('more', 'code')])
+def test_where_tests_alone_differ_nothing_is_built(
+    builds: dict[str, Built], step: str, donor: str
+) -> None:
+    assert builds[step].build.cpu_seconds == 0
+    assert builds[step].classes == builds[donor].classes
+
+
+def test_a_shared_build_has_its_own_tests(builds: dict[str, Built]) -> None:
+    assert 'assertEquals(1' in builds['first'].test
+    assert 'assertEquals(2' in builds['tests'].test
+
+
+@pytest.mark.parametrize('step', ['resource', 'data', 'code'])
+def test_any_other_change_is_built(builds: dict[str, Built], step: str) -> None:
+    others = {built.classes for name, built in builds.items() if name not in (step, 'more')}
+    assert builds[step].build.cpu_seconds > 0
+    assert builds[step].classes not in others
