@@ -47,7 +47,10 @@ def run_git(git_dir: Path, *arguments: str, stdin: bytes = b'') -> bytes:
     )
     if done.returncode:
         lines = done.stderr.decode('utf-8', 'replace').strip().splitlines()
-        raise Fatal(f'git {arguments[0]} failed: {lines[0] if lines else done.returncode}')
+        raise Fatal(
+            f'git {arguments[0]} failed in {git_dir} ({lines[0] if lines else done.returncode}); '
+            'if that clone is damaged, delete it and run again'
+        )
     return done.stdout
 
 

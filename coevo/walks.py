@@ -9,8 +9,9 @@ from coevo.reasons import Reason
 from coevo.records import Drop
 from coevo.records import RepositoryRow
 
-# A walk that goes less far back says this of the commit where it ends: it knows less, not better.
-_END_OF_WALK = Reason.OLDEST_STATE
+# A walk that goes less far back says the one of the commit where it ends, a walk over a damaged
+# clone the other: they know less, not better.
+_KNOWS_LESS = (Reason.OLDEST_STATE, Reason.UNREADABLE_COMMIT)
 
 # The pairs that end at a commit, or why there are none.
 _Verdict = tuple[str, ...] | Drop
@@ -57,11 +58,11 @@ def _verdicts(record: WalkRecord) -> dict[str, _Verdict]:
 
 
 def _knows_more(old: _Verdict | None, new: _Verdict) -> bool:
-    """Whether a record that is to be replaced saw further back from a commit than the new one."""
+    """Whether a record that is to be replaced saw more of a commit than the new one."""
     if old is None:
         return False
     if isinstance(new, Drop):
-        return new.reason == _END_OF_WALK
+        return new.reason in _KNOWS_LESS
     return isinstance(old, tuple) and set(new) < set(old)
 
 

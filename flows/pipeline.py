@@ -22,6 +22,7 @@ from coevo.execution import ENGINE_VERSION
 from coevo.git import Repository
 from coevo.languages import java_maven
 from coevo.languages.base import Workshop
+from coevo.reasons import Reason
 from coevo.records import Pair
 from coevo.records import RepositoryRow
 from coevo.records import Segment
@@ -54,7 +55,7 @@ class MineReport:
     executed: int = 0
     reused: int = 0
     failures: dict[str, str] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()  # damage that the store found
+    warnings: tuple[str, ...] = ()  # damage that the store or the walk found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +105,17 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
         report = MineReport(partition=partition, visited=len(seen.visited), pairs=len(seen.pairs))
         _mine_missing(options, mining, store, seen.pairs, report, listener)
         store.compact(partition)
-        report.warnings = tuple(store.warnings)
+        report.warnings = (*store.warnings, *_damage(clone, seen))
     return report
+
+
+def _damage(clone: Clone, seen: Visit) -> Iterator[str]:
+    lost = sum(drop.reason == Reason.UNREADABLE_COMMIT for drop in seen.drops)
+    if lost:
+        yield (
+            f'{lost} commits cannot be read in {clone.git_dir}, and what lies behind them is out '
+            'of reach; delete that clone and run again, nothing that was mined is lost'
+        )
 
 
 def _start(options: MineOptions, clone: Clone, repository: Repository) -> str:

@@ -290,12 +290,67 @@ def test_a_snapshot_folder_that_is_taken(
 
 
 @pytest.mark.jvm
-def test_two_runs_at_once(
+def test_two_runs_at_once(repository: Path, undisturbed: Path, work: Path, tmp_path: Path) -> None:
+    """Whichever comes first to the partition mines it; the other says so and touches nothing."""
+    store = tmp_path / 'store'
+    with start(repository, store, work) as one, start(repository, store, work) as other:
+        complaints = [process.communicate(timeout=200)[1] for process in (one, other)]
+    assert sorted((one.returncode, other.returncode)) == [0, 2]
+    quiet, told = sorted(complaints)
+    assert not quiet
+    assert told == (
+        f'coevo: {NAME} (parents) is being mined into {store} by another process: '
+        'wait until it ends, or use another --store\n'
+    )
+    assert different(released(store), undisturbed) == []
+
+
+@pytest.mark.jvm
+def test_a_missing_commit_costs_what_lies_behind_it(
+    repository: Path, undisturbed: Path, work: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / 'store'
+    clone = lose(repository, store, 'HEAD~2')
+    with start(repository, store, work) as process:
+        output, _ = process.communicate(timeout=200)
+    assert process.returncode == 0
+    sentence = f'2 commits cannot be read in {clone}, and what lies behind them is out of reach;'
+    assert sentence in ' '.join(output.split())
+    shutil.rmtree(clone)
+    assert mined(repository, store).report.executed == PAIRS - 1
+    assert different(released(store), undisturbed) == []
+
+
+@pytest.mark.jvm
+def test_a_commit_that_is_lost_later_takes_no_pair_along(
+    repository: Path, undisturbed: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / 'store'
+    shutil.copytree(undisturbed.with_name('store'), store)
+    clone = lose(repository, store, 'HEAD~2')
+    assert mined(repository, store).report.warnings
+    assert len(Store(store).walk(PARTITION).pairs) == PAIRS
+    shutil.rmtree(clone)
+    assert mined(repository, store).report.executed == 0
+    assert different(released(store), undisturbed) == []
+
+
+def test_a_clone_without_its_newest_commit(
     repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = tmp_path / 'store'
-    with Store(store).lock(PARTITION):
-        refused(['mine', str(repository), '--name', NAME, '--store', str(store)], 'another', capsys)
+    lose(repository, store, 'HEAD')
+    words = 'if that clone is damaged, delete it and run again'
+    refused(['mine', str(repository), '--name', NAME, '--store', str(store)], words, capsys)
+
+
+def lose(repository: Path, store: Path, rev: str) -> Path:
+    """The store's clone, of which a commit's object is gone."""
+    clone = obtain(str(repository), store=store, name=NAME).git_dir
+    unpack(clone)
+    oid = git(repository, 'rev-parse', rev).strip()
+    (clone / 'objects' / oid[:2] / oid[2:]).unlink()
+    return clone
 
 
 def test_help_costs_little() -> None:
