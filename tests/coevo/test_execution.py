@@ -39,3 +39,25 @@ def test_a_process_that_cannot_start_for_our_own_trouble_decides_nothing(
     found = mined(repository, tmp_path / 'store')
     assert (found.report.executed, found.report.failures) == (1, {})
     assert found.method('rings').track == 'generation'
+
+
+def test_options_that_no_jvm_takes_are_the_projects_own_fault(tmp_path: Path) -> None:
+    plugin = '<artifactId>maven-surefire-plugin</artifactId><version>3.2.5</version>'
+    options = '<configuration><argLine>-Xmx1k</argLine></configuration>'
+    build = f'<build><plugins><plugin>{plugin}{options}</plugin></plugins></build>'
+    repository = write(
+        tmp_path / 'repository',
+        [
+            {
+                'pom.xml': pom(build),
+                **source('Till', f'    public static int last() {{ return {number}; }}\n'),
+                **junit('TillTest', f'rings: assertEquals({number}, Till.last());'),
+            }
+            for number in (1, 2)
+        ],
+    )
+    found = mined(repository, tmp_path / 'store')
+    assert found.report.failures == {}
+    assert [(drop.reason, drop.detail) for drop in found.drops] == [
+        ('tnew_cnew_error', 'jvm_options')
+    ]

@@ -151,6 +151,14 @@ class Launcher:
             ),
         )
 
+    def refusal_probe(self, plan: Plan, *, own_options: bool) -> Job:
+        """A JVM that only says its version, with or without the options that the project gives it."""
+        options = usable_options(plan.module.surefire.arg_line) if own_options else ()
+        return replace(
+            self.job(plan),
+            argv=(str(self.toolchain.java), *_JVM_OPTIONS, *options, '-version'),
+        )
+
     def job(self, plan: Plan) -> Job:
         """A process that runs the worker in the module's folder, its channel on stdout."""
         module = plan.module

@@ -114,6 +114,11 @@ def _run(
     return Batch(verdicts=tuple(_verdicts(heard, late, status, noise)), cpu_seconds=used)
 
 
+def did_not_start(batch: Batch) -> bool:
+    """Whether nothing was heard of a process at all."""
+    return any(one is not None and one.outcome is Outcome.INFRA for one in batch.verdicts)
+
+
 def _end(process: Process) -> str:
     """How it ended: its exit status, or the limit for which it was killed.
 

@@ -29,6 +29,7 @@ from coevo.languages.java_maven.report import Module
 from coevo.languages.java_maven.runner import LEAST_CPU_LIMIT
 from coevo.languages.java_maven.runner import SLOWER_THAN_PASSING
 from coevo.languages.java_maven.runner import Target
+from coevo.languages.java_maven.runner import did_not_start
 from coevo.languages.java_maven.runner import run_targets
 from coevo.languages.java_maven.session import Died
 from coevo.languages.java_maven.settings import compile_request
@@ -39,6 +40,9 @@ from coevo.records import TestMethod
 from coevo.records import short_hash
 
 MODULE_ABSENT = 'module_absent'
+
+# The signature of a test whose JVM refuses the options that the project has for it.
+JVM_OPTIONS = 'jvm_options'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +134,20 @@ class JavaWorkshop:
         )
         plan, making = self._yard.with_archive(plan)
         batch = run_targets(self._yard.sandbox, self._yard.launcher.job(plan), targets)
+        if did_not_start(batch) and self._is_refused(plan):
+            refused = Verdict(outcome=Outcome.ERROR, signature=JVM_OPTIONS)
+            batch = replace(batch, verdicts=(refused,) * len(targets))
         return replace(batch, cpu_seconds=batch.cpu_seconds + making)
+
+    def _is_refused(self, plan: Plan) -> bool:
+        """Whether a JVM starts without the project's own options, but not with them."""
+        statuses = []
+        for own_options in (True, False):
+            job = self._yard.launcher.refusal_probe(plan, own_options=own_options)
+            with self._yard.sandbox.start(job) as process:
+                statuses.append(process.wait())
+        with_options, without = statuses
+        return with_options != 0 and without == 0
 
     def cure(self, verdict: Verdict) -> str | None:
         return cure(verdict)
