@@ -166,7 +166,26 @@ def _events(process: Process, nonce: str) -> Iterator[dict[str, Any]]:
                 yield event
 
 
+# What the worker may say of a test; anything else was not said by the worker.
+_SAID = (Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.SKIPPED, Outcome.COMPILE_ERROR)
+
+
+def _is_well_formed(event: dict[str, Any]) -> bool:
+    """Whether all that is read of an event is what the worker would write."""
+    types, numbers = event.get('types', []), (event.get('tests', 0), event.get('cpu_ms', 0))
+    texts = (event.get('message'), event.get('frame'))
+    return (
+        all(type(number) is int and number >= 0 for number in numbers)
+        and all(text is None or isinstance(text, str) for text in texts)
+        and isinstance(types, list)
+        and all(isinstance(name, str) for name in types)
+        and (event.get('e') != 'test' or event.get('outcome') in _SAID)
+    )
+
+
 def _hear(heard: list[_Heard], event: dict[str, Any]) -> None:
+    if not _is_well_formed(event):
+        return
     index = event.get('t')
     if not isinstance(index, int) or not 0 <= index < len(heard):
         return
