@@ -99,7 +99,7 @@ def test_one_module(builder: Builder, tmp_path: Path) -> None:
     assert all(Path(it['path']).is_file() for it in project['test_class_path'])
     assert (project['compiler']['source'], project['compiler']['target']) == ('8', '8')
     assert project['surefire']['argLine'] == '-Dx=y'
-    assert project['surefire']['systemPropertyVariables'] == {'k': 'v'}
+    assert project['surefire']['properties'] == {'k': 'v'}
 
 
 def test_modules_depend_on_each_other(builder: Builder, tmp_path: Path) -> None:

@@ -1,9 +1,13 @@
 package coevo.extension;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.maven.model.Plugin;
@@ -27,12 +31,15 @@ final class SurefireSettings {
         String argLine = text(dom, "argLine");
         String property = project.getProperties().getProperty("argLine");
         map.put("argLine", argLine != null ? argLine : property == null ? null : fill(property));
-        map.put("systemPropertyVariables", pairs(dom.getChild("systemPropertyVariables")));
-        map.put("systemProperties", properties(dom.getChild("systemProperties")));
+        Map<String, String> properties = fromFile(text(dom, "systemPropertiesFile"));
+        properties.putAll(properties(dom.getChild("systemProperties")));
+        properties.putAll(pairs(dom.getChild("systemPropertyVariables")));
+        properties.putAll(parameters(dom.getChild("properties")));
+        map.put("properties", properties);
+        map.put("enableAssertions", text(dom, "enableAssertions"));
         map.put("environmentVariables", pairs(dom.getChild("environmentVariables")));
         map.put("workingDirectory", text(dom, "workingDirectory"));
         map.put("additionalClasspathElements", list(dom.getChild("additionalClasspathElements")));
-        map.put("useModulePath", text(dom, "useModulePath"));
         map.put("classpathDependencyExcludes", list(dom.getChild("classpathDependencyExcludes")));
         return map;
     }
@@ -60,6 +67,35 @@ final class SurefireSettings {
         Map<String, String> pairs = new LinkedHashMap<>();
         for (Xpp3Dom child : dom == null ? new Xpp3Dom[0] : dom.getChildren()) {
             pairs.put(child.getName(), child.getValue() == null ? "" : fill(child.getValue()));
+        }
+        return pairs;
+    }
+
+    private Map<String, String> fromFile(String name) {
+        Map<String, String> pairs = new LinkedHashMap<>();
+        if (name != null) {
+            Properties properties = new Properties();
+            try (InputStream stream = Files.newInputStream(project.getBasedir().toPath().resolve(name))) {
+                properties.load(stream);
+            } catch (IOException | IllegalArgumentException e) {
+                return pairs; // surefire goes on without a file that is not there
+            }
+            for (String key : properties.stringPropertyNames()) {
+                pairs.put(key, properties.getProperty(key));
+            }
+        }
+        return pairs;
+    }
+
+    /** JUnit's configuration parameters, which it takes from system properties, too. */
+    private Map<String, String> parameters(Xpp3Dom dom) {
+        Map<String, String> pairs = new LinkedHashMap<>();
+        String text = dom == null ? null : text(dom, "configurationParameters");
+        for (String line : text == null ? new String[0] : text.split("\\R")) {
+            int equals = line.indexOf('=');
+            if (equals > 0) {
+                pairs.put(line.substring(0, equals).trim(), line.substring(equals + 1).trim());
+            }
         }
         return pairs;
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from itertools import takewhile
 from pathlib import Path
 
@@ -211,6 +212,8 @@ class Launcher:
             yield f'-XX:SharedArchiveFile={plan.archive}'
         if plan.override is not None and self.toolchain.jdk_feature >= FIRST_WITH_MODULES:
             yield from CURES[plan.override].jvm_options
+        if not module.surefire.assertions:
+            yield '-da'
         yield from usable_options(module.surefire.arg_line)
         yield f'-Dbasedir={TREE}/{module.path}'
         yield from (f'-D{name}={value}' for name, value in module.surefire.properties.items())
@@ -230,11 +233,19 @@ class Launcher:
         yield from plan.junit.first
         yield f'{TREE}/{module.path}/{module.test_classes}'
         yield f'{TREE}/{module.path}/{module.classes}'
-        yield from (_run_place(entry) for entry in module.class_path)
+        left_out = module.surefire.left_out
+        yield from (_run_place(one) for one in module.class_path if not _is_among(one, left_out))
         yield from plan.junit.last
+        yield from module.surefire.more_places
 
     def library(self, artifact: str) -> str:
         return f'{TOOLS}/libraries/{self.toolchain.library(artifact).name}'
+
+
+def _is_among(entry: Entry, names: Sequence[str]) -> bool:
+    """Whether a library is one of GROUP:ARTIFACT, either of which may be a star."""
+    group, artifact, *_ = entry.coordinates.split(':')
+    return any(fnmatchcase(f'{group}:{artifact}', name) for name in names)
 
 
 def is_in_tree(place: str) -> bool:

@@ -6,7 +6,9 @@ read, and a path that leaves the tree is refused.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from pathlib import PurePosixPath
@@ -47,9 +49,12 @@ class Surefire:
     """What the model says of how tests are run."""
 
     arg_line: str = ''
+    assertions: bool = True
     properties: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     working_folder: str | None = None
+    more_places: tuple[str, ...] = ()  # at the end of the class path, as a test process sees them
+    left_out: tuple[str, ...] = ()  # GROUP:ARTIFACT of libraries that tests do not see
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,13 +179,23 @@ def _surefire(settings: Mapping[str, Any], here: _Folder) -> Surefire:
         return text.replace(BUILD_TREE, TREE)
 
     folder = settings.get('workingDirectory')
-    properties = {
-        **(settings.get('systemProperties') or {}),
-        **(settings.get('systemPropertyVariables') or {}),
-    }
+    properties = settings.get('properties') or {}
     return Surefire(
         arg_line=inside(settings.get('argLine') or ''),
         properties={name: inside(value) for name, value in sorted(properties.items())},
         environment=dict(sorted((settings.get('environmentVariables') or {}).items())),
         working_folder=here.relative(folder) if folder and here.has(folder) else None,
+        assertions=settings.get('enableAssertions') != 'false',
+        more_places=tuple(_more_places(settings.get('additionalClasspathElements') or ())),
+        left_out=tuple(settings.get('classpathDependencyExcludes') or ()),
     )
+
+
+def _more_places(paths: Sequence[str]) -> Iterator[str]:
+    """Of additional elements of the class path, those in the tree or among the libraries."""
+    tree = _Folder('.')
+    for path in paths:
+        if (library := library_path(path)) is not None:
+            yield f'{REPOSITORY}/{library}'
+        elif tree.has(path):
+            yield f'{TREE}/{tree.relative(path)}'

@@ -32,7 +32,14 @@ NO_LEVEL = """<plugin><groupId>org.apache.maven.plugins</groupId>
 SUREFIRE = """<plugin><groupId>org.apache.maven.plugins</groupId>
     <artifactId>maven-surefire-plugin</artifactId><configuration>
       <argLine>-Dquoted=it's -Dx=${nowhere} -XX:+UseParallelGC -XX:+ForMuchOlderJvms -Xms2g</argLine>
+      <systemPropertiesFile>surefire.properties</systemPropertiesFile>
       <systemPropertyVariables><greeting>hello</greeting><empty/></systemPropertyVariables>
+      <environmentVariables><SHOP>open</SHOP></environmentVariables>
+      <enableAssertions>false</enableAssertions>
+      <additionalClasspathElements>
+        <element>${project.basedir}/extra</element>
+      </additionalClasspathElements>
+      <classpathDependencyExcludes><exclude>shop:words</exclude></classpathDependencyExcludes>
     </configuration></plugin>"""
 FILTERED = """<resources><resource><directory>src/main/resources</directory>
     <filtering>true</filtering></resource></resources>"""
@@ -125,6 +132,10 @@ CORE_TESTS = {
                 assertEquals("hello", System.getProperty("greeting"));
                 assertEquals("", System.getProperty("empty"));
                 assertEquals("it's", System.getProperty("quoted"));
+                assertEquals("from a file", System.getProperty("filed"));
+                assertEquals("open", System.getenv("SHOP"));
+                assert Till.three() == 0 : "assertions are off";
+                assertNotNull(PlacesTest.class.getResource("/extra.txt"));
                 assertEquals(5, Till.three()); }
             @Test public void readsALibraryOfTheTree() {
                 assertEquals("brought along " + Till.three(), read("/words.txt")); } }""",
@@ -182,6 +193,8 @@ def shapes(tmp_path_factory: pytest.TempPathFactory) -> Mined:
         'core/src/main/resources/version.txt': '${project.version} 5',
         'core/src/test/resources/mark.txt': 'a mark 5',
         'core/src/test/java/shop/Counter.java': COUNTER,
+        'core/surefire.properties': 'filed = from a file\ngreeting = overruled\n',
+        'core/extra/extra.txt': 'more',
         'core/lib/words.jar': jar('words.txt', 'brought along 5'),
         'app/pom.xml': APP_POM,
         'flat/pom.xml': module('flat', sibling('core') + JUNIT4, FLAT_BUILD),
