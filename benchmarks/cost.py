@@ -24,6 +24,7 @@ from pathlib import Path
 
 from benchmarks import cost_summary
 from benchmarks.cost_summary import METHOD_CELLS
+from benchmarks.cost_summary import RUN_CELLS
 from benchmarks.mined import MinedCell
 from benchmarks.mined import mined_cells
 from benchmarks.mined import open_clone
@@ -35,6 +36,7 @@ from benchmarks.oracles.cell import Place
 from benchmarks.oracles.cell import Target
 from benchmarks.tables import append
 from coevo.git import Repository
+from coevo.records import Outcome
 from coevo.store import Store
 from miners.clones import obtain
 
@@ -46,6 +48,7 @@ def measure(arguments: argparse.Namespace) -> None:
     arguments.folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         root = Path(stack.enter_context(tempfile.TemporaryDirectory(dir='/var/tmp')))
+        root.chmod(0o711)
         first = _mine(arguments, root / 'first', 'before')
         (partition,) = partitions(first)
         cells = list(mined_cells(first, partition, arguments.profile))
@@ -54,7 +57,8 @@ def measure(arguments: argparse.Namespace) -> None:
         for pair_cells in _drawn(cells, arguments):
             for place, members in _by_place(pair_cells).items():
                 _run_oracles(bench, repository, arguments, place, members)
-        _mine(arguments, root / 'second', 'after')
+        if not arguments.once:
+            _mine(arguments, root / 'second', 'after')
 
 
 def _mine(arguments: argparse.Namespace, store: Path, when: str) -> Path:
@@ -62,7 +66,8 @@ def _mine(arguments: argparse.Namespace, store: Path, when: str) -> Path:
     obtain(str(arguments.clone), store=store, name=arguments.repo)
     used = store.with_suffix('.json')
     command = [
-        *(sys.executable, '-m', 'benchmarks.metered', str(used), 'mine', str(arguments.clone)),
+        *(sys.executable, '-m', 'benchmarks.metered', str(used), f'{store}-cache'),
+        *('mine', str(arguments.clone)),
         *('--name', arguments.repo, '--store', str(store), '--commits', str(arguments.commits)),
         *('--jobs', '1', '--profile', arguments.profile),
         *(('--until', arguments.until) if arguments.until else ()),
@@ -84,8 +89,13 @@ def _timings(store: Path, row: dict[str, object]) -> Iterator[dict[str, object]]
         for timing in segment.timings:
             seconds = round(timing.cpu_seconds, 2)
             yield {**mark, 'step': timing.step, 'seconds': seconds, 'count': timing.count}
-        cells = {(cell.method_id, cell.cell) for cell in segment.cells}
-        yield {**mark, 'step': METHOD_CELLS, 'seconds': 0.0, 'count': len(cells)}
+        for step, ran in ((METHOD_CELLS, False), (RUN_CELLS, True)):
+            cells = {
+                (cell.method_id, cell.cell)
+                for cell in segment.cells
+                if not ran or cell.unit_outcome not in (Outcome.COMPILE_ERROR, Outcome.UNBUILDABLE)
+            }
+            yield {**mark, 'step': step, 'seconds': 0.0, 'count': len(cells)}
 
 
 def _drawn(cells: Sequence[MinedCell], arguments: argparse.Namespace) -> list[list[MinedCell]]:
@@ -154,6 +164,7 @@ def main() -> None:
     command.add_argument('--profile', default='default')
     command.add_argument('--pairs', type=int, default=2)
     command.add_argument('--methods', type=int, default=3, help='of each cell')
+    command.add_argument('--once', action='store_true', help='do not mine again afterwards')
     command.add_argument('--seed', type=int, default=4)
     command.set_defaults(run=measure)
     summary = commands.add_parser('sum')

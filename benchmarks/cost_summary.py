@@ -13,6 +13,7 @@ from benchmarks.tables import read
 
 # One pass that decides, and what confirms it.
 METHOD_CELLS = 'method_cells'
+RUN_CELLS = 'run_cells'  # of these, what is not settled before a test runs
 _DECIDING = ('compile', 'run_given')
 _REPEATS = ('run_reversed', 'run_alone', 'run_repeated', 'run_for_cause')
 

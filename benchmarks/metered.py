@@ -1,7 +1,8 @@
 """Run a command of coevo and say what it used: CPU seconds of its process and of every sandbox.
 
-    python -m benchmarks.metered OUT.json mine ...
+    python -m benchmarks.metered OUT.json ARCHIVES mine ...
 
+ARCHIVES is the folder for class archives, so that each run can have to make its own.
 The kernel does not add up processes that are killed, as sessions are in the end: hence a meter at
 each sandboxed process instead of one question at last.
 """
@@ -13,8 +14,10 @@ import resource
 import sys
 import threading
 from pathlib import Path
+from unittest import mock
 
 from coevo.cli import main as coevo_main
+from coevo.languages.java_maven import yard
 from coevo.sandboxes.process import Process
 
 _guard = threading.Lock()
@@ -34,10 +37,11 @@ def _meter() -> None:
 
 
 def main() -> None:
-    out = Path(sys.argv.pop(1))
+    out, archives = Path(sys.argv.pop(1)), Path(sys.argv.pop(1))
     _meter()
     try:
-        status = coevo_main()
+        with mock.patch.object(yard, 'cache_folder', return_value=archives):
+            status = coevo_main()
     finally:
         own = resource.getrusage(resource.RUSAGE_SELF)
         used = {'own': own.ru_utime + own.ru_stime, 'sandboxed': sum(_sandboxed)}

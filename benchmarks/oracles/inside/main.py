@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -71,15 +72,16 @@ def main() -> None:
     channel = os.fdopen(os.dup(1), 'w')
     os.dup2(2, 1)
     shutil.copytree('/in/tree', TREE, symlinks=True)
-    SETTINGS.write_text(_SETTINGS_XML.format(port=relay.start('/run/coevo-artifacts')))
-    json.dump(ORACLES[request['oracle']](request), channel)
+    server = relay.start('/run/coevo-artifacts')
+    SETTINGS.write_text(_SETTINGS_XML.format(port=server.getsockname()[1]))
+    json.dump(ORACLES[request['oracle']](request, server), channel)
     channel.close()
 
 
 # -- oracle A --------------------------------------------------------------------------------------
 
 
-def run_console(request: dict[str, Any]) -> dict[str, Any]:
+def run_console(request: dict[str, Any], server: socket.socket) -> dict[str, Any]:
     goals = ('test-compile', request['class_path_goal'], f'-Dmdep.outputFile={CLASS_PATH}')
     built = _maven(request, *goals)
     answer: dict[str, Any] = {'build_seconds': built.seconds, 'log': '', 'methods': []}
@@ -88,6 +90,7 @@ def run_console(request: dict[str, Any]) -> dict[str, Any]:
         outcome = _why_not_built(request)
         answer['methods'] = [_verdict(outcome) for _ in request['methods']]
         return answer
+    server.shutdown(socket.SHUT_RDWR)  # tests get no network, as in the engine
     folder = TREE / request['module']
     classes = classfile.read_classes(folder / 'target/test-classes')
     for method in request['methods']:
@@ -130,7 +133,7 @@ def _console(consoles: dict[str, str], libraries: str) -> str:
 # -- oracle B --------------------------------------------------------------------------------------
 
 
-def run_surefire(request: dict[str, Any]) -> dict[str, Any]:
+def run_surefire(request: dict[str, Any], _: socket.socket) -> dict[str, Any]:
     answer: dict[str, Any] = {'build_seconds': 0.0, 'log': '', 'methods': []}
     folder = TREE / request['module'] / 'target/surefire-reports'
     broken = None

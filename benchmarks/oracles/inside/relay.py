@@ -9,16 +9,19 @@ import threading
 _BLOCK = 1 << 16
 
 
-def start(path: str) -> int:
-    """Listen on a free port, which is returned, for as long as this process lives."""
+def start(path: str) -> socket.socket:
+    """Listen on a free port until the socket is shut down."""
     server = socket.create_server(('127.0.0.1', 0), backlog=64)
     threading.Thread(target=_accept, args=(server, path), daemon=True).start()
-    return int(server.getsockname()[1])
+    return server
 
 
 def _accept(server: socket.socket, path: str) -> None:
     while True:
-        near, _ = server.accept()
+        try:
+            near, _ = server.accept()
+        except OSError:
+            return  # shut down
         far = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         far.connect(path)
         for one, other in ((near, far), (far, near)):
