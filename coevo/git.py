@@ -128,6 +128,12 @@ class Repository:
         listing = self.git('diff-tree', '-c', '-r', '-z', '--name-only', '--no-commit-id', merge)
         return tuple(listing.decode('utf-8', 'surrogateescape').split('\0')[:-1])
 
+    def size(self, rev: str) -> int:
+        """Bytes of a tree's files; one that cannot be read counts nothing."""
+        ids = ''.join(f'{entry.oid}\n' for entry in self.tree(rev).values())
+        listing = self.git('cat-file', '--batch-check=%(objectsize)', stdin=ids.encode())
+        return sum(int(line) for line in listing.splitlines() if line.isdigit())
+
     def materialise(self, rev: str, folder: Path) -> None:
         """Write a tree: blobs as they are, links only if they stay inside, submodules left out."""
         folder.mkdir(parents=True)

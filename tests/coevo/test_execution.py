@@ -61,3 +61,20 @@ def test_options_that_no_jvm_takes_are_the_projects_own_fault(tmp_path: Path) ->
     assert [(drop.reason, drop.detail) for drop in found.drops] == [
         ('tnew_cnew_error', 'jvm_options')
     ]
+
+
+def test_a_tree_that_no_sandbox_has_room_for_is_unbuildable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A verdict, not trouble of ours: it would be the same for ever. Neither end is built."""
+    monkeypatch.setattr(launch, 'MOST_TREE_BYTES', 1 << 16)
+    tests = junit('TillTest', 'rings: assertEquals(2, Till.last());')
+    body = '    public static int last() { return 2; }\n'
+    first: dict[str, str | bytes | None] = {'pom.xml': pom(), 'film.bin': bytes(1 << 16)}
+    repository = write(tmp_path / 'repository', [first, {**source('Till', body), **tests}])
+    found = mined(repository, tmp_path / 'store')
+    assert (found.report.executed, found.report.failures) == (1, {})
+    (pair,) = found.pairs
+    assert (pair.build_old, pair.build_new) == ('tree_too_large',) * 2
+    (drop,) = (drop for drop in found.drops if drop.stage == 'label')
+    assert (drop.reason, drop.detail) == ('tnew_cnew_unbuildable', 'tree_too_large')

@@ -180,6 +180,13 @@ def test_combined_names_files_that_no_parent_has(repo: Path) -> None:
     assert read(repo).combined(merge) == ('c',)
 
 
+def test_the_size_of_a_tree_is_that_of_its_files(repo: Path) -> None:
+    rev = commit(repo, 'files', {'a': 'x' * 10, 'b/c': 'x' * 10, 'b/d': b'\0' * 5000})
+    others = read(repo).tree(rev).keys() - {'a', 'b/c', 'b/d'}
+    rest = sum(len(read(repo).text(rev, path) or '') for path in others)
+    assert read(repo).size(rev) - rest == 5020
+
+
 def test_materialise_writes_blobs_as_they_are(repo: Path, tmp_path: Path) -> None:
     files = {
         '.gitattributes': '*.txt text eol=crlf ident export-subst\nsecret export-ignore\n',

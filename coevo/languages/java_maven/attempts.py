@@ -27,6 +27,9 @@ WITHOUT_A_WORD = '[[], []]'
 # What Maven's extension calls a module that asks for whatever version there is on the day.
 UNPINNED = 'unpinned_dependency'
 
+# A tree that no sandbox of ours has room for.
+TREE_TOO_LARGE = 'tree_too_large'
+
 # Failures of the project's own sources, libraries and POMs: the same however Maven is started.
 _OF_THE_SOURCES = (
     'maven-compiler-plugin:compile',

@@ -81,6 +81,7 @@ FIRST_WITH_MODULES = 9
 MEMORY_BYTES = 6 << 30
 DUMP_BYTES = 64 << 30  # of addresses, which the JVM reserves lavishly when it makes an archive
 DISK_BYTES = 2 << 30
+MOST_TREE_BYTES = DISK_BYTES // 2  # the rest is for class files and what tests write
 FILE_BYTES = 1 << 30
 PROCESSES = 512
 

@@ -14,6 +14,7 @@ from coevo.languages.base import Compiled
 from coevo.languages.base import Loan
 from coevo.languages.base import Verdict
 from coevo.languages.java_maven.attempts import OF_THE_MODEL
+from coevo.languages.java_maven.attempts import TREE_TOO_LARGE
 from coevo.languages.java_maven.attempts import UNPINNED
 from coevo.languages.java_maven.jdk_choice import pair_ladder
 from coevo.languages.java_maven.site import Site
@@ -127,11 +128,14 @@ def _worth(ends: tuple[Build, Build]) -> tuple[int, int]:
 
 
 def _is_hopeless(ends: tuple[Build, Build]) -> bool:
-    """Whether what failed fails on any JDK: a POM that cannot be read, a library that is gone.
+    """Whether what failed fails on any JDK: a POM that cannot be read, a library that is gone,
+    a tree that is too large.
 
     So does, as far as anyone would wait for it, what took too long.
     """
-    return any(end.failure in (*OF_THE_MODEL, UNPINNED, TOOK_TOO_LONG) for end in ends)
+    return any(
+        end.failure in (*OF_THE_MODEL, UNPINNED, TOOK_TOO_LONG, TREE_TOO_LARGE) for end in ends
+    )
 
 
 def _told(ends: tuple[Build, Build], spent: float, tried: tuple[str, ...]) -> tuple[Build, Build]:

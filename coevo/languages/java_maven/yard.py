@@ -16,9 +16,11 @@ from coevo.junit import JUnitLibraries
 from coevo.junit import junit_libraries
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
+from coevo.languages.java_maven import launch
 from coevo.languages.java_maven import settings
 from coevo.languages.java_maven.archives import Archives
 from coevo.languages.java_maven.archives import archive_key
+from coevo.languages.java_maven.attempts import TREE_TOO_LARGE
 from coevo.languages.java_maven.attempts import Attempts
 from coevo.languages.java_maven.attempts import why
 from coevo.languages.java_maven.images import Image
@@ -130,8 +132,11 @@ class Yard:
         with lock:
             if rev in self._images:
                 return dataclasses.replace(self._images[rev][0], cpu_seconds=0.0)
-            image = self._laid_out(rev)
-            self._images[rev] = self._shared(image) or self._build(image, session)
+            if self._repository.size(rev) > launch.MOST_TREE_BYTES:
+                self._images[rev] = self._refused(rev)
+            else:
+                image = self._laid_out(rev)
+                self._images[rev] = self._shared(image) or self._build(image, session)
             return self._images[rev][0]
 
     def forget(self, rev: str) -> None:
@@ -216,6 +221,11 @@ class Yard:
             return self._proxy.sha256(entry.path)
         file = image.code / entry.file if entry.file else None
         return hashlib.sha256(file.read_bytes()).hexdigest() if file and file.is_file() else None
+
+    def _refused(self, rev: str) -> tuple[Build, Image]:
+        """A tree that would fill the disk of every sandbox is not even written."""
+        build = Build(rev=rev, failure=TREE_TOO_LARGE, modules={}, jdk=self.toolchain.jdk)
+        return build, Image(rev=rev, root=self.root, modules={})
 
     def _laid_out(self, rev: str) -> Image:
         """A revision's tree, and nothing that Maven made."""
