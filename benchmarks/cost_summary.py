@@ -1,8 +1,9 @@
-"""From measured CPU seconds to ratios by repository, their medians, and where the cost grows."""
+"""From measured CPU seconds to a walk's cost by each way, their ratios, and where it grows."""
 
 from __future__ import annotations
 
 import statistics
+from collections import defaultdict
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,118 +12,145 @@ from pathlib import Path
 from benchmarks.tables import Row
 from benchmarks.tables import read
 
-# One pass that decides, and what confirms it.
 METHOD_CELLS = 'method_cells'
 RUN_CELLS = 'run_cells'  # of these, what is not settled before a test runs
+
+# One pass that decides, and what confirms it.
 _DECIDING = ('compile', 'run_given')
 _REPEATS = ('run_reversed', 'run_alone', 'run_repeated', 'run_for_cause')
+
+KINDS = tuple((oracle, flags) for oracle in 'AB' for flags in ('default', 'c1'))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """CPU seconds of a walk, the mean of its runs.
+    """A walk as the engine mined it: CPU seconds and counts by step, the mean of its runs."""
 
-    overhead  builds, sessions, our own Python: the walk's, as a share of each executed pair
-    """
-
-    whole: float
-    pairs: int
-    deciding: dict[str, float]  # by new revision
+    seconds: dict[str, float]
+    counts: dict[str, float]
+    deciding: dict[str, float]  # CPU seconds of one pass, by new revision of the executed pairs
     repeats: dict[str, float]
-    steps: dict[str, float]
-    cells: dict[str, int]  # method cells, by new revision
+    cells: dict[str, int]
 
     @property
-    def overhead(self) -> float:
-        known = sum(self.deciding.values()) + sum(self.repeats.values())
-        return (self.whole - known) / self.pairs
+    def whole(self) -> float:
+        return self.seconds['own'] + self.seconds['sandboxed']
+
+    @property
+    def one_pass(self) -> float:
+        """All but the repeats and their share of our own Python, which is by processes."""
+        repeated = sum(self.counts.get(step, 0) for step in _REPEATS)
+        share = repeated / self.seconds['processes']
+        return self.whole - sum(self.repeats.values()) - share * self.seconds['own']
+
+    @property
+    def trees(self) -> float:
+        """Modules in cells: what an oracle builds apart."""
+        return self.counts.get('compile', 0)
+
+    @property
+    def method_cells(self) -> int:
+        return sum(self.cells.values())
 
 
 def engine_of(rows: Sequence[Row]) -> Engine:
     runs = len({row['run'] for row in rows})
+    seconds: defaultdict[str, float] = defaultdict(float)
+    counts: defaultdict[str, float] = defaultdict(float)
+    for row in rows:
+        seconds[row['step']] += float(row['seconds']) / runs
+        counts[row['step']] += int(row['count']) / runs
 
-    def total(steps: Sequence[str], new: str | None = None) -> float:
-        chosen = (r for r in rows if r['step'] in steps and new in (None, r['new']))
+    def of_pair(steps: Sequence[str], new: str) -> float:
+        chosen = (row for row in rows if row['step'] in steps and row['new'] == new)
         return sum(float(row['seconds']) for row in chosen) / runs
 
     executed = sorted({row['new'] for row in rows if row['step'] == 'run_given'})
-    names = sorted({row['step'] for row in rows})
     return Engine(
-        whole=total(('own', 'sandboxed')),
-        pairs=len(executed),
-        deciding={new: total(_DECIDING, new) for new in executed},
-        repeats={new: total(_REPEATS, new) for new in executed},
-        steps={name: total((name,)) for name in names},
+        seconds=dict(seconds),
+        counts=dict(counts),
+        deciding={new: of_pair(_DECIDING, new) for new in executed},
+        repeats={new: of_pair(_REPEATS, new) for new in executed},
         cells={row['new']: int(row['count']) for row in rows if row['step'] == METHOD_CELLS},
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """Mean CPU seconds of an oracle: what each tree costs, and each (further) method in it."""
+
+    tree: float
+    method: float
+
+    def of_walk(self, engine: Engine, oracle: str) -> float:
+        """B pays its first method with the tree; A pays no method where nothing compiles."""
+        if oracle == 'B':
+            return self.tree * engine.trees + self.method * (engine.method_cells - engine.trees)
+        ran = engine.counts.get(RUN_CELLS) or engine.method_cells
+        return self.tree * engine.trees + self.method * ran
+
+
+def unit_of(rows: Sequence[Row], oracle: str, flags: str) -> Unit:
+    own = [row for row in rows if (row['oracle'], row['flags']) == (oracle, flags)]
+    methods = [float(row['others']) for row in own if float(row['others'])]
+    return Unit(
+        tree=statistics.fmean(float(row['build' if oracle == 'A' else 'first']) for row in own),
+        method=statistics.fmean(methods) if methods else 0.0,
     )
 
 
 def print_summary(engine: Path, oracles: Path) -> None:
     """Tables in Markdown."""
-    measured = read(oracles)
+    measured, mined = read(oracles), read(engine)
     repos = sorted({row['repo'] for row in measured})
-    engines = {
-        repo: engine_of([row for row in read(engine) if row['repo'] == repo]) for repo in repos
-    }
-    _print_ratios(repos, engines, measured)
-    _print_steps(repos, engines)
-    _print_growth(repos, engines, measured)
+    engines = {repo: engine_of([row for row in mined if row['repo'] == repo]) for repo in repos}
+    own = {repo: [row for row in measured if row['repo'] == repo] for repo in repos}
+    _print_walks(engines, own)
+    _print_steps(engines)
+    _print_growth(engines, own)
+    same, asked = (sum(int(row[name]) for row in measured) for name in ('same', 'measured'))
+    print(f'{same} of {asked} outcomes were the same')
 
 
-def _print_ratios(repos: Sequence[str], engines: dict[str, Engine], rows: Sequence[Row]) -> None:
-    kinds = [(oracle, flags) for oracle in 'AB' for flags in ('default', 'c1')]
-    names = [f'{oracle} {flags}' for oracle, flags in kinds]
-    head = ['repository', 'pairs', 'method cells', 'engine', 'with repeats', *names]
-    _print_row([*head, *(f'{name} / engine' for name in names)], head=True)
-    ratios: dict[str, list[float]] = {name: [] for name in names}
-    for repo in repos:
-        own = [row for row in rows if row['repo'] == repo]
-        news = sorted({row['new'] for row in own})
-        one = engines[repo]
-        deciding = sum(one.deciding.get(new, 0.0) + one.overhead for new in news)
-        repeats = sum(one.repeats.get(new, 0.0) for new in news)
-        totals = [
-            sum(float(r['total']) for r in own if (r['oracle'], r['flags']) == kind)
-            for kind in kinds
-        ]
-        cells = sum(int(row['methods']) for row in own) // len(kinds)
-        for name, found in zip(names, totals, strict=True):
-            ratios[name].append(found / deciding)
-        shown = (f'{value:.0f}' for value in totals)
-        quotients = (f'{value / deciding:.1f}' for value in totals)
-        sums = (f'{deciding:.1f}', f'{deciding + repeats:.1f}')
-        _print_row([repo, len(news), cells, *sums, *shown, *quotients])
-    medians = [f'{statistics.median(ratios[name]):.1f}' for name in names]
+def _print_walks(engines: dict[str, Engine], rows: dict[str, list[Row]]) -> None:
+    names = [f'{oracle} {flags}' for oracle, flags in KINDS]
+    head = ['repository', 'pairs', 'trees', 'method cells', 'engine, one pass', 'all', *names]
+    _print_row([*head, *(f'{name} / one pass' for name in names), 'A default / all'], head=True)
+    ratios: list[list[float]] = []
+    for repo, one in engines.items():
+        costs = [unit_of(rows[repo], *kind).of_walk(one, kind[0]) for kind in KINDS]
+        ratios.append([*(cost / one.one_pass for cost in costs), costs[0] / one.whole])
+        sizes = (len(one.deciding), round(one.trees), one.method_cells)
+        shown = (f'{value:.0f}' for value in (one.one_pass, one.whole, *costs))
+        _print_row([repo, *sizes, *shown, *(f'{ratio:.1f}' for ratio in ratios[-1])])
+    medians = (f'{statistics.median(found):.1f}' for found in zip(*ratios, strict=True))
     _print_row(['median', *[''] * (len(head) - 1), *medians])
     print()
 
 
-def _print_steps(repos: Sequence[str], engines: dict[str, Engine]) -> None:
-    """Where the engine's own seconds go."""
-    steps = ('build', *_DECIDING, *_REPEATS)
-    _print_row(
-        ['repository', 'pairs', 'whole', *steps, 'all else', 'tests', 'tests / whole'], head=True
-    )
-    for repo in repos:
-        one = engines[repo]
-        parts = [one.steps.get(step, 0.0) for step in steps]
-        tests = one.steps.get('tests', 0.0)
-        cells = [f'{v:.1f}' for v in (one.whole, *parts, one.whole - sum(parts), tests)]
-        _print_row([repo, one.pairs, *cells, f'{tests / one.whole:.2f}'])
+def _print_steps(engines: dict[str, Engine]) -> None:
+    """Where the engine's own seconds go; tests are a part of all runs."""
+    steps = ('own', 'build', *_DECIDING, *_REPEATS)
+    _print_row(['repository', 'whole', *steps, 'all else', 'tests / whole'], head=True)
+    for repo, one in engines.items():
+        parts = [one.seconds.get(step, 0.0) for step in steps]
+        shown = (f'{value:.1f}' for value in (one.whole, *parts, one.whole - sum(parts)))
+        _print_row([repo, *shown, f'{one.seconds.get("tests", 0.0) / one.whole:.2f}'])
     print()
 
 
-def _print_growth(repos: Sequence[str], engines: dict[str, Engine], rows: Sequence[Row]) -> None:
-    """Seconds of the next pair and method: least squares over an engine's pairs, means of oracles."""
-    names = ['build', 'pair', 'method cell', 'confirmed pair', 'method cell', 'A cell', 'method']
-    _print_row(['repository', *names, 'B first method', 'method'], head=True)
-    for repo in repos:
-        one = engines[repo]
-        confirmed = {new: one.deciding[new] + one.repeats[new] for new in one.deciding}
-        build = f'{one.steps.get("build", 0.0) / (len(one.deciding) + 1):.2f}'
-        own = [*_line(one, one.deciding), *_line(one, confirmed)]
-        default = [r for r in rows if r['repo'] == repo and r['flags'] == 'default']
-        _print_row([repo, build, *own, *_oracle_costs(default)])
+def _print_growth(engines: dict[str, Engine], rows: dict[str, list[Row]]) -> None:
+    """Seconds of one more: least squares over the engine's pairs, means of the oracles'."""
+    names = ['revision', 'pair', 'method cell', 'pair, all', 'method cell, all']
+    names += [f'{oracle} {flags} {what}' for oracle, flags in KINDS for what in ('tree', 'method')]
+    _print_row(['repository', *names], head=True)
+    for repo, one in engines.items():
+        whole = {new: one.deciding[new] + one.repeats[new] for new in one.deciding}
+        revision = one.seconds.get('build', 0.0) / (len(one.deciding) + 1)
+        units = [unit_of(rows[repo], *kind) for kind in KINDS]
+        oracles = (f'{value:.2f}' for unit in units for value in (unit.tree, unit.method))
+        lines = (*_line(one, one.deciding), *_line(one, whole))
+        _print_row([repo, f'{revision:.2f}', *lines, *oracles])
     print()
 
 
@@ -135,12 +163,6 @@ def _line(engine: Engine, seconds: dict[str, float]) -> Iterator[str]:
         return
     found = statistics.linear_regression(sizes, [seconds[new] for new in news])
     yield from (f'{found.intercept:.2f}', f'{found.slope:.3f}')
-
-
-def _oracle_costs(rows: Sequence[Row]) -> Iterator[str]:
-    for oracle, field in (('A', 'build'), ('A', 'others'), ('B', 'first'), ('B', 'others')):
-        found = [float(r[field]) for r in rows if r['oracle'] == oracle and float(r[field])]
-        yield f'{statistics.fmean(found):.2f}' if found else ''
 
 
 def _print_row(cells: Sequence[object], *, head: bool = False) -> None:
