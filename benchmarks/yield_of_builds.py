@@ -3,8 +3,8 @@
     python -m benchmarks.yield_of_builds OUT.csv NAME=CLONE ... [--commits N] [--jobs N]
 
 Only builds: no test is compiled or run. One row for each pair of the walk `parents` from HEAD, as it
-comes; pairs that OUT.csv has are not built again. In the end it prints OUT.csv as a table.
-$COEVO_JDKS says which JDKs may be used.
+comes; pairs that OUT.csv has with the same JDKs at hand are not built again. In the end it prints
+OUT.csv as a table. $COEVO_JDKS says which JDKs may be used.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from coevo.git import Repository
+from coevo.jdks import Jdk
+from coevo.jdks import find_jdks
 from coevo.languages.base import Build
 from coevo.languages.java_maven import PairWorkshop
 from coevo.languages.java_maven import Site
@@ -35,9 +37,10 @@ from miners.pairs import visit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """One pair; `old` and `new` are `built`, or why not."""
+    """One pair; `old` and `new` are `built`, or why not. `jdks` are those at hand, `jdk` was used."""
 
     repo: str
+    jdks: str
     old_rev: str
     new_rev: str
     old: str
@@ -73,7 +76,8 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> None:
     clone = obtain(source, store=arguments.store, name=name)
     repository = Repository(clone.git_dir)
     route = Route(repo=name, walk=Walk.PARENTS, ref=clone.default_ref, commits=arguments.commits)
-    known = {(row.old_rev, row.new_rev) for row in read(arguments.out) if row.repo == name}
+    found = [row for row in read(arguments.out) if row.repo == name and row.jdks == at_hand()]
+    known = {(row.old_rev, row.new_rev) for row in found}
     pairs = [
         pair
         for pair in reversed(visit(repository, route).pairs)
@@ -92,9 +96,14 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> None:
                     yards.forget(rev)
 
 
+def at_hand() -> str:
+    return ' '.join(str(feature) for feature in sorted({jdk.feature for jdk in find_jdks()}))
+
+
 def row_of(pair: Pair, old: Build, new: Build) -> Built:
     return Built(
         repo=pair.repo,
+        jdks=at_hand(),
         old_rev=pair.old.rev[:12],
         new_rev=pair.new.rev[:12],
         old=old.summary,
@@ -133,18 +142,22 @@ def _typed(row: dict[str, Any]) -> Built:
 
 
 def summary(rows: Sequence[Built]) -> Iterator[str]:
-    """Per repository: pairs, those of which both ends build, JDKs, CPU seconds, reasons."""
-    yield '| repository | pairs | both ends build | modules | JDKs | by `mvn` | CPU s | reasons |'
-    yield '| --- | --- | --- | --- | --- | --- | --- | --- |'
-    for name in sorted({row.repo for row in rows}):
-        own = [row for row in rows if row.repo == name]
+    """Per repository: pairs, those of which both ends build, JDKs by pairs, reasons by revisions."""
+    yield (
+        '| repository | JDKs at hand | pairs | both ends build | modules | used | by `mvn` '
+        '| CPU s | reasons |'
+    )
+    yield '| --- | --- | --- | --- | --- | --- | --- | --- | --- |'
+    for name, jdks_there in sorted({(row.repo, row.jdks) for row in rows}):
+        own = [row for row in rows if (row.repo, row.jdks) == (name, jdks_there)]
         whole = sum(row.whole for row in own)
-        ends = [end for row in own for end in (row.old, row.new)]
-        reasons = Counter(end for end in ends if end != 'built')
-        jdks = Counter(row.jdk.partition('.')[0] for row in own)
+        ends = {(row.old_rev, row.old) for row in own} | {(row.new_rev, row.new) for row in own}
+        reasons = Counter(reason for _, reason in ends if reason != 'built')
+        jdks = Counter(str(Jdk(home=Path(), version=row.jdk).feature) for row in own)
         commands = sum('mvn' in (row.old_builder, row.new_builder) for row in own)
         cells = (
             name,
+            jdks_there,
             str(len(own)),
             f'{whole} ({whole / len(own):.0%})',
             str(max(row.modules for row in own)),
