@@ -28,6 +28,9 @@ _MEMORY_SECONDS = 0.5
 _DISK_SECONDS = 15.0
 _SANDBOX_FOLDERS = ('w', 'tmp', 'dev/shm')
 
+# The host's own file systems.
+_DISKS = {Path(name).stat().st_dev for name in ('/', '/tmp', '/var/tmp', '/dev/shm')}
+
 
 class Peak(dict[str, float]):
     """The highest value seen of each quantity."""
@@ -65,8 +68,11 @@ def used_in(pid: int) -> int:
     """Bytes in the file systems that a sandbox keeps in memory."""
     total = 0
     for name in _SANDBOX_FOLDERS:
+        place = Path(f'/proc/{pid}/root/{name}')
         try:
-            found = os.statvfs(f'/proc/{pid}/root/{name}')
+            if place.stat().st_dev in _DISKS:
+                continue  # bwrap has not changed its root yet
+            found = os.statvfs(place)
         except OSError:
             continue
         total += (found.f_blocks - found.f_bfree) * found.f_frsize
