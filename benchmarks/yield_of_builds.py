@@ -1,16 +1,18 @@
 """How many pairs of a walk have two ends that build, and why the others do not.
 
-    python -m benchmarks.yield_of_builds OUT.csv NAME=CLONE ... [--commits N] [--jobs N]
+    python -m benchmarks.yield_of_builds OUT.csv NAME=CLONE ... [--commits N] [--sample N]
 
-Only builds: no test is compiled or run. One row for each pair of the walk `parents` from HEAD, as it
-comes; pairs that OUT.csv has with the same JDKs at hand are not built again. In the end it prints
-OUT.csv as a table. $COEVO_JDKS says which JDKs may be used.
+Only builds: no test is compiled or run. One row for each pair of the walk `parents` from HEAD over so
+many commits (0: all), or for each of a sample of those pairs drawn by seed, as it comes. Pairs that
+OUT.csv has with the same JDKs at hand are not built again. In the end it prints OUT.csv as a table.
+$COEVO_JDKS says which JDKs may be used.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import random
 from collections import Counter
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -62,6 +64,8 @@ def main() -> None:
     parser.add_argument('out', type=Path)
     parser.add_argument('clones', nargs='*', metavar='NAME=CLONE')
     parser.add_argument('--commits', type=int, default=100)
+    parser.add_argument('--sample', type=int, metavar='N')
+    parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--store', type=Path, default=Path('/var/tmp/coevo-yield'))
     arguments = parser.parse_args()
     for clone in arguments.clones:
@@ -75,12 +79,17 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> None:
     """Build both ends of every pair that is not in the table yet, oldest first."""
     clone = obtain(source, store=arguments.store, name=name)
     repository = Repository(clone.git_dir)
-    route = Route(repo=name, walk=Walk.PARENTS, ref=clone.default_ref, commits=arguments.commits)
+    route = Route(
+        repo=name, walk=Walk.PARENTS, ref=clone.default_ref, commits=arguments.commits or None
+    )
     found = [row for row in read(arguments.out) if row.repo == name and row.jdks == at_hand()]
     known = {(row.old_rev, row.new_rev) for row in found}
+    walked = visit(repository, route).pairs[::-1]
+    size = min(arguments.sample or len(walked), len(walked))
+    drawn = sorted(random.Random(arguments.seed).sample(range(len(walked)), size))
     pairs = [
         pair
-        for pair in reversed(visit(repository, route).pairs)
+        for pair in (walked[place] for place in drawn)
         if (pair.old.rev[:12], pair.new.rev[:12]) not in known
     ]
     uses = Counter(rev for pair in pairs for rev in (pair.old.rev, pair.new.rev))
