@@ -102,7 +102,11 @@ def unit_of(rows: Sequence[Row], oracle: str, flags: str) -> Unit:
 def print_summary(engine: Path, oracles: Path) -> None:
     """Tables in Markdown."""
     measured, mined = read(oracles), read(engine)
-    repos = sorted({row['repo'] for row in measured})
+    repos = sorted(
+        repo
+        for repo in {row['repo'] for row in measured}
+        if {(r['oracle'], r['flags']) for r in measured if r['repo'] == repo} >= set(KINDS)
+    )
     engines = {repo: engine_of([row for row in mined if row['repo'] == repo]) for repo in repos}
     own = {repo: [row for row in measured if row['repo'] == repo] for repo in repos}
     _print_walks(engines, own)
