@@ -2,12 +2,15 @@ package coevo.extension;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.StringReader;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.maven.model.Plugin;
@@ -18,116 +21,194 @@ import org.codehaus.plexus.util.xml.Xpp3Dom;
 /** What the model says of how the tests are to be run, unresolved properties filled in or blank. */
 final class SurefireSettings {
     private static final Pattern LATE = Pattern.compile("[$@]\\{([^}]*)\\}");
+    private static final String DEFAULT_EXECUTION = "default-test";
 
     private final MavenProject project;
+    private final Properties user;
 
     SurefireSettings(MavenProject project) {
         this.project = project;
+        this.user = project.getProjectBuildingRequest().getUserProperties();
     }
 
     Map<String, Object> toMap() {
         Xpp3Dom dom = configuration();
         Map<String, Object> map = new LinkedHashMap<>();
-        String argLine = text(dom, "argLine");
-        String property = project.getProperties().getProperty("argLine");
-        map.put("argLine", argLine != null ? argLine : property == null ? null : fill(property));
-        Map<String, String> properties = fromFile(text(dom, "systemPropertiesFile"));
-        properties.putAll(properties(dom.getChild("systemProperties")));
-        properties.putAll(pairs(dom.getChild("systemPropertyVariables")));
-        properties.putAll(parameters(dom.getChild("properties")));
-        map.put("properties", properties);
-        map.put("enableAssertions", text(dom, "enableAssertions"));
+        map.put("argLine", text(dom, "argLine", "argLine"));
+        map.put("properties", effectiveProperties(dom));
         map.put("environmentVariables", pairs(dom.getChild("environmentVariables")));
-        map.put("workingDirectory", text(dom, "workingDirectory"));
-        map.put("additionalClasspathElements", list(dom.getChild("additionalClasspathElements")));
-        map.put("classpathDependencyExcludes", list(dom.getChild("classpathDependencyExcludes")));
+        map.put("workingDirectory", text(dom, "workingDirectory", "surefire.workdir"));
+        map.put("enableAssertions", text(dom, "enableAssertions", "enableAssertions"));
+        map.put(
+                "additionalClasspathElements",
+                list(dom, "additionalClasspathElements", "maven.test.additionalClasspath"));
+        map.put(
+                "classpathDependencyExcludes",
+                list(dom, "classpathDependencyExcludes", "maven.test.dependency.excludes"));
+        map.put(
+                "classpathDependencyScopeExclude",
+                text(dom, "classpathDependencyScopeExclude", null));
         return map;
     }
 
-    private Xpp3Dom configuration() {
-        Plugin plugin = project.getPlugin("org.apache.maven.plugins:maven-surefire-plugin");
-        Object found = plugin == null ? null : plugin.getConfiguration();
-        if (plugin != null) {
-            for (PluginExecution execution : plugin.getExecutions()) {
-                boolean standard = execution.getId().equals("default-test");
-                if (standard && execution.getConfiguration() != null) {
-                    found = execution.getConfiguration();
-                }
-            }
-        }
-        return found == null ? new Xpp3Dom("configuration") : (Xpp3Dom) found;
+    /** In surefire's own order; parameters of the JUnit Platform are looked up here, too. */
+    private Map<String, String> effectiveProperties(Xpp3Dom dom) {
+        String file = text(dom, "systemPropertiesFile", "surefire.systemPropertiesFile");
+        Map<String, String> all = configurationParameters(dom.getChild("properties"));
+        all.putAll(properties(dom.getChild("systemProperties")));
+        all.putAll(file == null ? new TreeMap<>() : read(file));
+        all.putAll(pairs(dom.getChild("systemPropertyVariables")));
+        all.putAll(userProperties());
+        return all;
     }
 
-    private String text(Xpp3Dom dom, String name) {
+    /** Of the standard execution, or of the first other one where a project has put that aside. */
+    private Xpp3Dom configuration() {
+        Plugin plugin = project.getPlugin("org.apache.maven.plugins:maven-surefire-plugin");
+        if (plugin == null) {
+            return new Xpp3Dom("configuration");
+        }
+        Xpp3Dom standard = orEmpty(plugin.getConfiguration());
+        Xpp3Dom other = null;
+        boolean aside = false;
+        for (PluginExecution execution : plugin.getExecutions()) {
+            Xpp3Dom found = orEmpty(execution.getConfiguration());
+            boolean idle = "none".equals(execution.getPhase()) || skips(found);
+            if (execution.getId().equals(DEFAULT_EXECUTION)) {
+                standard = execution.getConfiguration() == null ? standard : found;
+                aside = idle;
+            } else if (other == null && !idle && execution.getGoals().contains("test")) {
+                other = found;
+            }
+        }
+        return aside && other != null ? other : standard;
+    }
+
+    private static Xpp3Dom orEmpty(Object configuration) {
+        return configuration == null ? new Xpp3Dom("configuration") : (Xpp3Dom) configuration;
+    }
+
+    private boolean skips(Xpp3Dom dom) {
+        return "true".equals(text(dom, "skip", null)) || "true".equals(text(dom, "skipTests", null));
+    }
+
+    /** A setting, or the property that stands for it where the configuration does not name it. */
+    private String text(Xpp3Dom dom, String name, String property) {
         Xpp3Dom child = dom.getChild(name);
-        return child == null || child.getValue() == null ? null : fill(child.getValue()).trim();
+        String text = child == null ? null : child.getValue();
+        if (text == null && property != null) {
+            text = property(property);
+        }
+        return text == null ? null : fill(text).trim();
     }
 
     private Map<String, String> pairs(Xpp3Dom dom) {
         Map<String, String> pairs = new LinkedHashMap<>();
-        for (Xpp3Dom child : dom == null ? new Xpp3Dom[0] : dom.getChildren()) {
+        for (Xpp3Dom child : children(dom)) {
             pairs.put(child.getName(), child.getValue() == null ? "" : fill(child.getValue()));
         }
         return pairs;
     }
 
-    private Map<String, String> fromFile(String name) {
-        Map<String, String> pairs = new LinkedHashMap<>();
-        if (name != null) {
-            Properties properties = new Properties();
-            try (InputStream stream = Files.newInputStream(project.getBasedir().toPath().resolve(name))) {
-                properties.load(stream);
-            } catch (IOException | IllegalArgumentException e) {
-                return pairs; // surefire goes on without a file that is not there
-            }
-            for (String key : properties.stringPropertyNames()) {
-                pairs.put(key, properties.getProperty(key));
-            }
-        }
-        return pairs;
-    }
-
-    /** JUnit's configuration parameters, which it takes from system properties, too. */
-    private Map<String, String> parameters(Xpp3Dom dom) {
-        Map<String, String> pairs = new LinkedHashMap<>();
-        String text = dom == null ? null : text(dom, "configurationParameters");
-        for (String line : text == null ? new String[0] : text.split("\\R")) {
-            int equals = line.indexOf('=');
-            if (equals > 0) {
-                pairs.put(line.substring(0, equals).trim(), line.substring(equals + 1).trim());
-            }
-        }
-        return pairs;
-    }
-
-    /** Surefire's older form: property elements with a name and a value each. */
+    /** The older form: elements with a name and a value each, beside ones that are named so. */
     private Map<String, String> properties(Xpp3Dom dom) {
         Map<String, String> pairs = new LinkedHashMap<>();
-        for (Xpp3Dom child : dom == null ? new Xpp3Dom[0] : dom.getChildren()) {
-            if (child.getChild("name") != null && child.getChild("value") != null) {
-                String value = child.getChild("value").getValue();
-                pairs.put(child.getChild("name").getValue(), value == null ? "" : fill(value));
-            }
+        for (Xpp3Dom child : children(dom)) {
+            Xpp3Dom name = child.getChild("name");
+            Xpp3Dom named = name == null ? child : child.getChild("value");
+            String key = name == null ? child.getName() : name.getValue();
+            String value = named == null ? null : named.getValue();
+            pairs.put(key, value == null ? "" : fill(value));
         }
         return pairs;
     }
 
-    private List<String> list(Xpp3Dom dom) {
+    private Map<String, String> read(String name) {
+        Path file = project.getBasedir().toPath().resolve(name);
+        Properties read = new Properties();
+        try (InputStream stream = Files.newInputStream(file)) {
+            read.load(stream);
+        } catch (IOException | IllegalArgumentException unreadable) {
+            return new TreeMap<>(); // surefire would warn and go on
+        }
+        return strings(read);
+    }
+
+    /** What the project's own Maven options define, which tests are given as well. */
+    private Map<String, String> userProperties() {
+        Map<String, String> found = strings(user);
+        found.keySet().removeIf(name -> name.matches("(coevo|maven|style)\\..*"));
+        return found;
+    }
+
+    /** Parameters of the JUnit Platform, which the plugin takes as the text of a properties file. */
+    private Map<String, String> configurationParameters(Xpp3Dom dom) {
+        Properties read = new Properties();
+        try {
+            read.load(new StringReader(properties(dom).getOrDefault("configurationParameters", "")));
+        } catch (IOException | IllegalArgumentException malformed) {
+            return new TreeMap<>();
+        }
+        return strings(read);
+    }
+
+    private static Map<String, String> strings(Properties properties) {
+        Map<String, String> found = new TreeMap<>();
+        for (String name : properties.stringPropertyNames()) {
+            found.put(name, properties.getProperty(name));
+        }
+        return found;
+    }
+
+    private List<String> list(Xpp3Dom dom, String name, String property) {
         List<String> list = new ArrayList<>();
-        for (Xpp3Dom child : dom == null ? new Xpp3Dom[0] : dom.getChildren()) {
-            for (String part : child.getValue() == null ? new String[0] : child.getValue().split(",")) {
-                list.add(fill(part.trim()));
-            }
+        Xpp3Dom child = dom.getChild(name);
+        if (child == null || child.getChildCount() == 0) {
+            split(text(dom, name, property), list);
+        }
+        for (Xpp3Dom one : children(child)) {
+            split(one.getValue() == null ? null : fill(one.getValue()), list);
         }
         return list;
     }
 
+    private static void split(String text, List<String> list) {
+        for (String part : text == null ? new String[0] : text.split(",")) {
+            if (!part.trim().isEmpty()) {
+                list.add(part.trim());
+            }
+        }
+    }
+
+    private static Xpp3Dom[] children(Xpp3Dom dom) {
+        return dom == null ? new Xpp3Dom[0] : dom.getChildren();
+    }
+
+    private String property(String name) {
+        if (name.equals("surefire.forkNumber") || name.equals("surefire.threadNumber")) {
+            return "1";
+        }
+        if (name.equals("settings.localRepository") || name.equals("localRepository")) {
+            return project.getProjectBuildingRequest().getLocalRepository().getBasedir();
+        }
+        return user.getProperty(name, project.getProperties().getProperty(name));
+    }
+
+    /** Values may hold others: {@code @{argLine}} of a property that itself names one. */
     private String fill(String text) {
+        String filled = fillOnce(text);
+        for (int depth = 0; depth < 5 && LATE.matcher(filled).find(); depth++) {
+            filled = fillOnce(filled);
+        }
+        return filled;
+    }
+
+    private String fillOnce(String text) {
         Matcher matcher = LATE.matcher(text);
         StringBuffer filled = new StringBuffer();
         while (matcher.find()) {
-            String value = project.getProperties().getProperty(matcher.group(1), "");
-            matcher.appendReplacement(filled, Matcher.quoteReplacement(value));
+            String value = property(matcher.group(1));
+            matcher.appendReplacement(filled, Matcher.quoteReplacement(value == null ? "" : value));
         }
         return matcher.appendTail(filled).toString();
     }

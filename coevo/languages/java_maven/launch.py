@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from itertools import takewhile
 from pathlib import Path
 
@@ -165,7 +164,7 @@ class Launcher:
         """A process that runs the worker in the module's folder, its channel on stdout."""
         module = plan.module
         layers = [self.inside(folder) for folder in plan.layers if folder.is_dir()]
-        folder = f'{module.path}/{module.surefire.working_folder or ""}'
+        folder = module.surefire.working_folder or module.path
         cpu_seconds = sum(target.cpu_limit for target in plan.targets)
         script = _LAY_OUT_OBSERVED if plan.observed else _LAY_OUT
         return Job(
@@ -234,8 +233,8 @@ class Launcher:
         yield from plan.junit.first
         yield f'{TREE}/{module.path}/{module.test_classes}'
         yield f'{TREE}/{module.path}/{module.classes}'
-        left_out = module.surefire.left_out
-        yield from (_run_place(one) for one in module.class_path if not _is_among(one, left_out))
+        left_out = module.surefire.leaves_out
+        yield from (_run_place(entry) for entry in module.class_path if not left_out(entry))
         yield from plan.junit.last
         yield from module.surefire.more_places
 
@@ -243,14 +242,8 @@ class Launcher:
         return f'{TOOLS}/libraries/{self.toolchain.library(artifact).name}'
 
 
-def _is_among(entry: Entry, names: Sequence[str]) -> bool:
-    """Whether a library is one of GROUP:ARTIFACT, either of which may be a star."""
-    group, artifact, *_ = entry.coordinates.split(':')
-    return any(fnmatchcase(f'{group}:{artifact}', name) for name in names)
-
-
 def is_in_tree(place: str) -> bool:
-    return place.startswith(f'{TREE}/')
+    return f'{place}/'.startswith(f'{TREE}/')
 
 
 def _run_place(entry: Entry) -> str:

@@ -6,11 +6,11 @@ read, and a path that leaves the tree is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import posixpath
 from collections.abc import Mapping
-from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -20,6 +20,17 @@ from coevo.languages.java_maven.places import REPOSITORY
 from coevo.languages.java_maven.places import TREE
 
 LEVEL_RAISED = 'source-level-8'
+
+# What a scope takes in where surefire is told to leave it out.
+_SCOPES = {
+    'compile': ('compile', 'provided', 'system'),
+    'runtime': ('compile', 'runtime'),
+    'compile+runtime': ('compile', 'provided', 'runtime', 'system'),
+    'runtime+system': ('compile', 'runtime', 'system'),
+    'provided': ('provided',),
+    'system': ('system',),
+    'test': ('compile', 'provided', 'runtime', 'system', 'test'),
+}
 
 # A module that writes its classes outside of its own folder: not laid out anew for a test.
 OUTPUT_ELSEWHERE = 'output_elsewhere'
@@ -46,15 +57,31 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surefire:
-    """What the model says of how tests are run."""
+    """What the model says of how tests are run.
+
+    working_folder  in the tree; None for the module's own
+    more_places     at the end of the class path, as a test process sees them
+    left_out        GROUP:ARTIFACT of libraries that tests do not see, either may have stars
+    left_out_scope  the same by scope, in Maven's words
+    """
 
     arg_line: str = ''
     assertions: bool = True
     properties: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     working_folder: str | None = None
-    more_places: tuple[str, ...] = ()  # at the end of the class path, as a test process sees them
-    left_out: tuple[str, ...] = ()  # GROUP:ARTIFACT of libraries that tests do not see
+    more_places: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    left_out_scope: str | None = None
+
+    def leaves_out(self, entry: Entry) -> bool:
+        """Whether a test process does without an entry that tests are compiled with."""
+        if entry.scope in _SCOPES.get(self.left_out_scope or '', ()):
+            return True
+        names = entry.coordinates.split(':')
+        return any(
+            all(map(fnmatchcase, names, pattern.split(':')[:2])) for pattern in self.left_out
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,27 +202,36 @@ def library_path(path: str) -> str | None:
 
 
 def _surefire(settings: Mapping[str, Any], here: _Folder) -> Surefire:
-    def inside(text: str) -> str:
-        return text.replace(BUILD_TREE, TREE)
-
-    folder = settings.get('workingDirectory')
     properties = settings.get('properties') or {}
+    variables = settings.get('environmentVariables') or {}
+    more = (_place(path, here) for path in settings.get('additionalClasspathElements') or ())
+    folder = settings.get('workingDirectory')
     return Surefire(
-        arg_line=inside(settings.get('argLine') or ''),
-        properties={name: inside(value) for name, value in sorted(properties.items())},
-        environment=dict(sorted((settings.get('environmentVariables') or {}).items())),
-        working_folder=here.relative(folder) if folder and here.has(folder) else None,
+        arg_line=_inside(settings.get('argLine') or ''),
+        properties={name: _inside(value) for name, value in sorted(properties.items())},
+        environment={name: _inside(value) for name, value in sorted(variables.items())},
+        working_folder=_in_tree(folder, here) if folder else None,
         assertions=settings.get('enableAssertions') != 'false',
-        more_places=tuple(_more_places(settings.get('additionalClasspathElements') or ())),
+        more_places=tuple(place for place in more if place is not None),
         left_out=tuple(settings.get('classpathDependencyExcludes') or ()),
+        left_out_scope=settings.get('classpathDependencyScopeExclude') or None,
     )
 
 
-def _more_places(paths: Sequence[str]) -> Iterator[str]:
-    """Of additional elements of the class path, those in the tree or among the libraries."""
-    tree = _Folder('.')
-    for path in paths:
-        if (library := library_path(path)) is not None:
-            yield f'{REPOSITORY}/{library}'
-        elif tree.has(path):
-            yield f'{TREE}/{tree.relative(path)}'
+def _inside(text: str) -> str:
+    """A text of the build as the test process is to see it."""
+    return text.replace(BUILD_TREE, TREE).replace(HEAD, REPOSITORY)
+
+
+def _place(path: str, here: _Folder) -> str | None:
+    """A folder or file of the tree, or a library; None for what no sandbox sees."""
+    if (library := library_path(path)) is not None:
+        return f'{REPOSITORY}/{library}'
+    place = _in_tree(path, here)
+    return None if place is None else str(PurePosixPath(TREE, place))
+
+
+def _in_tree(path: str, here: _Folder) -> str | None:
+    """A path, which may be relative to the module, as one of the tree."""
+    place = PurePosixPath(posixpath.normpath(PurePosixPath(BUILD_TREE, here.module, path)))
+    return str(place.relative_to(BUILD_TREE)) if place.is_relative_to(BUILD_TREE) else None

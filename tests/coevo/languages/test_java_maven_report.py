@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from coevo.languages.java_maven.report import Entry
+from coevo.languages.java_maven.report import Surefire
 from coevo.languages.java_maven.report import modules_of
 
 
@@ -81,3 +82,45 @@ def test_entries_of_the_class_path_are_libraries_files_of_the_tree_or_siblings()
 def test_files_of_the_system_are_never_on_the_class_path(path: str) -> None:
     module = modules_of({'projects': [project('app', test_class_path=[entry(path)])]})
     assert module['app'].class_path == ()
+
+
+def surefire(**settings: Any) -> Surefire:
+    return modules_of({'projects': [project('core', surefire=settings)]})['core'].surefire
+
+
+@pytest.mark.parametrize(
+    ('folder', 'expected'),
+    [
+        ('/w/build/core/target/work', 'core/target/work'),
+        ('target/work', 'core/target/work'),
+        ('..', '.'),
+        ('/w/build', '.'),
+        ('/tmp', None),
+        ('../../etc', None),
+    ],
+)
+def test_a_working_folder_lies_in_the_tree(folder: str, expected: str | None) -> None:
+    assert surefire(workingDirectory=folder).working_folder == expected
+
+
+def test_places_that_surefire_names_are_those_of_the_test_process() -> None:
+    more = ['/w/build/core/more', 'even/more', '/w/m2/g/a/1/a-1.jar', '/etc', '../..']
+    found = surefire(argLine='-Da=/w/build/core/a -Db=/w/m2/b', additionalClasspathElements=more)
+    assert found.arg_line == '-Da=/w/core/a -Db=/repo/b'
+    assert found.more_places == ('/w/core/more', '/w/core/even/more', '/repo/g/a/1/a-1.jar')
+
+
+@pytest.mark.parametrize(
+    ('settings', 'expected'),
+    [
+        ({'classpathDependencyExcludes': ['g:a']}, True),
+        ({'classpathDependencyExcludes': ['g:*', 'x:y']}, True),
+        ({'classpathDependencyExcludes': ['g:b', 'a']}, False),
+        ({'classpathDependencyScopeExclude': 'test'}, True),
+        ({'classpathDependencyScopeExclude': 'runtime'}, False),
+        ({'classpathDependencyScopeExclude': 'nonsense'}, False),
+    ],
+)
+def test_surefire_can_leave_libraries_out(settings: dict[str, Any], expected: bool) -> None:
+    left_out = surefire(**settings).leaves_out(Entry(coordinates='g:a:1', scope='test'))
+    assert left_out is expected

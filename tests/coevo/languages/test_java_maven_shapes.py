@@ -166,8 +166,20 @@ APP_POM = module('app', sibling('core') + sibling('core', TEST_JAR) + JUPITER)
 # All of this module's folders have names of their own, and its test resources are all its files.
 FLAT_BUILD = """<plugins><plugin><groupId>org.apache.maven.plugins</groupId>
       <artifactId>maven-surefire-plugin</artifactId><configuration>
+        <argLine>-Dlevel=plugin</argLine>
+        <systemProperties><older>older</older><asFile>no</asFile>
+          <property><name>oldest</name><value>oldest</value></property></systemProperties>
+        <systemPropertiesFile>surefire.properties</systemPropertiesFile>
+      </configuration><executions><execution><id>default-test</id><configuration>
+        <argLine>@{late} -Dlevel=execution -Dfork=${surefire.forkNumber}</argLine>
         <workingDirectory>${project.build.directory}/work</workingDirectory>
-      </configuration></plugin></plugins>
+        <enableAssertions>false</enableAssertions>
+        <environmentVariables><FLAT>${project.basedir}</FLAT></environmentVariables>
+        <additionalClasspathElements><one>${project.basedir}/more</one></additionalClasspathElements>
+        <classpathDependencyExcludes><one>org.objenesis:*</one></classpathDependencyExcludes>
+        <properties><configurationParameters>a.parameter = given
+          </configurationParameters></properties>
+      </configuration></execution></executions></plugin></plugins>
     <sourceDirectory>java</sourceDirectory>
     <testSourceDirectory>tests</testSourceDirectory>
     <testResources><testResource><directory>${project.basedir}</directory>
@@ -197,7 +209,9 @@ def shapes(tmp_path_factory: pytest.TempPathFactory) -> Mined:
         'core/extra/extra.txt': 'more',
         'core/lib/words.jar': jar('words.txt', 'brought along 5'),
         'app/pom.xml': APP_POM,
-        'flat/pom.xml': module('flat', sibling('core') + JUNIT4, FLAT_BUILD),
+        'flat/pom.xml': module('flat', sibling('core') + JUNIT4 + MOCKITO, FLAT_BUILD),
+        'flat/surefire.properties': 'fromFile=yes\nasFile=yes\n',
+        'flat/more/more.txt': 'more 5',
         'flat/NOTICE.txt': 'take notice 5',
         'gone/pom.xml': module('gone', sibling('core') + JUNIT4),
         'gone/src/test/java/shop/OldTest.java': GOES,
@@ -213,6 +227,20 @@ def shapes(tmp_path_factory: pytest.TempPathFactory) -> Mined:
         + """public class FlatTest { @Test public void takesNotice() {
             java.io.InputStream in = FlatTest.class.getResourceAsStream("/NOTICE.txt");
             assertEquals("take notice " + Till.three(), new java.util.Scanner(in).nextLine()); }
+            @Test public void seesAllThatSurefireWouldGive() {
+                assertEquals("execution", System.getProperty("level"));
+                assertEquals("1", System.getProperty("fork"));
+                assertEquals("older", System.getProperty("older"));
+                assertEquals("oldest", System.getProperty("oldest"));
+                assertEquals("yes", System.getProperty("asFile"));
+                assertEquals("yes", System.getProperty("fromFile"));
+                assertEquals("given", System.getProperty("a.parameter"));
+                assertEquals(System.getProperty("basedir"), System.getenv("FLAT"));
+                assert Till.three() == 0 : "assertions are off";
+                java.io.InputStream in = FlatTest.class.getResourceAsStream("/more.txt");
+                assertEquals("more " + Till.three(), new java.util.Scanner(in).nextLine());
+                try { Class.forName("org.objenesis.Objenesis"); fail("left out"); }
+                catch (ClassNotFoundException expected) { } }
             @Test public void worksWhereSurefireWould() throws Exception {
                 new java.io.File("made").createNewFile();
                 assertTrue(new java.io.File("../work/made").exists() && Till.three() == 5); } }
@@ -244,6 +272,7 @@ def test_everything_is_built(shapes: Mined) -> None:
         pytest.param('allPass', id='JUnit 5 ParameterizedTest'),
         pytest.param('nested', id='JUnit 5 Nested'),
         pytest.param('takesNotice', id='folders with other names'),
+        pytest.param('seesAllThatSurefireWouldGive', id='all settings of surefire'),
         pytest.param('worksWhereSurefireWould', id='a working folder that is made for it'),
     ],
 )
