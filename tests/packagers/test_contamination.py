@@ -367,7 +367,8 @@ def test_a_blob_that_is_known_is_not_read_again(repo: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    'content', [b'', b'no gzip', gzip.compress(b'{', mtime=0), gzip.compress(b'{"version": "old"}')]
+    'content',
+    [b'', b'no gzip', gzip.compress(b'{', mtime=0), gzip.compress(b'{"version": "old"}', mtime=0)],
 )
 def test_a_file_that_is_damaged_or_of_another_version_is_made_anew(
     repo: Path, content: bytes
