@@ -30,6 +30,9 @@ UNPINNED = 'unpinned_dependency'
 # A tree that no sandbox of ours has room for.
 TREE_TOO_LARGE = 'tree_too_large'
 
+# The one death of a builder that a JVM for Maven alone may be spared.
+OUT_OF_MEMORY = 'out_of_memory'
+
 # Failures of the project's own sources, libraries and POMs: the same however Maven is started.
 _OF_THE_SOURCES = (
     'maven-compiler-plugin:compile',
@@ -131,7 +134,7 @@ def why(answer: Answer | Died, modules: Mapping[str, Module]) -> str:
 def _may_be_cured(answer: Answer | Died, options: str) -> bool:
     """Whether another way of starting Maven may do better."""
     if isinstance(answer, Died):
-        return answer.reason != 'time'
+        return answer.reason == OUT_OF_MEMORY
     if _failures(answer) is None:
         return False
     return bool(options) or not _is_the_projects(answer)

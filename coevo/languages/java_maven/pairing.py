@@ -25,7 +25,7 @@ from coevo.records import Pair
 from coevo.records import TestMethod
 
 BUILT = 'built'
-TOOK_TOO_LONG = 'builder_time'
+BUILDER_DIED = 'builder_'
 
 
 class Yards:
@@ -131,10 +131,12 @@ def _is_hopeless(ends: tuple[Build, Build]) -> bool:
     """Whether what failed fails on any JDK: a POM that cannot be read, a library that is gone,
     a tree that is too large.
 
-    So does, as far as anyone would wait for it, what took too long.
+    So does, as far as anyone would wait for it, what took too long or killed its builder.
     """
     return any(
-        end.failure in (*OF_THE_MODEL, UNPINNED, TOOK_TOO_LONG, TREE_TOO_LARGE) for end in ends
+        end.failure in (*OF_THE_MODEL, UNPINNED, TREE_TOO_LARGE)
+        or (end.failure or '').startswith(BUILDER_DIED)
+        for end in ends
     )
 
 
