@@ -146,11 +146,19 @@ def descendants(pid: int) -> Iterator[int]:
         return
     todo = [pid]
     while todo:
-        for file in Path('/proc', str(todo.pop()), 'task').glob('*/children'):
-            with contextlib.suppress(OSError):  # it has ended
-                children = [int(child) for child in file.read_text().split()]
-                yield from children
-                todo += children
+        for child in _children(todo.pop()):
+            yield child
+            todo.append(child)
+
+
+def _children(pid: int) -> Iterator[int]:
+    """Those of all threads of a process; none of one that has ended, or ends meanwhile."""
+    threads: tuple[Path, ...] = ()
+    with contextlib.suppress(OSError):
+        threads = tuple(Path('/proc', str(pid), 'task').iterdir())
+    for thread in threads:
+        with contextlib.suppress(OSError):
+            yield from map(int, (thread / 'children').read_text().split())
 
 
 def _obstacle() -> str | None:

@@ -27,6 +27,7 @@ from coevo.sandbox import Mount
 from coevo.sandbox import Process
 from coevo.sandbox import Sandbox
 from coevo.sandbox import open_sandbox
+from coevo.sandboxes.bubblewrap import descendants
 
 LIMITS = Limits(
     cpu_seconds=30,
@@ -619,3 +620,14 @@ def test_a_missing_docker_daemon_is_named(monkeypatch: pytest.MonkeyPatch, folde
     monkeypatch.setenv('DOCKER_HOST', 'tcp://127.0.0.1:1')
     with pytest.raises(Fatal, match=r'daemon cannot be used .* start it, or set DOCKER_HOST'):
         open_sandbox('docker')
+
+
+def test_the_processes_below_one_are_told_and_none_of_one_that_has_ended() -> None:
+    script = 'sleep 60 & echo $!; wait'
+    with subprocess.Popen(['sh', '-c', script], stdout=subprocess.PIPE) as shell:
+        assert shell.stdout is not None
+        sleeper = int(shell.stdout.readline())
+        assert list(descendants(shell.pid)) == [sleeper]
+        os.kill(sleeper, 9)
+        shell.kill()
+    assert list(descendants(shell.pid)) == []
