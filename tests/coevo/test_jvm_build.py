@@ -43,6 +43,7 @@ def sibling(artifact: str, more: str = '') -> str:
     return f'<dependency>{place}{more}</dependency>'
 
 
+NO_ENTRIES = b'PK\x05\x06' + bytes(18)  # a jar of nothing
 MAIN = 'package p; public class A { public static int one() { return 1; } }'
 TEST = """package p; public class ATest {
     @org.junit.Test public void a() { org.junit.Assert.assertEquals(1, A.one()); } }"""
@@ -222,6 +223,93 @@ def test_extensions_of_the_project_and_plugins_that_want_git(
     }
     got = build(builder, tmp_path, files)
     assert got['status'] == 'built', got
+    assert got['files'] == ['0/classes/p/A.class']
+
+
+AWAY = '<groupId>nowhere.to.be.found</groupId><artifactId>{}</artifactId><version>{}</version>'
+
+
+def managed(inner: str) -> str:
+    return f'<dependencyManagement>{dependencies(inner)}</dependencyManagement>'
+
+
+def imported(version: str) -> str:
+    place = f'<groupId>org.junit</groupId><artifactId>junit-bom</artifactId><version>{version}'
+    return f'<dependency>{place}</version><type>pom</type><scope>import</scope></dependency>'
+
+
+OPEN_PLUGIN = """<build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId>
+    <dependencies><dependency><groupId>org.ow2.asm</groupId><artifactId>asm</artifactId>
+    <version>[9.0,9.2]</version></dependency></dependencies></plugin></plugins></build>"""
+FROM_THE_TREE = """<dependency><groupId>own</groupId><artifactId>lib</artifactId>
+    <version>1-SNAPSHOT</version><scope>system</scope>
+    <systemPath>${project.basedir}/lib.jar</systemPath></dependency>"""
+
+
+@pytest.mark.parametrize(
+    ('pom_text', 'coordinates'),
+    [
+        pytest.param(
+            '<project><modelVersion>4.0.0</modelVersion><artifactId>root</artifactId>'
+            f'<parent>{AWAY.format("above", "1-SNAPSHOT")}<relativePath/></parent></project>',
+            'nowhere.to.be.found:above:1-SNAPSHOT',
+            id='a parent',
+        ),
+        pytest.param(
+            pom(
+                'root',
+                managed(
+                    f'<dependency>{AWAY.format("bom", "2-SNAPSHOT")}<type>pom</type>'
+                    '<scope>import</scope></dependency>'
+                ),
+            ),
+            'nowhere.to.be.found:bom:2-SNAPSHOT',
+            id='an imported POM that is gone',
+        ),
+        pytest.param(
+            pom(
+                'root',
+                '<properties><a>[5.10.0,${b}]</a><b>5.10.1</b></properties>'
+                + managed(imported('${a}')),
+            ),
+            'org.junit:junit-bom:[5.10.0,5.10.1]',
+            id='an imported POM',
+        ),
+        pytest.param(
+            pom('root', OPEN_PLUGIN), 'org.ow2.asm:asm:[9.0,9.2]', id="a plugin's own library"
+        ),
+        pytest.param(
+            pom('root', dependencies(FROM_THE_TREE)), None, id='a library of the tree is pinned'
+        ),
+    ],
+)
+def test_what_no_version_pins_fails_by_that_name(
+    pom_text: str, coordinates: str | None, builder: Builder, tmp_path: Path
+) -> None:
+    got = build(builder, tmp_path, {'pom.xml': pom_text, 'lib.jar': NO_ENTRIES})
+    told = [*(it['failure'] for it in got['projects'] if it['failure']), *got['failures']]
+    named = [it['message'] for it in told if it.get('mojo') == 'unpinned_dependency']
+    assert named == ([coordinates] if coordinates else []), got['log']
+    assert coordinates or got['status'] == 'built'
+
+
+GROOVY = """<build><plugins><plugin><groupId>org.codehaus.gmavenplus</groupId>
+    <artifactId>gmavenplus-plugin</artifactId><version>1.13.1</version><executions><execution>
+    <goals><goal>addTestSources</goal><goal>compileTests</goal></goals></execution></executions>
+    </plugin></plugins></build>"""
+
+
+def test_groovy_tests_that_use_java_tests_fail_nothing(builder: Builder, tmp_path: Path) -> None:
+    groovy = """<dependency><groupId>org.codehaus.groovy</groupId><artifactId>groovy</artifactId>
+        <version>3.0.9</version><scope>test</scope></dependency>"""
+    files: dict[str, str | bytes] = {
+        'pom.xml': pom('root', dependencies(JUNIT, groovy) + GROOVY),
+        'src/main/java/p/A.java': MAIN,
+        'src/test/java/p/ATest.java': TEST,
+        'src/test/groovy/p/BTest.groovy': 'package p\nclass BTest extends ATest { }\n',
+    }
+    got = build(builder, tmp_path, files)
+    assert got['status'] == 'built', got['log']
     assert got['files'] == ['0/classes/p/A.class']
 
 

@@ -292,6 +292,13 @@ def test_errors_name_file_line_code_and_round(builder: Builder, tmp_path: Path) 
     assert [(it['line'], it['round']) for it in got.answer['errors'][1:]] == [(5, 1)]
 
 
+def test_what_is_meant_for_other_compilers_breaks_nothing(builder: Builder, tmp_path: Path) -> None:
+    words = ('-XepDisableAllChecks', '-Xplugin:ErrorProne', '-Werror', '-encoding', '${unset}')
+    files = {'p/ATest.java': HEAD + 'public class ATest { @Test public void a() {} }'}
+    got = compile_(builder, tmp_path, files, *(f'option={word}' for word in words))
+    assert (got.answer['unit_ok'], got.answer['broken']) == (True, [])
+
+
 def test_a_missing_import_breaks_only_its_users(builder: Builder, tmp_path: Path) -> None:
     text = """package p; import org.junit.*; import gone.Thing; import static gone.Other.call;
         import gone.more.*;

@@ -67,7 +67,11 @@ final class Compilation {
 
     private static Charset encoding(List<String> options) {
         int at = options.indexOf("-encoding");
-        return at < 0 ? StandardCharsets.UTF_8 : Charset.forName(options.get(at + 1));
+        try {
+            return at < 0 ? StandardCharsets.UTF_8 : Charset.forName(options.get(at + 1));
+        } catch (IllegalArgumentException e) { // a property that nobody has set, or a slip
+            return StandardCharsets.UTF_8;
+        }
     }
 
     /** The number of rounds after the first that it took. */

@@ -74,13 +74,14 @@ final class Javac implements AutoCloseable {
         }
     }
 
-    /** Options that make warnings fatal, talk, or load code into the compiler. */
+    /** Options that make warnings fatal, talk, or load code into the compiler; and such code's. */
     private static boolean isDropped(String option) {
         return option.equals("-Werror")
                 || option.equals("-verbose")
                 || option.startsWith("-Xlint")
                 || option.startsWith("-Xdoclint")
                 || option.startsWith("-Xplugin")
+                || option.startsWith("-Xep") // Error Prone's
                 || option.startsWith("-J");
     }
 

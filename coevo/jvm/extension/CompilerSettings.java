@@ -39,6 +39,7 @@ final class CompilerSettings {
         map.put("processor_path", processorPath());
         map.put("processors", values("annotationProcessors"));
         map.put("arguments", arguments());
+        map.put("processed", value("generatedTestSourcesDirectory"));
         return map;
     }
 

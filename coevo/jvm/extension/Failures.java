@@ -11,6 +11,14 @@ final class Failures {
 
     private Failures() {}
 
+    /** As if a goal of that name had failed. */
+    static Map<String, Object> unpinned(Object coordinates) {
+        Map<String, Object> failure = new LinkedHashMap<>();
+        failure.put("mojo", "unpinned_dependency");
+        failure.put("message", coordinates);
+        return failure;
+    }
+
     static Map<String, Object> describe(Throwable thrown) {
         List<String> types = new ArrayList<>();
         for (Throwable at = thrown; at != null && types.size() < 20; at = at.getCause()) {

@@ -17,6 +17,7 @@ import org.eclipse.aether.RepositorySystem;
 /** What is known of one project of the reactor; paths are absolute but for the module's own. */
 final class ProjectReport {
     private final MavenProject project;
+    private final Unpinned unpinned;
     private final Map<Path, MavenProject> outputs = new LinkedHashMap<>();
     private final Map<Path, MavenProject> testOutputs = new LinkedHashMap<>();
     private String status = "skipped";
@@ -27,6 +28,7 @@ final class ProjectReport {
 
     ProjectReport(MavenProject project, List<MavenProject> reactor) {
         this.project = project;
+        unpinned = new Unpinned(reactor);
         for (MavenProject other : reactor) {
             outputs.put(Paths.get(other.getBuild().getOutputDirectory()), other);
             testOutputs.put(Paths.get(other.getBuild().getTestOutputDirectory()), other);
@@ -59,12 +61,11 @@ final class ProjectReport {
 
     /** Another day it would be another build, whatever came of it today. */
     private void failIfUnpinned() {
-        Object coordinates = project.getContextValue(Tuning.UNPINNED);
+        Object known = project.getContextValue(Tuning.UNPINNED);
+        Object coordinates = known != null ? known : unpinned.find(project.getArtifacts());
         if (coordinates != null) {
             status = "failed";
-            failure = new LinkedHashMap<>();
-            failure.put("mojo", "unpinned_dependency");
-            failure.put("message", coordinates);
+            failure = Failures.unpinned(coordinates);
         }
     }
 
@@ -82,7 +83,7 @@ final class ProjectReport {
         map.put("compiles_tests", project.getContextValue(Tuning.COMPILES_TESTS));
         map.put("build_folder", project.getBuild().getDirectory());
         map.put("source_roots", project.getCompileSourceRoots());
-        map.put("test_source_roots", project.getTestCompileSourceRoots());
+        map.put("test_source_roots", testSourceRoots());
         map.put("test_resources", resources(project.getTestResources()));
         map.put("output", project.getBuild().getOutputDirectory());
         map.put("test_output", project.getBuild().getTestOutputDirectory());
@@ -90,6 +91,14 @@ final class ProjectReport {
         map.put("compiler", compiler);
         map.put("surefire", new SurefireSettings(project).toMap());
         return map;
+    }
+
+    /** Without what processors wrote when Maven compiled the tests: ours will write it again. */
+    private List<String> testSourceRoots() {
+        List<String> roots = new ArrayList<>(project.getTestCompileSourceRoots());
+        Object processed = compiler == null ? null : compiler.get("processed");
+        roots.remove(processed);
+        return roots;
     }
 
     /** In the order of Maven's own test class path, without the module's two own folders. */

@@ -20,7 +20,10 @@ import org.apache.maven.execution.MavenExecutionResult;
 import org.apache.maven.execution.MavenSession;
 import org.apache.maven.lifecycle.LifecycleExecutionException;
 import org.apache.maven.project.MavenProject;
+import org.eclipse.aether.RepositoryEvent;
+import org.eclipse.aether.RepositoryEvent.EventType;
 import org.eclipse.aether.RepositorySystem;
+import org.eclipse.aether.artifact.Artifact;
 
 /** Writes what Maven itself knows of the build, as JSON, to the file that a property names. */
 @Named
@@ -31,6 +34,7 @@ public final class Reporter extends AbstractEventSpy {
     private final RepositorySystem repositories;
     private MavenProject root;
     private Path file;
+    private String unread; // coordinates of an open version that was asked for in vain
 
     @Inject
     Reporter(RepositorySystem repositories) {
@@ -47,6 +51,8 @@ public final class Reporter extends AbstractEventSpy {
     public void onEvent(Object event) throws IOException {
         if (event instanceof ExecutionEvent) {
             onEvent((ExecutionEvent) event);
+        } else if (event instanceof RepositoryEvent) {
+            onEvent((RepositoryEvent) event);
         } else if (event instanceof MavenExecutionResult) {
             finish((MavenExecutionResult) event);
         }
@@ -78,6 +84,20 @@ public final class Reporter extends AbstractEventSpy {
         }
     }
 
+    /** A parent or imported POM that is not to be had keeps Maven from reading any project. */
+    private void onEvent(RepositoryEvent event) {
+        Artifact artifact = event.getArtifact();
+        boolean missing = event.getType() == EventType.ARTIFACT_RESOLVED && event.getFile() == null;
+        if (missing && unread == null && Unpinned.isOpen(artifact.getBaseVersion())) {
+            unread =
+                    String.join(
+                            ":",
+                            artifact.getGroupId(),
+                            artifact.getArtifactId(),
+                            artifact.getBaseVersion());
+        }
+    }
+
     private ProjectReport report(ExecutionEvent event) {
         return projects.get(event.getProject());
     }
@@ -91,6 +111,9 @@ public final class Reporter extends AbstractEventSpy {
             if (!told) {
                 failures.add(Failures.describe(thrown));
             }
+        }
+        if (projects.isEmpty() && unread != null) {
+            failures.add(0, Failures.unpinned(unread));
         }
         Map<String, Object> report = new LinkedHashMap<>();
         List<Object> described = new ArrayList<>();

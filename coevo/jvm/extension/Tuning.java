@@ -113,6 +113,9 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
         project.setContextValue(COMPILES_TESTS, compileTests);
         project.setContextValue(LEVEL_RAISED, new Levels(project).raise());
         Plugin compiler = project.getPlugin(Levels.COMPILER);
+        if (!compileTests) {
+            project.getBuild().getPlugins().forEach(Tuning::leaveGroovyTests);
+        }
         if (compiler != null && !compileTests) {
             for (PluginExecution execution : compiler.getExecutions()) {
                 if (execution.getGoals().contains("testCompile")) {
@@ -134,6 +137,17 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
                         : new Xpp3Dom((Xpp3Dom) configuration);
         Levels.set(dom, name, value);
         return dom;
+    }
+
+    /** They may use Java tests, which are not compiled here, and nobody runs them. */
+    private static void leaveGroovyTests(Plugin plugin) {
+        for (PluginExecution execution : plugin.getExecutions()) {
+            if (plugin.getArtifactId().equals("gmavenplus-plugin")) {
+                execution.getGoals().remove("compileTests");
+            } else if (plugin.getArtifactId().equals("gmaven-plugin")) {
+                execution.getGoals().remove("testCompile");
+            }
+        }
     }
 
     /** What it writes may be a resource of the project, but our trees have no history to read. */

@@ -1,12 +1,17 @@
 package coevo.extension;
 
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Properties;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.maven.artifact.Artifact;
 import org.apache.maven.model.Dependency;
+import org.apache.maven.model.DependencyManagement;
 import org.apache.maven.model.Parent;
 import org.apache.maven.model.Plugin;
 import org.apache.maven.project.MavenProject;
@@ -14,6 +19,8 @@ import org.apache.maven.project.MavenProject;
 /** Finds what a project leaves to the day it is built on: snapshots, ranges, the latest version. */
 final class Unpinned {
     private static final Set<String> LATEST = new HashSet<>(Arrays.asList("LATEST", "RELEASE"));
+
+    private static final int DEPTH = 20;
 
     private final Set<String> reactor;
 
@@ -26,32 +33,119 @@ final class Unpinned {
 
     /** The coordinates of the first one, null if all is pinned. */
     String find(MavenProject project) {
-        Parent parent = project.getOriginalModel().getParent();
-        if (parent != null && isRange(parent.getVersion())) {
-            return key(parent.getGroupId(), parent.getArtifactId(), parent.getVersion());
-        }
-        for (Dependency one : project.getDependencies()) {
-            String key = key(one.getGroupId(), one.getArtifactId(), one.getVersion());
-            if (isOpen(one.getVersion()) && !reactor.contains(key)) {
-                return key;
-            }
-        }
-        for (Plugin one : project.getBuildPlugins()) {
-            String key = key(one.getGroupId(), one.getArtifactId(), one.getVersion());
-            if (isOpen(one.getVersion()) && !reactor.contains(key)) {
-                return key;
-            }
-        }
-        return null;
+        return Stream.of(
+                        parents(project),
+                        dependencies(project.getDependencies()),
+                        imports(project),
+                        plugins(project.getBuildPlugins()),
+                        extensions(project))
+                .flatMap(it -> it)
+                .filter(it -> !reactor.contains(it))
+                .findFirst()
+                .orElse(null);
     }
 
-    private static boolean isOpen(String version) {
-        return version != null
-                && (LATEST.contains(version) || isRange(version) || isSnapshot(version));
+    /** Of the libraries that were resolved, those of other libraries included: the snapshots. */
+    String find(Collection<Artifact> artifacts) {
+        return artifacts.stream()
+                .filter(it -> !Artifact.SCOPE_SYSTEM.equals(it.getScope()))
+                .filter(it -> isSnapshot(it.getBaseVersion()))
+                .map(it -> key(it.getGroupId(), it.getArtifactId(), it.getBaseVersion()))
+                .filter(it -> !reactor.contains(it))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Parents that no file of the tree is. */
+    private static Stream<String> parents(MavenProject project) {
+        Stream<String> found = Stream.empty();
+        for (MavenProject at = project; at != null; at = at.getParent()) {
+            Parent parent = at.getOriginalModel().getParent();
+            if (parent != null && at.getParentFile() == null && isOpen(parent.getVersion())) {
+                String key = key(parent.getGroupId(), parent.getArtifactId(), parent.getVersion());
+                found = Stream.concat(found, Stream.of(key));
+            }
+        }
+        return found;
+    }
+
+    /** A library of the tree itself is what it is, whatever its version. */
+    private static Stream<String> dependencies(List<Dependency> dependencies) {
+        return dependencies.stream()
+                .filter(it -> !Artifact.SCOPE_SYSTEM.equals(it.getScope()))
+                .filter(it -> isOpen(it.getVersion()))
+                .map(it -> key(it.getGroupId(), it.getArtifactId(), it.getVersion()));
+    }
+
+    /** POMs that manage versions for the project; the effective model no longer names them. */
+    private static Stream<String> imports(MavenProject project) {
+        Stream<String> found = Stream.empty();
+        for (MavenProject at = project; at != null; at = at.getParent()) {
+            DependencyManagement managed = at.getOriginalModel().getDependencyManagement();
+            if (managed != null) {
+                Stream<String> more =
+                        managed.getDependencies().stream()
+                                .filter(it -> "import".equals(it.getScope()))
+                                .map(it -> interpolated(it, project))
+                                .filter(it -> isOpen(it.getVersion()))
+                                .map(it -> key(it.getGroupId(), it.getArtifactId(), it.getVersion()));
+                found = Stream.concat(found, more);
+            }
+        }
+        return found;
+    }
+
+    private static Stream<String> plugins(List<Plugin> plugins) {
+        return plugins.stream()
+                .flatMap(
+                        it ->
+                                Stream.concat(
+                                        Stream.of(it)
+                                                .filter(one -> isOpen(one.getVersion()))
+                                                .map(one -> one.getKey() + ":" + one.getVersion()),
+                                        dependencies(it.getDependencies())));
+    }
+
+    private static Stream<String> extensions(MavenProject project) {
+        return project.getBuildExtensions().stream()
+                .filter(it -> isOpen(it.getVersion()))
+                .map(it -> key(it.getGroupId(), it.getArtifactId(), it.getVersion()));
+    }
+
+    private static Dependency interpolated(Dependency raw, MavenProject project) {
+        Properties known = new Properties();
+        known.putAll(project.getProperties());
+        for (String prefix : Arrays.asList("project.", "pom.", "")) {
+            known.setProperty(prefix + "version", project.getVersion());
+            known.setProperty(prefix + "groupId", project.getGroupId());
+        }
+        Dependency found = raw.clone();
+        found.setGroupId(interpolated(raw.getGroupId(), known));
+        found.setArtifactId(interpolated(raw.getArtifactId(), known));
+        found.setVersion(interpolated(raw.getVersion(), known));
+        return found;
+    }
+
+    private static String interpolated(String text, Properties known) {
+        String found = text;
+        for (int depth = 0; found != null && found.contains("${") && depth < DEPTH; depth++) {
+            int start = found.indexOf("${");
+            int end = found.indexOf('}', start);
+            String value = end < 0 ? null : known.getProperty(found.substring(start + 2, end));
+            if (value == null) {
+                return found;
+            }
+            found = found.substring(0, start) + value + found.substring(end + 1);
+        }
+        return found;
+    }
+
+    static boolean isOpen(String version) {
+        return LATEST.contains(version) || isRange(version) || isSnapshot(version);
     }
 
     private static boolean isSnapshot(String version) {
-        return version.toUpperCase(Locale.ROOT).endsWith("-SNAPSHOT");
+        return version != null && version.toUpperCase(Locale.ROOT).endsWith("-SNAPSHOT");
     }
 
     /** A range of one version, such as [1.2], leaves nothing open. */
