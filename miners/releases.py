@@ -12,7 +12,7 @@ from coevo.git import Repository
 
 _TAGS = 'refs/tags/'
 
-# A version at the end of a tag's name: v5.1.1, jsoup-1.22.1, parent-4.16, release/2.0.0.Final.
+# A version at the end of a tag's name: v5.1.1, shop-1.22.1, parent-4.16, release/2.0.0.Final.
 _VERSION = re.compile(
     r'(?:^|[^\d.])(?P<numbers>\d+(?:[._]\d+)*)(?:[._-](?:final|ga|release))?$', re.IGNORECASE
 )
