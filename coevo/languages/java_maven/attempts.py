@@ -6,6 +6,7 @@ heeds `.mvn/jvm.config`, which opens the JDK to plugins. It costs a JVM's start 
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from coevo.languages.java_maven.session import Answer
 from coevo.languages.java_maven.session import Died
 from coevo.languages.java_maven.session import Session
 from coevo.languages.java_maven.settings import build_request
+from coevo.reasons import Reason
 
 LOOP, COMMAND = 'maven-loop', 'mvn'
 
@@ -25,7 +27,7 @@ LOOP, COMMAND = 'maven-loop', 'mvn'
 WITHOUT_A_WORD = '[[], []]'
 
 # What Maven's extension calls a module that asks for whatever version there is on the day.
-UNPINNED = 'unpinned_dependency'
+UNPINNED = str(Reason.UNPINNED_DEPENDENCY)
 
 # A tree that no sandbox of ours has room for.
 TREE_TOO_LARGE = 'tree_too_large'
@@ -39,7 +41,7 @@ _OF_THE_SOURCES = (
     'maven-compiler-plugin:testCompile',
     UNPINNED,
 )
-OF_THE_MODEL = (
+_OF_THE_MODEL = (
     'ArtifactDescriptorException',
     'ArtifactNotFoundException',
     'ArtifactResolutionException',
@@ -52,6 +54,9 @@ OF_THE_MODEL = (
     'UnresolvableModelException',
     'VersionRangeResolutionException',
 )
+
+# How the failure of a revision begins whose builder died, the reason behind it.
+_BUILDER_DIED = 'builder_'
 
 # What Maven's script reads before it starts a JVM, and a warm JVM cannot heed.
 JVM_OPTIONS = '.mvn/jvm.config'
@@ -117,7 +122,7 @@ class Attempts:
             if isinstance(again, Died):
                 return again
             spent = again.cpu_seconds + answer.cpu_seconds
-            answer = Answer(report=again.report, files=again.files, cpu_seconds=spent)
+            answer = dataclasses.replace(again, cpu_seconds=spent)
         self._confirmed |= {_failures(answer)} - {WITHOUT_A_WORD}
         return answer
 
@@ -125,10 +130,23 @@ class Attempts:
 def why(answer: Answer | Died, modules: Mapping[str, Module]) -> str:
     """Why nothing of a revision was built."""
     if isinstance(answer, Died):
-        return f'builder_{answer.reason}'
+        return f'{_BUILDER_DIED}{answer.reason}'
     reasons = [module.failure for module in modules.values() if module.failure != 'skipped']
     failures = answer.report.get('failures') or [None]
     return next((reason for reason in reasons if reason), failure_of(failures[0]))
+
+
+def is_hopeless(failure: str | None) -> bool:
+    """Whether what failed fails on any JDK: a POM that cannot be read, a library that is gone,
+    a tree that is too large.
+
+    So does, as far as anyone would wait for it, what took too long or killed its builder.
+    """
+    if failure is None:
+        return False
+    return failure in (*_OF_THE_MODEL, UNPINNED, TREE_TOO_LARGE) or failure.startswith(
+        _BUILDER_DIED
+    )
 
 
 def _may_be_cured(answer: Answer | Died, options: str) -> bool:
@@ -145,7 +163,7 @@ def _is_the_projects(answer: Answer) -> bool:
     told = [one for one in (*failures, *(answer.report.get('failures') or [])) if one]
     return bool(told) and all(
         one.get('mojo') in _OF_THE_SOURCES
-        or any(name.rpartition('.')[2] in OF_THE_MODEL for name in one.get('exceptions') or ())
+        or any(name.rpartition('.')[2] in _OF_THE_MODEL for name in one.get('exceptions') or ())
         for one in told
     )
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from datetime import datetime
 from datetime import timedelta
+from functools import lru_cache
 from itertools import zip_longest
 from xml.etree import ElementTree
 
@@ -106,6 +107,8 @@ def demand_of(repository: Repository, rev: str) -> Demand:
     return Demand(lowest=max(lowest, default=None), highest=min(highest, default=None))
 
 
+# Neighbouring revisions share most of their POMs.
+@lru_cache(maxsize=1024)
 def read_demand(pom: bytes) -> Demand:
     """What one POM says; nothing where it cannot be parsed."""
     try:

@@ -13,9 +13,7 @@ from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Loan
 from coevo.languages.base import Verdict
-from coevo.languages.java_maven.attempts import OF_THE_MODEL
-from coevo.languages.java_maven.attempts import TREE_TOO_LARGE
-from coevo.languages.java_maven.attempts import UNPINNED
+from coevo.languages.java_maven.attempts import is_hopeless
 from coevo.languages.java_maven.jdk_choice import pair_ladder
 from coevo.languages.java_maven.site import Site
 from coevo.languages.java_maven.workshop import JavaWorkshop
@@ -25,7 +23,6 @@ from coevo.records import Pair
 from coevo.records import TestMethod
 
 BUILT = 'built'
-BUILDER_DIED = 'builder_'
 
 
 class Yards:
@@ -74,7 +71,7 @@ class PairWorkshop:
             tried.append(ends[0].jdk)
             if best is None or _worth(ends) > _worth(best):
                 best, self._current = ends, workshop
-            if _is_whole(best) or _is_hopeless(ends):
+            if _is_whole(best) or any(is_hopeless(end.failure) for end in ends):
                 break
         assert best is not None, 'a ladder is never empty'
         return _told(best, spent, tuple(tried))
@@ -125,19 +122,6 @@ def _worth(ends: tuple[Build, Build]) -> tuple[int, int]:
     """Usable ends, then modules built."""
     modules = [why for end in ends for why in end.modules.values()]
     return sum(end.failure is None for end in ends), sum(why is None for why in modules)
-
-
-def _is_hopeless(ends: tuple[Build, Build]) -> bool:
-    """Whether what failed fails on any JDK: a POM that cannot be read, a library that is gone,
-    a tree that is too large.
-
-    So does, as far as anyone would wait for it, what took too long or killed its builder.
-    """
-    return any(
-        end.failure in (*OF_THE_MODEL, UNPINNED, TREE_TOO_LARGE)
-        or (end.failure or '').startswith(BUILDER_DIED)
-        for end in ends
-    )
 
 
 def _told(ends: tuple[Build, Build], spent: float, tried: tuple[str, ...]) -> tuple[Build, Build]:
