@@ -12,7 +12,6 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,27 +27,10 @@ from coevo.sandbox import Process
 from coevo.sandbox import Sandbox
 from coevo.sandbox import open_sandbox
 from coevo.sandboxes.bubblewrap import descendants
+from tests.attacks.jobs import LIMITS
+from tests.attacks.jobs import Done
 
-LIMITS = Limits(
-    cpu_seconds=30,
-    wall_seconds=60,
-    memory_bytes=1 << 30,
-    processes=64,
-    file_bytes=1 << 30,
-    disk_bytes=8 << 20,
-)
 ROOT = os.geteuid() == 0
-
-
-@dataclass(frozen=True)
-class Done:
-    """What became of a job."""
-
-    status: int
-    output: str
-    noise: str
-    exceeded: str | None
-    cpu_seconds: float
 
 
 @pytest.fixture(scope='module')
