@@ -27,6 +27,7 @@ from coevo.groups import results_of
 from coevo.groups import unbuildable
 from coevo.labels import BROKEN_CELL
 from coevo.labels import label
+from coevo.languages.base import Conditions
 from coevo.languages.base import Loan
 from coevo.languages.base import Scope
 from coevo.languages.base import Verdict
@@ -216,7 +217,7 @@ def _run(bench: _Bench, group: Group, batch: Sequence[str], step: Step) -> Seque
     if not batch:
         return ()
     methods = [group.methods[method_id] for method_id in batch]
-    process = bench.workshop.run(group.compiled, methods, bench.override)
+    process = bench.workshop.run(group.compiled, methods, Conditions(override=bench.override))
     heard = [verdict for verdict in process.verdicts if verdict is not None]
     for verdict in heard:
         if verdict.outcome is Outcome.INFRA and group.compiled.loan is None:

@@ -15,14 +15,14 @@ from typing import get_type_hints
 
 import pyarrow as pa
 
-from coevo.records import CellRow
 from coevo.records import Drop
-from coevo.records import MethodRow
-from coevo.records import PairRow
-from coevo.records import RepositoryRow
-from coevo.records import TaskRow
-from coevo.records import TimingRow
-from coevo.records import WithdrawnRow
+from coevo.tables import CellRow
+from coevo.tables import MethodRow
+from coevo.tables import PairRow
+from coevo.tables import RepositoryRow
+from coevo.tables import TaskRow
+from coevo.tables import TimingRow
+from coevo.tables import WithdrawnRow
 
 # Raised when a table loses a column or a column changes its meaning; CHANGELOG says which.
 SCHEMA_VERSION = 1

@@ -31,8 +31,8 @@ from coevo import durable
 from coevo.archive import Archive
 from coevo.archive import Piece
 from coevo.errors import Fatal
-from coevo.records import Segment
 from coevo.records import Walk
+from coevo.tables import Segment
 from coevo.walks import WalkRecord
 from coevo.walks import arrange
 from coevo.walks import merge

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from coevo.reasons import Reason
 from coevo.records import Drop
-from coevo.records import RepositoryRow
+from coevo.tables import RepositoryRow
 
 # A walk that goes less far back says the one of the commit where it ends, a walk over a damaged
 # clone the other: they know less, not better.

@@ -8,11 +8,14 @@ from typing import Protocol
 
 from coevo.identity import method_id
 from coevo.profiles import Profile
+from coevo.quality import Isolated
+from coevo.quality import RepairGuard
 from coevo.reasons import Reason
 from coevo.records import Candidate
 from coevo.records import Change
 from coevo.records import Pair
 from coevo.records import TestMethod
+from coevo.records import Track
 from coevo.records import short_hash
 
 
@@ -61,6 +64,32 @@ class Case:
             if candidate.change is Change.UNCHANGED
         ]
         return tuple(sorted(ids, key=lambda id_: short_hash(pair.pair_id, id_)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackCase:
+    """What is known of a labelled method that would have a track.
+
+    *_only_refactored   None where it is unknown
+    suite_old, _new     `pass`, or what of the whole suite was broken; None if not asked
+    """
+
+    profile: Profile
+    track: Track
+    isolated: Isolated | None
+    guard: RepairGuard | None
+    test_only_refactored: bool | None
+    source_only_refactored: bool | None
+    suite_old: str | None
+    suite_new: str | None
+
+
+class TrackFilter(Protocol):
+    # every reason `check` may return
+    @property
+    def REASONS(self) -> tuple[Reason, ...]: ...
+    # why the method keeps its label but loses its track, or None to keep it
+    def check(self, case: TrackCase) -> Reason | None: ...
 
 
 class PairFilter(Protocol):

@@ -14,7 +14,7 @@ from rich.progress import TextColumn
 from rich.progress import TimeElapsedColumn
 from rich.table import Table
 
-from coevo.records import Segment
+from coevo.tables import Segment
 from flows.funnel import Step
 from flows.funnel import labels
 from flows.pipeline import Listener

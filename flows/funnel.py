@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from coevo.labels import TRACKS
 from coevo.records import Drop
-from coevo.records import Segment
 from coevo.records import Stage
+from coevo.tables import Segment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

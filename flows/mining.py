@@ -20,14 +20,14 @@ from coevo.languages.base import Workshop
 from coevo.profiles import Profile
 from coevo.reasons import Reason
 from coevo.records import Drop
-from coevo.records import EnvironmentRow
 from coevo.records import Pair
-from coevo.records import Segment
 from coevo.records import Stage
-from coevo.records import TimingRow
 from coevo.records import short_hash
 from coevo.results import Evaluation
 from coevo.results import Wanted
+from coevo.tables import EnvironmentRow
+from coevo.tables import Segment
+from coevo.tables import TimingRow
 from filters import sieve
 from flows.rows import Judged
 from flows.rows import cell_rows

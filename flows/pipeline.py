@@ -24,11 +24,11 @@ from coevo.languages import java_maven
 from coevo.languages.base import Workshop
 from coevo.reasons import Reason
 from coevo.records import Pair
-from coevo.records import RepositoryRow
-from coevo.records import Segment
 from coevo.store import Partition
 from coevo.store import Store
 from coevo.store import WalkRecord
+from coevo.tables import RepositoryRow
+from coevo.tables import Segment
 from flows.licence import spdx_of
 from flows.mining import Mine
 from flows.mining import mine_pair

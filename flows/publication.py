@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from coevo.git import Repository
-from coevo.records import MethodRow
 from coevo.store import Store
+from coevo.tables import MethodRow
 from flows.options import ReleaseOptions
 from miners.clones import folder_of
 from miners.crawls import crawled_at

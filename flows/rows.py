@@ -12,14 +12,14 @@ from coevo.evidence import Decision
 from coevo.labels import CELL_ORDER
 from coevo.records import Candidate
 from coevo.records import Cell
-from coevo.records import CellRow
-from coevo.records import MethodRow
 from coevo.records import Pair
-from coevo.records import PairRow
 from coevo.records import TestMethod
 from coevo.results import CellResult
 from coevo.results import Evaluation
 from coevo.results import Wanted
+from coevo.tables import CellRow
+from coevo.tables import MethodRow
+from coevo.tables import PairRow
 from miners.changes import PairChange
 
 DEPENDENCY_SOURCE = 'static'  # until the runtime map exists

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from coevo.errors import Transient
 from coevo.languages.base import Workshop
 from coevo.records import Pair
-from coevo.records import Segment
+from coevo.tables import Segment
 
 # A trouble of ours (a full disk, a killed helper) is tried again at once, then left for the next
 # run of the miner, which does what is missing.

@@ -14,10 +14,10 @@ from pathlib import Path
 from coevo.git import Repository
 from coevo.records import Change
 from coevo.records import Dependency
-from coevo.records import MethodRow
 from coevo.records import Revised
 from coevo.syntax import Member
 from coevo.syntax import parse
+from coevo.tables import MethodRow
 from packagers.contamination import earliest
 from packagers.contamination import first_seen
 

@@ -12,7 +12,6 @@ from coevo.git import Repository
 from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
 from coevo.patches import file_patch
-from coevo.records import MethodRow
 from coevo.records import TestMethod
 from coevo.records import Track
 from coevo.records import Walk
@@ -21,6 +20,7 @@ from coevo.start_state import Target
 from coevo.start_state import start_file
 from coevo.syntax import Member
 from coevo.syntax import parse
+from coevo.tables import MethodRow
 from packagers.reach import names_used_elsewhere
 
 _PREFERENCE = tuple(Walk)

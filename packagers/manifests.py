@@ -11,10 +11,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from coevo.records import RepositoryRow
 from coevo.schema import SCHEMA_VERSION
 from coevo.schema import TABLES
 from coevo.store import Partition
+from coevo.tables import RepositoryRow
 from packagers.rows import Rows
 
 # Outside of the checksummed core: seconds are not the same twice.

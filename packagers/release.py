@@ -22,13 +22,13 @@ from pathlib import Path
 from coevo import durable
 from coevo.errors import Fatal
 from coevo.records import Drop
-from coevo.records import MethodRow
-from coevo.records import TaskRow
 from coevo.records import Walk
 from coevo.schema import TABLES
 from coevo.snapshot import MANIFEST
 from coevo.store import Partition
 from coevo.store import Store
+from coevo.tables import MethodRow
+from coevo.tables import TaskRow
 from packagers import card
 from packagers import croissant
 from packagers import manifests

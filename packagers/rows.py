@@ -14,20 +14,20 @@ from datetime import datetime
 from typing import TypeVar
 
 from coevo.errors import Fatal
-from coevo.records import CellRow
 from coevo.records import Change
 from coevo.records import Drop
-from coevo.records import EnvironmentRow
-from coevo.records import MethodRow
-from coevo.records import PairRow
-from coevo.records import RepositoryRow
-from coevo.records import TaskRow
-from coevo.records import TimingRow
 from coevo.records import Walk
-from coevo.records import WithdrawnRow
 from coevo.schema import KEYS
 from coevo.store import Partition
 from coevo.store import Store
+from coevo.tables import CellRow
+from coevo.tables import EnvironmentRow
+from coevo.tables import MethodRow
+from coevo.tables import PairRow
+from coevo.tables import RepositoryRow
+from coevo.tables import TaskRow
+from coevo.tables import TimingRow
+from coevo.tables import WithdrawnRow
 
 # A test that did not change meets another change of the code in every pair: no copy of itself.
 _EDITED = (Change.INSERTED, Change.CHANGED, Change.DELETED)

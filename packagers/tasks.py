@@ -24,13 +24,13 @@ from coevo.reasons import Reason
 from coevo.records import Dependency
 from coevo.records import Drop
 from coevo.records import Environment
-from coevo.records import MethodRow
-from coevo.records import PairRow
-from coevo.records import RepositoryRow
 from coevo.records import Stage
-from coevo.records import TaskRow
 from coevo.records import Track
 from coevo.records import Walk
+from coevo.tables import MethodRow
+from coevo.tables import PairRow
+from coevo.tables import RepositoryRow
+from coevo.tables import TaskRow
 from packagers.contamination import Basis
 from packagers.contamination import earliest
 from packagers.drafts import Draft

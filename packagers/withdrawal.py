@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from coevo import snapshot
 from coevo.records import Drop
 from coevo.records import Stage
-from coevo.records import WithdrawnRow
+from coevo.tables import WithdrawnRow
 from packagers.rows import Rows
 from packagers.rows import ordered
 

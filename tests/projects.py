@@ -9,12 +9,12 @@ from pathlib import Path
 
 from coevo.profiles import load_profile
 from coevo.records import Cell
-from coevo.records import CellRow
 from coevo.records import Drop
-from coevo.records import MethodRow
-from coevo.records import PairRow
 from coevo.records import Walk
 from coevo.store import Store
+from coevo.tables import CellRow
+from coevo.tables import MethodRow
+from coevo.tables import PairRow
 from flows.options import MineOptions
 from flows.pipeline import MineReport
 from flows.pipeline import mine

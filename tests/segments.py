@@ -16,25 +16,25 @@ from coevo.labels import deciding_cells
 from coevo.labels import label
 from coevo.records import Cause
 from coevo.records import Cell
-from coevo.records import CellRow
 from coevo.records import Change
 from coevo.records import Dependency
 from coevo.records import Drop
 from coevo.records import Environment
-from coevo.records import EnvironmentRow
 from coevo.records import Label
-from coevo.records import MethodRow
 from coevo.records import Outcome
-from coevo.records import PairRow
-from coevo.records import RepositoryRow
 from coevo.records import Revised
-from coevo.records import Segment
 from coevo.records import Stage
-from coevo.records import TimingRow
 from coevo.records import Walk
 from coevo.records import short_hash
 from coevo.store import Partition
 from coevo.store import Store
+from coevo.tables import CellRow
+from coevo.tables import EnvironmentRow
+from coevo.tables import MethodRow
+from coevo.tables import PairRow
+from coevo.tables import RepositoryRow
+from coevo.tables import Segment
+from coevo.tables import TimingRow
 from coevo.walks import WalkRecord
 
 REPO = 'example/ferry'

@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.records import MethodRow
-from coevo.records import PairRow
-from coevo.records import TaskRow
 from coevo.records import short_hash
 from coevo.store import Store
+from coevo.tables import MethodRow
+from coevo.tables import PairRow
+from coevo.tables import TaskRow
 from packagers.release import Built
 from packagers.release import Plan
 from packagers.release import ReleaseReport

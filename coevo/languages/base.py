@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -77,8 +78,19 @@ class Loan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Edits:
+    """Files that are other than their revision's, by repository path, sorted; None is absent."""
+
+    tests: tuple[tuple[str, bytes | None], ...] = ()  # of the tests' tree
+    code: tuple[tuple[str, bytes | None], ...] = ()  # main sources of the code's tree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """The test tree of one revision compiled against the code of another, for one module."""
+    """The test tree of one revision compiled against the code of another, for one module.
+
+    code_failure  signature of the first error in edited main sources; nothing can be run then
+    """
 
     tests_rev: str
     code_rev: str
@@ -86,6 +98,73 @@ class Compiled:
     unit_ok: bool  # Maven's verdict: one error breaks them all
     cpu_seconds: float = 0.0
     loan: Loan | None = None
+    edits: Edits | None = None
+    code_failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """What a test process is given beside what its project asks for.
+
+    override   a cure of `coevo.languages`, the same in all cells of a pair
+    clock      the date at which its clock starts; None is the machine's own
+    cpu_limit  CPU seconds for each method; None is ten times its slowest passing run, 60 at least
+    """
+
+    override: str | None = None
+    clock: datetime | None = None
+    cpu_limit: float | None = None
+
+
+PLAIN = Conditions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoveredLine:
+    """A line of a source file as JaCoCo counts it: instructions and branches, missed and covered."""
+
+    line: int
+    missed_instructions: int
+    covered_instructions: int
+    missed_branches: int
+    covered_branches: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedMethod:
+    """A method of the code of which a test executed at least one instruction.
+
+    type    binary name of its class
+    method  as the class file has it: `<init>`, `<clinit>`, `lambda$f$0`
+    file    repository path of its source, None where the tree has none
+    lines   first and last line with code of its own, 0 without debug information
+    """
+
+    type: str
+    method: str
+    descriptor: str
+    file: str | None
+    first_line: int
+    last_line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """What one test method executed of the code; `executed` is sorted.
+
+    lines  by repository path, every line that is known of the files that were asked for
+    """
+
+    executed: tuple[ExecutedMethod, ...]
+    lines: Mapping[str, tuple[CoveredLine, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traced:
+    """One process: a trace for each method, None for one that did not run to its end."""
+
+    traces: tuple[Trace | None, ...]
+    cpu_seconds: float
 
 
 class Workshop(Protocol):
@@ -110,7 +189,7 @@ class Workshop(Protocol):
 
     # runs test methods one after the other in one fresh process; the selection is never empty
     def run(
-        self, compiled: Compiled, methods: Sequence[TestMethod], override: str | None
+        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
     ) -> Batch: ...
 
     # the override that may cure a verdict of this kind, None where none is known

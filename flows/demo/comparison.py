@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from coevo.git import Repository
 from coevo.identity import method_id
 from coevo.records import Drop
-from coevo.records import MethodRow
 from coevo.records import Pair
-from coevo.records import Segment
 from coevo.records import Stage
+from coevo.tables import MethodRow
+from coevo.tables import Segment
 from flows.demo.expected import Loss
 from flows.demo.expected import Method
 from miners.changes import diff

@@ -17,12 +17,12 @@ from coevo.errors import Fatal
 from coevo.query import Question
 from coevo.query import query
 from coevo.records import Change
-from coevo.records import MethodRow
 from coevo.records import Outcome
 from coevo.records import Stage
 from coevo.records import Walk
 from coevo.schema import TABLES
 from coevo.store import Store
+from coevo.tables import MethodRow
 from tests import segments
 from tests import snapshots
 from tests.segments import PARTITION

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
+from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
+from coevo.languages.base import Conditions
 from coevo.languages.base import Loan
 from coevo.languages.base import Verdict
 from coevo.languages.java_maven.attempts import is_hopeless
@@ -90,8 +92,10 @@ class PairWorkshop:
     def content(self, compiled: Compiled) -> str | None:
         return self._chosen.content(compiled)
 
-    def run(self, compiled: Compiled, methods: Sequence[TestMethod], override: str | None) -> Batch:
-        return self._chosen.run(compiled, methods, override)
+    def run(
+        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
+    ) -> Batch:
+        return self._chosen.run(compiled, methods, conditions)
 
     def cure(self, verdict: Verdict) -> str | None:
         return self._chosen.cure(verdict)

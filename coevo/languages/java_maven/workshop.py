@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
+from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
+from coevo.languages.base import Conditions
 from coevo.languages.base import Loan
 from coevo.languages.base import Verdict
 from coevo.languages.java_maven.compilation import CompileReport
@@ -104,7 +106,9 @@ class JavaWorkshop:
         junit = self._yard.junit(module, self._session)
         return self._yard.content(compiled, module, junit)
 
-    def run(self, compiled: Compiled, methods: Sequence[TestMethod], override: str | None) -> Batch:
+    def run(
+        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
+    ) -> Batch:
         """A method of which no concrete class was compiled is missing; no process is asked."""
         cell = self._cell_of(compiled)
         targets = [self._target(cell, method) for method in methods]
@@ -112,7 +116,7 @@ class JavaWorkshop:
         verdicts: list[Verdict | None] = [Verdict(outcome=Outcome.MISSING)] * len(methods)
         if not chosen:
             return Batch(verdicts=tuple(verdicts), cpu_seconds=0.0)
-        batch = self._process(cell, tuple(targets[place] for place in chosen), override)
+        batch = self._process(cell, tuple(targets[place] for place in chosen), conditions)
         for place, verdict in zip(chosen, batch.verdicts, strict=True):
             verdicts[place] = verdict
             if verdict is not None and verdict.outcome is Outcome.PASS:
@@ -120,7 +124,9 @@ class JavaWorkshop:
                 self._slowest[methods[place]] = max(slowest, verdict.cpu_seconds)
         return Batch(verdicts=tuple(verdicts), cpu_seconds=batch.cpu_seconds)
 
-    def _process(self, cell: CellImage, targets: tuple[Target, ...], override: str | None) -> Batch:
+    def _process(
+        self, cell: CellImage, targets: tuple[Target, ...], conditions: Conditions
+    ) -> Batch:
         code = self._yard.image(cell.compiled.code_rev)
         module = self._module(cell.compiled.code_rev, cell.compiled.module, cell.compiled.loan)
         assert module is not None, 'what was compiled has a module'
@@ -129,7 +135,7 @@ class JavaWorkshop:
             module=module,
             layers=(code.code, tests, *cell.folders),
             junit=self._yard.junit(module, self._session),
-            override=override,
+            override=conditions.override,
             targets=targets,
         )
         plan, making = self._yard.with_archive(plan)

@@ -63,7 +63,7 @@ def test_an_archive_is_made_when_it_is_worth_it_and_changes_no_verdict(
         stack.callback(workshop.close)
         workshop.build(rev)
         compiled = workshop.compile(rev, rev, '.')
-        without, with_it = (workshop.run(compiled, methods, None) for _ in range(2))
+        without, with_it = (workshop.run(compiled, methods) for _ in range(2))
     outcomes = [v.outcome for v in without.verdicts if v is not None]
     assert outcomes == [Outcome.PASS, Outcome.FAIL, Outcome.FAIL]
     outcomes = [v.outcome for v in with_it.verdicts if v is not None]

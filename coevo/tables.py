@@ -1,0 +1,252 @@
+"""The rows of a snapshot's tables, and the segment that holds all rows of a pair.
+
+`coevo.schema` maps them to Arrow, `coevo.store` keeps them by segment, `packagers.release` writes
+them. A column that a later step fills is None until then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from coevo.quality import Coverage
+from coevo.quality import ExecutedRow
+from coevo.quality import Isolated
+from coevo.quality import MutantRow
+from coevo.quality import Mutation
+from coevo.quality import RefactoringRow
+from coevo.quality import RepairGuard
+from coevo.quality import ReversalRow
+from coevo.records import Cause
+from coevo.records import Cell
+from coevo.records import Change
+from coevo.records import Dependency
+from coevo.records import Drop
+from coevo.records import Environment
+from coevo.records import Label
+from coevo.records import Outcome
+from coevo.records import Track
+from coevo.records import Walk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryRow:
+    repo: str
+    url: str | None
+    github_id: int | None = None
+    language: str
+    walk: Walk
+    ref: str
+    head: str
+    cutoff: datetime | None
+    commits_visited: int
+    commits_kept: int  # those that end a pair
+    pairs_found: int  # more than these under the walk `window` alone
+    license: str | None
+    sandbox: str
+    engine_version: int
+    profile: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairRow:
+    repo: str
+    walk: Walk
+    pair_id: str
+    language: str
+    old_rev: str
+    new_rev: str
+    old_author_date: datetime | None
+    old_committer_date: datetime | None
+    new_author_date: datetime | None
+    new_committer_date: datetime | None
+    gap_hours: float | None
+    old_is_ancestor: bool
+    pom_changed: bool
+    source_changed: bool
+    tests_changed: bool
+    test_only: bool
+    builder_old: str | None  # how it was built: maven-loop, mvn; None if not built
+    builder_new: str | None
+    build_old: str | None  # 'built', or the reason why not; None if not tried
+    build_new: str | None
+    jdk: str | None
+    jdks_tried: tuple[str, ...] = ()  # in this order
+    suite_old: str | None = None
+    suite_new: str | None = None
+    refactorings: str | None = None  # found, or unknown and why; None if not asked
+    license: str | None = None  # SPDX id at new
+    candidates: int  # test methods that entered the sieve
+    sandbox: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellRow:
+    """One run of one test method in one cell."""
+
+    repo: str
+    walk: Walk
+    pair_id: str
+    method_id: str
+    cell: Cell
+    repeat: int  # from 0
+    order: str  # given, reversed, alone; compile for a verdict of the compiler
+    outcome: Outcome
+    unit_outcome: Outcome
+    signature: str | None
+    override: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodRow:
+    """A labelled test method of a pair under a walk; (method_id, walk) is the key."""
+
+    method_id: str
+    repo: str
+    walk: Walk
+    pair_id: str
+    language: str
+    old_rev: str
+    new_rev: str
+    module: str
+    test_file: str
+    test_class: str
+    test_method: str
+    parameters: tuple[str, ...]
+    old_module: str | None
+    old_test_file: str | None
+    old_test_class: str | None
+    old_test_method: str | None
+    change: Change
+    label: Label | None
+    track: Track | None
+    label_by_module: Label | None
+    track_by_module: Track | None
+    old_source: str | None
+    new_source: str | None
+    told_cold: Outcome | None
+    told_cold_unit: Outcome | None
+    told_cold_passes: int | None
+    told_cold_runs: int | None
+    told_cold_signature: str | None
+    tnew_cnew: Outcome | None
+    tnew_cnew_unit: Outcome | None
+    tnew_cnew_passes: int | None
+    tnew_cnew_runs: int | None
+    tnew_cnew_signature: str | None
+    told_cnew: Outcome | None
+    told_cnew_unit: Outcome | None
+    told_cnew_passes: int | None
+    told_cnew_runs: int | None
+    told_cnew_signature: str | None
+    tnew_cold: Outcome | None
+    tnew_cold_unit: Outcome | None
+    tnew_cold_passes: int | None
+    tnew_cold_runs: int | None
+    tnew_cold_signature: str | None
+    flake_upper_95: float | None  # upper bound of the flake rate over the runs of deciding cells
+    cause: Cause | None
+    override: str | None
+    sandbox: str
+    focal_method: str | None
+    dependencies: tuple[Dependency, ...]
+    dependency_source: str | None  # runtime, static; None where there are none
+    isolated: Isolated | None = None  # of rows that would have a track, like what follows
+    guard: RepairGuard | None = None
+    repair_kind: str | None = None
+    test_only_refactored: bool | None = None  # None where it is unknown, or was not asked
+    source_only_refactored: bool | None = None
+    coverage: Coverage | None = None
+    mutation: Mutation | None = None
+    smells_old: tuple[str, ...] = ()
+    smells_new: tuple[str, ...] = ()
+    assertions_lost: int | None = None
+    assertions_gained: int | None = None
+    kinds: tuple[str, ...] = ()  # of a refinement, after TAM-Eval
+    contamination_date: datetime | None = None  # filled at release, like what follows
+    contamination_basis: str | None = None
+    code_first_seen: datetime | None = None
+    duplicate_of: str | None = None
+    task_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentRow:
+    """The environment of a module at a pair's new revision, kept with the segment for its tasks."""
+
+    pair_id: str
+    module: str
+    environment: Environment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRow:
+    task_id: str
+    also_at: tuple[str, ...]
+    pair_id: str
+    repo: str
+    url: str | None
+    license: str | None
+    language: str
+    track: Track
+    walk: Walk
+    old_rev: str
+    new_rev: str
+    old_author_date: datetime | None
+    old_committer_date: datetime | None
+    new_author_date: datetime | None
+    new_committer_date: datetime | None
+    contamination_date: datetime | None
+    contamination_basis: str | None
+    code_first_seen: datetime | None
+    module: str
+    test_file: str
+    test_methods: tuple[str, ...]  # Class#method
+    method_ids: tuple[str, ...]
+    start_file_sha256: str | None  # None where the file is absent at the start
+    test_patch: str
+    source_patch: str
+    dependencies: tuple[Dependency, ...]
+    focal_method: str | None
+    environment: Environment | None
+    prompt_version: str | None = None
+    coverage_gold: float | None = None
+    mutation_score_gold: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithdrawnRow:
+    table: str
+    id: str
+    reason: str
+    month: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimingRow:
+    """What a step of a pair cost; outside the checksummed core."""
+
+    repo: str
+    walk: Walk
+    pair_id: str
+    step: str  # diff, build, compile, run
+    cpu_seconds: float
+    wall_seconds: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """All that mining one pair gave: the store's unit of writing."""
+
+    key: str
+    pair: PairRow
+    methods: tuple[MethodRow, ...]
+    cells: tuple[CellRow, ...]
+    drops: tuple[Drop, ...]
+    environments: tuple[EnvironmentRow, ...]
+    timings: tuple[TimingRow, ...]
+    refactorings: tuple[RefactoringRow, ...] = ()
+    executed: tuple[ExecutedRow, ...] = ()
+    mutants: tuple[MutantRow, ...] = ()
+    reversals: tuple[ReversalRow, ...] = ()
