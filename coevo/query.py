@@ -30,6 +30,10 @@ DATES = {
     'pairs': ('new_author_date', 'new_committer_date'),
 }
 
+# What has no date of its own goes with its method or with its pair.
+OF_METHODS = ('cells', 'dependency_map', 'mutants', 'reversals')
+OF_PAIRS = ('refactorings', 'drops', 'timings')
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
@@ -122,9 +126,10 @@ def _conditions(question: Question) -> Iterator[tuple[str, str]]:
     yield 'tasks', f'{later["tasks"]} AND {track}'
     with_track = _in('methods', 'pair_id', 'walk') if question.track else 'true'
     yield 'pairs', f'{later["pairs"]} AND {with_track}'
-    yield 'cells', _in('methods', 'method_id', 'walk')
-    yield 'drops', _in('pairs', 'pair_id', 'walk')
-    yield 'timings', _in('pairs', 'pair_id', 'walk')
+    for table in OF_METHODS:
+        yield table, _in('methods', 'method_id', 'walk')
+    for table in OF_PAIRS:
+        yield table, _in('pairs', 'pair_id', 'walk')
     yield 'repositories', _in('pairs', 'repo', 'language', 'walk')
     yield 'withdrawn', 'false'  # a row that is gone has no date and no track
 

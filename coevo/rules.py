@@ -39,6 +39,11 @@ REFERENCES = (
     _reference('methods', 'method_id', 'pair_id', 'pairs', 'pair_id', 'walk', 'old_rev', 'new_rev'),
     _reference('tasks', 'task_id', 'pair_id', 'pairs', 'pair_id', 'walk', 'old_rev', 'new_rev'),
     _reference('cells', 'method_id', 'pair_id', 'pairs', 'pair_id', 'walk'),
+    _reference('refactorings', 'pair_id', 'number', 'pairs', 'pair_id', 'walk'),
+    *(
+        _reference(table, 'method_id', 'pair_id', 'methods', 'method_id', 'walk', 'pair_id')
+        for table in ('dependency_map', 'mutants', 'reversals')
+    ),
     _reference('pairs', 'pair_id', 'repo', 'repositories', 'repo', 'language', 'walk'),
     _reference('tasks', 'task_id', 'repo', 'repositories', 'repo', 'language', 'walk'),
     Rule(
@@ -185,4 +190,29 @@ RUNS = (
     ),
 )
 
-RULES = (*REFERENCES, *FUNNEL, *RUNS, *DATES)
+MUTANTS = (
+    Rule(
+        name='mutants_emitted',
+        table='methods',
+        sql="""SELECT method_id, mutation.emitted FROM methods WHERE mutation.emitted <>
+            mutation.count + mutation.compile_failed + mutation.redundant + mutation.capped_out""",
+    ),
+    Rule(
+        name='mutants_counted',
+        table='methods',
+        sql="""SELECT m.method_id, any_value(m.mutation)::VARCHAR, count(u.mutant_id)
+            FROM methods m LEFT JOIN mutants u USING (method_id, walk)
+            GROUP BY m.method_id, m.walk
+            HAVING coalesce(any_value(m.mutation.count), 0) <> count(u.mutant_id)
+            OR any_value(m.mutation.equal_byte_code) <> count(*) FILTER (u.equal_byte_code)
+            OR any_value(m.mutation.killed) <> count(*) FILTER (u.killed)""",
+    ),
+    Rule(
+        name='mutant_not_run',
+        table='mutants',
+        sql="""SELECT method_id, mutant_id FROM mutants
+            WHERE (outcome IS NULL) <> (killed IS NULL)""",
+    ),
+)
+
+RULES = (*REFERENCES, *FUNNEL, *RUNS, *MUTANTS, *DATES)

@@ -15,6 +15,10 @@ from typing import get_type_hints
 
 import pyarrow as pa
 
+from coevo.quality import ExecutedRow
+from coevo.quality import MutantRow
+from coevo.quality import RefactoringRow
+from coevo.quality import ReversalRow
 from coevo.records import Drop
 from coevo.tables import CellRow
 from coevo.tables import MethodRow
@@ -31,6 +35,10 @@ TABLES: dict[str, type] = {
     'methods': MethodRow,
     'tasks': TaskRow,
     'cells': CellRow,
+    'dependency_map': ExecutedRow,
+    'mutants': MutantRow,
+    'reversals': ReversalRow,
+    'refactorings': RefactoringRow,
     'pairs': PairRow,
     'repositories': RepositoryRow,
     'drops': Drop,
@@ -43,6 +51,10 @@ KEYS: dict[str, tuple[str, ...]] = {
     'methods': ('method_id', 'walk'),
     'tasks': ('task_id',),
     'cells': ('method_id', 'walk', 'cell', 'repeat'),
+    'dependency_map': ('method_id', 'walk', 'end', 'type', 'method', 'descriptor'),
+    'mutants': ('method_id', 'walk', 'mutant_id'),
+    'reversals': ('method_id', 'walk', 'file', 'start_line', 'revised', 'declaration'),
+    'refactorings': ('pair_id', 'walk', 'number'),
     'pairs': ('pair_id', 'walk'),
     'repositories': ('repo', 'language', 'walk'),
     'drops': ('repo', 'walk', 'stage', 'key', 'reason'),

@@ -14,6 +14,10 @@ from datetime import datetime
 from typing import TypeVar
 
 from coevo.errors import Fatal
+from coevo.quality import ExecutedRow
+from coevo.quality import MutantRow
+from coevo.quality import RefactoringRow
+from coevo.quality import ReversalRow
 from coevo.records import Change
 from coevo.records import Drop
 from coevo.records import Walk
@@ -47,6 +51,10 @@ class Rows:
     drops: tuple[Drop, ...]
     timings: tuple[TimingRow, ...]
     environments: tuple[EnvironmentRow, ...]
+    dependency_map: tuple[ExecutedRow, ...] = ()
+    mutants: tuple[MutantRow, ...] = ()
+    reversals: tuple[ReversalRow, ...] = ()
+    refactorings: tuple[RefactoringRow, ...] = ()
     tasks: tuple[TaskRow, ...] = ()
     withdrawn: tuple[WithdrawnRow, ...] = ()
 
@@ -70,6 +78,10 @@ def gather(store: Store) -> Rows:
         pairs=ordered('pairs', (segment.pair for segment in segments)),
         methods=ordered('methods', (row for segment in segments for row in segment.methods)),
         cells=ordered('cells', (row for segment in segments for row in segment.cells)),
+        dependency_map=ordered('dependency_map', (row for s in segments for row in s.executed)),
+        mutants=ordered('mutants', (row for s in segments for row in s.mutants)),
+        reversals=ordered('reversals', (row for s in segments for row in s.reversals)),
+        refactorings=ordered('refactorings', (row for s in segments for row in s.refactorings)),
         drops=ordered(
             'drops',
             (

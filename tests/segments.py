@@ -14,6 +14,13 @@ from typing import Any
 from coevo.labels import TRACKS
 from coevo.labels import deciding_cells
 from coevo.labels import label
+from coevo.quality import End
+from coevo.quality import ExecutedRow
+from coevo.quality import MutantRow
+from coevo.quality import Mutation
+from coevo.quality import RefactoringRow
+from coevo.quality import ReversalRow
+from coevo.quality import ReversalStatus
 from coevo.records import Cause
 from coevo.records import Cell
 from coevo.records import Change
@@ -44,6 +51,17 @@ RUNS = 3
 
 P, F, E, C = Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.COMPILE_ERROR
 T, N = (Cell.TOLD_COLD, Cell.TNEW_CNEW), (Cell.TOLD_CNEW, Cell.TNEW_COLD)
+# Of five mutants one did not compile and one was too many; two of three were killed.
+MUTATION = Mutation(
+    emitted=5,
+    compile_failed=1,
+    redundant=0,
+    capped_out=1,
+    count=3,
+    equal_byte_code=0,
+    not_run=0,
+    killed=2,
+)
 UPDATE = {Cell.TOLD_COLD: P, Cell.TNEW_CNEW: P, Cell.TOLD_CNEW: F}
 REFINEMENT = {Cell.TOLD_COLD: P, Cell.TNEW_CNEW: P, Cell.TOLD_CNEW: P}
 GENERATION = {Cell.TNEW_CNEW: P, Cell.TNEW_COLD: C}
@@ -138,6 +156,7 @@ def method(number: int, name: str, change: Change, cells: Mapping[Cell, Outcome]
             ),
         ),
         dependency_source='static',
+        mutation=MUTATION if track else None,
     )
 
 
@@ -158,6 +177,80 @@ def cell_rows(row: MethodRow) -> Iterator[CellRow]:
                 signature=getattr(row, f'{cell}_signature'),
                 override=None,
             )
+
+
+def executed(row: MethodRow) -> Iterator[ExecutedRow]:
+    """The one production method that a test runs, at both ends."""
+    for end in End:
+        yield ExecutedRow(
+            **_of(row),
+            end=end,
+            type='ferry.Fare',
+            method='of',
+            descriptor='(I)I',
+            file='src/main/java/ferry/Fare.java',
+            first_line=3,
+            last_line=5,
+        )
+
+
+def mutants(row: MethodRow) -> Iterator[MutantRow]:
+    """Those that a method's `mutation` counts."""
+    killed = row.mutation.killed if row.mutation else None
+    for number in range(row.mutation.count if row.mutation else 0):
+        dead = killed is not None and number < killed
+        yield MutantRow(
+            **_of(row),
+            mutant_id=short_hash(row.method_id, str(number)),
+            file='src/main/java/ferry/Fare.java',
+            line=4,
+            original='return zones;',
+            mutated=f'return {number};',
+            equal_byte_code=False,
+            outcome=F if dead else P,
+            signature='fail: here' if dead else None,
+            killed=dead,
+        )
+
+
+def reversal(row: MethodRow) -> ReversalRow:
+    (dependency,) = row.dependencies
+    return ReversalRow(
+        **_of(row),
+        declaration=dependency.declaration,
+        file=dependency.file,
+        start_line=dependency.start_line,
+        revised=dependency.revised,
+        status=ReversalStatus.DETECTED,
+        outcome=F,
+        signature='fail: here',
+    )
+
+
+def refactoring(number: int) -> RefactoringRow:
+    return RefactoringRow(
+        repo=REPO,
+        walk=Walk.PARENTS,
+        pair_id=pair_id(number),
+        number=1,
+        type='Rename Method',
+        description='Rename Method fare(zones int) renamed to of(zones int)',
+        left_file='src/main/java/ferry/Fare.java',
+        left_start=3,
+        left_end=5,
+        right_file='src/main/java/ferry/Fare.java',
+        right_start=3,
+        right_end=5,
+    )
+
+
+def _of(row: MethodRow) -> dict[str, Any]:
+    return {
+        'repo': row.repo,
+        'walk': row.walk,
+        'pair_id': row.pair_id,
+        'method_id': row.method_id,
+    }
 
 
 def drop(number: int, stage: Stage, key: str, reason: str) -> Drop:
@@ -203,6 +296,10 @@ def segment(number: int, *, key: str = 'engine-1', cpu_seconds: float = 1.5) -> 
                 count=9,
             ),
         ),
+        refactorings=(refactoring(number),),
+        executed=tuple(row for item in methods for row in executed(item)),
+        mutants=tuple(row for item in methods for row in mutants(item)),
+        reversals=tuple(reversal(item) for item in methods if item.track),
     )
 
 

@@ -250,6 +250,17 @@ WRONG_METHODS: dict[str, tuple[Label, dict[str, Any], str]] = {
         {'told_cold_runs': 4, 'told_cold_passes': 4},
         'runs',
     ),
+    'mutants that do not add up': (
+        Label.UPDATE,
+        {'mutation': dataclasses.replace(segments.MUTATION, emitted=6)},
+        'mutants_emitted',
+    ),
+    'mutants that nobody sees': (Label.UPDATE, {'mutation': None}, 'mutants_counted'),
+    'mutants of equal byte code': (
+        Label.UPDATE,
+        {'mutation': dataclasses.replace(segments.MUTATION, equal_byte_code=1)},
+        'mutants_counted',
+    ),
     'public after it was committed': (
         Label.UPDATE,
         {'contamination_date': segments.day(9)},
@@ -313,6 +324,10 @@ def stray_cell(rows: Rows) -> CellRow:
     return dataclasses.replace(rows.cells[0], method_id='0' * 16)
 
 
+def survivor(rows: Rows) -> int:
+    return next(place for place, row in enumerate(rows.mutants) if not row.killed)
+
+
 def dropped(stage: Stage, reason: str) -> Callable[[Rows], Drop]:
     """A drop of the first method, which is labelled all the same."""
 
@@ -349,6 +364,38 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
     'a task of no repository': (without('repositories', 0), 'tasks', 'repositories_missing'),
     'a drop of no pair': (added('drops', stray_drop), 'drops', 'pairs_missing'),
     'a run of no method': (added('cells', stray_cell), 'cells', 'methods_missing'),
+    'a mutant of no method': (
+        changed('mutants', 0, method_id='0' * 16),
+        'mutants',
+        'methods_missing',
+    ),
+    'a mutant of another pair': (
+        changed('mutants', 0, pair_id='0' * 16),
+        'mutants',
+        'methods_missing',
+    ),
+    'a mutant that is lost': (without('mutants', 0), 'methods', 'mutants_counted'),
+    'a kill that is not counted': (
+        lambda rows: changed('mutants', survivor(rows), killed=True)(rows),
+        'methods',
+        'mutants_counted',
+    ),
+    'a kill by nothing': (changed('mutants', 0, outcome=None), 'mutants', 'mutant_not_run'),
+    'a reversal of no method': (
+        changed('reversals', 0, method_id='0' * 16),
+        'reversals',
+        'methods_missing',
+    ),
+    'a map of no method': (
+        changed('dependency_map', 0, method_id='0' * 16),
+        'dependency_map',
+        'methods_missing',
+    ),
+    'a refactoring of no pair': (
+        changed('refactorings', 0, pair_id='0' * 16),
+        'refactorings',
+        'pairs_missing',
+    ),
     'a task of no method': (changed('tasks', 0, method_ids=('x',)), 'tasks', 'methods_missing'),
     'a task of no pair': (without('pairs', 0), 'tasks', 'pairs_missing'),
     'a commit that is lost': (
