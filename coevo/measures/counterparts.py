@@ -1,0 +1,100 @@
+"""Where a changed declaration stands at both ends of a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from coevo.git import Repository
+from coevo.records import Dependency
+from coevo.records import Pair
+from coevo.records import Revised
+from coevo.syntax import JavaFile
+from coevo.syntax import JavaType
+from coevo.syntax import Member
+from coevo.syntax import parse
+
+CALLABLES = ('method', 'constructor')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A type in a version of a file; `member` is None where the type lacks it."""
+
+    path: str
+    source: bytes
+    type: JavaType
+    member: Member | None
+
+    @property
+    def file(self) -> JavaFile:
+        return parse(self.source)
+
+
+def declared(repository: Repository, pair: Pair, dependency: Dependency) -> Standing | None:
+    """Where the declaration stands that a dependency names: at new, or at old if it was removed.
+
+    None where it is no method or constructor, but the rest of a type.
+    """
+    rev = pair.old.rev if dependency.revised is Revised.REMOVED else pair.new.rev
+    for found in _types(repository, rev, [dependency.file]):
+        for member in found.type.members:
+            if member.kind in CALLABLES and _named(dependency, member):
+                return Standing(
+                    path=found.path, source=found.source, type=found.type, member=member
+                )
+    return None
+
+
+def counterpart(repository: Repository, pair: Pair, dependency: Dependency) -> Standing | None:
+    """Its type at the other end, with the declaration of the same name and parameters.
+
+    A type may have moved with its file, its package, or into another file that the pair changed:
+    those of the same path come first, then those of the same name around it. None where there is
+    no such type.
+    """
+    known = declared(repository, pair, dependency)
+    if known is None or known.member is None:
+        return None
+    removed = dependency.revised is Revised.REMOVED
+    rev = pair.new.rev if removed else pair.old.rev
+    changed = (change.path for change in repository.changed(pair.old.rev, pair.new.rev))
+    others = [path for path in changed if path.endswith('.java') and path != known.path]
+    for found in _types(repository, rev, [known.path, *others]):
+        if _nesting(known.type, known.file) == _nesting(found.type, found.file):
+            member = like(known.member, found.type)
+            if removed or member is not None:
+                return Standing(
+                    path=found.path, source=found.source, type=found.type, member=member
+                )
+    return None
+
+
+def like(member: Member, type_: JavaType) -> Member | None:
+    """The member of a type of the same kind, name and parameters."""
+    return next((other for other in type_.members if _key(other) == _key(member)), None)
+
+
+def _key(member: Member) -> tuple[str, ...]:
+    return member.kind, member.name, *member.parameters
+
+
+def _named(dependency: Dependency, member: Member) -> bool:
+    lines = member.start_line, member.end_line
+    return (dependency.start_line, dependency.end_line) == lines and (
+        dependency.declaration == member.declaration
+    )
+
+
+def _nesting(type_: JavaType, file: JavaFile) -> str:
+    return type_.name.removeprefix(f'{file.package}.')
+
+
+def _types(repository: Repository, rev: str, paths: Iterable[str]) -> Iterator[Standing]:
+    tree = repository.tree(rev)
+    for path in paths:
+        if (entry := tree.get(path)) is not None:
+            source = repository.blob(entry.oid)
+            for type_ in parse(source).types:
+                yield Standing(path=path, source=source, type=type_, member=None)

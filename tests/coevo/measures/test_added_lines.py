@@ -1,0 +1,45 @@
+"""Lines that a pair added, on repositories written here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coevo.git import Repository
+from coevo.measures.added_lines import added_lines
+from tests.repos import commit
+from tests.repos import init
+
+OLD = ''.join(f'line {number};\n' for number in range(1, 21))
+
+
+def added(
+    folder: Path, before: dict[str, str | None], after: dict[str, str | None]
+) -> frozenset[int]:
+    repo = init(folder)
+    old = commit(repo, 'old', before)
+    new = commit(repo, 'new', after)
+    return added_lines(Repository(repo / '.git'), old, new, 'src/New.java')
+
+
+def test_changed_and_inserted_lines_are_added(tmp_path: Path) -> None:
+    text = OLD.replace('line 3;\n', 'line three;\n').replace('line 9;\n', 'line 9;\n@@ -1 +7 @@\n')
+    text = text.replace('line 12;\n', '')
+
+    assert added(tmp_path, {'src/New.java': OLD}, {'src/New.java': text}) == {3, 10}
+
+
+def test_every_line_of_a_new_file_is_added(tmp_path: Path) -> None:
+    assert added(tmp_path, {'a': 'b'}, {'src/New.java': 'one\ntwo'}) == {1, 2}
+
+
+def test_a_renamed_file_is_compared_with_what_it_was(tmp_path: Path) -> None:
+    text = OLD.replace('line 3;', 'line three;')
+    after: dict[str, str | None] = {'src/Old.java': None, 'src/New.java': text}
+
+    assert added(tmp_path, {'src/Old.java': OLD}, after) == {3}
+
+
+def test_a_file_as_it_was_or_gone_has_none(tmp_path: Path) -> None:
+    assert added(tmp_path / 'same', {'src/New.java': OLD}, {'a': 'b'}) == frozenset()
+    gone = added(tmp_path / 'gone', {'src/New.java': OLD}, {'a': 'b', 'src/New.java': None})
+    assert gone == frozenset()

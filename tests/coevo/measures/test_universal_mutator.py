@@ -1,0 +1,85 @@
+"""Mutants by the real tool: what it is shown changes nothing of what it emits."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coevo.measures.universal_mutator import mutants_of
+
+SHOP = b"""\
+package shop;
+
+/* prices - in cents + tax
+   and more */
+public class Shop {
+    // a - comment
+    int sum(int a, int b) {
+        int c = a + b;
+        log("3 < 4");
+        return c;
+    }
+
+    int rest(int a) {
+        return a - 3;
+    }
+}
+"""
+
+
+def written_by_the_tool(folder: Path, source: bytes, lines: range) -> list[bytes]:
+    """What the command alone makes of the whole file, told to mutate some lines."""
+    folder.joinpath('Shop.java').write_bytes(source)
+    folder.joinpath('lines').write_text('\n'.join(map(str, lines)))
+    folder.joinpath('out').mkdir()
+    tool = Path(sys.executable).parent / 'mutate'
+    command = [tool, 'Shop.java', '--noCheck', '--mutantDir', 'out', '--lines', 'lines']
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return [path.read_bytes() for path in folder.joinpath('out').iterdir()]
+
+
+@pytest.mark.parametrize('lines', [range(7, 12), range(1, 17), range(14, 15)])
+def test_the_mutants_are_those_of_the_whole_file(tmp_path: Path, lines: range) -> None:
+    found = [mutant.applied(SHOP) for mutant in mutants_of(SHOP, lines)]
+
+    assert found
+    assert sorted(found) == sorted(written_by_the_tool(tmp_path, SHOP, lines))
+
+
+def test_only_lines_asked_for_are_mutated() -> None:
+    mutants = mutants_of(SHOP, [8, 14])
+
+    assert {mutant.line for mutant in mutants} == {8, 14}
+    originals = {mutant.line: mutant.original for mutant in mutants}
+    assert originals == {8: '        int c = a + b;', 14: '        return a - 3;'}
+    assert '        return a + 3;' in [mutant.mutated for mutant in mutants]
+
+
+def test_two_runs_are_equal() -> None:
+    assert mutants_of(SHOP, range(1, 17)) == mutants_of(SHOP, range(1, 17))
+
+
+def test_no_lines_no_mutants() -> None:
+    assert mutants_of(SHOP, []) == ()
+    assert mutants_of(SHOP, [400]) == ()
+
+
+def test_an_inserted_statement_is_a_second_line() -> None:
+    mutant = next(m for m in mutants_of(SHOP, [8]) if m.mutated.endswith('break;'))
+
+    assert mutant.mutated == '        int c = a + b;\n        break;'
+    assert mutant.applied(SHOP).count(b'\n') == SHOP.count(b'\n') + 1
+
+
+@pytest.mark.parametrize('encoding', ['latin-1', 'utf-8'])
+def test_every_other_byte_stays_as_it_is(encoding: str) -> None:
+    text = 'class A {\r\n  int f() { return 1 + 2; } // Caf\xe9\r\n}'
+    source = text.encode(encoding)
+
+    mutants = mutants_of(source, [2])
+
+    minus = next(m for m in mutants if 'return 1 - 2;' in m.mutated)
+    assert minus.applied(source) == text.replace('+', '-').encode(encoding)
