@@ -1,0 +1,172 @@
+"""One declaration undone, as text, on repositories written here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coevo.git import Repository
+from coevo.measures.counterparts import counterpart
+from coevo.measures.counterparts import declared
+from coevo.measures.undo import undone
+from coevo.records import Dependency
+from coevo.records import Pair
+from coevo.records import Revised
+from coevo.records import Walk
+from coevo.syntax import parse
+from tests.repos import commit
+from tests.repos import init
+
+PATH = 'src/main/java/shop/Shop.java'
+OLD = """\
+package shop;
+
+import java.util.ArrayList;
+import java.util.List;
+
+class Shop {
+    int price() {
+        return new ArrayList<>(List.of(1)).get(0);
+    }
+
+    /** Gone. */
+    int old() {
+        return 2;
+    }
+
+    int kept() {
+        return 3;
+    }
+}
+"""
+NEW = """\
+package shop;
+
+import java.util.List;
+
+class Shop {
+    int price() {
+        return List.of(5).get(0);
+    }
+
+    int kept() {
+        return 3;
+    }
+
+    // Since then.
+    int added() {
+        return 4;
+    }
+}
+"""
+
+
+def undo(
+    folder: Path, name: str, revised: Revised, files: tuple[dict[str, str | None], ...]
+) -> str:
+    repo = init(folder)
+    revs = [commit(repo, 'x', step) for step in files]
+    repository = Repository(repo / '.git')
+    pair = Pair(
+        repo='local/shop',
+        walk=Walk.PARENTS,
+        old=repository.commit(revs[0]),
+        new=repository.commit(revs[1]),
+        old_is_ancestor=True,
+    )
+    dependency = of_method(files[0 if revised is Revised.REMOVED else 1], name, revised)
+    known, other = declared(repository, pair, dependency), counterpart(repository, pair, dependency)
+    assert known is not None
+    if revised is Revised.REMOVED:
+        assert other is not None
+        return undone(revised, known, other).decode()
+    return undone(revised, other, known).decode()
+
+
+def of_method(files: dict[str, str | None], name: str, revised: Revised) -> Dependency:
+    members = [
+        (path, member)
+        for path, text in files.items()
+        for type_ in parse((text or '').encode()).types
+        for member in type_.members
+    ]
+    ((path, member),) = ((path, member) for path, member in members if member.name == name)
+    return Dependency(
+        declaration=member.declaration,
+        file=path,
+        start_line=member.start_line,
+        end_line=member.end_line,
+        revised=revised,
+        rank=1,
+    )
+
+
+def test_a_modified_method_gets_its_old_text_and_imports(tmp_path: Path) -> None:
+    text = undo(tmp_path, 'price', Revised.MODIFIED, ({PATH: OLD}, {PATH: NEW}))
+
+    wanted = NEW.replace('List.of(5).get(0)', 'new ArrayList<>(List.of(1)).get(0)')
+    assert text == wanted.replace(
+        'import java.util.List;', 'import java.util.List;\nimport java.util.ArrayList;'
+    )
+
+
+def test_an_inserted_method_goes_with_its_comment(tmp_path: Path) -> None:
+    text = undo(tmp_path, 'added', Revised.INSERTED, ({PATH: OLD}, {PATH: NEW}))
+
+    start, end = NEW.index('\n    // Since'), NEW.rindex('}')
+    assert text == NEW[:start] + NEW[end:]
+
+
+def test_a_removed_method_stands_again_behind_its_neighbour(tmp_path: Path) -> None:
+    text = undo(tmp_path, 'old', Revised.REMOVED, ({PATH: OLD}, {PATH: NEW}))
+
+    names = [member.name for member in parse(text.encode()).types[0].members]
+    assert names == ['price', 'old', 'kept', 'added']
+    assert not parse(text.encode()).has_error
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'names'),
+    [
+        ('class Shop { int old() { return 1; } int kept; }', 'class Shop { int kept; }', 2),
+        ('class Shop { int old() { return 1; } }', 'class Shop { }', 1),
+        ('enum Shop { A; int old() { return 1; } }', 'enum Shop { A }', 1),
+    ],
+)
+def test_it_stands_again_where_nothing_was_before_it(
+    tmp_path: Path, old: str, new: str, names: int
+) -> None:
+    text = undo(tmp_path, 'old', Revised.REMOVED, ({PATH: old}, {PATH: new})).encode()
+
+    assert not parse(text).has_error
+    members = parse(text).types[0].members
+    assert members[0].name == 'old'
+    assert len(members) == names
+
+
+def test_the_old_text_is_found_where_its_type_moved(tmp_path: Path) -> None:
+    moved = 'src/main/java/store/Shop.java'
+    new = NEW.replace('package shop', 'package store')
+
+    text = undo(tmp_path, 'price', Revised.MODIFIED, ({PATH: OLD}, {PATH: None, moved: new}))
+
+    assert 'new ArrayList<>(List.of(1)).get(0)' in text
+    assert text.startswith('package store;')
+
+
+def test_imports_stand_before_the_types_where_there_are_none(tmp_path: Path) -> None:
+    new = 'package shop;\n\nclass Shop {\n    int price() { return 5; }\n}\n'
+
+    text = undo(tmp_path, 'price', Revised.MODIFIED, ({PATH: OLD}, {PATH: new}))
+
+    imports = 'import java.util.ArrayList;\nimport java.util.List;\n'
+    assert text.startswith(f'package shop;\n\n{imports}class Shop {{')
+
+
+def test_line_ends_are_those_of_the_new_file(tmp_path: Path) -> None:
+    new = NEW.replace('\n', '\r\n')
+
+    text = undo(tmp_path, 'price', Revised.MODIFIED, ({PATH: OLD}, {PATH: new}))
+
+    assert text.count('\r\n') == text.count('\n')
