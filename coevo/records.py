@@ -136,14 +136,26 @@ class Revised(StrEnum):
     REMOVED = 'removed'
 
 
+class CoupledBy(StrEnum):
+    """Why a changed declaration is a dependency of a test, the strongest first."""
+
+    CALL = 'call'  # the test's own body calls or names it
+    HELPER = 'helper'  # what the test uses in the test tree does
+    EXECUTION = 'execution'  # it runs, and other sources call it
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependency:
     """A changed production declaration that a test refers to or executes.
 
     Lines are 1-based and inclusive, at new (at old where it was removed). `rank` starts at 1.
-    `executed_*` are None until the runtime map exists.
+
+    name        `pkg.Type#method(Parameter,Types)`, or `pkg.Type` for what lies outside of methods
+    executed_*  None where that is unknown: the test does not stand or run there, or was not traced
+    coupling    how often it is named by the test, by helpers half as much
     """
 
+    name: str = ''
     declaration: str
     file: str
     start_line: int
@@ -152,6 +164,7 @@ class Dependency:
     executed_old: bool | None = None
     executed_new: bool | None = None
     coupling: float | None = None
+    coupled_by: CoupledBy | None = None
     rank: int
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 from functools import cached_property
 from functools import lru_cache
 
@@ -23,13 +25,14 @@ from coevo.records import Pair
 from miners.contexts import Test
 from miners.contexts import TestTree
 from miners.contexts import is_test_resource
+from miners.coupling import Reference
+from miners.coupling import dependencies
+from miners.coupling import ranked
 from miners.dependencies import End
-from miners.dependencies import Reference
-from miners.dependencies import dependencies
-from miners.dependencies import ranked
 from miners.focal import focal_method
 from miners.matching import keyed
 from miners.matching import match
+from miners.sources import SourceChange
 from miners.sources import source_changes
 from miners.trees import Side
 from miners.trees import Tree
@@ -44,6 +47,9 @@ class PairChange:
 
     source_changed and tests_changed are blind to comments, formatting and the order of imports;
     a test resource counts for the tests.
+
+    sources     the changed declarations of the sources
+    references  how the text of each candidate refers to them, by method id
     """
 
     pair: Pair
@@ -52,6 +58,8 @@ class PairChange:
     tests_changed: bool
     candidates: tuple[Candidate, ...]
     reason: Reason | None
+    sources: tuple[SourceChange, ...] = ()
+    references: Mapping[str, tuple[Reference, ...]] = field(default_factory=dict)
 
 
 def diff(repository: Repository, pair: Pair) -> PairChange:
@@ -62,13 +70,16 @@ def diff(repository: Repository, pair: Pair) -> PairChange:
         new=_test_tree(repository, pair.new.rev),
         files=files,
     )
+    found = sorted(difference.candidates(), key=lambda item: _order(item.candidate))
     return PairChange(
         pair=pair,
         pom_changed=any(f.path.rpartition('/')[2] == 'pom.xml' for f in files),
         source_changed=difference.source_changed,
         tests_changed=difference.tests_changed,
-        candidates=tuple(sorted(difference.candidates(), key=_order)),
+        candidates=tuple(item.candidate for item in found),
         reason=difference.reason,
+        sources=difference.sources if found else (),
+        references={method_id(pair, item.candidate): item.references for item in found},
     )
 
 
@@ -86,6 +97,14 @@ def _order(candidate: Candidate) -> tuple[object, ...]:
         method.parameters,
         candidate.change,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A candidate with how its text refers to the changes of the sources."""
+
+    candidate: Candidate
+    references: tuple[Reference, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,18 +151,19 @@ class _Difference:
         return Reason.NO_SOURCE_OR_TEST_CHANGE
 
     @cached_property
+    def sources(self) -> tuple[SourceChange, ...]:
+        if not self.source_changed:
+            return ()
+        return source_changes(self.old.tree, self.new.tree, *self._source_paths)
+
+    @cached_property
     def _ends(self) -> tuple[End, End]:
-        changes = (
-            source_changes(self.old.tree, self.new.tree, *self._source_paths)
-            if self.source_changed
-            else ()
-        )
         return (
-            End(self.old, changes, is_new=False),
-            End(self.new, changes, is_new=True),
+            End(self.old, self.sources, is_new=False),
+            End(self.new, self.sources, is_new=True),
         )
 
-    def candidates(self) -> Iterator[Candidate]:
+    def candidates(self) -> Iterator[_Found]:
         if self.reason is not None:
             return
         old = dict(keyed(self._tests(0)))
@@ -191,16 +211,16 @@ class _Difference:
                 found |= side.affected(set(paths), end.mentions())
         return found
 
-    def _same(self, old: Test, new: Test) -> Iterator[Candidate]:
+    def _same(self, old: Test, new: Test) -> Iterator[_Found]:
         """A test that stands at both ends."""
         if _changed(old, new):
             yield self._candidate(Change.CHANGED, old, new)
         elif self.tests_changed and self._context_changed(old, new):
             yield self._candidate(Change.CONTEXT_CHANGED, old, new)
         elif self.source_changed:
-            candidate = self._candidate(Change.UNCHANGED, old, new)
-            if candidate.dependencies:
-                yield candidate
+            found = self._candidate(Change.UNCHANGED, old, new)
+            if found.references:
+                yield found
 
     def _context_changed(self, old: Test, new: Test) -> bool:
         if self.old.context(old) != self.new.context(new):
@@ -212,12 +232,12 @@ class _Difference:
             )
         )
 
-    def _candidate(self, change: Change, old: Test | None, new: Test | None) -> Candidate:
+    def _candidate(self, change: Change, old: Test | None, new: Test | None) -> _Found:
         references: list[Reference] = []
         for end, test in zip(self._ends, (old, new), strict=True):
             references += end.references(test) if test is not None else ()
         best = ranked(references)
-        return Candidate(
+        candidate = Candidate(
             change=change,
             old=old.method if old else None,
             new=new.method if new else None,
@@ -226,6 +246,7 @@ class _Difference:
             dependencies=dependencies(best),
             focal_method=focal_method([reference.change for reference in best]),
         )
+        return _Found(candidate=candidate, references=best)
 
 
 def _changed(old: Test, new: Test) -> bool:

@@ -1,6 +1,6 @@
-"""The changed production declarations that a test refers to, ranked, as the text alone tells.
+"""The changed production declarations that a test refers to, as the text alone tells.
 
-They hold until the runtime map knows what a test executes. A type counts where the test, or what
+They choose what is run; what a test executes is known later (`miners.delta`). A type counts where the test, or what
 it uses in the test tree, names it; a method where its name is called besides, on the type, on a
 subtype, or on an unnamed receiver if few types of the source tree declare it.
 """
@@ -10,17 +10,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from functools import lru_cache
 
-from coevo.records import Dependency
+from coevo.records import CoupledBy
 from coevo.syntax import Import
 from coevo.syntax import Member
+from miners.common_calls import COMMON
 from miners.contexts import Test
 from miners.contexts import TestTree
 from miners.contexts import Unit
-from miners.focal import class_under_test
+from miners.coupling import How
+from miners.coupling import Reference
+from miners.coupling import Subject
 from miners.sources import SourceChange
 from miners.trees import Located
 from miners.trees import Side
@@ -28,135 +30,6 @@ from miners.trees import Tree
 
 FEW = 3
 """Most types that may declare a method for a call on an unnamed receiver to mean it."""
-# Calls that mean the JDK's or a test library's types far more often than the project's.
-_COMMON = frozenset(
-    [
-        'accept',
-        'add',
-        'addAll',
-        'and',
-        'apply',
-        'as',
-        'assertEquals',
-        'assertThat',
-        'call',
-        'charAt',
-        'clear',
-        'clone',
-        'close',
-        'compare',
-        'compareTo',
-        'contains',
-        'containsKey',
-        'copy',
-        'count',
-        'create',
-        'equals',
-        'filter',
-        'first',
-        'forEach',
-        'format',
-        'from',
-        'get',
-        'getBytes',
-        'getClass',
-        'getId',
-        'getKey',
-        'getMessage',
-        'getName',
-        'getType',
-        'getValue',
-        'getValues',
-        'hasNext',
-        'hashCode',
-        'indexOf',
-        'is',
-        'isEmpty',
-        'iterator',
-        'join',
-        'keySet',
-        'last',
-        'length',
-        'list',
-        'map',
-        'max',
-        'min',
-        'name',
-        'next',
-        'of',
-        'or',
-        'parse',
-        'print',
-        'println',
-        'put',
-        'putAll',
-        'read',
-        'remove',
-        'replace',
-        'reset',
-        'reverse',
-        'run',
-        'set',
-        'setName',
-        'setValue',
-        'size',
-        'sort',
-        'split',
-        'start',
-        'stop',
-        'stream',
-        'substring',
-        'sum',
-        'test',
-        'then',
-        'toArray',
-        'toList',
-        'toString',
-        'trim',
-        'type',
-        'update',
-        'value',
-        'valueOf',
-        'values',
-        'verify',
-        'wait',
-        'when',
-        'write',
-    ]
-)
-_NAMED, _BY_SUBTYPE, _UNNAMED = range(3)
-_KINDS = {'method': 0, 'constructor': 1}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
-    """How a test refers to a change. `count` is the number of times its body, or else what it uses
-    in the test tree, names it; coupling counts the latter by half."""
-
-    change: SourceChange
-    own: bool
-    how: int
-    count: int
-    under_test: bool
-
-    @property
-    def rank(self) -> tuple[object, ...]:
-        kind = _KINDS[self.change.member.kind] if self.change.member else len(_KINDS)
-        located = self.change.located
-        return (
-            not self.own,
-            not self.under_test,
-            self.how,
-            -self.count,
-            kind,
-            self.change.qualified,
-            located.path,
-            self.change.revised,
-        )
-
-    @property
-    def coupling(self) -> float:
-        return float(self.count) if self.own else self.count / 2
 
 
 class SourceIndex:
@@ -247,7 +120,7 @@ class End:
         own, *helpers = self.tests.closure(test)
         names = frozenset().union(*(unit.names for unit in (own, *helpers)))
         calls = frozenset().union(*(unit.calls for unit in (own, *helpers)))
-        subject = class_under_test(test.unit.type.name)
+        subject = Subject.of(test.method)
         for change, located, member in self._targets:
             how = self._how(located, member, names, calls, (own, *helpers))
             if how is None:
@@ -259,10 +132,10 @@ class End:
                 count = sum(u.member.tokens.count(word) for u in helpers if u.member)
             yield Reference(
                 change=change,
-                own=is_own,
+                subject=subject,
+                by=CoupledBy.CALL if is_own else CoupledBy.HELPER,
                 how=how,
                 count=count,
-                under_test=subject in (located.type.simple, located.outermost),
             )
 
     def _how(
@@ -272,16 +145,16 @@ class End:
         names: frozenset[str],
         calls: frozenset[str],
         units: tuple[Unit, ...],
-    ) -> int | None:
+    ) -> How | None:
         if member is not None and member.name not in calls:
             return None
         if self._is_named(located, member, names, units):
-            return _NAMED
+            return How.NAMED
         if member is None or member.kind == 'constructor':
             return None
         if not names.isdisjoint(self._index.subtypes(located.type.simple)):
-            return _BY_SUBTYPE
-        return _UNNAMED if self._is_rare(member) else None
+            return How.BY_SUBTYPE
+        return How.UNNAMED if self._is_rare(member) else None
 
     def _is_named(
         self,
@@ -311,7 +184,7 @@ class End:
         return self._static_imports[path]
 
     def _is_rare(self, member: Member) -> bool:
-        return member.name not in _COMMON and self._index.declaring.get(member.name, 0) <= FEW
+        return member.name not in COMMON and self._index.declaring.get(member.name, 0) <= FEW
 
 
 def _holder(item: Import) -> str:
@@ -326,28 +199,3 @@ def _takes(item: Import, located: Located, member: Member | None, unit: Unit) ->
         return member.name in unit.calls and item.name in ('*', member.name)
     fields = {m.name for m in located.type.members if m.kind == 'field'} | located.type.names
     return not unit.names.isdisjoint(fields if item.name == '*' else {item.name})
-
-
-def ranked(references: Iterable[Reference]) -> tuple[Reference, ...]:
-    """Each change once, by its best reference, best first."""
-    best: dict[SourceChange, Reference] = {}
-    for reference in references:
-        known = best.get(reference.change)
-        if known is None or reference.rank < known.rank:
-            best[reference.change] = reference
-    return tuple(sorted(best.values(), key=lambda reference: reference.rank))
-
-
-def dependencies(references: Iterable[Reference]) -> tuple[Dependency, ...]:
-    return tuple(
-        Dependency(
-            declaration=reference.change.declaration,
-            file=reference.change.located.path,
-            start_line=reference.change.lines[0],
-            end_line=reference.change.lines[1],
-            revised=reference.change.revised,
-            coupling=reference.coupling,
-            rank=rank,
-        )
-        for rank, reference in enumerate(references, start=1)
-    )
