@@ -5,36 +5,31 @@ They are fetched and compiled on first use into the tool cache; later uses touch
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import os
 import shutil
-import subprocess
 import tempfile
-import tomllib
 import zipfile
-from collections.abc import Callable
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from xml.sax.saxutils import escape
 
-from coevo.errors import Fatal
-from coevo.errors import Transient
 from coevo.folders import cache_folder
 from coevo.jdks import Jdk
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
-
-Say = Callable[[str], None]
+from coevo.libraries import Pin
+from coevo.libraries import Say
+from coevo.libraries import building
+from coevo.libraries import digest
+from coevo.libraries import fetch_libraries
+from coevo.libraries import read_pins
+from coevo.libraries import run_tool
 
 _SOURCES = Path(__file__).with_name('jvm')
+_PINS = _SOURCES / 'pins.toml'
 # The source folders of each jar.
 _PROGRAMS = {'worker': ('worker',), 'builder': ('builder', 'relay'), 'extension': ('extension',)}
-
-_COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,29 +80,10 @@ class Toolchain:
         return self.libraries / found.file
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pin:
-    """A library that is fetched once and must have this checksum."""
-
-    coordinates: str  # group:artifact:version[:type:classifier]
-    sha256: str
-
-    @property
-    def artifact(self) -> str:
-        return self.coordinates.split(':')[1]
-
-    @property
-    def file(self) -> str:
-        _, artifact, version, *rest = self.coordinates.split(':')
-        kind, classifier = rest or ('jar', '')
-        return '-'.join(filter(None, (artifact, version, classifier))) + f'.{kind}'
-
-
 @cache
 def pins() -> tuple[Pin, ...]:
     """The pinned libraries, from the package's `jvm/pins.toml`."""
-    table = tomllib.loads((_SOURCES / 'pins.toml').read_text())
-    return tuple(Pin(**row) for row in table['library'])
+    return read_pins(_PINS)
 
 
 def toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolchain:
@@ -119,14 +95,10 @@ def toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolch
     code = chosen or base
     jdk = code if code.runs_builder else base
     folder = cache_folder() / 'tools'
-    libraries = folder / f'libraries-{_digest(_SOURCES / "pins.toml")}'
-    if not libraries.is_dir():
-        with _building(libraries) as new:
-            if new is not None:
-                _fetch(new, jdk, say)
+    libraries = fetch_libraries(_PINS, jdk, say, 'Maven and the JUnit libraries')
     tools = folder / f'programs-{_programs_key(jdk, libraries)}'
     if not tools.is_dir():
-        with _building(tools) as new:
+        with building(tools) as new:
             if new is not None:
                 _compile_programs(new, jdk, libraries, say)
     (maven_home,) = libraries.glob('apache-maven-*/')
@@ -140,109 +112,6 @@ def toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolch
     )
 
 
-# -- one folder, built once --------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def _building(target: Path) -> Iterator[Path | None]:
-    """A temporary folder that becomes `target` in the end; None if another process made it."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.with_name(target.name + '.lock').open('w') as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if target.is_dir():
-            yield None
-            return
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix='.new-') as scratch:
-            new = Path(scratch) / target.name
-            new.mkdir()
-            yield new
-            _open_to_all(new)
-            new.rename(target)
-
-
-def _open_to_all(folder: Path) -> None:
-    for path in (folder, *folder.rglob('*')):
-        path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
-
-
-def _digest(*files: Path) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.name.encode() + b'\0' + file.read_bytes() + b'\0')
-    return digest.hexdigest()[:16]
-
-
-# -- fetching ----------------------------------------------------------------------------------
-
-
-def _fetch(folder: Path, jdk: Jdk, say: Say) -> None:
-    maven = shutil.which('mvn')
-    if maven is None:
-        raise Fatal('Maven was not found on PATH; install it (apt install maven) and run again')
-    say('fetching Maven and the JUnit libraries (once)')
-    (folder / 'pom.xml').write_text(_pom(folder))
-    command = [maven, '-q', '-B', '-f', str(folder / 'pom.xml'), _COPY]
-    _run(command, jdk, 'Maven could not fetch the pinned libraries; check its network and settings')
-    (folder / 'pom.xml').unlink()
-    for pin in pins():
-        _verify(folder / pin.file, pin)
-    for distribution in folder.glob('*.zip'):
-        _unpack(distribution, folder)
-        distribution.unlink()
-
-
-def _pom(folder: Path) -> str:
-    return f"""<project>
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>coevo</groupId><artifactId>tools</artifactId><version>1</version>
-  <packaging>pom</packaging>
-  <build><plugins><plugin>
-    <groupId>org.apache.maven.plugins</groupId><artifactId>maven-dependency-plugin</artifactId>
-    <configuration>
-      <outputDirectory>{escape(str(folder))}</outputDirectory>
-      <artifactItems>{''.join(map(_item, pins()))}</artifactItems>
-    </configuration>
-  </plugin></plugins></build>
-</project>"""
-
-
-def _item(pin: Pin) -> str:
-    names = ('groupId', 'artifactId', 'version', 'type', 'classifier')
-    values = zip(names, pin.coordinates.split(':'), strict=False)
-    inner = ''.join(f'<{name}>{value}</{name}>' for name, value in values)
-    return f'<artifactItem>{inner}</artifactItem>'
-
-
-def _verify(file: Path, pin: Pin) -> None:
-    found = hashlib.sha256(file.read_bytes()).hexdigest()
-    if found != pin.sha256:
-        raise Fatal(
-            f'{pin.coordinates} has checksum {found} instead of {pin.sha256}: your Maven mirror'
-            ' or local repository holds another file; delete it there and run again'
-        )
-
-
-def _unpack(archive: Path, folder: Path) -> None:
-    with zipfile.ZipFile(archive) as zipped:
-        for entry in zipped.infolist():
-            path = Path(zipped.extract(entry, folder))
-            path.chmod((entry.external_attr >> 16) & 0o777 or 0o644)
-
-
-def _run(command: list[str], jdk: Jdk, sentence: str) -> None:
-    done = subprocess.run(
-        command,
-        check=False,
-        env={**os.environ, 'JAVA_HOME': str(jdk.home)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    if done.returncode:
-        raise Transient(f'{sentence}:\n{done.stdout.strip()[-2000:]}')
-
-
 # -- compiling our programs --------------------------------------------------------------------
 
 
@@ -253,7 +122,7 @@ def _sources(program: str) -> list[Path]:
 
 def _programs_key(jdk: Jdk, libraries: Path) -> str:
     files = sorted(path for path in _SOURCES.rglob('*') if path.is_file())
-    text = f'{jdk.home}\0{jdk.version}\0{libraries.name}\0{_digest(*files)}'
+    text = f'{jdk.home}\0{jdk.version}\0{libraries.name}\0{digest(*files)}'
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -274,7 +143,7 @@ def _compile(jar: Path, jdk: Jdk, options: list[str], class_path: list[Path]) ->
         libraries = os.pathsep.join(map(str, class_path))
         command = [str(jdk.home / 'bin' / 'javac'), '-nowarn', '-proc:none', '-encoding', 'UTF-8']
         command += [*options, '-cp', libraries, '-d', classes, *map(str, _sources(jar.stem))]
-        _run(command, jdk, f'javac could not compile coevo/jvm/{jar.stem}')
+        run_tool(command, jdk, f'javac could not compile coevo/jvm/{jar.stem}')
         resources = _SOURCES / jar.stem / 'resources'
         if resources.is_dir():
             shutil.copytree(resources, classes, dirs_exist_ok=True)

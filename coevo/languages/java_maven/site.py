@@ -9,8 +9,8 @@ from coevo.artifacts import ArtifactProxy
 from coevo.artifacts import upstreams
 from coevo.folders import cache_folder
 from coevo.git import Repository
+from coevo.libraries import Say
 from coevo.sandbox import open_sandbox
-from coevo.toolchain import Say
 from coevo.toolchain import Toolchain
 from coevo.workspace import workspace
 
