@@ -8,8 +8,10 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
+from coevo import refactoring_miner
 from coevo.errors import Fatal
 from coevo.folders import cache_folder
 from coevo.folders import work_root
@@ -56,6 +58,7 @@ def _findings() -> Iterator[Finding]:
     yield _disk('disk for the work', work_root())
     yield _memory()
     yield _tool_cache()
+    yield _refactoring_miner()
 
 
 def _first_line(*command: str) -> str | None:
@@ -170,3 +173,30 @@ def _tool_cache() -> Finding:
         state=f'{"filled" if filled else "still empty"}: {tools}',
         advice=None if filled else 'the first run of `coevo mine` fills it',
     )
+
+
+def _refactoring_miner() -> Finding:
+    """RefactoringMiner runs in a JVM of its own through JPype: jars, package and JDK must be there."""
+    name = f'RefactoringMiner {refactoring_miner.version()}'
+    lacking = list(_lacking())
+    return Finding(
+        name=name,
+        good=not lacking,
+        needed=False,
+        state=f'no {" and no ".join(lacking)}'
+        if lacking
+        else 'its jars, JPype and a JDK are there',
+        advice='refactorings are unknown without, and withhold tracks; the first run of `coevo mine`'
+        ' fetches the jars, `make setup` the rest'
+        if lacking
+        else None,
+    )
+
+
+def _lacking() -> Iterator[str]:
+    if not refactoring_miner.is_fetched():
+        yield 'jars in the tool cache'
+    if find_spec('jpype') is None:
+        yield 'JPype'
+    if not any(jdk.runs_builder for jdk in find_jdks()):
+        yield 'JDK 17 or newer'
