@@ -71,9 +71,10 @@ class Coverage:
 class Mutation:
     """The accounting of a test method's mutants (TestEvo-Bench, A.5).
 
-    emitted = count + compile_failed + redundant + capped_out
+    emitted = count + compile_failed + redundant + capped_out + not_checked
 
-    equal_byte_code  of `count`, those that no test can tell
+    not_checked      of files with very many mutants, those that no compiler was asked about
+    equal_byte_code  of `count`, those whose byte code is the original's or an earlier mutant's
     not_run          of `count`, those for which the pair's budget did not last
     killed           of those that were run; None where the test itself did not pass three times
     """
@@ -82,10 +83,17 @@ class Mutation:
     compile_failed: int
     redundant: int
     capped_out: int
+    not_checked: int
     count: int
     equal_byte_code: int
     not_run: int
     killed: int | None
+
+    @property
+    def score(self) -> float | None:
+        """The share that is killed of those that were run; None where there is none."""
+        ran = self.count - self.not_run
+        return self.killed / ran if ran and self.killed is not None else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -195,7 +195,8 @@ MUTANTS = (
         name='mutants_emitted',
         table='methods',
         sql="""SELECT method_id, mutation.emitted FROM methods WHERE mutation.emitted <>
-            mutation.count + mutation.compile_failed + mutation.redundant + mutation.capped_out""",
+            mutation.count + mutation.compile_failed + mutation.redundant + mutation.capped_out
+            + mutation.not_checked""",
     ),
     Rule(
         name='mutants_counted',

@@ -57,6 +57,7 @@ MUTATION = Mutation(
     compile_failed=1,
     redundant=0,
     capped_out=1,
+    not_checked=0,
     count=3,
     equal_byte_code=0,
     not_run=0,
