@@ -106,14 +106,18 @@ class Compiled:
 class Conditions:
     """What a test process is given beside what its project asks for.
 
-    override   a cure of `coevo.languages`, the same in all cells of a pair
-    clock      the date at which its clock starts; None is the machine's own
-    cpu_limit  CPU seconds for each method; None is ten times its slowest passing run, 60 at least
+    override           a cure of `coevo.languages`, the same in all cells of a pair
+    clock              the date at which its clock starts; None is the machine's own. Where it
+                       cannot be set, every verdict is `infra`
+    cpu_limit          CPU seconds for each method; None is ten times its slowest passing run, 60 at
+                       least
+    process_cpu_limit  CPU seconds for the whole process; None is what its methods may use together
     """
 
     override: str | None = None
     clock: datetime | None = None
     cpu_limit: float | None = None
+    process_cpu_limit: float | None = None
 
 
 PLAIN = Conditions()

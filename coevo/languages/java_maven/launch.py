@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
@@ -105,6 +107,8 @@ class Plan:
     class_path: tuple[str, ...] = ()  # as `Launcher.arranged` has it
     archive: str | None = None
     observed: bool = False  # see `runner.run_observed`
+    clock: Mapping[str, str] = field(default_factory=dict)  # variables of `Clock.environment`
+    cpu_limit: float | None = None  # of the whole process; None is what its targets may use
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -165,14 +169,16 @@ class Launcher:
         module = plan.module
         layers = [self.inside(folder) for folder in plan.layers if folder.is_dir()]
         folder = module.surefire.working_folder or module.path
-        cpu_seconds = sum(target.cpu_limit for target in plan.targets)
+        cpu_seconds = sum(target.cpu_limit for target in plan.targets) + LEAST_CPU_LIMIT
+        if plan.cpu_limit is not None:
+            cpu_seconds = min(cpu_seconds, plan.cpu_limit)
         script = _LAY_OUT_OBSERVED if plan.observed else _LAY_OUT
         return Job(
             argv=('/bin/sh', '-c', script, 'sh', folder, *layers, '--', *self._command(plan)),
             mounts=self.mounts,
             limits=Limits(
-                cpu_seconds=cpu_seconds + LEAST_CPU_LIMIT,
-                wall_seconds=(cpu_seconds + LEAST_CPU_LIMIT) * WALL_PER_CPU,
+                cpu_seconds=cpu_seconds,
+                wall_seconds=cpu_seconds * WALL_PER_CPU,
                 memory_bytes=MEMORY_BYTES,
                 processes=PROCESSES,
                 file_bytes=FILE_BYTES,
@@ -181,7 +187,31 @@ class Launcher:
             environment={
                 'JAVA_HOME': str(self.toolchain.java_home),
                 **usable_environment(module.surefire.environment),
+                **plan.clock,
             },
+        )
+
+    def clock_probe(self, environment: Mapping[str, str]) -> Job:
+        """A JVM that says what its clock is, and whether it waits as long as it should."""
+        worker = f'{TOOLS}/programs/worker.jar'
+        return Job(
+            argv=(
+                str(self.toolchain.java),
+                *_JVM_OPTIONS,
+                '-cp',
+                worker,
+                'coevo.worker.ClockProbe',
+            ),
+            mounts=self.mounts,
+            limits=Limits(
+                cpu_seconds=LEAST_CPU_LIMIT,
+                wall_seconds=LEAST_CPU_LIMIT,
+                memory_bytes=MEMORY_BYTES,
+                processes=PROCESSES,
+                file_bytes=FILE_BYTES,
+                disk_bytes=DISK_BYTES,
+            ),
+            environment=environment,
         )
 
     def inside(self, path: Path) -> str:

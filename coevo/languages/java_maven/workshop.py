@@ -46,6 +46,9 @@ MODULE_ABSENT = 'module_absent'
 # The signature of a test whose JVM refuses the options that the project has for it.
 JVM_OPTIONS = 'jvm_options'
 
+# The signature of tests that were to run under a clock that cannot be set here.
+NO_CLOCK = 'no_clock'
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellImage:
@@ -111,7 +114,7 @@ class JavaWorkshop:
     ) -> Batch:
         """A method of which no concrete class was compiled is missing; no process is asked."""
         cell = self._cell_of(compiled)
-        targets = [self._target(cell, method) for method in methods]
+        targets = [self._target(cell, method, conditions) for method in methods]
         chosen = [place for place, target in enumerate(targets) if target.classes]
         verdicts: list[Verdict | None] = [Verdict(outcome=Outcome.MISSING)] * len(methods)
         if not chosen:
@@ -131,12 +134,18 @@ class JavaWorkshop:
         module = self._module(cell.compiled.code_rev, cell.compiled.module, cell.compiled.loan)
         assert module is not None, 'what was compiled has a module'
         tests = self._yard.image(cell.compiled.tests_rev).tests
+        clock = {} if conditions.clock is None else self._yard.clock.environment(conditions.clock)
+        if clock is None:
+            unknown = Verdict(outcome=Outcome.INFRA, signature=NO_CLOCK)
+            return Batch(verdicts=(unknown,) * len(targets), cpu_seconds=0.0)
         plan = Plan(
             module=module,
             layers=(code.code, tests, *cell.folders),
             junit=self._yard.junit(module, self._session),
             override=conditions.override,
             targets=targets,
+            clock=clock,
+            cpu_limit=conditions.process_cpu_limit,
         )
         plan, making = self._yard.with_archive(plan)
         batch = run_targets(self._yard.sandbox, self._yard.launcher.job(plan), targets)
@@ -173,13 +182,13 @@ class JavaWorkshop:
         donor = self._yard.image(loan.rev).modules.get(module) if loan else None
         return lend(known, donor, loan.scope) if known and donor and loan else known
 
-    def _target(self, cell: CellImage, method: TestMethod) -> Target:
-        slowest = self._slowest.get(method, 0.0)
+    def _target(self, cell: CellImage, method: TestMethod, conditions: Conditions) -> Target:
+        usual = max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))
         return Target(
             classes=cell.report.concrete_classes(method.test_class),
             method=method.test_method,
             parameters=method.parameters,
-            cpu_limit=max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * slowest),
+            cpu_limit=usual if conditions.cpu_limit is None else conditions.cpu_limit,
         )
 
     def _cell(

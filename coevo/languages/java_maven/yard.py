@@ -23,6 +23,7 @@ from coevo.languages.java_maven.archives import archive_key
 from coevo.languages.java_maven.attempts import TREE_TOO_LARGE
 from coevo.languages.java_maven.attempts import Attempts
 from coevo.languages.java_maven.attempts import why
+from coevo.languages.java_maven.clock import Clock
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.images import separate
 from coevo.languages.java_maven.launch import JUnit
@@ -96,6 +97,7 @@ class Yard:
             *_foreign(self.toolchain.builder_home, unless=self.toolchain.java_home),
         )
         self.launcher = Launcher(toolchain=self.toolchain, workspace=self.root, mounts=self._mounts)
+        self.clock = Clock(self.sandbox, self.launcher.clock_probe)
 
     def session(self) -> Session:
         """A JVM of its own for builds and compilations, started on its first request."""

@@ -1,0 +1,34 @@
+package coevo.worker;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Prints what the clock says, then how many milliseconds three ways to wait for {@code WAIT} took,
+ * by the clock that nobody sets: whether a JVM whose clock is set can still be relied on.
+ */
+final class ClockProbe {
+    private static final long WAIT = 200;
+
+    private ClockProbe() {}
+
+    public static void main(String[] arguments) throws InterruptedException {
+        System.out.println(System.currentTimeMillis());
+        Object nobody = new Object();
+        long start = System.nanoTime();
+        synchronized (nobody) {
+            nobody.wait(WAIT);
+        }
+        start = report(start);
+        Thread.sleep(WAIT);
+        start = report(start);
+        new CountDownLatch(1).await(WAIT, TimeUnit.MILLISECONDS);
+        report(start);
+    }
+
+    private static long report(long start) {
+        long now = System.nanoTime();
+        System.out.println(TimeUnit.NANOSECONDS.toMillis(now - start));
+        return now;
+    }
+}

@@ -1,0 +1,84 @@
+"""Test processes whose clock starts at a given date, by libfaketime; time runs on from there.
+
+What a JVM measures time with, and what it waits by, stays real: only dates are other. So do the
+dates of files. A Java agent was no choice: the clock is read in JDK and libraries, too, and who
+counts on an unchanged class file would see another one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from datetime import UTC
+from datetime import datetime
+
+from coevo.libfaketime import libraries
+from coevo.sandbox import Job
+from coevo.sandbox import Sandbox
+
+# How libfaketime shall treat time-outs of a monotonic clock: which is right depends on its version
+# and on the C library. Under the wrong one `Object.wait` returns at once, or never (measured, and
+# https://github.com/wolfcw/libfaketime/issues/425 and 460).
+_MONOTONIC_FIXES = ('0', '1')
+
+# What `coevo.worker.ClockProbe` waits for, how early a wait may end by rounding, and what a busy
+# machine may add.
+_WAIT_MILLIS, _EARLY_MILLIS, _LATE_MILLIS = 200, 5, 20_000
+
+_PROBED_DATE = datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC)
+_OUTPUT_BYTES = 200
+
+
+class Clock:
+    """Sets the clock of one JDK's processes in a sandbox, once a first JVM has shown that it can.
+
+    Safe from several threads.
+    """
+
+    def __init__(self, sandbox: Sandbox, probe: Callable[[Mapping[str, str]], Job]) -> None:
+        """`probe` makes a job of `coevo.worker.ClockProbe` with some environment variables."""
+        self._sandbox, self._probe = sandbox, probe
+        self._lock = threading.Lock()
+        self._settings: Mapping[str, str] | None = None
+        self._tried = False
+
+    def environment(self, start: datetime) -> Mapping[str, str] | None:
+        """The variables of a process whose clock starts at a date; None where it cannot be set."""
+        with self._lock:
+            if not self._tried:
+                self._settings = next(self._working(), None)
+                self._tried = True
+        return None if self._settings is None else _at(start, self._settings)
+
+    def _working(self) -> Iterator[Mapping[str, str]]:
+        for library in libraries():
+            for fix in _MONOTONIC_FIXES:
+                settings = {
+                    'LD_PRELOAD': str(library),
+                    'FAKETIME_DONT_FAKE_MONOTONIC': '1',
+                    'DONT_FAKE_MONOTONIC': '1',  # its name up to 0.9.7
+                    'FAKETIME_FORCE_MONOTONIC_FIX': fix,
+                    'NO_FAKE_STAT': '1',  # a JVM asks in some ways of which it knows not all
+                }
+                if self._is_reliable(settings):
+                    yield settings
+
+    def _is_reliable(self, settings: Mapping[str, str]) -> bool:
+        with self._sandbox.start(self._probe(_at(_PROBED_DATE, settings))) as process:
+            told = process.stdout.read(_OUTPUT_BYTES)
+            while more := process.stdout.read(_OUTPUT_BYTES - len(told)):
+                told += more
+            if process.wait() != 0:
+                return False
+        clock, *waits = map(int, told.split())
+        late = clock - _PROBED_DATE.timestamp() * 1000
+        return abs(late) < _LATE_MILLIS and all(
+            -_EARLY_MILLIS <= took - _WAIT_MILLIS < _LATE_MILLIS for took in waits
+        )
+
+
+def _at(start: datetime, settings: Mapping[str, str]) -> Mapping[str, str]:
+    seconds = round((start - datetime.now(UTC)).total_seconds())
+    return {**settings, 'FAKETIME': f'{seconds:+d}'}

@@ -1,0 +1,17 @@
+"""Where this machine has libfaketime, which sets the clock of single processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+# Where distributions install it; every sandbox sees these folders.
+PLACES = tuple(
+    f'/usr/{folder}/libfaketime.so.1'
+    for folder in ('lib/*/faketime', 'lib/faketime', 'lib64/faketime', 'lib/*', 'lib64')
+)
+
+
+def libraries() -> tuple[Path, ...]:
+    """Those that are installed; one for each architecture where there are several."""
+    found = (path for place in PLACES for path in sorted(Path('/').glob(place.lstrip('/'))))
+    return tuple(dict.fromkeys(found))

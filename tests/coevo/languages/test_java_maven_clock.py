@@ -1,0 +1,176 @@
+"""A test process under another clock: dates are other, time passes as ever, and no clock is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from contextlib import contextmanager
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from coevo import libfaketime
+from coevo.git import Repository
+from coevo.languages.base import PLAIN
+from coevo.languages.base import Conditions
+from coevo.languages.java_maven.site import Site
+from coevo.languages.java_maven.workshop import JavaWorkshop
+from coevo.languages.java_maven.yard import Yard
+from coevo.records import Outcome
+from coevo.records import TestMethod
+from tests.projects import junit
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+from tests.repos import git
+
+pytestmark = pytest.mark.jvm
+
+OF_2019 = Conditions(clock=datetime(2019, 5, 6, 7, 8, 9, tzinfo=UTC))
+TOOK = 'long took = (System.nanoTime() - start) / 1000000; assertTrue("" + took, took >= 295);'
+START = 'long start = System.nanoTime();'
+
+TESTS = {
+    'dates': """
+        java.time.LocalDateTime expected = java.time.LocalDateTime.of(2019, 5, 6, 7, 8);
+        assertEquals(expected.toLocalDate(), java.time.LocalDate.now());
+        long millis = System.currentTimeMillis() - java.time.Instant.parse(
+            "2019-05-06T07:08:09Z").toEpochMilli();
+        assertTrue("" + millis, millis >= 0 && millis < 60000);
+        assertEquals(119, new java.util.Date().getYear());
+        assertEquals(2019, java.util.Calendar.getInstance().get(java.util.Calendar.YEAR));""",
+    'asksItsChild': """
+        Process date = new ProcessBuilder("date", "+%Y").start();
+        assertEquals('9', date.getInputStream().readNBytes(4)[3]);""",
+    'waits': f'Object o = new Object(); {START} synchronized (o) {{ o.wait(300); }} {TOOK}',
+    'sleeps': f'{START} Thread.sleep(300); {TOOK}',
+    'joins': f'{START} Thread.currentThread().join(300); {TOOK}',
+    'schedules': f"""
+        {START}
+        java.util.concurrent.ScheduledExecutorService s =
+            java.util.concurrent.Executors.newScheduledThreadPool(1);
+        s.schedule(() -> 1, 300, java.util.concurrent.TimeUnit.MILLISECONDS).get();
+        s.shutdownNow(); {TOOK}""",
+    'timesOut': f"""
+        {START}
+        try {{
+            new java.util.concurrent.CompletableFuture<String>().get(
+                300, java.util.concurrent.TimeUnit.MILLISECONDS);
+            fail();
+        }} catch (java.util.concurrent.TimeoutException expected) {{ }}
+        {TOOK}""",
+    'parksUntil': f"""
+        {START}
+        java.util.concurrent.locks.LockSupport.parkUntil(System.currentTimeMillis() + 301);
+        {TOOK}""",
+    'writesFiles': """
+        java.io.File file = java.io.File.createTempFile("clock", null);
+        assertTrue(file.setLastModified(1600000000000L));
+        assertEquals(1600000000000L, file.lastModified());
+        assertEquals(1600000000000L,
+            java.nio.file.Files.getLastModifiedTime(file.toPath()).toMillis());""",
+}
+SPINS = {'ok': '', 'spins': 'while (Till.last() > 0) { }', 'after': ''}
+METHODS = [
+    TestMethod(
+        module='.',
+        test_file=f'src/test/java/shop/{name}.java',
+        test_class=f'shop.{name}',
+        test_method=method,
+    )
+    for name, tests in (('ClockTest', TESTS), ('SpinTest', SPINS))
+    for method in tests
+]
+CLOCKED, SPINNING = METHODS[: len(TESTS)], METHODS[len(TESTS) :]
+
+
+@contextmanager
+def opened(folder: Path, sandbox: str) -> Iterator[tuple[JavaWorkshop, str]]:
+    step = {
+        'pom.xml': pom().replace('>8<', '>11<'),
+        **source('Till', '    public static int last() { return 1; }\n'),
+        **junit('ClockTest', *(f'{name}: {body}' for name, body in TESTS.items())),
+        **junit('SpinTest', *(f'{name}: {body}' for name, body in SPINS.items())),
+    }
+    repository = write(folder / 'repository', [step])
+    rev = git(repository, 'rev-parse', 'HEAD').strip()
+    with ExitStack() as stack:
+        site = Site(Repository(repository / '.git'), sandbox=sandbox, stack=stack)
+        workshop = JavaWorkshop(Yard(site))
+        stack.callback(workshop.close)
+        workshop.build(rev)
+        yield workshop, rev
+
+
+@pytest.fixture(scope='module')
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[JavaWorkshop, str]]:
+    with opened(tmp_path_factory.mktemp('clock'), 'bubblewrap') as found:
+        yield found
+
+
+def outcomes(
+    place: tuple[JavaWorkshop, str], methods: list[TestMethod], conditions: Conditions
+) -> dict[str, Outcome | None]:
+    workshop, rev = place
+    batch = workshop.run(workshop.compile(rev, rev, '.'), methods, conditions)
+    return {
+        method.test_method: verdict and verdict.outcome
+        for method, verdict in zip(methods, batch.verdicts, strict=True)
+    }
+
+
+def test_dates_are_those_of_the_clock_and_time_passes_as_ever(
+    place: tuple[JavaWorkshop, str],
+) -> None:
+    assert outcomes(place, CLOCKED, OF_2019) == dict.fromkeys(TESTS, Outcome.PASS)
+
+
+def test_without_it_the_clock_is_the_machines(place: tuple[JavaWorkshop, str]) -> None:
+    found = outcomes(place, CLOCKED, PLAIN)
+    failing = [name for name, outcome in found.items() if outcome is Outcome.FAIL]
+    assert failing == ['dates', 'asksItsChild']
+
+
+def test_a_clock_may_be_ahead(place: tuple[JavaWorkshop, str]) -> None:
+    later = Conditions(clock=datetime(2061, 1, 1, tzinfo=UTC))
+    found = outcomes(place, CLOCKED, later)
+    assert found == {**dict.fromkeys(TESTS, Outcome.PASS), 'dates': 'fail', 'asksItsChild': 'fail'}
+
+
+def test_the_limits_of_a_method_hold_under_a_clock(place: tuple[JavaWorkshop, str]) -> None:
+    limited = Conditions(clock=OF_2019.clock, cpu_limit=3.0)
+    found = outcomes(place, SPINNING, limited)
+    assert found == {'ok': Outcome.PASS, 'spins': Outcome.TIMEOUT, 'after': None}
+
+
+def test_a_whole_process_has_a_limit(place: tuple[JavaWorkshop, str]) -> None:
+    found = outcomes(place, SPINNING, Conditions(process_cpu_limit=4.0))
+    assert found == {'ok': Outcome.PASS, 'spins': Outcome.TIMEOUT, 'after': None}
+
+
+def test_without_the_library_nothing_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(libfaketime, 'PLACES', ())
+    with opened(tmp_path, 'bubblewrap') as place:
+        assert outcomes(place, CLOCKED, OF_2019) == dict.fromkeys(TESTS, Outcome.INFRA)
+
+
+def test_a_library_that_sets_no_clock_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loader goes on without a library that it cannot use, and says so on standard error."""
+    monkeypatch.setattr(
+        libfaketime, 'PLACES', ('/usr/lib/*/libz.so.1', '/usr/share/perl/*/strict.pm')
+    )
+    with opened(tmp_path, 'bubblewrap') as place:
+        assert outcomes(place, CLOCKED[:1], OF_2019) == {'dates': Outcome.INFRA}
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures('daemon')
+def test_the_same_in_docker(tmp_path: Path) -> None:
+    with opened(tmp_path, 'docker') as place:
+        assert outcomes(place, CLOCKED, OF_2019) == dict.fromkeys(TESTS, Outcome.PASS)
