@@ -17,6 +17,7 @@ from coevo.folders import cache_folder
 from coevo.folders import work_root
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
+from coevo.libfaketime import libraries
 
 GIB = 1 << 30
 ENOUGH_DISK = 5 * GIB  # clones, builds and the libraries of a few hundred revisions
@@ -54,6 +55,7 @@ def _findings() -> Iterator[Finding]:
     yield _maven()
     yield _bubblewrap()
     yield _docker()
+    yield _libfaketime()
     yield _disk('disk for the tool cache', cache_folder())
     yield _disk('disk for the work', work_root())
     yield _memory()
@@ -138,6 +140,19 @@ def _docker() -> Finding:
             advice='needed for --sandbox docker only',
         )
     return Finding(name='Docker', good=True, state=f'daemon {version}', needed=False)
+
+
+def _libfaketime() -> Finding:
+    found = libraries()
+    if found:
+        return Finding(name='libfaketime', good=True, state=str(found[0]), needed=False)
+    return Finding(
+        name='libfaketime',
+        good=False,
+        needed=False,
+        state='not found',
+        advice='install it (apt install libfaketime): without it no repair becomes a task',
+    )
 
 
 def _disk(name: str, folder: Path) -> Finding:

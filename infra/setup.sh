@@ -29,6 +29,11 @@ has_jdk() {
     done
     return 1
 }
+has_libfaketime() {
+    local place
+    for place in /usr/lib*/{,*/}{,faketime/}libfaketime.so.1; do if [ -e "$place" ]; then return 0; fi; done
+    return 1
+}
 jdk_package() {
     if apt-cache show openjdk-17-jdk-headless >/dev/null 2>&1
     then echo openjdk-17-jdk-headless; else echo default-jdk-headless; fi
@@ -44,23 +49,40 @@ missing() { # Debian's names of the packages that this machine lacks
     [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -d /etc/pki ] || [ ! -e /etc/debian_version ] || echo ca-certificates
 }
 
+ROOT=() # what a command is run as root by
+may_install() {
+    if [ "$(id -u)" != 0 ] && sudo -n true 2>/dev/null; then ROOT=(sudo -n env); else ROOT=(env); fi
+    command -v apt-get >/dev/null && { [ "$(id -u)" = 0 ] || [ "${ROOT[0]}" = sudo ]; }
+}
+apt_install() {
+    "${ROOT[@]}" DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" >/dev/null
+}
+
 install_system_packages() {
-    local packages root=()
+    local packages
     packages=$(missing | paste -sd ' ')
     [ -n "$packages" ] || return 0
-    if [ "$(id -u)" != 0 ] && sudo -n true 2>/dev/null; then root=(sudo -n env); else root=(env); fi
-    if ! command -v apt-get >/dev/null || { [ "$(id -u)" != 0 ] && [ "${root[0]}" != sudo ]; }; then
+    may_install ||
         stop "please install these (Debian's names; Python 3.11 and JDK 17 or newer), then run it again: $packages."
-    fi
     say "installing with apt-get: $packages"
-    "${root[@]}" apt-get update -qq
+    "${ROOT[@]}" apt-get update -qq
     packages=$(missing | paste -sd ' ') # which JDK there is shows only now
     # shellcheck disable=SC2086  # several words on purpose
-    "${root[@]}" DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $packages >/dev/null ||
+    apt_install $packages ||
         stop "apt-get could not install these; please do so by hand, then run it again: $packages."
     packages=$(missing | paste -sd ' ')
     [ -z "$packages" ] ||
         stop "this system's packages are too old: please install Python 3.11 and JDK 17 or newer ($packages)."
+}
+
+install_libfaketime() { # coevo does without it, but for one track
+    if has_libfaketime; then return; fi
+    if may_install; then
+        say "installing with apt-get: libfaketime"
+        apt_install libfaketime || { "${ROOT[@]}" apt-get update -qq && apt_install libfaketime; } || true
+    fi
+    has_libfaketime ||
+        say "without libfaketime, which could not be installed, no repair becomes a task; the rest works."
 }
 
 find_uv() { # the one on PATH if it is not too old for the options used here
@@ -95,6 +117,7 @@ install_python_packages() {
 }
 
 install_system_packages
+install_libfaketime
 PYTHON=$(find_python)
 UV=$(find_uv)
 install_uv

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from coevo import libfaketime
 from coevo.doctor import examine
 
 
@@ -36,3 +37,10 @@ def test_a_tool_that_fails_is_as_good_as_none(
 def test_every_finding_has_advice_exactly_where_something_is_wrong() -> None:
     for finding in examine():
         assert (finding.advice is None) == finding.good, finding
+
+
+def test_libfaketime_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libfaketime, 'PLACES', ())
+    (found,) = (finding for finding in examine() if finding.name == 'libfaketime')
+    assert str(found).startswith('no ')
+    assert 'apt install libfaketime' in (found.advice or '')
