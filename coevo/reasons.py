@@ -35,6 +35,9 @@ class Reason(StrEnum):
     FLAKY = 'flaky'
     ORDER_DEPENDENT = 'order_dependent'
 
+    LICENCE_UNKNOWN = 'licence_unknown'
+    LICENCE_NOT_OSI = 'licence_not_osi'
+
     CAUSE_BUILD = 'cause_build'
     CAUSE_ENVIRONMENT = 'cause_environment'
     TIMEOUT_ALONE = 'timeout_alone'
@@ -72,6 +75,10 @@ _LABEL = {
     Reason.FLAKY: 'Runs in the same order disagree in outcome or failure.',
     Reason.ORDER_DEPENDENT: 'The outcome depends on which tests ran before in the same JVM.',
 }
+_PUBLISH = {
+    Reason.LICENCE_UNKNOWN: 'Neither a licence file nor the POM at new tells a known licence.',
+    Reason.LICENCE_NOT_OSI: 'The OSI has not approved the licence at new.',
+}
 _TRACK = {
     Reason.CAUSE_BUILD: 'With libraries or settings of the other revision the test is not broken.',
     Reason.CAUSE_ENVIRONMENT: 'The test is broken by what the sandbox or the JDK withholds.',
@@ -94,6 +101,7 @@ BY_STAGE: dict[Stage, dict[str, str]] = {
         **{str(reason): text for reason, text in _LABEL.items()},
         **dict.fromkeys(contradictions(), _CELL_SENTENCE),
     },
+    Stage.PUBLISH: {str(reason): text for reason, text in _PUBLISH.items()},
     Stage.TRACK: {str(reason): text for reason, text in _TRACK.items()},
     Stage.TASK: {str(reason): text for reason, text in _TASK.items()},
 }

@@ -101,6 +101,7 @@ class Stage(StrEnum):
     PAIR = 'pair'
     SIEVE = 'sieve'
     LABEL = 'label'
+    PUBLISH = 'publish'
     TRACK = 'track'
     TASK = 'task'
 
@@ -249,7 +250,7 @@ class Place(Protocol):
 class Drop:
     """Something that left the funnel. `key` names it in the stage's unit, unique in its stage.
 
-    key is a commit (walk), a pair_id (pair), a method_id (sieve, label) or a task_id (task).
+    key is a commit (walk), a pair_id (pair), a method_id (sieve, label, publish, track) or a task_id (task).
     """
 
     repo: str

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from coevo.labels import CELL_ORDER
 from coevo.labels import TRACKS
 from coevo.reasons import BY_STAGE
+from coevo.reasons import Reason
 from coevo.records import Stage
 
 
@@ -34,6 +35,9 @@ _REASONS = ', '.join(
     for stage, reasons in BY_STAGE.items()
     for reason in reasons
 )
+
+# Where a method leaves for good; at `track` it keeps its label.
+_METHOD_STAGES = f"'{Stage.SIEVE}', '{Stage.LABEL}', '{Stage.PUBLISH}'"
 
 REFERENCES = (
     _reference('methods', 'method_id', 'pair_id', 'pairs', 'pair_id', 'walk', 'old_rev', 'new_rev'),
@@ -106,7 +110,7 @@ FUNNEL = (
                     WHERE m.pair_id = p.pair_id AND m.walk = p.walk) AS labelled,
                 (SELECT count(DISTINCT key) FROM drops d
                     WHERE d.pair_id = p.pair_id AND d.walk = p.walk
-                    AND d.stage IN ('{Stage.SIEVE}', '{Stage.LABEL}')) AS dropped,
+                    AND d.stage IN ({_METHOD_STAGES})) AS dropped,
                 EXISTS (FROM drops d WHERE d.key = p.pair_id AND d.walk = p.walk
                     AND d.stage = '{Stage.PAIR}') AS gone
             FROM pairs p)
@@ -117,7 +121,7 @@ FUNNEL = (
         table='methods',
         sql=f"""SELECT method_id, stage, reason FROM methods m JOIN drops d
             ON d.key = m.method_id AND d.walk = m.walk
-            WHERE stage IN ('{Stage.SIEVE}', '{Stage.LABEL}')""",
+            WHERE stage IN ({_METHOD_STAGES})""",
     ),
     Rule(
         name='funnel_track',
@@ -133,6 +137,22 @@ FUNNEL = (
         sql=f"""SELECT method_id, track FROM methods m
             WHERE track IS NOT NULL AND task_id IS NULL AND NOT EXISTS (
                 FROM drops d WHERE d.pair_id = m.pair_id AND d.stage = '{Stage.TASK}')""",
+    ),
+    Rule(
+        name='unpublished',
+        table='drops',
+        sql=f"""SELECT d.key, d.reason, p.license FROM drops d JOIN pairs p USING (pair_id, walk)
+            WHERE d.stage = '{Stage.PUBLISH}'
+            AND (d.reason = '{Reason.LICENCE_UNKNOWN}') <> (p.license IS NULL)""",
+    ),
+    *(
+        Rule(
+            name='unpublished',
+            table=table,
+            sql=f"""SELECT pair_id, d.reason FROM {table} JOIN drops d USING (pair_id, walk)
+                WHERE d.stage = '{Stage.PUBLISH}'""",
+        )
+        for table in ('methods', 'cells', 'tasks', 'refactorings')
     ),
     Rule(
         name='reason',

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo import labelling
+from coevo import licences
 from coevo import rules
 from coevo import snapshot
 from coevo.records import short_hash
@@ -53,6 +54,7 @@ def verify(path: Path) -> list[Finding]:
         *_ids(connection),
         *_labels(connection),
         *_rules(connection),
+        *_licences(connection, manifest),
         *_unmined(connection, manifest),
     ]
 
@@ -118,6 +120,15 @@ def _rules(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
         for row, *details in connection.execute(sql).fetchall():
             detail = ' '.join(str(value) for value in details)
             yield Finding(table=rule.table, row=str(row), rule=rule.name, detail=detail)
+
+
+def _licences(connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]) -> Iterator[Finding]:
+    """What is published has a licence that the OSI approved, or the release accepted."""
+    accepted = manifest.get('parameters', {}).get('licences_accepted') or ''
+    sql = 'SELECT DISTINCT pair_id, license FROM pairs SEMI JOIN methods USING (pair_id, walk)'
+    for pair_id, license_ in connection.execute(f'{sql} ORDER BY ALL').fetchall():
+        if license_ is None or not licences.approved(license_, accepted.split()):
+            yield Finding(table='pairs', row=pair_id, rule='licence', detail=str(license_))
 
 
 def _unmined(connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]) -> Iterator[Finding]:

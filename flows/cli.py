@@ -42,6 +42,13 @@ def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
     release.add_argument('--snapshot', type=Path, required=True, metavar='DIR')
     release.add_argument('--month', metavar='YYYY-MM')
     release.add_argument('--previous', type=Path, metavar='SNAPSHOT')
+    release.add_argument(
+        '--accept-licence',
+        action='append',
+        default=[],
+        metavar='SPDX',
+        help='a licence that will do though the OSI has not approved it; may be given often',
+    )
     release.set_defaults(run=_release)
 
 
@@ -93,6 +100,7 @@ def _release(arguments: argparse.Namespace) -> int:
         snapshot=arguments.snapshot,
         month=arguments.month,
         previous=arguments.previous,
+        accepted=tuple(sorted(set(arguments.accept_licence))),
     )
     report = publish(options)
     open_console().print(report.sentence)

@@ -35,9 +35,13 @@ class MineOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOptions:
-    """One release; `month` None takes the month of the newest commit visited."""
+    """One release; `month` None takes the month of the newest commit visited.
+
+    accepted  SPDX ids of licences that will do though the OSI has not approved them
+    """
 
     store: Path
     snapshot: Path
     month: str | None = None
     previous: Path | None = None
+    accepted: tuple[str, ...] = ()

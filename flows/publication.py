@@ -5,6 +5,7 @@ from __future__ import annotations
 from coevo.git import Repository
 from coevo.store import Store
 from coevo.tables import MethodRow
+from flows.licence import spdx_of
 from flows.options import ReleaseOptions
 from miners.clones import folder_of
 from miners.crawls import crawled_at
@@ -51,6 +52,8 @@ def publish(options: ReleaseOptions) -> ReleaseReport:
             snapshot=options.snapshot,
             date=date,
             build=build,
+            licence=lambda repo, rev: spdx_of(clone(repo), rev),
+            accepted=options.accepted,
             month=options.month,
             previous=options.previous,
         ),

@@ -78,8 +78,9 @@ LIMITS = """\
   module. It serves comparison; tasks are made from `track` alone.
 - An edit that stands in several pairs (branches, merges, rebased copies) is in `methods` each time,
   with `duplicate_of`; as a task it is there once, with `also_at`.
-- The code is that of the repositories, each under its own licence (`repositories.license`, null
-  where it was not recognised)."""
+- The code is that of the repositories, each under its own licence (`pairs.license`, at the new
+  revision). Where that is unknown or not approved by the OSI there is no code of it, only drops and
+  counts."""
 
 
 def text(rows: Rows, about: About) -> str:

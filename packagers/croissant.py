@@ -63,7 +63,7 @@ def text(month: str, files: Checksums) -> str:
         'name': f'coevo-{month}',
         'description': 'Test methods and the code changes that they had to follow, with what '
         'running the tests at both revisions gave.',
-        'license': 'Each repository has its own: see the column license of the table repositories.',
+        'license': 'Each repository has its own: see the column license of the table pairs.',
         'url': 'README.md',
         'version': f'{month.replace("-0", "-").replace("-", ".")}.0',
         'datePublished': f'{month}-01',

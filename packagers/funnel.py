@@ -22,7 +22,7 @@ class Step:
 
 
 def funnel(rows: Rows) -> Iterator[Step]:
-    """The six stages in order. From pairs to methods to tasks the unit changes."""
+    """The stages in order. From pairs to methods to tasks the unit changes."""
     dropped_pairs = {(d.key, d.walk) for d in rows.drops if d.stage is Stage.PAIR}
     sieved = sum(
         pair.candidates for pair in rows.pairs if (pair.pair_id, pair.walk) not in dropped_pairs
@@ -32,7 +32,8 @@ def funnel(rows: Rows) -> Iterator[Step]:
         Stage.WALK: sum(row.commits_kept for row in rows.repositories),
         Stage.PAIR: len(rows.pairs) - drops[Stage.PAIR],
         Stage.SIEVE: sieved - drops[Stage.SIEVE],
-        Stage.LABEL: len(rows.methods),
+        Stage.LABEL: len(rows.methods) + drops[Stage.PUBLISH],
+        Stage.PUBLISH: len(rows.methods),
         Stage.TRACK: sum(row.label in TRACKS for row in rows.methods) - drops[Stage.TRACK],
         Stage.TASK: sum(1 + len(task.also_at) for task in rows.tasks),
     }

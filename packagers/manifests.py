@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from coevo import licences
 from coevo.schema import SCHEMA_VERSION
 from coevo.schema import TABLES
 from coevo.store import Partition
@@ -63,6 +64,7 @@ def _tools(rows: Rows) -> dict[str, list[Any]]:
     built = [row.environment for row in rows.environments]
     builders = {name for pair in rows.pairs for name in (pair.builder_old, pair.builder_new)}
     return {
+        'licences': [licences.version()],
         'engine': sorted({row.engine_version for row in rows.repositories}),
         'jdk': sorted({pair.jdk for pair in rows.pairs if pair.jdk}),
         'builder': sorted(filter(None, builders)),

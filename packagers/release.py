@@ -32,6 +32,9 @@ from coevo.tables import TaskRow
 from packagers import card
 from packagers import croissant
 from packagers import manifests
+from packagers.licensing import Licence
+from packagers.licensing import fill_licences
+from packagers.licensing import withhold
 from packagers.parquet import write_table
 from packagers.rows import Rows
 from packagers.rows import gather
@@ -51,6 +54,8 @@ Build = Callable[[Rows], Built]
 class Plan:
     """One release.
 
+    licence     of a repository at a revision
+    accepted    SPDX ids that will do though the OSI has not approved them
     month       of the snapshot, YYYY-MM; None is that of the newest commit visited
     previous    an earlier snapshot: what it had and this one has not is withdrawn
     parameters  what else decided the data, for the manifest
@@ -59,6 +64,8 @@ class Plan:
     snapshot: Path
     date: Date
     build: Build
+    licence: Licence
+    accepted: tuple[str, ...] = ()
     month: str | None = None
     previous: Path | None = None
     parameters: Mapping[str, str | int | float | None] = field(default_factory=dict)
@@ -93,7 +100,8 @@ def release(store: Store, plan: Plan) -> ReleaseReport:
     if plan.previous is not None:
         rows = dataclasses.replace(rows, withdrawn=withdraw(plan.previous, rows, month))
     missing = unmined(store)
-    about = manifests.About(month=month, parameters=plan.parameters, unmined=dict(missing))
+    parameters = {**plan.parameters, 'licences_accepted': ' '.join(sorted(plan.accepted))}
+    about = manifests.About(month=month, parameters=parameters, unmined=dict(missing))
     plan.snapshot.absolute().parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(
         prefix=f'.{plan.snapshot.name}.new-', dir=plan.snapshot.absolute().parent
@@ -107,6 +115,7 @@ def release(store: Store, plan: Plan) -> ReleaseReport:
 
 def assemble(rows: Rows, plan: Plan) -> Rows:
     """The rows with the columns and the tasks that only all of them together give."""
+    rows = withhold(fill_licences(rows, plan.licence), plan.accepted)
     rows = dataclasses.replace(rows, methods=ordered('methods', plan.date(rows)))
     rows = dataclasses.replace(rows, methods=mark_duplicates(rows))
     tasks, task_ids, drops = plan.build(rows)

@@ -124,7 +124,7 @@ class _Maker:
             pair_id=row.pair_id,
             repo=row.repo,
             url=repository.url,
-            license=repository.license,
+            license=pair.license,
             language=row.language,
             track=_track(row),
             walk=row.walk,

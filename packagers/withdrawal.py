@@ -23,11 +23,21 @@ def withdraw(previous: Path, rows: Rows, month: str) -> tuple[WithdrawnRow, ...]
     before = [WithdrawnRow(**row) for row in _read(previous, 'withdrawn')]
     carried = [row for row in before if row.id not in now]
     known = {row.id for row in carried}
-    gone = {row['task_id'] for row in _read(previous, 'tasks', 'task_id')} - now - known
+    gone = {
+        row['task_id']: row['pair_id']
+        for row in _read(previous, 'tasks', 'task_id', 'pair_id')
+        if row['task_id'] not in now | known
+    }
     reasons = {drop.key: _reason(drop) for drop in rows.drops if drop.stage is Stage.TASK}
+    withheld = {drop.pair_id: drop.reason for drop in rows.drops if drop.stage is Stage.PUBLISH}
     new = (
-        WithdrawnRow(table='tasks', id=id_, reason=reasons.get(id_, NO_LONGER), month=month)
-        for id_ in gone
+        WithdrawnRow(
+            table='tasks',
+            id=id_,
+            reason=reasons.get(id_) or withheld.get(pair_id) or NO_LONGER,
+            month=month,
+        )
+        for id_, pair_id in gone.items()
     )
     return ordered('withdrawn', (*carried, *new))
 

@@ -27,6 +27,7 @@ POM = """\
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>shop</groupId><artifactId>shop</artifactId><version>1</version>
+  <licenses><license><name>Apache License, Version 2.0</name></license></licenses>
   <properties>
     <maven.compiler.source>8</maven.compiler.source>
     <maven.compiler.target>8</maven.compiler.target>

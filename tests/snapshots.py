@@ -30,8 +30,12 @@ def make(folder: Path, *numbers: int, store: Store | None = None) -> Path:
 
 
 def write(store: Store, target: Path, **changed: object) -> ReleaseReport:
-    plan = Plan(snapshot=target, date=date, build=build)
+    plan = Plan(snapshot=target, date=date, build=build, licence=licence)
     return release(store, dataclasses.replace(plan, **changed))  # type: ignore[arg-type]
+
+
+def licence(repo: str, rev: str) -> str:
+    return 'Apache-2.0'
 
 
 def date(rows: Rows) -> Sequence[MethodRow]:

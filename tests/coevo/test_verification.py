@@ -47,7 +47,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     folder = tmp_path_factory.mktemp('store')
     store = Store(folder)
     segments.fill(store, 1, 2)
-    plan = release.Plan(snapshot=folder, date=snapshots.date, build=snapshots.build)
+    plan = release.Plan(
+        snapshot=folder, date=snapshots.date, build=snapshots.build, licence=snapshots.licence
+    )
     return release.assemble(gather(store), plan)
 
 
@@ -405,6 +407,18 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
     ),
     'a method that is lost': (without('methods', 0), 'pairs', 'funnel_pair'),
     'a candidate that is lost': (changed('pairs', 0, candidates=9), 'pairs', 'funnel_pair'),
+    'published without a licence': (changed('pairs', 0, license=None), 'pairs', 'licence'),
+    'published under any licence': (changed('pairs', 0, license='WTFPL'), 'pairs', 'licence'),
+    'published and not published': (
+        added('drops', dropped(Stage.PUBLISH, 'licence_unknown')),
+        'methods',
+        'unpublished',
+    ),
+    'a licence that is known after all': (
+        added('drops', dropped(Stage.PUBLISH, 'licence_unknown')),
+        'drops',
+        'unpublished',
+    ),
     'kept and dropped': (
         added('drops', dropped(Stage.LABEL, 'flaky')),
         'methods',

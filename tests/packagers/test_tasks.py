@@ -132,6 +132,7 @@ def pair_row(repository: Repository, row: MethodRow) -> PairRow:
             'new_rev': new.rev,
             'old_committer_date': old.committer_date,
             'new_committer_date': new.committer_date,
+            'license': 'MIT',
         },
     )
 
@@ -143,11 +144,7 @@ def build(
     return build_tasks(
         rows,
         {(row.pair_id, row.walk): pair_row(repository, row) for row in rows},
-        [
-            filled(
-                RepositoryRow, {'repo': REPO, 'url': 'https://example.org/shop', 'license': 'MIT'}
-            )
-        ],
+        [filled(RepositoryRow, {'repo': REPO, 'url': 'https://example.org/shop'})],
         {REPO: repository},
         {(row.pair_id, '.'): ENVIRONMENT for row in rows},
     )

@@ -1,0 +1,96 @@
+"""What may be published: the code of pairs whose licence at new is known and approved.
+
+Of the others the pairs, what they dropped and how many methods they had stay in the data, and
+nothing that was taken out of the repository.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import TypeVar
+
+from coevo import licences
+from coevo.reasons import Reason
+from coevo.records import Drop
+from coevo.records import Place
+from coevo.records import Stage
+from coevo.records import Walk
+from packagers.rows import Rows
+from packagers.rows import ordered
+
+Placed = TypeVar('Placed', bound=Place)
+
+# The SPDX expression of a repository at a revision, None where there is no telling.
+Licence = Callable[[str, str], str | None]
+
+
+def fill_licences(rows: Rows, licence: Licence) -> Rows:
+    """The rows with `license`: of a pair that at new, of a repository that at its walk's head."""
+    return dataclasses.replace(
+        rows,
+        repositories=tuple(
+            dataclasses.replace(row, license=licence(row.repo, row.head))
+            for row in rows.repositories
+        ),
+        pairs=tuple(
+            dataclasses.replace(row, license=licence(row.repo, row.new_rev)) for row in rows.pairs
+        ),
+    )
+
+
+def withhold(rows: Rows, accepted: Collection[str]) -> Rows:
+    """The rows without what may not be published; a drop for each of its labelled methods.
+
+    accepted  SPDX ids that will do though the OSI has not approved them
+    """
+    reasons: dict[tuple[str | None, Walk], Reason] = {
+        (pair.pair_id, pair.walk): reason
+        for pair in rows.pairs
+        if (reason := _reason(pair.license, accepted)) is not None
+    }
+    licence: dict[tuple[str | None, Walk], str | None] = {
+        (pair.pair_id, pair.walk): pair.license for pair in rows.pairs
+    }
+    drops = [
+        Drop.at(
+            Stage.PUBLISH, row, row.method_id, reasons[place], _detail(licence[place], row.label)
+        )
+        for row in rows.methods
+        if (place := (row.pair_id, row.walk)) in reasons
+    ]
+    # A method leaves the funnel once: what is not published has no track to lose.
+    kept_drops = (
+        drop
+        for drop in rows.drops
+        if drop.stage is not Stage.TRACK or (drop.pair_id, drop.walk) not in reasons
+    )
+    return dataclasses.replace(
+        rows,
+        methods=_kept(rows.methods, reasons),
+        cells=_kept(rows.cells, reasons),
+        dependency_map=_kept(rows.dependency_map, reasons),
+        mutants=_kept(rows.mutants, reasons),
+        reversals=_kept(rows.reversals, reasons),
+        refactorings=_kept(rows.refactorings, reasons),
+        drops=ordered('drops', (*kept_drops, *drops)),
+    )
+
+
+def _reason(licence: str | None, accepted: Collection[str]) -> Reason | None:
+    if licence is None:
+        return Reason.LICENCE_UNKNOWN
+    return None if licences.approved(licence, accepted) else Reason.LICENCE_NOT_OSI
+
+
+def _detail(licence: str | None, label: str | None) -> str:
+    return ': '.join(filter(None, (licence, label)))
+
+
+def _kept(
+    rows: Iterable[Placed], gone: Mapping[tuple[str | None, Walk], Reason]
+) -> tuple[Placed, ...]:
+    return tuple(row for row in rows if (row.pair_id, row.walk) not in gone)

@@ -1,0 +1,90 @@
+"""The licence of a revision, in the forms that projects give it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coevo.git import Repository
+from flows.licence import spdx_of
+from tests.repos import commit
+from tests.repos import init
+
+MIT = (Path(__file__).parents[2] / 'flows' / 'demo' / 'project' / 'LICENSE').read_text()
+APACHE = (Path(__file__).parents[2] / 'LICENSE').read_text()
+NOTICE = """\
+Copyright 2019 Ada
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+"""
+
+
+def pom(*licences: tuple[str, str]) -> str:
+    listed = ''.join(
+        f'<license><name>{name}</name><url>{url}</url></license>' for name, url in licences
+    )
+    return (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><licenses>'
+        f'{listed}</licenses></project>'
+    )
+
+
+def licence(folder: Path, files: dict[str, str | bytes | None]) -> str | None:
+    repo = init(folder / 'repo')
+    rev = commit(repo, 'x', {'README': 'x', **files})
+    return spdx_of(Repository(repo / '.git'), rev)
+
+
+FILES: dict[str, tuple[dict[str, str | bytes | None], str | None]] = {
+    'a whole text': ({'LICENSE': MIT}, 'MIT'),
+    'another name': ({'LICENSE.txt': APACHE}, 'Apache-2.0'),
+    'British': ({'Licence.md': MIT}, 'MIT'),
+    'the text under a long header': ({'COPYING': 'The harbour is open.\n' * 60 + MIT}, 'MIT'),
+    'the short notice alone': ({'LICENSE': NOTICE}, 'Apache-2.0'),
+    'cut short': ({'LICENSE': APACHE[:400]}, 'Apache-2.0'),
+    'a choice of two': ({'LICENSE': f'Dual licensed.\n{NOTICE}\n{MIT}'}, 'Apache-2.0 OR MIT'),
+    'two at once': ({'LICENSE': f'{APACHE}\nOf the parser:\n{MIT}'}, 'Apache-2.0 AND MIT'),
+    'a name in the POM': (
+        {'pom.xml': pom(('The Apache Software License, Version 2.0', ''))},
+        'Apache-2.0',
+    ),
+    'two in the POM': ({'pom.xml': pom(('MIT License', ''), ('EPL v1.0', ''))}, 'EPL-1.0 OR MIT'),
+    'an address in the POM': (
+        {'pom.xml': pom(('ours', 'https://opensource.org/licenses/BSD-3-Clause'))},
+        'BSD-3-Clause',
+    ),
+    'an old address': (
+        {'pom.xml': pom(('ours', 'http://www.opensource.org/licenses/mit-license.php'))},
+        'MIT',
+    ),
+    'a file says more than a POM': ({'LICENSE': MIT, 'pom.xml': pom(('LGPL 2.1', ''))}, 'MIT'),
+    'a file that tells nothing': (
+        {'LICENSE': 'Ask us.', 'pom.xml': pom(('LGPL 2.1', ''))},
+        'LGPL-2.1',
+    ),
+    'BSD of no number': ({'pom.xml': pom(('BSD', ''))}, None),
+    'all rights reserved': ({'LICENSE': 'Copyright 2019 Ada. All rights reserved.'}, None),
+    'a POM that cannot be read': ({'pom.xml': '<project'}, None),
+    'a POM in an odd encoding': ({'pom.xml': '<?xml version="1.0" encoding="x-odd"?><p/>'}, None),
+    'nothing at all': ({}, None),
+    'of a part alone': ({'vendor/LICENSE': MIT}, None),
+}
+
+
+@pytest.mark.parametrize('name', FILES)
+def test_the_licence_of_a_revision(tmp_path: Path, name: str) -> None:
+    files, found = FILES[name]
+    assert licence(tmp_path, files) == found
+
+
+def test_it_is_that_of_the_revision(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    revs = [
+        commit(repo, 'none', {'README': 'x'}),
+        commit(repo, 'MIT', {'LICENSE': MIT}),
+        commit(repo, 'Apache', {'LICENSE': APACHE}),
+    ]
+    repository = Repository(repo / '.git')
+    assert [spdx_of(repository, rev) for rev in revs] == [None, 'MIT', 'Apache-2.0']
