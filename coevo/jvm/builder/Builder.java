@@ -7,7 +7,8 @@ import java.util.TimeZone;
 
 /**
  * Answers requests on stdin until it ends: {@code build} and {@code resolve} with Maven, {@code
- * compile} with the stubbing compiler. Started with the Maven home and the extension's jar.
+ * compile} with the stubbing compiler, {@code check} with the plain one. Started with the Maven home
+ * and the extension's jar.
  *
  * <p>A request is the command's name, then {@code key=value} strings; keys may repeat.
  */
@@ -47,6 +48,7 @@ public final class Builder {
                 case "build" -> new Build(request, maven).run();
                 case "resolve" -> new Resolve(request, maven).run();
                 case "compile" -> new Compilation(request).run();
+                case "check" -> new Check(request).run();
                 default -> throw new IllegalArgumentException(request.command());
             };
         } catch (OutOfMemoryError e) {

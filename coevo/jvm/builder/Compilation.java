@@ -17,11 +17,11 @@ import java.util.stream.Collectors;
 /**
  * Compiles test sources, giving up what does not compile until the rest does.
  *
- * <p>Arguments: root*, class_path*, option* (javac's own, one word each). The files that come back
- * are the output folder's.
+ * <p>Arguments: root*, without* (files that are not there), class_path*, option* (javac's own, one
+ * word each). The files that come back are the output folder's.
  */
 final class Compilation {
-    private static final Path OUTPUT =
+    static final Path OUTPUT =
             Path.of(
                     System.getProperty("java.io.tmpdir"),
                     "coevo-classes-" + ProcessHandle.current().pid());
@@ -43,7 +43,7 @@ final class Compilation {
 
     Response run() throws IOException {
         Charset encoding = encoding(request.all("option"));
-        for (Source source : Source.read(request.all("root"), encoding)) {
+        for (Source source : Source.read(request.all("root"), encoding, request.all("without"))) {
             sources.put(source.uri(), source);
         }
         Path generated = Files.createTempDirectory("coevo-generated");
@@ -65,7 +65,7 @@ final class Compilation {
         }
     }
 
-    private static Charset encoding(List<String> options) {
+    static Charset encoding(List<String> options) {
         int at = options.indexOf("-encoding");
         try {
             return at < 0 ? StandardCharsets.UTF_8 : Charset.forName(options.get(at + 1));

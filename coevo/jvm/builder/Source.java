@@ -6,7 +6,10 @@ import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 
@@ -16,13 +19,18 @@ import javax.tools.SimpleJavaFileObject;
  * @param name path relative to its root, with forward slashes
  */
 record Source(URI uri, String name, String text) {
-    static List<Source> read(List<String> roots, Charset encoding) throws IOException {
+    /** The sources below folders, but for some files. */
+    static List<Source> read(List<String> roots, Charset encoding, Collection<String> without)
+            throws IOException {
         List<Source> sources = new ArrayList<>();
+        Set<Path> absent = without.stream().map(Path::of).collect(Collectors.toSet());
         for (String folder : roots) {
             Path root = Path.of(folder);
             for (Path file : Folder.files(root)) {
                 String name = root.relativize(file).toString();
-                if (name.endsWith(".java") && !file.endsWith("module-info.java")) {
+                if (name.endsWith(".java")
+                        && !file.endsWith("module-info.java")
+                        && !absent.contains(file)) {
                     String text = new String(Files.readAllBytes(file), encoding);
                     sources.add(new Source(file.toUri(), name, text));
                 }

@@ -14,7 +14,7 @@ import org.codehaus.plexus.util.xml.Xpp3Dom;
 import org.eclipse.aether.RepositorySystem;
 import org.eclipse.aether.resolution.DependencyResolutionException;
 
-/** How the compiler plugin would compile the tests, defaults included. */
+/** How the compiler plugin would compile the tests, or the main sources, defaults included. */
 final class CompilerSettings {
     private final Xpp3Dom configuration;
     private final PluginParameterExpressionEvaluator evaluator;

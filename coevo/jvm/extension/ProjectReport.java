@@ -25,6 +25,7 @@ final class ProjectReport {
     private String failedPhase;
     private Map<String, Object> failure;
     private Map<String, Object> compiler;
+    private Map<String, Object> mainCompiler;
 
     ProjectReport(MavenProject project, List<MavenProject> reactor) {
         this.project = project;
@@ -36,10 +37,13 @@ final class ProjectReport {
     }
 
     void mojo(MojoExecution mojo, MavenSession session, RepositorySystem repositories) {
-        if (mojo.getArtifactId().equals("maven-compiler-plugin")
-                && mojo.getGoal().equals("testCompile")
-                && compiler == null) {
+        if (!mojo.getArtifactId().equals("maven-compiler-plugin")) {
+            return;
+        }
+        if (mojo.getGoal().equals("testCompile") && compiler == null) {
             compiler = new CompilerSettings(mojo, session, repositories).toMap();
+        } else if (mojo.getGoal().equals("compile") && mainCompiler == null) {
+            mainCompiler = new CompilerSettings(mojo, session, repositories).toMap();
         }
     }
 
@@ -89,6 +93,7 @@ final class ProjectReport {
         map.put("test_output", project.getBuild().getTestOutputDirectory());
         map.put("test_class_path", classPath(root));
         map.put("compiler", compiler);
+        map.put("main_compiler", mainCompiler);
         map.put("surefire", new SurefireSettings(project).toMap());
         return map;
     }
