@@ -103,6 +103,19 @@ class Compiled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What the compiler says of a variant of a main source.
+
+    signature  of its first error, None where it compiles
+    digest     of its byte code without debug information, where it compiles: equal digests of two
+               variants of a file are equal programs
+    """
+
+    signature: str | None
+    digest: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
     """What a test process is given beside what its project asks for.
 
@@ -179,8 +192,18 @@ class Workshop(Protocol):
 
     # compiles a module's tests against code; all revisions named were built
     def compile(
-        self, tests_rev: str, code_rev: str, module: str, loan: Loan | None = None
+        self,
+        tests_rev: str,
+        code_rev: str,
+        module: str,
+        loan: Loan | None = None,
+        edits: Edits | None = None,
     ) -> Compiled: ...
+
+    # compiles variants of one of a module's main sources, each for itself; none is laid anywhere
+    def check_sources(
+        self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
+    ) -> tuple[Checked, ...]: ...
 
     # whether a loan would change anything for a module of a revision
     def differs(self, code_rev: str, module: str, loan: Loan) -> bool: ...

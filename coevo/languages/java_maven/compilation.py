@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -94,13 +95,22 @@ class CompileReport:
 
 def has_no_room(answer: Answer) -> bool:
     """Whether a class file could not be written, which says nothing about the code."""
-    return any(one['signature'].startswith('class.cant.write') for one in answer.report['broken'])
+    return lacks_room(one['signature'] for one in answer.report['broken'])
+
+
+def lacks_room(signatures: Iterable[str | None]) -> bool:
+    return any(one is not None and one.startswith('class.cant.write') for one in signatures)
+
+
+def compiler_died(died: Died) -> str:
+    """The signature of sources that the compiler did not survive."""
+    return f'compiler_{died.reason}'
 
 
 def compile_report(answer: Answer | Died) -> CompileReport:
     """The typed report; a compiler that died twice on a tree compiles nothing of it."""
     if isinstance(answer, Died):
-        return CompileReport(unit_ok=False, everything=f'compiler_{answer.reason}')
+        return CompileReport(unit_ok=False, everything=compiler_died(answer))
     report: Mapping[str, Any] = answer.report
     broken = report['broken']
     return CompileReport(

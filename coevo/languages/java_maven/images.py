@@ -10,7 +10,9 @@ all other files are the code's; each module's test sources and test resources ar
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +82,20 @@ def _move(source: Path, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists():
             source.rename(target)
+
+
+def link_classes(source: Path, target: Path, wanted: Callable[[str], bool]) -> None:
+    """Hard links of the class files of a folder whose path in it is wanted."""
+    for folder, _, names in os.walk(source):
+        here = Path(folder)
+        below = target / here.relative_to(source)
+        chosen = [name for name in names if name.endswith('.class')]
+        chosen = [name for name in chosen if wanted((here / name).relative_to(source).as_posix())]
+        if chosen:
+            below.mkdir(parents=True, exist_ok=True)
+        for name in chosen:
+            if not (here / name).is_symlink():
+                (below / name).hardlink_to(here / name)
 
 
 def link_resources(source: Path, target: Path, *, classes: bool) -> None:

@@ -31,11 +31,18 @@ from coevo.sandbox import Limits
 from coevo.sandbox import Mount
 from coevo.toolchain import Toolchain
 
-# The tree is laid out anew for every process, so that none sees what another one wrote.
+# The tree is laid out anew for every process, so that none sees what another one wrote: folders
+# that lie over each other, then `./` before each file that is not to be there.
 _LAY_OUT = f"""\
 set -e
 folder=$1; shift
-while [ "$1" != -- ]; do cp -RP --preserve=mode,timestamps "$1/." {TREE}/; shift; done
+while [ "$1" != -- ]; do
+  case $1 in
+    ./*) rm -f "{TREE}/$1" ;;
+    *) cp -RP --preserve=mode,timestamps "$1/." {TREE}/ ;;
+  esac
+  shift
+done
 shift
 mkdir -p "{TREE}/$folder"
 cd "{TREE}/$folder"
@@ -106,6 +113,7 @@ class Plan:
     targets: tuple[Target, ...]
     class_path: tuple[str, ...] = ()  # as `Launcher.arranged` has it
     archive: str | None = None
+    removed: tuple[str, ...] = ()  # files of the layers that are not laid out
     observed: bool = False  # see `runner.run_observed`
     clock: Mapping[str, str] = field(default_factory=dict)  # variables of `Clock.environment`
     cpu_limit: float | None = None  # of the whole process; None is what its targets may use
@@ -168,6 +176,7 @@ class Launcher:
         """A process that runs the worker in the module's folder, its channel on stdout."""
         module = plan.module
         layers = [self.inside(folder) for folder in plan.layers if folder.is_dir()]
+        layers += [f'./{file}' for file in plan.removed]
         folder = module.surefire.working_folder or module.path
         cpu_seconds = sum(target.cpu_limit for target in plan.targets) + LEAST_CPU_LIMIT
         if plan.cpu_limit is not None:
@@ -219,17 +228,27 @@ class Launcher:
         return f'{WORKSPACE}/{path.relative_to(self.workspace)}'
 
     def compile_places(
-        self, module: Module, code: Image, siblings: Sequence[Path]
+        self,
+        module: Module,
+        code: Image,
+        siblings: Sequence[Path],
+        edited: Mapping[str, Sequence[Path]],
     ) -> Iterator[str]:
-        """The class path for the compiler, which reads the code's image where it lies."""
-        yield self.inside(code.code / module.path / module.classes)
+        """The class path for the compiler, which reads the code's image where it lies.
+
+        siblings  folders that mirror the tree, with test classes of other modules
+        edited    module -> the folders that stand for its class folder
+        """
+        own = code.code / module.path / module.classes
+        yield from (self.inside(folder) for folder in edited.get(module.path, (own,)))
         for entry in module.class_path:
             if entry.file is not None:
                 yield self.inside(code.code / entry.file)
             elif entry.sibling is None:
                 yield f'{REPOSITORY}/{entry.path}'
             elif not entry.tests:
-                yield self.inside(code.code / entry.sibling / str(entry.folder))
+                other = code.code / entry.sibling / str(entry.folder)
+                yield from (self.inside(one) for one in edited.get(entry.sibling, (other,)))
             else:
                 for folder in siblings:
                     yield self.inside(folder / entry.sibling / str(entry.folder))

@@ -11,8 +11,10 @@ from coevo.jdks import find_jdks
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
 from coevo.languages.base import Build
+from coevo.languages.base import Checked
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
+from coevo.languages.base import Edits
 from coevo.languages.base import Loan
 from coevo.languages.base import Verdict
 from coevo.languages.java_maven.attempts import is_hopeless
@@ -79,9 +81,19 @@ class PairWorkshop:
         return _told(best, spent, tuple(tried))
 
     def compile(
-        self, tests_rev: str, code_rev: str, module: str, loan: Loan | None = None
+        self,
+        tests_rev: str,
+        code_rev: str,
+        module: str,
+        loan: Loan | None = None,
+        edits: Edits | None = None,
     ) -> Compiled:
-        return self._chosen.compile(tests_rev, code_rev, module, loan)
+        return self._chosen.compile(tests_rev, code_rev, module, loan, edits)
+
+    def check_sources(
+        self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
+    ) -> tuple[Checked, ...]:
+        return self._chosen.check_sources(code_rev, module, path, variants)
 
     def differs(self, code_rev: str, module: str, loan: Loan) -> bool:
         return self._chosen.differs(code_rev, module, loan)

@@ -98,6 +98,8 @@ class Module:
     surefire: Surefire
     overrides: tuple[str, ...]
     tests_compiled: bool  # by Maven, since siblings use them
+    source_roots: tuple[str, ...] = ()  # of main sources that lie in the tree
+    main_compiler: Mapping[str, Any] = field(default_factory=dict)
 
 
 def modules_of(report: Mapping[str, Any]) -> dict[str, Module]:
@@ -144,6 +146,7 @@ def _module(index: int, project: Mapping[str, Any], folders: Mapping[str, _Folde
     roots = [p for p in project['test_source_roots'] if here.has(p)]
     made = str(PurePosixPath(project['build_folder']))
     in_tree = [p for p in roots if not p.startswith(made)]
+    mains = [p for p in project['source_roots'] if here.has(p) and not p.startswith(made)]
     resources = [r['directory'] for r in project['test_resources'] if here.has(r['directory'])]
     status = project['status']
     failure = None
@@ -165,6 +168,8 @@ def _module(index: int, project: Mapping[str, Any], folders: Mapping[str, _Folde
         surefire=_surefire(project['surefire'] or {}, here),
         overrides=(LEVEL_RAISED,) if project['level_raised'] else (),
         tests_compiled=bool(project['compiles_tests']),
+        source_roots=tuple(here.relative(p) for p in mains),
+        main_compiler=project['main_compiler'] or {},
     )
 
 

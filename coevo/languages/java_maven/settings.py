@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.java_maven.images import Image
@@ -103,13 +103,33 @@ def _repositories() -> Iterator[str]:
     yield f'tail={REPOSITORY}'
 
 
-def compile_request(
-    roots: Sequence[str], class_path: Sequence[str], options: Iterable[str]
-) -> list[str]:
-    """A test tree to compile with options of javac."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Javac:
+    """How sources are compiled: places in the sandbox, options of javac.
+
+    without  files that are not there, though they lie below a root
+    """
+
+    class_path: tuple[str, ...]
+    options: tuple[str, ...]
+    without: tuple[str, ...] = ()
+
+    def words(self) -> Iterator[str]:
+        yield from (f'class_path={entry}' for entry in self.class_path)
+        yield from (f'option={option}' for option in self.options)
+        yield from (f'without={file}' for file in self.without)
+
+
+def compile_request(roots: Sequence[str], javac: Javac) -> list[str]:
+    """A test tree to compile."""
+    return ['compile', *(f'root={root}' for root in roots), *javac.words()]
+
+
+def check_request(sets: Sequence[Sequence[str]], javac: Javac, *, keep: bool) -> list[str]:
+    """Sets of roots to compile each for itself; `keep` wants their class files."""
     return [
-        'compile',
-        *(f'root={root}' for root in roots),
-        *(f'class_path={entry}' for entry in class_path),
-        *(f'option={option}' for option in options),
+        'check',
+        *(f'set={":".join(roots)}' for roots in sets),
+        f'keep={str(keep).lower()}',
+        *javac.words(),
     ]

@@ -195,6 +195,7 @@ class Yard:
             *(folder.name for folder in (self.toolchain.tools, self.toolchain.libraries)),
             self.sandbox.name,
             repr(compiled.loan),
+            repr(compiled.edits),
         )
         return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
 

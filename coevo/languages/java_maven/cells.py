@@ -1,0 +1,342 @@
+"""Test trees compiled against code, each once; those with edits for as long as they are in use."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+from pathlib import PurePosixPath
+
+from coevo.languages.base import Checked
+from coevo.languages.base import Compiled
+from coevo.languages.base import Edits
+from coevo.languages.base import Loan
+from coevo.languages.java_maven.compilation import CompileReport
+from coevo.languages.java_maven.compilation import compile_report
+from coevo.languages.java_maven.compilation import has_no_room
+from coevo.languages.java_maven.edited_code import CodeEditor
+from coevo.languages.java_maven.edited_code import EditedCode
+from coevo.languages.java_maven.edited_code import Files
+from coevo.languages.java_maven.edited_code import is_below
+from coevo.languages.java_maven.edited_code import lay
+from coevo.languages.java_maven.images import Image
+from coevo.languages.java_maven.images import link_resources
+from coevo.languages.java_maven.javac_options import javac_options
+from coevo.languages.java_maven.loans import lend
+from coevo.languages.java_maven.report import Module
+from coevo.languages.java_maven.session import Answer
+from coevo.languages.java_maven.session import Died
+from coevo.languages.java_maven.session import Session
+from coevo.languages.java_maven.settings import Javac
+from coevo.languages.java_maven.settings import compile_request
+from coevo.languages.java_maven.yard import Yard
+from coevo.records import short_hash
+
+MODULE_ABSENT = 'module_absent'
+
+# Each has the class files of a whole test tree. What was removed is compiled again when asked for.
+MOST_EDITED_CELLS = 6
+
+NO_EDITS = EditedCode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellKey:
+    """What a cell is made of."""
+
+    tests_rev: str
+    code_rev: str
+    module: str
+    loan: Loan | None = None
+    edits: Edits | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellImage:
+    """A module's compiled tests: `folder` mirrors the tree, so that it can be laid over the code.
+
+    below    the same for sibling modules whose test classes this one uses
+    edited   folders that mirror the tree, with files that are other than their revision's
+    removed  files of the tree that are gone
+    """
+
+    compiled: Compiled
+    report: CompileReport
+    folder: Path
+    below: tuple[CellImage, ...] = ()
+    edited: tuple[Path, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        return (*(folder for cell in self.below for folder in cell.folders), self.folder)
+
+
+class Cells:
+    """The cells of one workshop, compiled in its session."""
+
+    def __init__(self, yard: Yard, session: Session) -> None:
+        self._yard, self._session = yard, session
+        self._cells: dict[CellKey, CellImage] = {}
+        self._codes: dict[tuple[str, Files], EditedCode] = {}
+
+    def get(self, key: CellKey) -> CellImage:
+        cell = self._get(key)
+        self._sweep()
+        return cell
+
+    def _get(self, key: CellKey) -> CellImage:
+        if key not in self._cells:
+            cell = self._compile(key) if key.edits is None else self._compile_edited(key)
+            self._cells[key] = cell
+        else:
+            self._cells[key] = self._cells.pop(key)  # used last
+        return self._cells[key]
+
+    def of(self, compiled: Compiled) -> CellImage:
+        return self.get(
+            CellKey(
+                tests_rev=compiled.tests_rev,
+                code_rev=compiled.code_rev,
+                module=compiled.module,
+                loan=compiled.loan,
+                edits=compiled.edits,
+            )
+        )
+
+    def module(self, code_rev: str, module: str, loan: Loan | None) -> Module | None:
+        """A module as its cells see it; None where the code has none."""
+        known = self._yard.image(code_rev).modules.get(module)
+        donor = self._yard.image(loan.rev).modules.get(module) if loan else None
+        return lend(known, donor, loan.scope) if known and donor and loan else known
+
+    def keep_only(self, revs: Collection[str]) -> None:
+        """Remove compiled cells of any other revision."""
+        for key in tuple(self._cells):
+            if not {key.tests_rev, key.code_rev}.issubset(revs):
+                self._remove(key)
+        self._remove_codes({key for key in self._codes if key[0] not in revs})
+
+    def check_sources(
+        self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
+    ) -> tuple[Checked, ...]:
+        folder = self._yard.folder('checks', short_hash(str(id(self)), code_rev, path))
+        try:
+            return self._editor(code_rev, folder).check(module, path, variants)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    # -- compiling ---------------------------------------------------------------------------------
+
+    def _compile(self, key: CellKey, code_edits: EditedCode = NO_EDITS) -> CellImage:
+        code, tests = self._yard.image(key.code_rev), self._yard.image(key.tests_rev)
+        folder = self._folder(key)
+        known = self.module(key.code_rev, key.module, key.loan)
+        if known is None:
+            return _absent(key, folder)
+        below = tuple(self._get(_beside(key, name)) for name in _test_jars(known, code))
+        changed = key.edits.tests if key.edits else ()
+        output = folder / key.module / known.test_classes
+        launcher = self._yard.launcher
+        siblings = [one for cell in below for one in cell.folders]
+        places = launcher.compile_places(known, code, siblings, code_edits.classes)
+        javac = Javac(
+            class_path=tuple(places),
+            options=tuple(javac_options(known.compiler, launcher.toolchain)),
+            without=tuple(launcher.inside(tests.tests / path) for path, _ in changed),
+        )
+        roots = [
+            *tests.source_roots(key.module),
+            *_roots_in(self._layer(key), tests, code, key.module),
+        ]
+        answer = self._ask(
+            compile_request([launcher.inside(root) for root in roots], javac), output
+        )
+        self._lay_resources(key, tests, output)
+        report = compile_report(answer)
+        compiled = Compiled(
+            tests_rev=key.tests_rev,
+            code_rev=key.code_rev,
+            module=key.module,
+            unit_ok=report.unit_ok and all(cell.compiled.unit_ok for cell in below),
+            cpu_seconds=0.0 if isinstance(answer, Died) else answer.cpu_seconds,
+            loan=key.loan,
+            edits=key.edits,
+        )
+        return CellImage(compiled=compiled, report=report, folder=folder, below=below)
+
+    def _ask(self, request: Sequence[str], output: Path) -> Answer | Died:
+        answer = self._session.ask(request, output)
+        if isinstance(answer, Died) or has_no_room(answer):
+            self._session.close()  # earlier builds may have filled its disk
+            answer = self._session.ask(request, output)
+        return answer
+
+    def _lay_resources(self, key: CellKey, tests: Image, output: Path) -> None:
+        """A module's test resources, the edited ones as they are instead of what Maven made."""
+        donor = tests.modules.get(key.module)
+        edited = dict(_resources(key, donor))
+        lay(output, edited.items())
+        resources = tests.test_resources(key.module)
+        if resources is not None:
+            compiled_by_maven = donor is not None and donor.tests_compiled
+            link_resources(resources, output, classes=not compiled_by_maven)
+        for name, content in edited.items():
+            if content is None:
+                (output / name).unlink(missing_ok=True)
+
+    # -- edits -------------------------------------------------------------------------------------
+
+    def _compile_edited(self, key: CellKey) -> CellImage:
+        """A cell of edits; where they change nothing for its compiler, the classes without them."""
+        assert key.edits is not None, 'the cell has edits'
+        code = self._edited_code(key.code_rev, key.edits.code)
+        if code.failure is not None:
+            return _uncompilable(key, self._folder(key), code)
+        layer = self._layer(key)
+        lay(layer, key.edits.tests)
+        bare = self._compile_key(key, code)
+        cell = self._compile(key, code) if bare is None else self._get(bare)
+        compiled = replace(
+            cell.compiled,
+            edits=key.edits,
+            cpu_seconds=code.cpu_seconds + (cell.compiled.cpu_seconds if bare is None else 0.0),
+        )
+        gone = tuple(path for path, content in key.edits.tests if content is None)
+        return replace(
+            cell,
+            compiled=compiled,
+            edited=(*code.layers, layer),
+            removed=(*code.removed, *gone),
+        )
+
+    def _compile_key(self, key: CellKey, code: EditedCode) -> CellKey | None:
+        """The key of a cell that has the same classes; None where it has to be compiled."""
+        assert key.edits is not None, 'the cell has edits'
+        known = self.module(key.code_rev, key.module, key.loan)
+        names = [key.module]
+        if known is not None:
+            names += _test_jars(known, self._yard.image(key.code_rev))
+        touched = any(is_below(path, name) for path, _ in key.edits.tests for name in names)
+        return replace(key, edits=None) if code.outside_same and not touched else None
+
+    def _edited_code(self, code_rev: str, files: Files) -> EditedCode:
+        if not files:
+            return NO_EDITS
+        key = (code_rev, files)
+        if key not in self._codes:
+            self._codes[key] = self._editor(code_rev, self._code_folder(key)).edit(files)
+            return self._codes[key]
+        return replace(self._codes[key], cpu_seconds=0.0)
+
+    def _editor(self, code_rev: str, folder: Path) -> CodeEditor:
+        shutil.rmtree(folder, ignore_errors=True)
+        image = self._yard.image(code_rev)
+        return CodeEditor(self._yard.launcher, self._session, image, folder)
+
+    # -- folders -----------------------------------------------------------------------------------
+
+    def _sweep(self) -> None:
+        """Remove the edited cells that were used longest ago, but for what others are built on."""
+        edited = [key for key in self._cells if key.edits is not None]
+        if len(edited) <= MOST_EDITED_CELLS:
+            return
+        kept = edited[-MOST_EDITED_CELLS:]
+        used = {cell.folder for key in kept for cell in _with_below(self._cells[key])}
+        for key in edited[:-MOST_EDITED_CELLS]:
+            if self._cells[key].folder not in used or self._cells[key].folder != self._folder(key):
+                self._remove(key)
+        layers = {layer for cell in self._cells.values() for layer in cell.edited}
+        self._remove_codes(
+            {key for key, code in self._codes.items() if not layers.intersection(code.layers)}
+        )
+
+    def _remove(self, key: CellKey) -> None:
+        del self._cells[key]
+        for folder in (self._folder(key), self._layer(key)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _remove_codes(self, keys: Collection[tuple[str, Files]]) -> None:
+        for key in keys:
+            del self._codes[key]
+            shutil.rmtree(self._code_folder(key), ignore_errors=True)
+
+    def _folder(self, key: CellKey) -> Path:
+        return self._yard.folder('cells', self._name(key))
+
+    def _layer(self, key: CellKey) -> Path:
+        return self._yard.folder('edits', self._name(key))
+
+    def _code_folder(self, key: tuple[str, Files]) -> Path:
+        return self._yard.folder('code-edits', short_hash(str(id(self)), repr(key)))
+
+    def _name(self, key: CellKey) -> str:
+        return short_hash(str(id(self)), repr(key))
+
+
+def _with_below(cell: CellImage) -> Iterator[CellImage]:
+    yield cell
+    for one in cell.below:
+        yield from _with_below(one)
+
+
+def _test_jars(module: Module, code: Image) -> Iterator[str]:
+    """Sibling modules whose test classes stand on a module's class path."""
+    for entry in module.class_path:
+        if entry.tests and entry.sibling is not None and entry.sibling in code.modules:
+            yield entry.sibling
+
+
+def _beside(key: CellKey, module: str) -> CellKey:
+    """The cell of a sibling, with the edits that matter to it."""
+    edits = key.edits
+    if edits is not None:
+        tests = tuple(one for one in edits.tests if is_below(one[0], module))
+        edits = Edits(tests=tests, code=edits.code) if tests or edits.code else None
+    return CellKey(tests_rev=key.tests_rev, code_rev=key.code_rev, module=module, edits=edits)
+
+
+def _roots_in(layer: Path, tests: Image, code: Image, module: str) -> Iterator[Path]:
+    """The folders of edited test sources; the code's where the tests have no such module."""
+    known = tests.modules.get(module) or code.modules.get(module)
+    for root in known.test_source_roots if known else ():
+        folder = layer / module / root
+        if folder.is_dir():
+            yield folder
+
+
+def _resources(key: CellKey, module: Module | None) -> Iterator[tuple[str, bytes | None]]:
+    """Edited test resources by their place among the test classes."""
+    edits = key.edits.tests if key.edits else ()
+    folders = set(module.test_folders) - set(module.test_source_roots) if module else set[str]()
+    for folder in sorted(folders):
+        root = PurePosixPath(key.module, folder)
+        for path, content in edits:
+            if PurePosixPath(path).is_relative_to(root):
+                yield str(PurePosixPath(path).relative_to(root)), content
+
+
+def _absent(key: CellKey, folder: Path) -> CellImage:
+    """The code has no such module: nothing of its tests compiles, by either verdict."""
+    compiled = Compiled(
+        tests_rev=key.tests_rev,
+        code_rev=key.code_rev,
+        module=key.module,
+        unit_ok=False,
+        loan=key.loan,
+        edits=key.edits,
+    )
+    report = CompileReport(unit_ok=False, everything=MODULE_ABSENT)
+    return CellImage(compiled=compiled, report=report, folder=folder)
+
+
+def _uncompilable(key: CellKey, folder: Path, code: EditedCode) -> CellImage:
+    """The edited code does not compile: nothing of its tests can be told."""
+    absent = _absent(key, folder)
+    compiled = replace(absent.compiled, code_failure=code.failure, cpu_seconds=code.cpu_seconds)
+    report = replace(absent.report, everything=code.failure)
+    return replace(absent, compiled=compiled, report=report)
