@@ -42,6 +42,9 @@ class Reason(StrEnum):
     CAUSE_ENVIRONMENT = 'cause_environment'
     TIMEOUT_ALONE = 'timeout_alone'
     POM_CHANGED = 'pom_changed'
+    TEST_REFACTORED_ONLY = 'test_refactored_only'
+    SOURCE_REFACTORED_ONLY = 'source_refactored_only'
+    REFACTORING_UNKNOWN = 'refactoring_unknown'
 
     START_STATE_INVALID = 'start_state_invalid'
 
@@ -84,6 +87,11 @@ _TRACK = {
     Reason.CAUSE_ENVIRONMENT: 'The test is broken by what the sandbox or the JDK withholds.',
     Reason.TIMEOUT_ALONE: 'The label rests on a time-out alone.',
     Reason.POM_CHANGED: 'A repair beside a changed POM may be cured by that.',
+    Reason.TEST_REFACTORED_ONLY: 'The change of the test is a refactoring and nothing more.',
+    Reason.SOURCE_REFACTORED_ONLY: (
+        'All changed dependencies of the test are refactored and nothing more.'
+    ),
+    Reason.REFACTORING_UNKNOWN: 'The refactorings of the pair could not be found.',
 }
 _TASK = {
     Reason.START_STATE_INVALID: 'No valid start file can be made for the task.',

@@ -1,0 +1,17 @@
+"""Tests all of whose changed dependencies are refactored and nothing more (TestEvo-Bench, 3.2).
+
+A repair is the test's own: what happens to the source beside it says nothing of it.
+"""
+
+from __future__ import annotations
+
+from coevo.reasons import Reason
+from coevo.records import Track
+from filters.base import TrackCase
+
+REASONS = (Reason.SOURCE_REFACTORED_ONLY,)
+
+
+def check(case: TrackCase) -> Reason | None:
+    asked = case.track is not Track.REPAIR
+    return Reason.SOURCE_REFACTORED_ONLY if asked and case.source_only_refactored else None

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+
+from coevo.profiles import load_profile
+from coevo.reasons import OWNERS
+from coevo.reasons import Reason
+from coevo.records import Stage
+from coevo.records import Track
+from filters import refactored_source
+from filters import refactored_test
+from filters import refactoring_unknown
+from filters.base import TrackCase
+from filters.base import TrackFilter
+
+FILTERS: tuple[TrackFilter, ...] = (refactored_test, refactored_source, refactoring_unknown)
+
+
+def first_reason(track: Track, test: bool | None, source: bool | None) -> Reason | None:
+    case = TrackCase(
+        profile=load_profile('default'),
+        track=track,
+        isolated=None,
+        guard=None,
+        test_only_refactored=test,
+        source_only_refactored=source,
+        suite_old=None,
+        suite_new=None,
+    )
+    return next((reason for f in FILTERS if (reason := f.check(case)) is not None), None)
+
+
+@pytest.mark.parametrize(
+    ('test', 'source', 'reason'),
+    [
+        (False, False, None),
+        (True, False, Reason.TEST_REFACTORED_ONLY),
+        (True, None, Reason.TEST_REFACTORED_ONLY),
+        (False, True, Reason.SOURCE_REFACTORED_ONLY),
+        (None, True, Reason.SOURCE_REFACTORED_ONLY),
+        (None, False, Reason.REFACTORING_UNKNOWN),
+        (False, None, Reason.REFACTORING_UNKNOWN),
+    ],
+)
+def test_what_is_not_known_withholds_the_track_and_is_never_no_refactoring(
+    test: bool | None, source: bool | None, reason: Reason | None
+) -> None:
+    for track in (Track.UPDATE, Track.GENERATION):
+        assert first_reason(track, test, source) == reason
+
+
+def test_a_repair_is_not_asked_for_its_source() -> None:
+    assert first_reason(Track.REPAIR, False, True) is None
+    assert first_reason(Track.REPAIR, False, None) is None
+    assert first_reason(Track.REPAIR, True, False) == Reason.TEST_REFACTORED_ONLY
+    assert first_reason(Track.REPAIR, None, False) == Reason.REFACTORING_UNKNOWN
+
+
+def test_their_reasons_are_of_the_stage_that_takes_tracks() -> None:
+    reasons = [reason for filter_ in FILTERS for reason in filter_.REASONS]
+    assert len(set(reasons)) == len(reasons)
+    assert {OWNERS[reason] for reason in reasons} == {Stage.TRACK}
