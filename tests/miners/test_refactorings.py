@@ -1,0 +1,211 @@
+"""RefactoringMiner in its worker: what it finds, and how little harm comes of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from coevo.git import Repository
+from miners.refactorings import Limits
+from miners.refactorings import RefactoringMiner
+from miners.refactorings import Refactorings
+from miners.refactorings import Status
+from miners.refactorings import Unknown
+from tests import repos
+
+pytestmark = pytest.mark.jvm
+
+OLD = 'package p; class Sum { int add(int a, int b) { return a + b; } int two() { return add(1, 1); } }'
+NEW = OLD.replace('add', 'plus')
+LONG_AGO = {'Sum.java': OLD.encode()}
+TODAY = {'Sum.java': NEW.encode()}
+
+
+@pytest.fixture(scope='module')
+def miner() -> Iterator[RefactoringMiner]:
+    with RefactoringMiner() as opened:
+        yield opened
+
+
+def big(methods: int, factor: int) -> bytes:
+    """A class whose every method is like every other, so that all are compared with all."""
+    body = ''.join(
+        f'int m{n}x{factor}(int a) {{ int s = {n}; '
+        + ''.join(f'if (a > {k * factor + n}) {{ s += a * {k + factor}; }} ' for k in range(12))
+        + 'return s; } '
+        for n in range(methods)
+    )
+    return f'package p; class Big {{ {body} }}'.encode()
+
+
+def types(found: Refactorings) -> list[str]:
+    assert found.status is Status.FOUND, found.why
+    return [one.type for one in found.found]
+
+
+def test_two_revisions_are_compared_without_a_checkout(
+    tmp_path: Path, miner: RefactoringMiner
+) -> None:
+    folder = repos.init(tmp_path / 'r')
+    path = 'src/main/java/p/Sum.java'
+    old = repos.commit(folder, 'old', {path: OLD, 'src/main/java/p/Same.java': 'class Same {}'})
+    new = repos.commit(folder, 'new', {path: NEW, 'README.md': 'changed'})
+    repos.git(folder, 'checkout', '-q', '--orphan', 'empty')
+    found = miner.find(Repository(folder / '.git'), old, new)
+    assert types(found) == ['Rename Method']
+    (rename,) = found.found
+    assert rename.description.startswith('Rename Method package add(a int, b int) : int renamed to')
+    (left,) = rename.left
+    assert (left.file, left.start_line, left.end_line) == (path, 1, 1)
+    assert (left.element_type, left.element) == (
+        'METHOD_DECLARATION',
+        'package add(a int, b int) : int',
+    )
+    assert left.source == 'int add(int a, int b) { return a + b; }'
+    assert [one.source for one in rename.right] == ['int plus(int a, int b) { return a + b; }']
+
+
+def test_the_worker_is_reused_and_says_the_same_again(miner: RefactoringMiner) -> None:
+    first = miner.compare(LONG_AGO, TODAY)
+    pid = miner.process.pid
+    miner.compare({'Big.java': big(3, 1)}, {'Big.java': big(3, 2)})
+    assert miner.compare(LONG_AGO, TODAY) == first
+    assert miner.process.pid == pid
+
+
+def test_files_of_one_end_alone_hold_no_refactoring(miner: RefactoringMiner) -> None:
+    assert types(miner.compare({}, TODAY)) == []
+    assert types(miner.compare(LONG_AGO, {})) == []
+
+
+def test_a_file_that_is_not_utf_8_is_read_all_the_same(
+    tmp_path: Path, miner: RefactoringMiner
+) -> None:
+    folder = repos.init(tmp_path / 'r')
+    path = os.fsdecode(b'src/caf\xe9/Sum.java')
+    comment = b'/* \xe9t\xe9 */ '
+    old = repos.commit(folder, 'old', {path: comment + OLD.encode()})
+    new = repos.commit(folder, 'new', {path: comment + NEW.encode()})
+    found = miner.find(Repository(folder / '.git'), old, new)
+    assert types(found) == ['Rename Method']
+    assert found.found[0].left[0].file == path
+    with_mark = {'Sum.java': b'\xef\xbb\xbf' + OLD.encode()}
+    assert types(miner.compare(with_mark, TODAY)) == ['Rename Method']
+
+
+def test_a_file_that_does_not_parse_hides_no_other(miner: RefactoringMiner) -> None:
+    broken = {'Broken.java': b'package p; class Broken { void f( { ]'}
+    found = miner.compare({**LONG_AGO, **broken}, {**TODAY, 'Broken.java': b'<<<<<<< HEAD'})
+    assert 'Rename Method' in types(found)
+
+
+# -- limits ------------------------------------------------------------------------------------
+
+
+def test_a_hanging_call_is_unknown_and_the_next_pair_works() -> None:
+    limits = Limits(cpu_seconds=4)
+    with RefactoringMiner(limits) as miner:
+        assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']
+        pid = miner.process.pid
+        assert pid is not None
+        begun = time.monotonic()
+        found = miner.compare({'Big.java': big(400, 3)}, {'Big.java': big(400, 5)})
+        assert (found.status, found.why, found.found) == (Status.UNKNOWN, Unknown.TIMEOUT, ())
+        assert time.monotonic() - begun < 60
+        assert not psutil.pid_exists(pid)
+        assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']
+
+
+def test_what_does_not_fit_into_memory_is_unknown_and_the_next_pair_works() -> None:
+    with RefactoringMiner(Limits(heap_bytes=48 << 20)) as miner:
+        found = miner.compare({'Big.java': big(3000, 3)}, {'Big.java': big(3000, 5)})
+        assert found.why is Unknown.OUT_OF_MEMORY
+        assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']
+
+
+@pytest.mark.parametrize('limits', [Limits(files=0), Limits(bytes=100)])
+def test_a_pair_that_is_too_large_is_not_even_sent(limits: Limits) -> None:
+    with RefactoringMiner(limits) as miner:
+        assert miner.compare(LONG_AGO, TODAY).why is Unknown.TOO_LARGE
+        assert miner.process.pid is None
+
+
+def test_a_worker_that_is_killed_in_the_middle_costs_its_pair_alone() -> None:
+    with RefactoringMiner() as miner:
+        assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']
+        assert miner.process.pid is not None
+        worker = psutil.Process(miner.process.pid)
+
+        def kill_at_work() -> None:
+            idle = sum(worker.cpu_times()[:2])
+            while sum(worker.cpu_times()[:2]) < idle + 0.5:
+                time.sleep(0.02)
+            worker.kill()
+
+        killer = threading.Thread(target=kill_at_work)
+        killer.start()
+        found = miner.compare({'Big.java': big(400, 3)}, {'Big.java': big(400, 5)})
+        killer.join()
+        assert found.why is Unknown.CRASHED
+        assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']
+
+
+def test_without_a_jdk_every_pair_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('COEVO_JDKS', '7')
+    with RefactoringMiner() as miner:
+        for _ in range(2):
+            found = miner.compare(LONG_AGO, TODAY)
+            assert (found.status, found.why) == (Status.UNKNOWN, Unknown.NO_JVM)
+
+
+def test_a_jdk_without_a_jvm_is_as_good_as_none(
+    tmp_path: Path, miner: RefactoringMiner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / 'bin').mkdir()
+    (tmp_path / 'bin' / 'javac').touch(mode=0o755)
+    (tmp_path / 'release').write_text('JAVA_VERSION="17.0.1"\n')
+    miner.compare(LONG_AGO, TODAY)  # fetches the libraries with a JDK that works
+    monkeypatch.setenv('JAVA_HOME', str(tmp_path))
+    monkeypatch.setenv('COEVO_JDKS', str(tmp_path))
+    with RefactoringMiner() as another:
+        assert another.compare(LONG_AGO, TODAY).why is Unknown.NO_JVM
+
+
+# -- no orphans --------------------------------------------------------------------------------
+
+PARENT = """
+import sys
+from miners.refactorings import RefactoringMiner
+from tests.miners.test_refactorings import LONG_AGO, TODAY, big
+with RefactoringMiner() as miner:
+    miner.compare(LONG_AGO, TODAY)
+    print(miner.process.pid, flush=True)
+    miner.compare({'Big.java': big(400, 3)}, {'Big.java': big(400, 5)})
+"""
+
+
+@pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_the_worker_ends_with_its_parent_though_java_is_at_work(number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, '-c', PARENT],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=Path(__file__).parents[2],
+    ) as parent:
+        assert parent.stdout is not None
+        worker = psutil.Process(int(parent.stdout.readline()))
+        idle = sum(worker.cpu_times()[:2])
+        while sum(worker.cpu_times()[:2]) < idle + 0.5:
+            time.sleep(0.02)
+        parent.send_signal(number)
+        parent.wait(timeout=20)
+        worker.wait(timeout=20)
