@@ -1,0 +1,147 @@
+"""Where an assertion has its message: first in JUnit 3 and 4, last in JUnit 5 and TestNG.
+
+Sources: the API documentation of junit.framework.Assert, org.junit.Assert, org.hamcrest.MatcherAssert,
+org.junit.jupiter.api.Assertions, org.testng.Assert and org.testng.AssertJUnit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from tree_sitter import Node
+
+from coevo.java_tokens import erase
+from coevo.measures.java_calls import Call
+from coevo.measures.java_calls import Variable
+from coevo.measures.java_calls import inside
+from coevo.measures.java_calls import named
+from coevo.measures.java_calls import text
+from coevo.syntax import JavaFile
+
+# How many arguments an assertion has without a message and without a delta.
+ARITY: Mapping[str, int] = {
+    'fail': 0,
+    'assertTrue': 1,
+    'assertFalse': 1,
+    'assertNull': 1,
+    'assertNotNull': 1,
+    'assertDoesNotThrow': 1,
+    'assertEquals': 2,
+    'assertNotEquals': 2,
+    'assertArrayEquals': 2,
+    'assertArrayNotEquals': 2,
+    'assertIterableEquals': 2,
+    'assertLinesMatch': 2,
+    'assertSame': 2,
+    'assertNotSame': 2,
+    'assertInstanceOf': 2,
+    'assertThrows': 2,
+    'assertThrowsExactly': 2,
+    'assertTimeout': 2,
+    'assertTimeoutPreemptively': 2,
+    'assertThat': 2,
+    'assertEqualsNoOrder': 2,
+    'assertEqualsDeep': 2,
+}
+_WITH_DELTA = frozenset({'assertEquals', 'assertNotEquals', 'assertArrayEquals'})
+_LAST = frozenset({'org.junit.jupiter.api.Assertions', 'org.testng.Assert'})
+_FIRST = frozenset(
+    {
+        'org.junit.Assert',
+        'junit.framework.Assert',
+        'junit.framework.TestCase',
+        'org.testng.AssertJUnit',
+        'org.hamcrest.MatcherAssert',
+    }
+)
+_STRINGS = frozenset({'string_literal', 'lambda_expression'})
+_NUMBERS = frozenset(
+    {
+        'decimal_integer_literal',
+        'decimal_floating_point_literal',
+        'hex_integer_literal',
+        'hex_floating_point_literal',
+        'octal_integer_literal',
+        'binary_integer_literal',
+    }
+)
+_TEXT_MAKERS = frozenset({'format', 'formatted', 'concat', 'getMessage', 'toString', 'valueOf'})
+_FLOATS = frozenset({'double', 'float', 'Double', 'Float'})
+_DELTA = re.compile(r'delta|eps|toleran|precision|\bulp\b', re.IGNORECASE)
+
+
+def message_of(call: Call, *, last: bool, variables: Mapping[str, Variable]) -> Node | None:
+    """The message of an assertion of JUnit, TestNG or Hamcrest, None where it has none.
+
+    With one argument too many it is the message unless it is a delta; what is neither written nor
+    declared as a text or a number is taken for a message.
+    """
+    arguments = call.arguments
+    extra = len(arguments) - ARITY.get(call.name, len(arguments))
+    if extra <= 0:
+        return None
+    message = arguments[-1] if last else arguments[0]
+    if extra == 1 and call.name in _WITH_DELTA and not is_text(message, variables):
+        return None if _is_delta(arguments[-1], variables) else message
+    return message
+
+
+def has_message_last(call: Call, file: JavaFile) -> bool:
+    """By the class that declares the assertion; where no import tells it, by the file's imports."""
+    holders = _holders(call, file)
+    if any(holder in _FIRST for holder in holders):
+        return False
+    if any(holder in _LAST for holder in holders):
+        return True
+    return any(item.text.startswith(('org.junit.jupiter', 'org.testng')) for item in file.imports)
+
+
+def _holders(call: Call, file: JavaFile) -> list[str]:
+    """The qualified classes that a call may be declared in, as far as imports tell."""
+    if call.receiver is None:
+        statics = [item for item in file.imports if item.static]
+        exact = [i.text.rpartition('.')[0] for i in statics if i.name == call.name]
+        return exact or [item.text for item in statics if item.name == '*']
+    written = text(call.receiver)
+    if '.' in written:
+        return [written]
+    exact = [i.text for i in file.imports if not i.static and i.name == written]
+    return exact or [f'{item.text}.{written}' for item in file.imports if item.name == '*']
+
+
+def is_text(node: Node, variables: Mapping[str, Variable]) -> bool:
+    """Whether an expression is a text or, as JUnit 5 takes them, a supplier of one."""
+    if node.type in _STRINGS:
+        return True
+    if node.type == 'identifier' and text(node) in variables:
+        return variables[text(node)].type in ('String', 'Supplier')
+    if node.type == 'method_invocation':
+        name = node.child_by_field_name('name')
+        return name is not None and text(name) in _TEXT_MAKERS
+    if node.type in ('binary_expression', 'parenthesized_expression', 'ternary_expression'):
+        return any(is_text(child, variables) for child in named(node))
+    return False
+
+
+def is_number(node: Node) -> bool:
+    """Whether an expression is a numeric literal, with a sign or not."""
+    if node.type == 'unary_expression':
+        operand = node.child_by_field_name('operand')
+        return operand is not None and operand.type in _NUMBERS
+    return node.type in _NUMBERS
+
+
+def _is_delta(node: Node, variables: Mapping[str, Variable]) -> bool:
+    if is_number(node) or _DELTA.search(text(node)):
+        return True
+    return any(
+        erase(text(found)) in _FLOATS
+        or (found.type == 'identifier' and _is_float(text(found), variables))
+        for found in inside(node, classes=False)
+        if not found.children
+    )
+
+
+def _is_float(name: str, variables: Mapping[str, Variable]) -> bool:
+    return name in variables and variables[name].type in _FLOATS

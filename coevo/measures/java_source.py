@@ -1,0 +1,122 @@
+"""A test file with its syntax tree, and one test method of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from functools import lru_cache
+
+from tree_sitter import Node
+from tree_sitter import Parser
+
+from coevo.java_tests import find_tests
+from coevo.java_tokens import JAVA
+from coevo.java_tokens import erase
+from coevo.measures.java_calls import Variable
+from coevo.measures.java_calls import named
+from coevo.measures.java_calls import text
+from coevo.measures.java_calls import variables_in
+from coevo.records import TestMethod
+from coevo.syntax import JavaFile
+from coevo.syntax import JavaType
+from coevo.syntax import Member
+from coevo.syntax import parse
+
+
+class JavaSource:
+    """The declarations of a file and the nodes that they stand for."""
+
+    def __init__(self, source: bytes) -> None:
+        self.file: JavaFile = parse(source)
+        self._root = Parser(JAVA).parse(source).root_node
+
+    def node(self, declared: JavaType | Member) -> Node:
+        found = self._root.descendant_for_byte_range(declared.start_byte, declared.end_byte)
+        assert found is not None, 'a declaration of this very source'
+        return found
+
+    def test(self, method: TestMethod) -> JavaTest:
+        """One test method; LookupError if the file does not declare it."""
+        wanted = method.test_class, method.test_method, method.parameters
+        for type_ in self.file.types:
+            for member in type_.members:
+                here = type_.name, member.name, member.parameters
+                if member.kind == 'method' and here == wanted:
+                    return JavaTest(file=self, type=type_, member=member)
+        raise LookupError(
+            f'{method.test_file} declares no {method.test_class}#{method.test_method}'
+        )
+
+    @cached_property
+    def tests(self) -> tuple[JavaTest, ...]:
+        """The test methods as far as this file alone tells."""
+        types = self.file.types
+        found = find_tests(self.file, lambda simple: [t for t in types if t.simple == simple])
+        return tuple(JavaTest(file=self, type=type_, member=member) for type_, member in found)
+
+    def around(self, type_: JavaType) -> list[JavaType]:
+        """A type and those that it is nested in."""
+        return [t for t in self.file.types if f'{type_.name}$'.startswith(f'{t.name}$')]
+
+    def imports(self, *packages: str) -> bool:
+        """Whether anything of a package, or of one below it, is imported."""
+        starts = tuple(f'{package}.' for package in packages)
+        return any(f'{item.text}.'.startswith(starts) for item in self.file.imports)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JavaTest:
+    """A test method in its file: the type that declares it and its node."""
+
+    file: JavaSource
+    type: JavaType
+    member: Member
+
+    @cached_property
+    def node(self) -> Node:
+        return self.file.node(self.member)
+
+    @cached_property
+    def body(self) -> Node:
+        """The block of the method; a test method has one."""
+        found = self.node.child_by_field_name('body')
+        assert found is not None, 'an abstract method is no test'
+        return found
+
+    @cached_property
+    def locals(self) -> tuple[Variable, ...]:
+        """What the method declares, its parameters included."""
+        return tuple(variables_in(self.node))
+
+    @cached_property
+    def variables(self) -> Mapping[str, Variable]:
+        """Every variable in scope by name: fields of the type and those around it, then locals."""
+        found: dict[str, Variable] = {}
+        for type_ in self.file.around(self.type):
+            for member in type_.members:
+                if member.kind == 'field':
+                    for variable in variables_in(self.file.node(member)):
+                        found[variable.name] = variable
+        return found | {variable.name: variable for variable in self.locals}
+
+
+@lru_cache(maxsize=64)
+def read_source(source: bytes) -> JavaSource:
+    """A file read once for all of its test methods."""
+    return JavaSource(source)
+
+
+def annotation_values(declaration: Node, name: str) -> dict[str, str]:
+    """The named values, as written, of an annotation with this simple name."""
+    found: dict[str, str] = {}
+    for modifiers in (child for child in declaration.children if child.type == 'modifiers'):
+        for annotation in named(modifiers):
+            written = annotation.child_by_field_name('name')
+            arguments = annotation.child_by_field_name('arguments')
+            if written is None or arguments is None or erase(text(written)) != name:
+                continue
+            for pair in (child for child in named(arguments) if child.type == 'element_value_pair'):
+                key, value = named(pair)[:2]
+                found[text(key)] = text(value)
+    return found
