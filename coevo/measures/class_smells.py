@@ -1,0 +1,111 @@
+"""Test smells of a test class, each laid to those of its test methods that it concerns.
+
+Definitions: testsmells.org and the source of tsDetect 2.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from coevo.measures.java_calls import inside
+from coevo.measures.java_calls import text
+from coevo.measures.java_source import JavaTest
+from coevo.measures.java_source import annotation_values
+from coevo.syntax import JavaType
+from coevo.syntax import Member
+
+_DEFAULT_CLASSES = frozenset({'ExampleUnitTest', 'ExampleInstrumentedTest'})
+_IGNORING = frozenset({'Ignore', 'Disabled'})
+_SET_UP = frozenset({'Before', 'BeforeEach', 'BeforeMethod'})
+
+
+def is_constructor_initialization(test: JavaTest) -> bool:
+    """The class of the test, or one around it, declares a constructor; concerns all its tests.
+
+    tsDetect looks at the main class of the file. Constructors with parameters that a runner fills are
+    none here: those of JUnit 4's Parameterized and Theories, and all in JUnit 5.
+    """
+    return any(
+        member.kind == 'constructor' and not (member.parameters and _is_filled(test, type_))
+        for type_ in test.file.around(test.type)
+        for member in type_.members
+    )
+
+
+def is_default_test(test: JavaTest) -> bool:
+    """A class with the name that Android Studio gives its examples; concerns all its tests."""
+    return any(type_.simple in _DEFAULT_CLASSES for type_ in test.file.around(test.type))
+
+
+def is_ignored_test(test: JavaTest) -> bool:
+    """@Ignore, JUnit 5's @Disabled or TestNG's `enabled = false`, on the test or a class around it.
+
+    tsDetect takes methods `test…` that are not public for ignored too; such are no tests here, or
+    JUnit 5 runs them. Conditions (@DisabledOnOs and the like) do not ignore a test. The other smells
+    of an ignored test are told as well.
+    """
+    types = test.file.around(test.type)
+    annotations = {*test.member.annotations, *(name for t in types for name in t.annotations)}
+    if not _IGNORING.isdisjoint(annotations):
+        return True
+    nodes = (test.node, *map(test.file.node, types))
+    return any(annotation_values(node, 'Test').get('enabled') == 'false' for node in nodes)
+
+
+def is_general_fixture(test: JavaTest) -> bool:
+    """A field that the class's set-up assigns and the test does not use; concerns that test.
+
+    Set-up is setUp, @Before, JUnit 5's @BeforeEach and TestNG's @BeforeMethod. Unlike in tsDetect a use
+    in a method of the class that the test calls counts, and so does an assignment to `this.x`.
+    """
+    assigned = {name for member in _set_up(test.type) for name in _assigned(test, member)}
+    return not assigned <= _used(test)
+
+
+def _is_filled(test: JavaTest, type_: JavaType) -> bool:
+    if 'RunWith' in type_.annotations:
+        return True
+    return test.file.imports('org.junit.jupiter')
+
+
+def _set_up(type_: JavaType) -> Iterator[Member]:
+    for member in type_.members:
+        named = member.name == 'setUp' and not member.parameters
+        if member.kind == 'method' and (named or not _SET_UP.isdisjoint(member.annotations)):
+            yield member
+
+
+def _assigned(test: JavaTest, member: Member) -> Iterator[str]:
+    """The fields of the class that a method's own statements assign."""
+    fields = {m.name for m in test.type.members if m.kind == 'field'}
+    body = test.file.node(member).child_by_field_name('body')
+    for statement in body.named_children if body is not None else ():
+        for expression in statement.named_children:
+            if statement.type == 'expression_statement' and _is_assignment(expression):
+                left = expression.child_by_field_name('left')
+                name = text(left).removeprefix('this.') if left is not None else ''
+                if name in fields:
+                    yield name
+
+
+def _is_assignment(expression: Node) -> bool:
+    return expression.type == 'assignment_expression'
+
+
+def _used(test: JavaTest) -> set[str]:
+    """The identifiers in a test and in the methods of its class that it calls, however deep."""
+    set_up = {member.start_byte for member in _set_up(test.type)}
+    methods = [m for m in test.type.members if m.kind == 'method' and m.start_byte not in set_up]
+    found: set[str] = set()
+    waiting = {test.member.start_byte: test.member}
+    seen = set(waiting)
+    while waiting:
+        _, member = waiting.popitem()
+        nodes = inside(test.file.node(member), classes=True)
+        found |= {text(node) for node in nodes if node.type == 'identifier'}
+        called = [m for m in methods if m.name in member.calls and m.start_byte not in seen]
+        waiting |= {other.start_byte: other for other in called}
+        seen |= {other.start_byte for other in called}
+    return found

@@ -1,0 +1,115 @@
+"""Test smells of the calls that tests make of their class under test.
+
+Definitions: testsmells.org and the source of tsDetect 2.2. A call is one of the class under test if its
+receiver is that class or a variable of it, or if it has the name and the number of arguments of one of its
+public or protected methods. tsDetect asks no more; here such a call is not on another class, nor on a
+variable whose type is the JDK's, nor, but for a static import, one without a receiver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from coevo.measures.java_calls import Call
+from coevo.measures.java_calls import calls_in
+from coevo.measures.java_calls import created_type
+from coevo.measures.java_calls import text
+from coevo.measures.java_source import JavaTest
+from coevo.syntax import JavaType
+
+_JAVA_LANG = frozenset(
+    {
+        *('boolean', 'byte', 'char', 'double', 'float', 'int', 'long', 'short'),
+        *('Boolean', 'Byte', 'Character', 'Double', 'Float', 'Integer', 'Long', 'Short', 'Number'),
+        *('String', 'StringBuilder', 'StringBuffer', 'Class', 'Thread', 'Throwable', 'Exception'),
+    }
+)
+_VISIBLE = frozenset({'public', 'protected'})
+
+Signature = tuple[str, int]
+"""Name and number of arguments."""
+
+
+def is_eager_test(test: JavaTest, production: JavaType) -> bool:
+    """Calls of two methods of the class under test or more.
+
+    tsDetect (threshold 1) counts a method again for each of its calls; its documentation asks for
+    several methods.
+    """
+    return len(_called(test, production)) > 1
+
+
+def is_lazy_test(test: JavaTest, production: JavaType) -> bool:
+    """A call of a method of the class under test that another test of the file calls too."""
+    own = _called(test, production)
+    return bool(own) and any(
+        not own.isdisjoint(_called(other, production))
+        for other in test.file.tests
+        if other.member.start_byte != test.member.start_byte
+    )
+
+
+def _called(test: JavaTest, production: JavaType) -> set[Signature]:
+    return set(_calls(test, production))
+
+
+def _calls(test: JavaTest, production: JavaType) -> Iterator[Signature]:
+    known = set(_signatures(production))
+    for call in calls_in(test.body):
+        signature = (call.name, len(call.arguments))
+        of_class = _is_of(test, call, production)
+        if of_class or (of_class is None and signature in known):
+            yield signature
+
+
+def _signatures(production: JavaType) -> Iterator[Signature]:
+    for member in production.members:
+        visible = production.kind == 'interface' or not _VISIBLE.isdisjoint(member.modifiers)
+        if member.kind == 'method' and visible:
+            yield member.name, len(member.parameters)
+
+
+def _is_of(test: JavaTest, call: Call, production: JavaType) -> bool | None:
+    """Whether a call is one of a class's methods by its receiver; None if that does not tell."""
+    if call.receiver is None:
+        return None if _is_static_import(test, call.name, production) else False
+    if (created := created_type(call.receiver)) is not None:
+        return created == production.simple
+    name = _variable_name(call.receiver)
+    if name is None:
+        return None
+    if name == production.simple:
+        return True
+    if name not in test.variables:
+        # With a capital it is another class; else a field that is inherited.
+        return False if name[:1].isupper() else None
+    variable = test.variables[name]
+    made = created_type(variable.value) if variable.value is not None else None
+    if production.simple in (variable.type, made):
+        return True
+    return False if _is_of_the_jdk(test, variable.type) else None
+
+
+def _is_of_the_jdk(test: JavaTest, simple: str) -> bool:
+    imports = test.file.file.imports
+    return simple in _JAVA_LANG or any(
+        item.name == simple and item.text.startswith(('java.', 'javax.')) for item in imports
+    )
+
+
+def _variable_name(receiver: Node) -> str | None:
+    """The name in `name` and `this.name`, None for any other expression."""
+    if receiver.type == 'identifier':
+        return text(receiver)
+    if receiver.type == 'field_access' and text(receiver).startswith('this.'):
+        return text(receiver).removeprefix('this.')
+    return None
+
+
+def _is_static_import(test: JavaTest, name: str, production: JavaType) -> bool:
+    holder = production.name.replace('$', '.')
+    return any(
+        item.static and item.text in (f'{holder}.{name}', holder) for item in test.file.file.imports
+    )

@@ -1,0 +1,120 @@
+"""Test smells of files, databases and the network.
+
+Definitions: testsmells.org and the source of tsDetect 2.2, by the types' names there; thresholds are
+zero. tsDetect goes by simple names alone; here an import of the name from elsewhere rules it out. A
+variable declared with `var` has the type that its initializer creates.
+"""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from coevo.measures.java_calls import Variable
+from coevo.measures.java_calls import calls_in
+from coevo.measures.java_calls import created_type
+from coevo.measures.java_calls import inside
+from coevo.measures.java_calls import named
+from coevo.measures.java_calls import text
+from coevo.measures.java_source import JavaTest
+
+# The types of tsDetect by package, and the siblings of its FileOutputStream in java.io.
+_PACKAGES = {
+    'File': ('java.io',),
+    'FileInputStream': ('java.io',),
+    'FileOutputStream': ('java.io',),
+    'FileReader': ('java.io',),
+    'FileWriter': ('java.io',),
+    'RandomAccessFile': ('java.io',),
+    'SQLiteOpenHelper': ('android.database.sqlite',),
+    'SQLiteDatabase': ('android.database.sqlite',),
+    'Cursor': ('android.database',),
+    'Context': ('android.content',),
+    'HttpClient': ('org.apache.http', 'org.apache.hc', 'java.net.http'),
+    'HttpResponse': ('org.apache.http', 'org.apache.hc', 'java.net.http'),
+    'HttpPost': ('org.apache.http', 'org.apache.hc'),
+    'HttpGet': ('org.apache.http', 'org.apache.hc'),
+    'SoapObject': ('org.ksoap2',),
+}
+_CALLS = frozenset(
+    {
+        'getWritableDatabase',
+        'getReadableDatabase',
+        'execSQL',
+        'rawQuery',
+        'getFilesDir',
+        'getDir',
+        'getCacheDir',
+        'createTempFile',
+        'getExternalStorageState',
+        'getExternalStoragePublicDirectory',
+        'getExternalFilesDir',
+        'getExternalCacheDir',
+        'getFreeSpace',
+        'getTotalSpace',
+        'deleteFile',
+        'fileList',
+        'openFileOutput',
+        'openRawResource',
+    }
+)
+_MOCKING = frozenset({'mock', 'spy'})
+_MOCKED = ('Mock', 'Spy')
+_CHECKS = frozenset({'exists', 'isFile', 'notExists'})
+
+
+def is_mystery_guest(test: JavaTest) -> bool:
+    """A local variable of a type for files, databases or HTTP that is no mock, or a call for one."""
+    if any(call.name in _CALLS for call in calls_in(test.body)):
+        return True
+    return any(
+        variable.declaration.type == 'local_variable_declaration'
+        and _is_resource(test, variable.type)
+        and not _is_mock(variable)
+        for variable in test.locals
+    )
+
+
+def is_resource_optimism(test: JavaTest) -> bool:
+    """A File that the test declares, or makes in passing, and never asks whether it exists.
+
+    tsDetect blames `new File(x).exists()` too, though it asks.
+    """
+    if not _is_resource(test, 'File'):
+        return False
+    checked = [c.receiver for c in calls_in(test.body) if c.name in _CHECKS and c.receiver]
+    known = {text(receiver) for receiver in checked}
+    for variable in test.locals:
+        local = variable.declaration.type == 'local_variable_declaration'
+        if local and variable.type == 'File' and variable.name not in known:
+            return True
+    made = (n for n in inside(test.body, classes=False) if created_type(n) == 'File')
+    return any(not _is_declared(node) and node not in checked for node in made)
+
+
+def _is_declared(node: Node) -> bool:
+    return node.parent is not None and node.parent.type == 'variable_declarator'
+
+
+def _is_resource(test: JavaTest, simple: str) -> bool:
+    """Whether a simple name means the type for resources in a test's file."""
+    packages = _PACKAGES.get(simple)
+    if packages is None:
+        return False
+    imports = [item for item in test.file.file.imports if not item.static]
+    exact = [item.text for item in imports if item.name == simple]
+    if exact:
+        return exact[0].startswith(packages)
+    return any(item.name == '*' and item.text.startswith(packages) for item in imports) or any(
+        written in text(test.node) for written in (f'{package}.{simple}' for package in packages)
+    )
+
+
+def _is_mock(variable: Variable) -> bool:
+    modifiers = [n for n in variable.declaration.children if n.type == 'modifiers']
+    marks = [named(annotation)[0] for holder in modifiers for annotation in named(holder)]
+    if any(text(mark) in _MOCKED for mark in marks):
+        return True
+    if variable.value is None or variable.value.type != 'method_invocation':
+        return False
+    name = variable.value.child_by_field_name('name')
+    return name is not None and text(name) in _MOCKING

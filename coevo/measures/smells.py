@@ -1,0 +1,84 @@
+"""The 19 test smells that AgoneTest (III-E) reports, as tsDetect (testsmells.org) defines them.
+
+They are judged on syntax. Those of the class are laid to its methods: Constructor Initialization, Default
+Test and an ignored class to all its test methods, General Fixture to those that leave a field unused, Lazy
+Test to each of those that call the same production method. Eager and Lazy Test need the class under test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from enum import StrEnum
+
+from coevo.measures import assertion_smells
+from coevo.measures import body_smells
+from coevo.measures import class_smells
+from coevo.measures import production_smells
+from coevo.measures import resource_smells
+from coevo.measures.java_source import JavaTest
+from coevo.measures.java_source import read_source
+from coevo.records import TestMethod
+from coevo.syntax import JavaType
+
+
+class Smell(StrEnum):
+    ASSERTION_ROULETTE = 'assertion_roulette'
+    CONDITIONAL_TEST_LOGIC = 'conditional_test_logic'
+    CONSTRUCTOR_INITIALIZATION = 'constructor_initialization'
+    DEFAULT_TEST = 'default_test'
+    DUPLICATE_ASSERT = 'duplicate_assert'
+    EAGER_TEST = 'eager_test'
+    EMPTY_TEST = 'empty_test'
+    EXCEPTION_HANDLING = 'exception_handling'
+    GENERAL_FIXTURE = 'general_fixture'
+    IGNORED_TEST = 'ignored_test'
+    LAZY_TEST = 'lazy_test'
+    MAGIC_NUMBER_TEST = 'magic_number_test'
+    MYSTERY_GUEST = 'mystery_guest'
+    REDUNDANT_ASSERTION = 'redundant_assertion'
+    REDUNDANT_PRINT = 'redundant_print'
+    RESOURCE_OPTIMISM = 'resource_optimism'
+    SENSITIVE_EQUALITY = 'sensitive_equality'
+    SLEEPY_TEST = 'sleepy_test'
+    UNKNOWN_TEST = 'unknown_test'
+
+
+_OF_TESTS: Mapping[Smell, Callable[[JavaTest], bool]] = {
+    Smell.ASSERTION_ROULETTE: assertion_smells.is_assertion_roulette,
+    Smell.CONDITIONAL_TEST_LOGIC: body_smells.is_conditional_test_logic,
+    Smell.CONSTRUCTOR_INITIALIZATION: class_smells.is_constructor_initialization,
+    Smell.DEFAULT_TEST: class_smells.is_default_test,
+    Smell.DUPLICATE_ASSERT: assertion_smells.is_duplicate_assert,
+    Smell.EMPTY_TEST: body_smells.is_empty_test,
+    Smell.EXCEPTION_HANDLING: body_smells.is_exception_handling,
+    Smell.GENERAL_FIXTURE: class_smells.is_general_fixture,
+    Smell.IGNORED_TEST: class_smells.is_ignored_test,
+    Smell.MAGIC_NUMBER_TEST: assertion_smells.is_magic_number_test,
+    Smell.MYSTERY_GUEST: resource_smells.is_mystery_guest,
+    Smell.REDUNDANT_ASSERTION: assertion_smells.is_redundant_assertion,
+    Smell.REDUNDANT_PRINT: body_smells.is_redundant_print,
+    Smell.RESOURCE_OPTIMISM: resource_smells.is_resource_optimism,
+    Smell.SENSITIVE_EQUALITY: assertion_smells.is_sensitive_equality,
+    Smell.SLEEPY_TEST: body_smells.is_sleepy_test,
+    Smell.UNKNOWN_TEST: assertion_smells.is_unknown_test,
+}
+_OF_PRODUCTION: Mapping[Smell, Callable[[JavaTest, JavaType], bool]] = {
+    Smell.EAGER_TEST: production_smells.is_eager_test,
+    Smell.LAZY_TEST: production_smells.is_lazy_test,
+}
+
+
+def smells_of(
+    source: bytes, method: TestMethod, production: JavaType | None = None
+) -> tuple[Smell, ...]:
+    """The smells of a test method in its file, sorted; LookupError if the file declares no such.
+
+    source      the test file
+    production  the class under test; without it Eager and Lazy Test are not looked for
+    """
+    test = read_source(source).test(method)
+    found = [smell for smell, is_smelly in _OF_TESTS.items() if is_smelly(test)]
+    if production is not None:
+        found += [smell for smell, is_so in _OF_PRODUCTION.items() if is_so(test, production)]
+    return tuple(sorted(found))
