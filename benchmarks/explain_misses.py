@@ -1,103 +1,232 @@
-"""For every published test method that a snapshot lacks under its track: what became of it.
+"""For every published test method that a store lacks under its track: exactly one cause.
 
-    python benchmarks/explain_misses.py SNAPSHOT GOLD.jsonl CLONES [--denominator 1|2|3]
+    python -m benchmarks.explain_misses STORE GOLD.jsonl CLONES MISSES.csv [--faults FAULTS.csv]
 
-CLONES is a folder of clones named OWNER+NAME (or OWNER+NAME/repo), as for the scoring program.
+CLONES is a folder of clones named OWNER+NAME (or OWNER+NAME/repo), as for the scoring program. The
+walks that the store holds are taken with the denominators that they can reach: `states` with 2,
+`window` with 1, `parents` with 3. FAULTS.csv holds published methods that were looked at by hand
+(`benchmarks.injected`), with the evidence against them.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
-import coevo
+from benchmarks import tables
+from benchmarks.published import Published
+from benchmarks.published import State
+from benchmarks.published import States
+from benchmarks.published import open_clone
+from benchmarks.published import published
 from coevo.git import Repository
+from coevo.identity import method_id
+from coevo.labels import CELL_ORDER
+from coevo.records import Candidate
+from coevo.records import Change
+from coevo.records import Commit
+from coevo.records import Drop
+from coevo.records import Pair
+from coevo.records import Walk
+from coevo.store import Partition
+from coevo.store import Store
+from coevo.tables import MethodRow
+from coevo.tables import Segment
+from miners.changes import diff
 
-Row = dict[str, Any]
-
-
-def java_state(repository: Repository, rev: str) -> tuple[tuple[str, str], ...]:
-    """The Java files of a revision, by path and content."""
-    tree = repository.tree(rev)
-    return tuple((path, tree[path].oid) for path in sorted(tree) if path.endswith('.java'))
-
-
-def published(gold: Path, denominator: int, repos: set[str]) -> Iterator[Row]:
-    """One row for each published method of a test file that kept its path."""
-    for line in gold.read_text().splitlines():
-        row = json.loads(line)
-        counted = {1: True, 2: row['java_state_steps'] == 1}
-        counted[3] = bool(row['first_parent_edge_same_java'])
-        if row['repo'] in repos and counted[denominator] and not row['test_file_renamed_from']:
-            for method in row['test_methods']:
-                yield {**row, 'method': method.rpartition('#')[2]}
+DENOMINATORS = {Walk.STATES: 2, Walk.WINDOW: 1, Walk.PARENTS: 3}
+KEY = ('repo', 'track', 'old_rev', 'new_rev', 'test_file', 'test_method')
+BUILT = 'built'
 
 
-def rows_of(connection: Any, sql: str) -> list[Row]:
-    return list(connection.execute(sql).to_arrow_table().to_pylist())
+class Cause(StrEnum):
+    NOT_ADJACENT = 'not_adjacent'
+    PUBLISHED_LIST = 'fault_of_the_published_list'
+    DOES_NOT_BUILD = 'does_not_build'
+    DROPPED = 'dropped'
+    LABELS_DIFFER = 'labels_differ'
+    NOT_FOUND = 'not_found'
 
 
-def explain(row: Row, pairs: dict[Any, str], methods: list[Row]) -> str | None:
-    """None where it is there; else the pair, the method's labels and cells, or its absence."""
-    pair_id = pairs.get((row['old_state'], row['new_state']))
-    if pair_id is None:
-        return 'pair not adjacent in this walk'
-    own = [m for m in methods if m['pair_id'] == pair_id and m['test_method'] == row['method']]
-    track = row['track'].removeprefix('test_')
-    if any(m['track_by_module'] == track for m in own):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Miss:
+    method: Published
+    cause: Cause
+    detail: str
+
+
+class Mined:
+    """What a partition says of its pairs, found by the Java states of their ends."""
+
+    def __init__(self, store: Store, partition: Partition, repository: Repository) -> None:
+        self.walk = partition.walk
+        self._repository = repository
+        self._states = States(repository)
+        self._pairs: dict[tuple[State, State], list[Segment]] = defaultdict(list)
+        self._candidates: dict[str, tuple[Candidate, ...]] = {}
+        for segment in store.segments(partition):
+            self._pairs[self._states.pair(segment.pair)].append(segment)
+        self._ends = {end for pair in self._pairs for end in pair}
+
+    def segments(self, method: Published) -> Sequence[Segment]:
+        return self._pairs.get(self._states.pair(method), ())
+
+    def absent(self, method: Published) -> str:
+        """Which end of a pair the walk does not have."""
+        ends = {'old': method.old_rev, 'new': method.new_rev}
+        lost = [end for end, rev in ends.items() if self._states(rev) not in self._ends]
+        return f'steps {method.steps}' + ''.join(f', {end} is not in the walk' for end in lost)
+
+    def candidates(self, segment: Segment, method: Published) -> Iterator[tuple[str, Candidate]]:
+        """Those of the published name, with their method ids."""
+        row = segment.pair
+        pair = Pair(
+            repo=row.repo,
+            walk=self.walk,
+            old=self._commit(row.old_rev),
+            new=self._commit(row.new_rev),
+            old_is_ancestor=row.old_is_ancestor,
+        )
+        if row.pair_id not in self._candidates:
+            self._candidates[row.pair_id] = diff(self._repository, pair).candidates
+        for item in self._candidates[row.pair_id]:
+            if (item.method.test_file, item.method.test_method) == (
+                method.test_file,
+                method.test_method,
+            ):
+                yield method_id(pair, item), item
+
+    def _commit(self, rev: str) -> Commit:
+        return self._repository.commit(rev)
+
+
+def misses(
+    mined: Mined, methods: Sequence[Published], faults: Mapping[tuple[str, ...], str]
+) -> Iterator[Miss]:
+    for method in methods:
+        segments = mined.segments(method)
+        if any(_is_found(row, method) for segment in segments for row in segment.methods):
+            continue
+        evidence = faults.get(key_of(method))
+        if evidence is not None:
+            cause, detail = Cause.PUBLISHED_LIST, evidence
+        elif not segments:
+            cause, detail = Cause.NOT_ADJACENT, mined.absent(method)
+        else:
+            cause, detail = _explain(mined, segments[0], method)
+        yield Miss(method=method, cause=cause, detail=detail)
+
+
+def key_of(method: Published) -> tuple[str, ...]:
+    return tuple(str(getattr(method, name)) for name in KEY)
+
+
+def _is_named(row: MethodRow, method: Published) -> bool:
+    return (row.test_file, row.test_method) == (method.test_file, method.test_method)
+
+
+def _is_found(row: MethodRow, method: Published) -> bool:
+    return _is_named(row, method) and row.track_by_module == method.track
+
+
+def _explain(mined: Mined, segment: Segment, method: Published) -> tuple[Cause, str]:
+    """The first thing that stands in the way, in the order of the funnel."""
+    drops = {drop.key: drop for drop in segment.drops}
+    if (drop := drops.get(segment.pair.pair_id)) is not None:
+        return Cause.DROPPED, _drop(drop)
+    found = list(mined.candidates(segment, method))
+    if not found:
+        return Cause.NOT_FOUND, 'no candidate of that name'
+    for _, candidate in found:
+        if (stood := _stood_before(candidate, method)) is not None:
+            return Cause.PUBLISHED_LIST, stood
+    pair = segment.pair
+    ends = (('old', pair.build_old), ('new', pair.build_new))
+    broken = [f'{end}: {build}' for end, build in ends if build not in (None, BUILT)]
+    if broken:
+        return Cause.DOES_NOT_BUILD, ', '.join(broken)
+    for id_, _ in found:
+        for row in segment.methods:
+            if row.method_id == id_:
+                return Cause.LABELS_DIFFER, _cells(row)
+        if id_ in drops:
+            return Cause.DROPPED, _drop(drops[id_])
+    return Cause.NOT_FOUND, 'neither a row nor a drop'
+
+
+def _stood_before(candidate: Candidate, method: Published) -> str | None:
+    """Where a test that is published as new stood at old."""
+    if method.track != 'generation' or candidate.old is None:
         return None
-    if not own:
-        return 'not a row: dropped or no candidate'
-    found = own[0]
-    cells = ' '.join(
-        f'{cell}={found[cell]}/{found[cell + "_unit"]}'
-        for cell in ('told_cold', 'tnew_cnew', 'told_cnew', 'tnew_cold')
-        if found[cell]
-    )
-    return f'change {found["change"]}, by module {found["label_by_module"]}: {cells}'
+    if candidate.change is Change.CONTEXT_CHANGED:
+        return None
+    edited = 'with an equal body' if candidate.change is Change.UNCHANGED else 'renamed, edited'
+    return f'no new test: at old {candidate.old.test_file}#{candidate.old.test_method}, {edited}'
+
+
+def _drop(drop: Drop) -> str:
+    return ': '.join(filter(None, (drop.stage, drop.reason, drop.detail)))
+
+
+def _cells(row: MethodRow) -> str:
+    cells = [
+        f'{cell}={getattr(row, cell)}/{getattr(row, f"{cell}_unit")}'
+        for cell in CELL_ORDER
+        if getattr(row, cell) is not None
+    ]
+    return f'{row.change}, {row.label_by_module}: {" ".join(cells)}'
+
+
+def _row(number: int, miss: Miss) -> dict[str, object]:
+    key = zip(KEY, key_of(miss.method), strict=True)
+    return {'denominator': number, **dict(key), 'cause': miss.cause, 'detail': miss.detail}
+
+
+def _faults(path: Path | None) -> dict[tuple[str, ...], str]:
+    rows = tables.read(path) if path else []
+    return {tuple(row[name] for name in KEY): row['evidence'] for row in rows}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('snapshot', type=Path)
+    parser.add_argument('store', type=Path)
     parser.add_argument('gold', type=Path)
     parser.add_argument('clones', type=Path)
-    parser.add_argument('--denominator', type=int, choices=(1, 2, 3), default=2)
+    parser.add_argument('misses', type=Path)
+    parser.add_argument('--faults', type=Path)
     arguments = parser.parse_args()
-    connection = coevo.open(arguments.snapshot)
-    mined = rows_of(connection, 'SELECT repo, pair_id, old_rev, new_rev FROM pairs')
-    methods = rows_of(connection, 'SELECT * FROM methods')
-    reasons = {
-        row['key']: f'{row["reason"]} {row["detail"]}'.strip()
-        for row in rows_of(connection, 'SELECT key, reason, detail FROM drops')
-    }
-    totals: Counter[str] = Counter()
-    for repo in sorted({row['repo'] for row in mined}):
-        folder = arguments.clones / repo.replace('/', '+')
-        repository = Repository(folder / 'repo' if (folder / 'repo').is_dir() else folder)
-        pairs = {
-            (java_state(repository, row['old_rev']), java_state(repository, row['new_rev'])): row[
-                'pair_id'
-            ]
-            for row in mined
-            if row['repo'] == repo
-        }
-        for row in published(arguments.gold, arguments.denominator, {repo}):
-            row['old_state'] = java_state(repository, row['rev1'])
-            row['new_state'] = java_state(repository, row['rev2'])
-            why = explain(row, pairs, methods)
-            totals[f'{repo} {"found" if why is None else "missed"}'] += 1
-            if why is not None:
-                pair = pairs.get((row['old_state'], row['new_state']), '')
-                dropped = reasons.get(pair, '')
-                print(f'{repo} {row["track"]} {row["rev1"][:8]}..{row["rev2"][:8]}', end=' ')
-                print(f'{row["method"]} (pair {pair}): {why} {dropped}'.rstrip())
-    for name, count in sorted(totals.items()):
-        print(f'{count:5} {name}')
+    store, faults = Store(arguments.store), _faults(arguments.faults)
+    rows: list[dict[str, object]] = []
+    causes: Counter[tuple[int, str]] = Counter()
+    for partition in store.partitions():
+        number = DENOMINATORS.get(partition.walk)
+        if number is None:
+            continue
+        methods = [
+            method
+            for method in published(arguments.gold)
+            if method.repo == partition.repo and number in method.denominators
+        ]
+        mined = Mined(store, partition, open_clone(arguments.clones, partition.repo))
+        found = list(misses(mined, methods, faults))
+        rows += [_row(number, miss) for miss in found]
+        causes.update((number, miss.cause) for miss in found)
+        causes[number, 'found'] += len(methods) - len(found)
+        print(f'{partition.repo} ({partition.walk}): {len(found)} of {len(methods)} missed')
+    tables.write(arguments.misses, sorted(rows, key=lambda row: (row['denominator'], *_key(row))))
+    for (number, cause), count in sorted(causes.items()):
+        print(f'denominator {number}: {count:5} {cause}')
+
+
+def _key(row: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in KEY)
 
 
 if __name__ == '__main__':

@@ -1,0 +1,46 @@
+"""A store's rows with a track as the scoring program for published tasks reads them.
+
+    python -m benchmarks.predictions STORE WALK > PREDICTIONS.jsonl
+
+One JSON line for each method row with `track_by_module`: published tasks follow Maven's verdict.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from coevo.records import Walk
+from coevo.store import Store
+
+
+def predictions(store: Store, walk: Walk) -> Iterator[dict[str, str]]:
+    for partition in store.partitions():
+        if partition.walk is not walk:
+            continue
+        for segment in store.segments(partition):
+            for row in segment.methods:
+                if row.track_by_module is not None:
+                    yield {
+                        'repo': row.repo,
+                        'track': row.track_by_module,
+                        'old_rev': row.old_rev,
+                        'new_rev': row.new_rev,
+                        'test_file': row.test_file,
+                        'test_method': row.test_method,
+                    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('store', type=Path)
+    parser.add_argument('walk', type=Walk)
+    arguments = parser.parse_args()
+    for row in predictions(Store(arguments.store), arguments.walk):
+        print(json.dumps(row))
+
+
+if __name__ == '__main__':
+    main()
