@@ -76,14 +76,18 @@ REFERENCES = (
         name='tasks_missing',
         table='methods',
         sql="""SELECT method_id, task_id FROM methods m WHERE task_id IS NOT NULL AND NOT EXISTS (
-            FROM tasks t WHERE t.task_id = m.task_id AND t.repo = m.repo)""",
+            FROM tasks t JOIN repositories USING (repo, language, walk)
+            WHERE t.task_id = m.task_id AND family = (SELECT any_value(r.family)
+                FROM repositories r WHERE r.repo = m.repo))""",
     ),
     Rule(
         name='original_missing',
         table='methods',
         sql="""SELECT method_id, duplicate_of FROM methods m WHERE duplicate_of IS NOT NULL
-            AND NOT EXISTS (FROM methods o WHERE o.method_id = m.duplicate_of AND o.walk = m.walk
-                AND o.repo = m.repo AND o.duplicate_of IS NULL)""",
+            AND NOT EXISTS (FROM methods o JOIN repositories USING (repo, language, walk)
+                WHERE o.method_id = m.duplicate_of AND o.walk = m.walk AND o.duplicate_of IS NULL
+                AND family = (SELECT any_value(r.family) FROM repositories r
+                    WHERE r.repo = m.repo))""",
     ),
     Rule(
         name='not_withdrawn',

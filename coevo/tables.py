@@ -43,6 +43,7 @@ class RepositoryRow:
     commits_kept: int  # those that end a pair
     pairs_found: int  # more than these under the walk `window` alone
     license: str | None
+    family: str | None = None  # the first of all in the snapshot that share a commit; at release
     sandbox: str
     engine_version: int
     profile: str

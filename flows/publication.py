@@ -11,6 +11,7 @@ from miners.clones import folder_of
 from miners.crawls import crawled_at
 from packagers.dating import Crawl
 from packagers.dating import date_methods
+from packagers.families import families
 from packagers.release import Built
 from packagers.release import Plan
 from packagers.release import ReleaseReport
@@ -53,6 +54,7 @@ def publish(options: ReleaseOptions) -> ReleaseReport:
             date=date,
             build=build,
             licence=lambda repo, rev: spdx_of(clone(repo), rev),
+            families=lambda repos: families({repo: clone(repo) for repo in repos}),
             accepted=options.accepted,
             month=options.month,
             previous=options.previous,

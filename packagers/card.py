@@ -76,8 +76,9 @@ LIMITS = """\
   column says `static`.
 - `track_by_module` follows Maven's verdict, where one test file that does not compile breaks its
   module. It serves comparison; tasks are made from `track` alone.
-- An edit that stands in several pairs (branches, merges, rebased copies) is in `methods` each time,
-  with `duplicate_of`; as a task it is there once, with `also_at`.
+- An edit that stands in several pairs (branches, merges, rebased copies, forks) is in `methods` each
+  time, with `duplicate_of`; as a task it is there once, with `also_at`. Repositories that share a
+  commit are of one `family`.
 - The code is that of the repositories, each under its own licence (`pairs.license`, at the new
   revision). Where that is unknown or not approved by the OSI there is no code of it, only drops and
   counts."""

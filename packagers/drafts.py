@@ -22,6 +22,9 @@ from coevo.syntax import Member
 from coevo.syntax import parse
 from coevo.tables import MethodRow
 from packagers.reach import names_used_elsewhere
+from packagers.sameness import Identity
+from packagers.sameness import edit
+from packagers.sameness import path_in_module
 
 _PREFERENCE = tuple(Walk)
 
@@ -47,24 +50,31 @@ class Draft:
     def start_sha256(self) -> str | None:
         return None if self.start is None else hashlib.sha256(self.start).hexdigest()
 
-    @property
-    def content(self) -> tuple[str, ...]:
-        """What two drafts have in common if they are one task seen in two pairs."""
+    def identity(self, family: str) -> Identity:
+        """What two drafts have in common if they are one task that was seen twice.
+
+        Where in its file an edit stands, and beside what, is no part of it: a cherry-pick is the
+        same edit of another file.
+        """
         row = self.group.rows[0]
-        identities = (
-            text
-            for row in self.group.rows
-            for text in (row.test_class, row.test_method, *row.parameters, '')
+        return Identity(
+            content=(
+                *(family, row.language, str(row.track), path_in_module(row)),
+                edited_lines(self.test_patch),
+                edit(self.group.rows),
+            ),
+            repo=row.repo,
+            path=row.test_file,
         )
-        return (
-            row.repo,
-            row.language,
-            str(row.track),
-            row.test_file,
-            self.start_sha256 or '',
-            self.test_patch,
-            *identities,
-        )
+
+
+def edited_lines(patch: str) -> tuple[str, ...]:
+    """The lines that the patch of a file adds and takes away; all of what is no text."""
+    lines = patch.split('\n')
+    hunks = next((at for at, line in enumerate(lines) if line.startswith('@@ ')), None)
+    if hunks is None:
+        return tuple(lines)
+    return tuple(line for line in lines[hunks:] if line.startswith(('+', '-')))
 
 
 def groups(methods: Iterable[MethodRow]) -> Iterator[Group]:

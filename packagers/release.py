@@ -45,6 +45,8 @@ from packagers.withdrawal import withdraw
 
 # Methods with their contamination columns filled, in any order.
 Date = Callable[[Rows], Sequence[MethodRow]]
+# The family of each of some repositories: forks and their like have the same one.
+Families = Callable[[Sequence[str]], Mapping[str, str]]
 # Tasks, the task_id of each (method_id, walk) that is part of one, and the drops of the stage.
 Built = tuple[Sequence[TaskRow], Mapping[tuple[str, Walk], str], Sequence[Drop]]
 Build = Callable[[Rows], Built]
@@ -55,6 +57,7 @@ class Plan:
     """One release.
 
     licence     of a repository at a revision
+    families    by repository, of all that there are: its family
     accepted    SPDX ids that will do though the OSI has not approved them
     month       of the snapshot, YYYY-MM; None is that of the newest commit visited
     previous    an earlier snapshot: what it had and this one has not is withdrawn
@@ -65,6 +68,7 @@ class Plan:
     date: Date
     build: Build
     licence: Licence
+    families: Families
     accepted: tuple[str, ...] = ()
     month: str | None = None
     previous: Path | None = None
@@ -115,6 +119,13 @@ def release(store: Store, plan: Plan) -> ReleaseReport:
 
 def assemble(rows: Rows, plan: Plan) -> Rows:
     """The rows with the columns and the tasks that only all of them together give."""
+    families = plan.families(sorted({row.repo for row in rows.repositories}))
+    rows = dataclasses.replace(
+        rows,
+        repositories=tuple(
+            dataclasses.replace(row, family=families[row.repo]) for row in rows.repositories
+        ),
+    )
     rows = withhold(fill_licences(rows, plan.licence), plan.accepted)
     rows = dataclasses.replace(rows, methods=ordered('methods', plan.date(rows)))
     rows = dataclasses.replace(rows, methods=mark_duplicates(rows))

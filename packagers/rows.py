@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import defaultdict
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -32,6 +31,10 @@ from coevo.tables import RepositoryRow
 from coevo.tables import TaskRow
 from coevo.tables import TimingRow
 from coevo.tables import WithdrawnRow
+from packagers.sameness import Identity
+from packagers.sameness import edit
+from packagers.sameness import groups
+from packagers.sameness import path_in_module
 
 # A test that did not change meets another change of the code in every pair: no copy of itself.
 _EDITED = (Change.INSERTED, Change.CHANGED, Change.DELETED)
@@ -113,14 +116,18 @@ def ordered(table: str, rows: Iterable[Row]) -> tuple[Row, ...]:
 def mark_duplicates(rows: Rows) -> tuple[MethodRow, ...]:
     """The methods, `duplicate_of` pointing to the earliest edit of the same test to the same text.
 
-    Branches, cherry-picks and merges repeat an edit in other pairs of the walk.
+    Branches, cherry-picks and merges repeat an edit in other pairs of the walk, forks in theirs.
     """
-    same: dict[tuple[object, ...], list[MethodRow]] = defaultdict(list)
-    for row in rows.methods:
-        if row.change in _EDITED:
-            same[_edit(row)].append(row)
+    families = {row.repo: row.family or row.repo for row in rows.repositories}
+
+    def identity(row: MethodRow) -> Identity:
+        verdict = (families[row.repo], row.language, row.walk, row.label, row.label_by_module)
+        content = (*verdict, path_in_module(row), edit([row]))
+        return Identity(content=content, repo=row.repo, path=f'{row.module} {row.test_file}')
+
+    edited = (row for row in rows.methods if row.change in _EDITED)
     dates = {(pair.pair_id, pair.walk): pair.new_committer_date for pair in rows.pairs}
-    first_of = dict(_copies(same.values(), dates))
+    first_of = dict(_copies(groups(edited, identity), dates))
     return tuple(
         dataclasses.replace(row, duplicate_of=first_of.get((row.method_id, row.walk)))
         for row in rows.methods
@@ -133,19 +140,13 @@ def unmined(store: Store) -> tuple[tuple[Partition, int], ...]:
     return tuple((partition, count) for partition, count in counted if count)
 
 
-def _edit(row: MethodRow) -> tuple[object, ...]:
-    place = (row.module, row.test_file, row.test_class, row.test_method, row.parameters)
-    verdict = (row.label, row.label_by_module)
-    return (row.repo, row.language, row.walk, *place, row.old_source, row.new_source, *verdict)
-
-
 def _copies(
-    groups: Iterable[Sequence[MethodRow]], dates: Mapping[tuple[str, Walk], datetime | None]
+    found: Iterable[Sequence[MethodRow]], dates: Mapping[tuple[str, Walk], datetime | None]
 ) -> Iterator[tuple[tuple[str, Walk], str]]:
-    def age(row: MethodRow) -> tuple[datetime, str]:
-        return dates.get((row.pair_id, row.walk)) or _LATEST, row.pair_id
+    def age(row: MethodRow) -> tuple[datetime, str, str]:
+        return dates.get((row.pair_id, row.walk)) or _LATEST, row.repo, row.pair_id
 
-    for group in groups:
+    for group in found:
         first, *copies = sorted(group, key=age)
         for row in copies:
             yield (row.method_id, row.walk), first.method_id

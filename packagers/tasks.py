@@ -1,6 +1,6 @@
 """Tasks: all test methods of one track in one test file of one pair, and what it takes to try them.
 
-Tasks of equal content in several pairs of a repository (branches, merges, rebased copies) are one
+The same edit in several pairs (branches, merges, rebased copies, cherry-picks), also in forks, is one
 task, which stands at the earliest of them.
 """
 
@@ -31,12 +31,14 @@ from coevo.tables import MethodRow
 from coevo.tables import PairRow
 from coevo.tables import RepositoryRow
 from coevo.tables import TaskRow
+from packagers import sameness
 from packagers.contamination import Basis
 from packagers.contamination import earliest
 from packagers.drafts import Draft
 from packagers.drafts import Group
 from packagers.drafts import draft
 from packagers.drafts import groups
+from packagers.sameness import Identity
 
 _MAIN = re.compile(r'(?!(?:.*/)?src/test/)(?:.*/)?src/main/', re.DOTALL)
 _LATEST = datetime.max.replace(tzinfo=UTC)
@@ -63,11 +65,11 @@ def build_tasks(
         clones=clones,
         environments=environments,
     )
-    same: dict[tuple[str, ...], list[Draft]] = defaultdict(list)
+    found: list[Draft] = []
     drops = []
     for group in groups(methods):
         try:
-            found = draft(group, maker.clone(group))
+            found.append(draft(group, maker.clone(group)))
         except StartStateInvalid as error:
             drops.append(
                 Drop.at(
@@ -78,11 +80,9 @@ def build_tasks(
                     str(error),
                 )
             )
-        else:
-            same[found.content].append(found)
     tasks: list[TaskRow] = []
     ids: dict[tuple[str, Walk], str] = {}
-    for drafts in same.values():
+    for drafts in sameness.groups(found, maker.identity):
         first, *copies = sorted(drafts, key=maker.age)
         tasks.append(maker.task(first, copies))
         for each in drafts:
@@ -110,9 +110,13 @@ class _Maker:
         row = draft_.group.rows[0]
         return self.pairs[row.pair_id, row.walk]
 
-    def age(self, draft_: Draft) -> tuple[datetime, str]:
+    def identity(self, draft_: Draft) -> Identity:
+        repo = draft_.group.rows[0].repo
+        return draft_.identity(self.repositories[repo].family or repo)
+
+    def age(self, draft_: Draft) -> tuple[datetime, str, str]:
         pair = self.pair(draft_)
-        return pair.new_committer_date or _LATEST, pair.pair_id
+        return pair.new_committer_date or _LATEST, pair.repo, pair.pair_id
 
     def task(self, first: Draft, copies: Sequence[Draft]) -> TaskRow:
         rows, pair = first.group.rows, self.pair(first)

@@ -30,12 +30,16 @@ def make(folder: Path, *numbers: int, store: Store | None = None) -> Path:
 
 
 def write(store: Store, target: Path, **changed: object) -> ReleaseReport:
-    plan = Plan(snapshot=target, date=date, build=build, licence=licence)
+    plan = Plan(snapshot=target, date=date, build=build, licence=licence, families=families)
     return release(store, dataclasses.replace(plan, **changed))  # type: ignore[arg-type]
 
 
 def licence(repo: str, rev: str) -> str:
     return 'Apache-2.0'
+
+
+def families(repos: Sequence[str]) -> dict[str, str]:
+    return {repo: repo for repo in repos}
 
 
 def date(rows: Rows) -> Sequence[MethodRow]:

@@ -48,7 +48,11 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     store = Store(folder)
     segments.fill(store, 1, 2)
     plan = release.Plan(
-        snapshot=folder, date=snapshots.date, build=snapshots.build, licence=snapshots.licence
+        snapshot=folder,
+        date=snapshots.date,
+        build=snapshots.build,
+        licence=snapshots.licence,
+        families=snapshots.families,
     )
     return release.assemble(gather(store), plan)
 

@@ -1,0 +1,32 @@
+"""Which repositories of a store are of one family: forks, copies and renames of one another.
+
+They share a commit, hence a root commit, whose id nobody comes by twice. Equal files prove nothing:
+the same trivial test stands in many projects that never met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from coevo.git import Repository
+
+# Who asks for a merge may bring in the history of another project; that does not relate the two.
+_ROOTS = ('rev-list', '--max-parents=0', '--exclude=refs/pull/*', '--all')
+
+
+def families(clones: Mapping[str, Repository]) -> dict[str, str]:
+    """By repository: the first, in the order of names, of all that are of its family.
+
+    A shallow clone has the commits where it ends for roots, and is of a family only with its like.
+    """
+    first_with: dict[str, str] = {}
+    family: dict[str, str] = {}
+    for repo, clone in sorted(clones.items()):
+        roots = clone.git(*_ROOTS).decode().split()
+        known = {family[first_with[root]] for root in roots if root in first_with}
+        head = min(known, default=repo)
+        family[repo] = head
+        # A repository of two roots joins what was apart before.
+        family |= {other: head for other, its in family.items() if its in known}
+        first_with |= {root: repo for root in roots if root not in first_with}
+    return family
