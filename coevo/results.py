@@ -106,6 +106,8 @@ class Step(StrEnum):
     RUN_ALONE = 'run_alone'
     RUN_REPEATED = 'run_repeated'
     RUN_FOR_CAUSE = 'run_for_cause'
+    RUN_FOR_GUARD = 'run_for_guard'
+    SUITE = 'suite'
     TESTS = 'tests'
 
 

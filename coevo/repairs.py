@@ -1,0 +1,194 @@
+"""What speaks for the test's own fault where a label is `repair` (design, "Labels", causes).
+
+Another test of its surroundings passes in told_cold, so tests can run there at all; and with the
+clock set to the dates of the commits the cells say the same, so it was broken in its own day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+from enum import StrEnum
+
+from coevo.errors import Transient
+from coevo.evidence import CAUSES_WITH_TRACK
+from coevo.languages.base import Compiled
+from coevo.languages.base import Conditions
+from coevo.languages.base import Verdict
+from coevo.languages.base import Workshop
+from coevo.quality import RepairGuard
+from coevo.records import Cause
+from coevo.records import Cell
+from coevo.records import Commit
+from coevo.records import Label
+from coevo.records import Outcome
+from coevo.records import Pair
+from coevo.records import TestMethod
+from coevo.records import Track
+from coevo.results import Cost
+from coevo.results import Evaluation
+from coevo.results import Step
+from coevo.results import Wanted
+
+# Groups of other tests for a test of the old tree, the nearest first; none of them is large.
+Siblings = Callable[[TestMethod], Iterable[Sequence[TestMethod]]]
+
+
+class RepairKind(StrEnum):
+    """TAM-Eval's kinds of broken tests (section III, "Test Repair"); its others pass."""
+
+    SYNTAX = 'syntax'
+    EXECUTION = 'execution'  # what parses, but fails to compile or to run
+
+
+def repair_kind(label: Label | None, cause: Cause | None) -> RepairKind | None:
+    """None for what is no repair, or is broken by more than the test."""
+    if label is not Label.REPAIR or cause not in CAUSES_WITH_TRACK[Track.REPAIR]:
+        return None
+    return RepairKind.SYNTAX if cause is Cause.SYNTAX else RepairKind.EXECUTION
+
+
+def guard_repairs(
+    workshop: Workshop,
+    pair: Pair,
+    evaluation: Evaluation,
+    repairs: Sequence[Wanted],
+    wanted: Sequence[Wanted],
+    siblings: Siblings,
+) -> Mapping[str, RepairGuard]:
+    """A guard for each of the repairs, by method id; the pair is the one that was built last.
+
+    wanted  all that was evaluated, of which some may be siblings
+    """
+    bench = _Bench(workshop=workshop, cost=evaluation.cost, override=evaluation.override)
+    named = _passing_siblings(bench, pair, repairs, _known(evaluation, wanted), siblings)
+    old = _under_clock(bench, evaluation, repairs, Cell.TOLD_COLD, pair.old)
+    new = _under_clock(bench, evaluation, repairs, Cell.TNEW_CNEW, pair.new)
+    return {
+        item.method_id: RepairGuard(
+            sibling=named.get(item.method_id),
+            clock_told_cold=old[item.method_id],
+            clock_tnew_cnew=new[item.method_id],
+        )
+        for item in repairs
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bench:
+    """Where tests run as in the cells of the pair, and who pays."""
+
+    workshop: Workshop
+    cost: Cost
+    override: str | None
+    compiled: dict[tuple[str, str], Compiled] = field(default_factory=dict)
+
+    def on_own_code(self, rev: str, module: str) -> Compiled:
+        if (rev, module) not in self.compiled:
+            found = self.workshop.compile(rev, rev, module)
+            self.cost.add(Step.COMPILE, found.cpu_seconds)
+            self.compiled[rev, module] = found
+        return self.compiled[rev, module]
+
+    def run(
+        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions
+    ) -> Sequence[Verdict | None]:
+        batch = self.workshop.run(compiled, methods, replace(conditions, override=self.override))
+        self.cost.add(Step.RUN_FOR_GUARD, batch.cpu_seconds)
+        return batch.verdicts
+
+
+# -- siblings ------------------------------------------------------------------------------------
+
+
+def _known(evaluation: Evaluation, wanted: Sequence[Wanted]) -> dict[TestMethod, bool]:
+    """Whether tests that were run in told_cold pass there."""
+    return {
+        item.candidate.old: cells[Cell.TOLD_COLD].outcome is Outcome.PASS
+        for item in wanted
+        if item.candidate.old is not None
+        and Cell.TOLD_COLD in (cells := evaluation.cells(item.method_id))
+    }
+
+
+def _passing_siblings(
+    bench: _Bench,
+    pair: Pair,
+    repairs: Sequence[Wanted],
+    known: dict[TestMethod, bool],
+    siblings: Siblings,
+) -> dict[str, str]:
+    """The nearest test that passes, for each repair that has one."""
+    found: dict[str, str] = {}
+    for item in repairs:
+        for group in siblings(_old(item)):
+            _learn(bench, pair, [method for method in group if method not in known], known)
+            passing = next((method for method in group if known[method]), None)
+            if passing is not None:
+                found[item.method_id] = f'{passing.test_class}#{passing.test_method}'
+                break
+    return found
+
+
+def _learn(
+    bench: _Bench, pair: Pair, methods: Sequence[TestMethod], known: dict[TestMethod, bool]
+) -> None:
+    """Whether tests of one module pass in told_cold; one that loses its process does not."""
+    known |= dict.fromkeys(methods, False)
+    if not methods:
+        return
+    compiled = bench.on_own_code(pair.old.rev, methods[0].module)
+    methods = [m for m in methods if bench.workshop.compile_verdict(compiled, m) is None]
+    verdicts = bench.run(compiled, methods, Conditions()) if methods else ()
+    for method, verdict in zip(methods, verdicts, strict=True):
+        if verdict is not None and verdict.outcome is Outcome.INFRA:
+            raise Transient(f'a test process did not start: {verdict.message.strip()}')
+        known[method] = verdict is not None and verdict.outcome is Outcome.PASS
+
+
+# -- the clock -----------------------------------------------------------------------------------
+
+
+def _under_clock(
+    bench: _Bench,
+    evaluation: Evaluation,
+    repairs: Sequence[Wanted],
+    cell: Cell,
+    commit: Commit,
+) -> dict[str, Outcome | None]:
+    """What a cell says on the day of its commit; None where that cannot be found out.
+
+    What the compiler says does not depend on the day.
+    """
+    found: dict[str, Outcome | None] = dict.fromkeys((item.method_id for item in repairs), None)
+    by_module: dict[str, dict[str, TestMethod]] = {}
+    for item in repairs:
+        method = _old(item) if cell is Cell.TOLD_COLD else item.candidate.method
+        if evaluation.cells(item.method_id)[cell].outcome is Outcome.COMPILE_ERROR:
+            found[item.method_id] = Outcome.COMPILE_ERROR
+        else:
+            by_module.setdefault(method.module, {})[item.method_id] = method
+    if commit.committer_date is None:
+        return found
+    conditions = Conditions(clock=commit.committer_date)
+    for module, methods in by_module.items():
+        compiled = bench.on_own_code(commit.rev, module)
+        verdicts = bench.run(compiled, tuple(methods.values()), conditions)
+        for (method_id, method), verdict in zip(methods.items(), verdicts, strict=True):
+            expected = evaluation.cells(method_id)[cell].outcome
+            if verdict is None or verdict.outcome not in (expected, Outcome.INFRA):
+                verdict = bench.run(compiled, [method], conditions)[0]  # no neighbour's doing
+            assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
+            known = verdict.outcome is not Outcome.INFRA
+            found[method_id] = verdict.outcome if known else None
+    return found
+
+
+def _old(item: Wanted) -> TestMethod:
+    assert item.candidate.old is not None, 'a repair has been there before'
+    return item.candidate.old
