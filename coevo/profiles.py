@@ -15,11 +15,13 @@ from coevo.records import short_hash
 class Profile:
     """What a run keeps; options given by hand win over it.
 
-    gap_hours         most hours between a pair's ends under the walk `states`; None is no limit
-    unchanged_sample  unchanged tests to run in a pair that changes the source only
-    unchanged_limit   unchanged tests to run in a pair that changes both; None is no limit
-    commits           newest commits of the log to visit; None is all
-    latest_release    whether the walk starts at the latest release, if there is one
+    gap_hours          most hours between a pair's ends under the walk `states`; None is no limit
+    unchanged_sample   unchanged tests to run in a pair that changes the source only
+    unchanged_limit    unchanged tests to run in a pair that changes both; None is no limit
+    commits            newest commits of the log to visit; None is all
+    latest_release     whether the walk starts at the latest release, if there is one
+    suites             whether all tests of both ends have to pass
+    suite_cpu_seconds  most that the tests of one revision may use for that
     """
 
     name: str
@@ -29,12 +31,17 @@ class Profile:
     unchanged_limit: int | None
     commits: int | None
     latest_release: bool
+    suites: bool
+    suite_cpu_seconds: float
 
     @property
     def fingerprint(self) -> str:
         """A hash of the thresholds that decide what of a pair is run; how far a run goes is none."""
         return short_hash(
-            str(self.gap_hours), str(self.unchanged_sample), str(self.unchanged_limit)
+            str(self.gap_hours),
+            str(self.unchanged_sample),
+            str(self.unchanged_limit),
+            str(self.suite_cpu_seconds if self.suites else None),
         )
 
 
@@ -50,6 +57,8 @@ def profiles() -> dict[str, Profile]:
             unchanged_limit=values.get('unchanged_limit'),
             commits=values.get('commits'),
             latest_release=values.get('latest_release', False),
+            suites=values.get('suites', False),
+            suite_cpu_seconds=values.get('suite_cpu_seconds', 0.0),
         )
         for name, values in tomllib.loads(text).items()
         if name != 'version'

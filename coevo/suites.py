@@ -1,0 +1,173 @@
+"""Whether all tests of a revision pass on their own code (TestEvo-Bench, A.1: "both endpoints").
+
+An answer is one line, kept with each pair of the revision:
+
+pass, pass but for environment 2 of 120   the machine withholds what the two need
+broken 3 of 120, timeout 1 of 120         the latter where time alone breaks them; with how many
+                                          the environment breaks, and how many were not run
+none passes of 4                          nothing is broken, but all are skipped or found nowhere
+unbuildable: MODULE: why                  a module with tests, or the whole
+uncompilable: MODULE                      its tests do, but not all that lies beside them
+not_run: budget                           nothing is broken, but the CPU seconds for a revision did
+                                          not last
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+
+from coevo.errors import Transient
+from coevo.languages.base import Build
+from coevo.languages.base import Compiled
+from coevo.languages.base import Conditions
+from coevo.languages.base import Verdict
+from coevo.languages.base import Workshop
+from coevo.records import Outcome
+from coevo.records import TestMethod
+
+PASS = 'pass'
+NOT_RUN = 'not_run: budget'
+
+# Processes that a module's tests may end before the rest of them is left out.
+MOST_PROCESSES = 5
+
+# The test methods of a revision by module, in the order in which they are run.
+TestsOf = Callable[[str], Mapping[str, Sequence[TestMethod]]]
+
+
+def passes(answer: str | None) -> bool | None:
+    """Whether a suite passes; None where that is not known."""
+    if answer is None or answer == NOT_RUN:
+        return None
+    return answer.startswith(PASS)
+
+
+class Suites:
+    """The answers of a run, each found once for a revision and JDK; safe from several threads."""
+
+    def __init__(self, tests: TestsOf, cpu_seconds: float) -> None:
+        """`cpu_seconds` bounds the tests of one revision, all its modules together."""
+        self._tests, self._cpu_seconds = tests, cpu_seconds
+        self._answers: dict[tuple[str, str], str] = {}
+        self._locks: dict[tuple[str, str], threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def learn(self, rev: str, jdk: str, answer: str) -> None:
+        """What an earlier run found, unless that was nothing."""
+        if passes(answer) is not None:
+            self._answers[rev, jdk] = answer
+
+    def answer(self, workshop: Workshop, build: Build) -> tuple[str, float]:
+        """The answer for a revision that was built, and the CPU seconds that it took just now."""
+        key = build.rev, build.jdk
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            if key in self._answers:
+                return self._answers[key], 0.0
+            run = _Run(workshop=workshop, build=build, cpu_seconds=self._cpu_seconds)
+            self._answers[key] = _answer(run, self._tests(build.rev))
+            return self._answers[key], run.spent
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """The suite of one revision, with what it has told and used so far.
+
+    left_out      tests that were not run: no CPU seconds were left, or too many processes died
+    uncompilable  a module
+    """
+
+    workshop: Workshop
+    build: Build
+    cpu_seconds: float
+    spent: float = 0.0
+    verdicts: list[Verdict] = field(default_factory=list)
+    left_out: int = 0
+    uncompilable: str | None = None
+
+    @property
+    def left(self) -> float:
+        return self.cpu_seconds - self.spent
+
+
+def _answer(run: _Run, tests: Mapping[str, Sequence[TestMethod]]) -> str:
+    if run.build.failure is not None:
+        return f'unbuildable: {run.build.failure}'
+    for module in tests:
+        trouble = run.build.trouble(module)
+        if trouble is not None:
+            return f'unbuildable: {module}: {trouble}'
+    for module, methods in tests.items():
+        _run_module(run, module, methods)
+    return _told(run)
+
+
+def _told(run: _Run) -> str:
+    broken = [v for v in run.verdicts if v.outcome.broken and v.environment is None]
+    withheld = sum(v.outcome.broken and v.environment is not None for v in run.verdicts)
+    total = len(run.verdicts) + run.left_out
+    if broken:
+        late = all(verdict.outcome is Outcome.TIMEOUT for verdict in broken)
+        return (
+            f'{"timeout" if late else "broken"} {len(broken)} of {total}'
+            + f', environment {withheld}' * bool(withheld)
+            + f', not run {run.left_out}' * bool(run.left_out)
+        )
+    if run.left_out:
+        return NOT_RUN
+    if run.uncompilable is not None:
+        return f'uncompilable: {run.uncompilable}'
+    if not any(verdict.outcome is Outcome.PASS for verdict in run.verdicts):
+        return f'none passes of {total}'
+    return f'{PASS} but for environment {withheld} of {total}' if withheld else PASS
+
+
+def _run_module(run: _Run, module: str, methods: Sequence[TestMethod]) -> None:
+    compiled = run.workshop.compile(run.build.rev, run.build.rev, module)
+    run.spent += compiled.cpu_seconds
+    refused = {m: run.workshop.compile_verdict(compiled, m) for m in methods}
+    known = [verdict for verdict in refused.values() if verdict is not None]
+    run.verdicts += known
+    if not compiled.unit_ok and not known:
+        run.uncompilable = run.uncompilable or module
+    rest = [method for method in methods if refused[method] is None]
+    found = _run_processes(run, compiled, rest, None)
+    cure = next(filter(None, map(run.workshop.cure, found)), None)
+    if cure is not None:
+        found = _run_processes(run, compiled, rest, cure)
+    run.verdicts += found
+    run.left_out += len(rest) - len(found)
+
+
+def _run_processes(
+    run: _Run, compiled: Compiled, methods: Sequence[TestMethod], override: str | None
+) -> list[Verdict]:
+    """Verdicts in the order in which they came; who lost the process goes on in the next one."""
+    found: list[Verdict] = []
+    for _ in range(MOST_PROCESSES):
+        if not methods or run.left <= 0:
+            break
+        conditions = Conditions(override=override, process_cpu_limit=run.left)
+        batch = run.workshop.run(compiled, methods, conditions)
+        run.spent += batch.cpu_seconds
+        lost = []
+        for method, verdict in zip(methods, batch.verdicts, strict=True):
+            if verdict is None or _is_cut_short(run, verdict):
+                lost.append(method)
+            elif verdict.outcome is Outcome.INFRA:
+                raise Transient(f'a test process did not start: {verdict.message.strip()}')
+            else:
+                found.append(verdict)
+        methods = lost
+    return found
+
+
+def _is_cut_short(run: _Run, verdict: Verdict) -> bool:
+    """Whether a time-out may be that of the whole suite."""
+    return verdict.outcome is Outcome.TIMEOUT and run.left <= 0
