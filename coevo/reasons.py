@@ -45,6 +45,12 @@ class Reason(StrEnum):
     TEST_REFACTORED_ONLY = 'test_refactored_only'
     SOURCE_REFACTORED_ONLY = 'source_refactored_only'
     REFACTORING_UNKNOWN = 'refactoring_unknown'
+    NO_PASSING_SIBLING = 'no_passing_sibling'
+    CLOCK_UNKNOWN = 'clock_unknown'
+    CLOCK_DECIDES = 'clock_decides'
+    SUITE_OLD_BROKEN = 'suite_old_broken'
+    SUITE_NEW_BROKEN = 'suite_new_broken'
+    SUITE_UNKNOWN = 'suite_unknown'
 
     START_STATE_INVALID = 'start_state_invalid'
 
@@ -92,6 +98,12 @@ _TRACK = {
         'All changed dependencies of the test are refactored and nothing more.'
     ),
     Reason.REFACTORING_UNKNOWN: 'The refactorings of the pair could not be found.',
+    Reason.NO_PASSING_SIBLING: 'No other test near a repair passes on the old code.',
+    Reason.CLOCK_UNKNOWN: "A repair could not be run with its commits' dates as the clock's.",
+    Reason.CLOCK_DECIDES: 'On the dates of its commits the outcomes make no repair.',
+    Reason.SUITE_OLD_BROKEN: 'The profile wants all tests of both ends to pass; old ones do not.',
+    Reason.SUITE_NEW_BROKEN: 'The profile wants all tests of both ends to pass; new ones do not.',
+    Reason.SUITE_UNKNOWN: 'The profile wants all tests of both ends to pass; they were not run.',
 }
 _TASK = {
     Reason.START_STATE_INVALID: 'No valid start file can be made for the task.',

@@ -1,0 +1,21 @@
+"""Repairs that another date would cure, or break again: the test was not at fault in its own day."""
+
+from __future__ import annotations
+
+from coevo.reasons import Reason
+from coevo.records import Outcome
+from coevo.records import Track
+from filters.base import TrackCase
+
+REASONS = (Reason.CLOCK_UNKNOWN, Reason.CLOCK_DECIDES)
+
+
+def check(case: TrackCase) -> Reason | None:
+    if case.track is not Track.REPAIR:
+        return None
+    guard = case.guard
+    if guard is None or guard.clock_told_cold is None or guard.clock_tnew_cnew is None:
+        return Reason.CLOCK_UNKNOWN
+    if guard.clock_told_cold.broken and guard.clock_tnew_cnew is Outcome.PASS:
+        return None
+    return Reason.CLOCK_DECIDES

@@ -1,0 +1,99 @@
+"""What costs a labelled method its track, by the filters of the repairs and of the suites."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from coevo.profiles import load_profile
+from coevo.quality import RepairGuard
+from coevo.reasons import Reason
+from coevo.records import Outcome
+from coevo.records import Track
+from filters import clock
+from filters import sibling
+from filters import suite
+from filters.base import TrackCase
+
+GUARD = RepairGuard(
+    sibling='shop.TillTest#rings', clock_told_cold=Outcome.FAIL, clock_tnew_cnew=Outcome.PASS
+)
+CASE = TrackCase(
+    profile=load_profile('default'),
+    track=Track.REPAIR,
+    isolated=None,
+    guard=GUARD,
+    test_only_refactored=False,
+    source_only_refactored=False,
+    suite_old='pass',
+    suite_new='pass',
+)
+
+
+def test_a_repair_with_all_that_it_needs_keeps_its_track() -> None:
+    assert sibling.check(CASE) is None
+    assert clock.check(CASE) is None
+
+
+@pytest.mark.parametrize('guard', [None, replace(GUARD, sibling=None)])
+def test_a_repair_needs_a_passing_sibling(guard: RepairGuard | None) -> None:
+    assert sibling.check(replace(CASE, guard=guard)) is Reason.NO_PASSING_SIBLING
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'reason'),
+    [
+        (Outcome.COMPILE_ERROR, Outcome.PASS, None),
+        (Outcome.ERROR, Outcome.PASS, None),
+        (Outcome.PASS, Outcome.PASS, Reason.CLOCK_DECIDES),
+        (Outcome.MISSING, Outcome.PASS, Reason.CLOCK_DECIDES),
+        (Outcome.FAIL, Outcome.FAIL, Reason.CLOCK_DECIDES),
+        (Outcome.FAIL, Outcome.SKIPPED, Reason.CLOCK_DECIDES),
+        (None, Outcome.PASS, Reason.CLOCK_UNKNOWN),
+        (Outcome.COMPILE_ERROR, None, Reason.CLOCK_UNKNOWN),
+    ],
+)
+def test_the_clock_of_its_commits_must_not_matter(
+    old: Outcome | None, new: Outcome | None, reason: Reason | None
+) -> None:
+    guard = replace(GUARD, clock_told_cold=old, clock_tnew_cnew=new)
+    assert clock.check(replace(CASE, guard=guard)) is reason
+
+
+def test_a_repair_that_was_not_asked_is_not_known() -> None:
+    assert clock.check(replace(CASE, guard=None)) is Reason.CLOCK_UNKNOWN
+
+
+@pytest.mark.parametrize('track', [Track.UPDATE, Track.GENERATION])
+def test_other_tracks_need_no_guard(track: Track) -> None:
+    case = replace(CASE, track=track, guard=None)
+    assert (sibling.check(case), clock.check(case)) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'reason'),
+    [
+        ('pass', 'pass', None),
+        ('pass but for environment 2 of 120', 'pass', None),
+        ('broken 3 of 120', 'not_run: budget', Reason.SUITE_OLD_BROKEN),
+        ('timeout 1 of 120', 'pass', Reason.SUITE_OLD_BROKEN),
+        ('pass', 'unbuildable: a: no', Reason.SUITE_NEW_BROKEN),
+        ('not_run: budget', 'uncompilable: a', Reason.SUITE_NEW_BROKEN),
+        ('pass', 'none passes of 4', Reason.SUITE_NEW_BROKEN),
+        ('not_run: budget', 'pass', Reason.SUITE_UNKNOWN),
+        ('pass', None, Reason.SUITE_UNKNOWN),
+    ],
+)
+def test_both_suites_pass_where_the_profile_asks(
+    old: str | None, new: str | None, reason: Reason | None
+) -> None:
+    case = replace(CASE, suite_old=old, suite_new=new)
+    assert suite.check(case) is None
+    assert suite.check(replace(case, profile=load_profile('testevo'))) is reason
+
+
+def test_every_reason_of_a_filter_is_met_above() -> None:
+    assert set(sibling.REASONS) == {Reason.NO_PASSING_SIBLING}
+    assert set(clock.REASONS) == {Reason.CLOCK_DECIDES, Reason.CLOCK_UNKNOWN}
+    assert {r for r in Reason if r.startswith('suite_')} == set(suite.REASONS)
