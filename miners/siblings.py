@@ -19,7 +19,7 @@ from miners.trees import tree
 SIBLINGS = 8
 
 
-def tests_by_module(repository: Repository, rev: str) -> Mapping[str, tuple[TestMethod, ...]]:
+def methods_by_module(repository: Repository, rev: str) -> Mapping[str, tuple[TestMethod, ...]]:
     """All test methods that a revision declares, by file and in the order of the text."""
     found: dict[str, list[TestMethod]] = {}
     tests = TestTree(tree(repository, rev))
