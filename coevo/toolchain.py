@@ -31,6 +31,10 @@ _PINS = _SOURCES / 'pins.toml'
 # The source folders of each jar.
 _PROGRAMS = {'worker': ('worker',), 'builder': ('builder', 'relay'), 'extension': ('extension',)}
 
+# What reads the execution data of JaCoCo's agent.
+COVERAGE = ('org.jacoco.core', 'asm', 'asm-commons', 'asm-tree')
+AGENT = 'org.jacoco.agent'
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolchain:
@@ -73,6 +77,12 @@ class Toolchain:
             *maven,
             *sorted((self.maven_home / 'lib').glob('*.jar')),
         )
+
+    @property
+    def tracer_class_path(self) -> tuple[Path, ...]:
+        """What the reader of execution data runs on: no Maven, but for what writes JSON."""
+        (gson,) = (self.maven_home / 'lib').glob('gson-*.jar')
+        return (self.tools / 'builder.jar', gson, *map(self.library, COVERAGE))
 
     def library(self, artifact: str) -> Path:
         """The pinned jar of an artifactId."""
@@ -132,8 +142,9 @@ def _compile_programs(folder: Path, jdk: Jdk, libraries: Path, say: Say) -> None
     platform = sorted(libraries.glob('junit-platform-*.jar'))
     annotations = sorted(libraries.glob('apiguardian-*.jar'))
     boot = sorted(libraries.glob('apache-maven-*/boot/*.jar'))
+    coverage = [libraries / pin.file for pin in pins() if pin.artifact in COVERAGE]
     _compile(folder / 'worker.jar', jdk, ['--release', '8'], platform + annotations)
-    _compile(folder / 'builder.jar', jdk, [], maven + boot)
+    _compile(folder / 'builder.jar', jdk, [], maven + boot + coverage)
     _compile(folder / 'extension.jar', jdk, ['--release', '8'], maven + boot)
 
 

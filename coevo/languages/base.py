@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -178,7 +179,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traced:
-    """One process: a trace for each method, None for one that did not run to its end."""
+    """A trace for each method, None for one that did not run to its end."""
 
     traces: tuple[Trace | None, ...]
     cpu_seconds: float
@@ -218,6 +219,15 @@ class Workshop(Protocol):
     def run(
         self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
     ) -> Batch: ...
+
+    # what each test method executes, with the lines of some source files of the code
+    def trace(
+        self,
+        compiled: Compiled,
+        methods: Sequence[TestMethod],
+        files: Collection[str],
+        conditions: Conditions = PLAIN,
+    ) -> Traced: ...
 
     # the override that may cure a verdict of this kind, None where none is known
     def cure(self, verdict: Verdict) -> str | None: ...

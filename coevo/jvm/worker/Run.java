@@ -21,15 +21,17 @@ final class Run {
     private final Map<String, String> parameters;
     private final Listener listener;
     private final Channel channel;
+    private final Coverage coverage;
 
-    Run(Target target, Map<String, String> parameters, Channel channel) {
+    Run(Target target, Map<String, String> parameters, Channel channel, Coverage coverage) {
         this.target = target;
         this.parameters = parameters;
         this.channel = channel;
+        this.coverage = coverage;
         this.listener = new Listener(target);
     }
 
-    void execute() {
+    void execute() throws IOException {
         long before = cpuMillis();
         for (String name : target.classes) {
             try {
@@ -42,6 +44,7 @@ final class Run {
         for (Event event : events) {
             channel.send(event);
         }
+        coverage.send(target.index, channel);
         channel.send(
                 new Event("end")
                         .with("t", target.index)

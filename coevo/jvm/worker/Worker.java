@@ -19,6 +19,9 @@ import java.util.Map;
  * <p>Request: nonce, number of options, that many {@code key=value} (configuration parameters of
  * the JUnit Platform), then for each target its index, class names (comma separated), method and
  * erased simple parameter types (comma separated).
+ *
+ * <p>With the jar of the JaCoCo agent that this JVM runs with as its argument, it sends what each
+ * target executed, too.
  */
 public final class Worker {
     private Worker() {}
@@ -34,12 +37,14 @@ public final class Worker {
             int equals = option.indexOf('=');
             parameters.put(option.substring(0, equals), option.substring(equals + 1));
         }
+        Coverage coverage = Coverage.of(arguments);
         channel.send(new Event("start"));
         for (int at = 2 + options; at < request.size(); at += 4) {
             Target target = Target.of(request.subList(at, at + 4));
             channel.send(new Event("begin").with("t", target.index));
+            coverage.reset();
             try {
-                new Run(target, parameters, channel).execute();
+                new Run(target, parameters, channel, coverage).execute();
             } catch (LinkageError unfit) { // a platform that this JVM or this worker cannot use
                 report(target, unfit, channel);
             }

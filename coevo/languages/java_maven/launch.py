@@ -29,6 +29,7 @@ from coevo.languages.java_maven.runner import Target
 from coevo.sandbox import Job
 from coevo.sandbox import Limits
 from coevo.sandbox import Mount
+from coevo.toolchain import AGENT
 from coevo.toolchain import Toolchain
 
 # The tree is laid out anew for every process, so that none sees what another one wrote: folders
@@ -117,6 +118,7 @@ class Plan:
     observed: bool = False  # see `runner.run_observed`
     clock: Mapping[str, str] = field(default_factory=dict)  # variables of `Clock.environment`
     cpu_limit: float | None = None  # of the whole process; None is what its targets may use
+    agent: str | None = None  # options of the JaCoCo agent; see `runner.run_traced`
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -257,6 +259,8 @@ class Launcher:
         module = plan.module
         yield str(self.toolchain.java)
         yield from _JVM_OPTIONS
+        if plan.agent is not None:
+            yield f'-javaagent:{self.library(AGENT)}={plan.agent}'
         if plan.archive is not None:
             yield f'-XX:SharedArchiveFile={plan.archive}'
         if plan.override is not None and self.toolchain.jdk_feature >= FIRST_WITH_MODULES:
@@ -269,6 +273,8 @@ class Launcher:
         yield '-cp'
         yield ':'.join(plan.class_path)
         yield 'coevo.worker.Worker'
+        if plan.agent is not None:
+            yield self.library(AGENT)
 
     def _class_path(self, plan: Plan) -> Iterator[str]:
         """The project's own order, our cures before it, the engine that it lacks behind it.

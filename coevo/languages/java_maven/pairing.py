@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from collections.abc import Collection
 from collections.abc import Sequence
 
 from coevo.jdks import Jdk
@@ -16,6 +17,7 @@ from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Loan
+from coevo.languages.base import Traced
 from coevo.languages.base import Verdict
 from coevo.languages.java_maven.attempts import is_hopeless
 from coevo.languages.java_maven.jdk_choice import pair_ladder
@@ -108,6 +110,15 @@ class PairWorkshop:
         self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
     ) -> Batch:
         return self._chosen.run(compiled, methods, conditions)
+
+    def trace(
+        self,
+        compiled: Compiled,
+        methods: Sequence[TestMethod],
+        files: Collection[str],
+        conditions: Conditions = PLAIN,
+    ) -> Traced:
+        return self._chosen.trace(compiled, methods, files, conditions)
 
     def cure(self, verdict: Verdict) -> str | None:
         return self._chosen.cure(verdict)

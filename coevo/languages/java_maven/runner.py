@@ -41,6 +41,7 @@ _POLL_SECONDS = 0.25
 _LAST_WORDS_SECONDS = 10.0
 
 _LINE_BYTES = 1 << 20
+_DATA_PARTS = 32  # of a line at most each
 _WORST_FIRST = tuple(Outcome)
 
 
@@ -66,6 +67,7 @@ class _Heard:
     ended: bool = False
     cpu_seconds: float = 0.0
     tests: list[Verdict] = field(default_factory=list)
+    data: list[str] = field(default_factory=list)
 
 
 def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[Target]) -> Batch:
@@ -91,12 +93,33 @@ def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[Target]) -> Batch
     )
 
 
+def run_traced(
+    sandbox: Sandbox, job: Job, targets: Sequence[Target]
+) -> tuple[list[str | None], float]:
+    """What the agent of a plan that has one recorded of each target, and the CPU seconds.
+
+    Execution data of JaCoCo as Base64 for URLs; None where no test ran, or not to its end.
+    """
+    heard, batch = _followed(sandbox, job, targets, lambda process: None)
+    data = [''.join(one.data) if one.ended and one.tests else '' for one in heard]
+    return [text or None for text in data], batch.cpu_seconds
+
+
 def _run(
     sandbox: Sandbox,
     job: Job,
     targets: Sequence[Target],
     accompany: Callable[[Process], None],
 ) -> Batch:
+    return _followed(sandbox, job, targets, accompany)[1]
+
+
+def _followed(
+    sandbox: Sandbox,
+    job: Job,
+    targets: Sequence[Target],
+    accompany: Callable[[Process], None],
+) -> tuple[list[_Heard], Batch]:
     nonce = secrets.token_hex(16)
     process = sandbox.start(job)
     heard = [_Heard() for _ in targets]
@@ -111,7 +134,8 @@ def _run(
         noise = process.noise()
     finally:
         process.close()
-    return Batch(verdicts=tuple(_verdicts(heard, late, status, noise)), cpu_seconds=used)
+    verdicts = tuple(_verdicts(heard, late, status, noise))
+    return heard, Batch(verdicts=verdicts, cpu_seconds=used)
 
 
 def did_not_start(batch: Batch) -> bool:
@@ -173,7 +197,7 @@ _SAID = (Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.SKIPPED, Outcome.COM
 def _is_well_formed(event: dict[str, Any]) -> bool:
     """Whether all that is read of an event is what the worker would write."""
     types, numbers = event.get('types', []), (event.get('tests', 0), event.get('cpu_ms', 0))
-    texts = (event.get('message'), event.get('frame'))
+    texts = (event.get('message'), event.get('frame'), event.get('data'))
     return (
         all(type(number) is int and number >= 0 for number in numbers)
         and all(text is None or isinstance(text, str) for text in texts)
@@ -195,6 +219,8 @@ def _hear(heard: list[_Heard], event: dict[str, Any]) -> None:
             target.begun = True
         case 'test' if target.begun:
             target.tests.append(_test_verdict(event))
+        case 'trace' if target.begun and len(target.data) < _DATA_PARTS:
+            target.data.append(event.get('data') or '')
         case 'end' if target.begun:
             target.ended = event.get('tests') == len(target.tests)
             target.cpu_seconds = event.get('cpu_ms', 0) / 1000

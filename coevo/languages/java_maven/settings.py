@@ -74,6 +74,17 @@ def builder_job(toolchain: Toolchain, mounts: Sequence[Mount], socket: Path) -> 
     )
 
 
+def tracer_job(toolchain: Toolchain, mounts: Sequence[Mount]) -> Job:
+    """The reader of execution data: it sees class files, runs none of them, reaches nothing."""
+    class_path = ':'.join(tool_place(toolchain, path) for path in toolchain.tracer_class_path)
+    java = str(toolchain.builder_home / 'bin' / 'java')
+    return Job(
+        argv=(java, *_BUILDER_OPTIONS, '-cp', class_path, 'coevo.builder.Tracer'),
+        mounts=tuple(mounts),
+        limits=LIMITS,
+    )
+
+
 def tool_place(toolchain: Toolchain, path: Path) -> str:
     """Where the sandbox sees one of our tools or libraries."""
     for base, name in ((toolchain.tools, 'programs'), (toolchain.libraries, 'libraries')):

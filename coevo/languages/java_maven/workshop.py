@@ -14,10 +14,13 @@ from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Loan
+from coevo.languages.base import Trace
+from coevo.languages.base import Traced
 from coevo.languages.base import Verdict
 from coevo.languages.java_maven.cells import CellImage
 from coevo.languages.java_maven.cells import CellKey
 from coevo.languages.java_maven.cells import Cells
+from coevo.languages.java_maven.code_files import code_files
 from coevo.languages.java_maven.compilation import is_of_the_parser
 from coevo.languages.java_maven.cures import cure
 from coevo.languages.java_maven.launch import Plan
@@ -26,6 +29,7 @@ from coevo.languages.java_maven.runner import SLOWER_THAN_PASSING
 from coevo.languages.java_maven.runner import Target
 from coevo.languages.java_maven.runner import did_not_start
 from coevo.languages.java_maven.runner import run_targets
+from coevo.languages.java_maven.tracing import Tracer
 from coevo.languages.java_maven.yard import Yard
 from coevo.records import Environment
 from coevo.records import Outcome
@@ -45,6 +49,7 @@ class JavaWorkshop:
         self._yard = yard
         self._session = yard.session()
         self._cells = Cells(yard, self._session)
+        self._tracer = Tracer(yard)
         self._slowest: dict[TestMethod, float] = {}
 
     def build(self, rev: str) -> Build:
@@ -115,9 +120,49 @@ class JavaWorkshop:
                 self._slowest[methods[place]] = max(slowest, verdict.cpu_seconds)
         return Batch(verdicts=tuple(verdicts), cpu_seconds=batch.cpu_seconds)
 
+    def trace(
+        self,
+        compiled: Compiled,
+        methods: Sequence[TestMethod],
+        files: Collection[str],
+        conditions: Conditions = PLAIN,
+    ) -> Traced:
+        """None, too, for a method of which no concrete class was compiled."""
+        cell = self._cells.of(compiled)
+        targets = [self._target(cell, method, conditions) for method in methods]
+        chosen = [place for place, target in enumerate(targets) if target.classes]
+        traces: list[Trace | None] = [None] * len(methods)
+        if not chosen or compiled.code_failure is not None:
+            return Traced(traces=tuple(traces), cpu_seconds=0.0)
+        plan = self._plan(cell, tuple(targets[place] for place in chosen), conditions)
+        if plan is None:
+            return Traced(traces=tuple(traces), cpu_seconds=0.0)
+        plan, making = self._yard.with_archive(plan)
+        modules = self._yard.image(compiled.code_rev).modules
+        code = code_files(plan, modules, self._yard.files(compiled.code_rev))
+        traced = self._tracer.trace(plan, code, files)
+        for place, trace in zip(chosen, traced.traces, strict=True):
+            traces[place] = trace
+        return Traced(traces=tuple(traces), cpu_seconds=traced.cpu_seconds + making)
+
     def _process(
         self, cell: CellImage, targets: tuple[Target, ...], conditions: Conditions
     ) -> Batch:
+        plan = self._plan(cell, targets, conditions)
+        if plan is None:
+            unknown = Verdict(outcome=Outcome.INFRA, signature=NO_CLOCK)
+            return Batch(verdicts=(unknown,) * len(targets), cpu_seconds=0.0)
+        plan, making = self._yard.with_archive(plan)
+        batch = run_targets(self._yard.sandbox, self._yard.launcher.job(plan), targets)
+        if did_not_start(batch) and self._is_refused(plan):
+            refused = Verdict(outcome=Outcome.ERROR, signature=JVM_OPTIONS)
+            batch = replace(batch, verdicts=(refused,) * len(targets))
+        return replace(batch, cpu_seconds=batch.cpu_seconds + making)
+
+    def _plan(
+        self, cell: CellImage, targets: tuple[Target, ...], conditions: Conditions
+    ) -> Plan | None:
+        """None where its clock cannot be set."""
         code = self._yard.image(cell.compiled.code_rev)
         module = self._cells.module(
             cell.compiled.code_rev, cell.compiled.module, cell.compiled.loan
@@ -126,9 +171,8 @@ class JavaWorkshop:
         tests = self._yard.image(cell.compiled.tests_rev).tests
         clock = {} if conditions.clock is None else self._yard.clock.environment(conditions.clock)
         if clock is None:
-            unknown = Verdict(outcome=Outcome.INFRA, signature=NO_CLOCK)
-            return Batch(verdicts=(unknown,) * len(targets), cpu_seconds=0.0)
-        plan = Plan(
+            return None
+        return Plan(
             module=module,
             layers=(code.code, tests, *cell.edited, *cell.folders),
             removed=cell.removed,
@@ -138,12 +182,6 @@ class JavaWorkshop:
             clock=clock,
             cpu_limit=conditions.process_cpu_limit,
         )
-        plan, making = self._yard.with_archive(plan)
-        batch = run_targets(self._yard.sandbox, self._yard.launcher.job(plan), targets)
-        if did_not_start(batch) and self._is_refused(plan):
-            refused = Verdict(outcome=Outcome.ERROR, signature=JVM_OPTIONS)
-            batch = replace(batch, verdicts=(refused,) * len(targets))
-        return replace(batch, cpu_seconds=batch.cpu_seconds + making)
 
     def _is_refused(self, plan: Plan) -> bool:
         """Whether a JVM starts without the project's own options, but not with them."""
@@ -163,6 +201,7 @@ class JavaWorkshop:
 
     def close(self) -> None:
         self._session.close()
+        self._tracer.close()
 
     def _target(self, cell: CellImage, method: TestMethod, conditions: Conditions) -> Target:
         usual = max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import threading
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
@@ -103,6 +104,15 @@ class Yard:
         """A JVM of its own for builds and compilations, started on its first request."""
         job = settings.builder_job(self.toolchain, self._mounts, self._proxy.socket)
         return Session(self.sandbox, job, seconds=BUILD_SECONDS)
+
+    def reader(self) -> Session:
+        """A JVM of its own that reads execution data, started on its first request."""
+        job = settings.tracer_job(self.toolchain, self._mounts)
+        return Session(self.sandbox, job, seconds=BUILD_SECONDS)
+
+    def files(self, rev: str) -> Collection[str]:
+        """Repository paths of a revision."""
+        return self._repository.tree(rev).keys()
 
     def with_archive(self, plan: Plan) -> tuple[Plan, float]:
         """A plan with its class path and, where there is one, an archive of its classes; the CPU

@@ -1,0 +1,81 @@
+package coevo.builder;
+
+import static java.util.stream.Collectors.toSet;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jacoco.core.data.ExecutionDataReader;
+import org.jacoco.core.data.ExecutionDataStore;
+
+/**
+ * Tells from JaCoCo's execution data which methods and lines of some class files were executed.
+ *
+ * <p>Arguments: folder* (of class files, the first that has a class counts), removed* (class files
+ * that do not count), source* (INDEX:PATH, a
+ * source file by its class folder and its place in the package: all its lines are wanted), data*
+ * (execution data as Base64 for URLs, one for each test).
+ *
+ * <p>JSON: {@code classes}, see {@link ClassFiles}; {@code blank}, those of the sources as nobody
+ * has executed them; {@code tests}, for each test the classes that it executed, or null; by index.
+ */
+final class Execution {
+    private final List<String> data;
+    private final Set<String> sources;
+    private final ClassFiles files;
+
+    Execution(Request request) {
+        data = request.all("data");
+        sources = new LinkedHashSet<>(request.all("source"));
+        files =
+                new ClassFiles(
+                        request.all("folder").stream().map(Path::of).toList(),
+                        request.all("removed").stream().map(Path::of).collect(toSet()),
+                        sources);
+    }
+
+    Response run() throws IOException {
+        Response response = Response.of("traced");
+        response.json().put("blank", files.blank());
+        List<Object> tests = new ArrayList<>();
+        for (String text : data) {
+            tests.add(test(text));
+        }
+        response.json().put("tests", tests);
+        response.json().put("classes", files.seen());
+        return response;
+    }
+
+    /** Null for data that no agent wrote. */
+    private Set<Integer> test(String text) {
+        try {
+            return executed(Base64.getUrlDecoder().decode(text));
+        } catch (IOException | RuntimeException foreign) {
+            return null;
+        }
+    }
+
+    private Set<Integer> executed(byte[] bytes) throws IOException {
+        ExecutionDataStore store = new ExecutionDataStore();
+        ExecutionDataReader reader = new ExecutionDataReader(new ByteArrayInputStream(bytes));
+        reader.setExecutionDataVisitor(store);
+        reader.setSessionInfoVisitor(session -> {});
+        Set<Integer> found = new TreeSet<>();
+        while (reader.read()) {
+            continue; // to the end
+        }
+        for (var execution : store.getContents()) {
+            Integer index = files.executed(execution);
+            if (index != null) {
+                found.add(index);
+            }
+        }
+        return found;
+    }
+}

@@ -1,0 +1,73 @@
+package coevo.worker;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.Base64;
+import java.util.jar.JarFile;
+
+/**
+ * What the JaCoCo agent of this JVM records, where it has one.
+ *
+ * <p>The agent is found by the name of its own package, which no other version of it has: classes
+ * under the public name may be the project's.
+ */
+final class Coverage {
+    /** Characters of one event; whoever reads them bounds a line and the sum. */
+    private static final int PART = 1 << 19;
+
+    private final Object agent;
+    private final Method reset;
+    private final Method data;
+
+    private Coverage(Object agent, Method reset, Method data) {
+        this.agent = agent;
+        this.reset = reset;
+        this.data = data;
+    }
+
+    /** Of the agent in a jar; one that records nothing without a jar. */
+    static Coverage of(String[] jars) throws IOException {
+        if (jars.length == 0) {
+            return new Coverage(null, null, null);
+        }
+        try (JarFile jar = new JarFile(jars[0])) {
+            String entry = jar.getManifest().getMainAttributes().getValue("Premain-Class");
+            Class<?> type = Class.forName(entry.replaceFirst("\\w+$", "Agent"));
+            return new Coverage(
+                    type.getMethod("getInstance").invoke(null),
+                    type.getMethod("reset"),
+                    type.getMethod("getExecutionData", boolean.class));
+        } catch (ReflectiveOperationException | LinkageError absent) {
+            throw new IOException(absent);
+        }
+    }
+
+    /** Forget what was executed so far. */
+    void reset() throws IOException {
+        if (agent != null) {
+            call(reset);
+        }
+    }
+
+    /** Send what was executed since then. */
+    void send(int target, Channel channel) throws IOException {
+        if (agent == null) {
+            return;
+        }
+        byte[] bytes = (byte[]) call(data, true);
+        String text = Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+        for (int at = 0; at < text.length(); at += PART) {
+            String part = text.substring(at, Math.min(at + PART, text.length()));
+            channel.send(new Event("trace").with("t", target).with("data", part));
+        }
+    }
+
+    private Object call(Method method, Object... arguments) throws IOException {
+        try {
+            return method.invoke(agent, arguments);
+        } catch (IllegalAccessException | InvocationTargetException failed) {
+            throw new IOException(failed);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+"""The class files of a cell's code, and which file of the repository each was compiled from."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.languages.java_maven.launch import Plan
+from coevo.languages.java_maven.report import Module
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeFiles:
+    """Class folders of a module and of the siblings that it runs with, in class path order.
+
+    folders  of the host; where several layers have the same one, the upper goes first
+    roots    of the sources of each folder's module, repository paths
+    tree     repository paths of all files of the code
+    removed  class files that lie there and were not laid out
+    """
+
+    folders: tuple[Path, ...]
+    roots: tuple[tuple[str, ...], ...]
+    tree: Collection[str]
+    removed: tuple[Path, ...]
+
+    def source(self, folder: int, name: str, file: str | None) -> str | None:
+        """The repository path of a class's source; None if it was generated.
+
+        name  binary name of the class
+        file  as its class file says; the rule for public classes decides where that says nothing
+        """
+        package, _, simple = name.rpartition('.')
+        file = file or f'{simple.partition("$")[0]}.java'
+        for root in self.roots[folder]:
+            path = posixpath.normpath(f'{root}/{package.replace(".", "/")}/{file}')
+            if path in self.tree:
+                return path
+        return None
+
+    def places(self, files: Collection[str]) -> Iterator[str]:
+        """INDEX:PATH of source files, by class folder and place in the package."""
+        for path in sorted(files):
+            for index, roots in enumerate(self.roots):
+                for root in roots:
+                    if path.startswith(f'{root}/'):
+                        yield f'{index}:{path.removeprefix(f"{root}/")}'
+
+
+def code_files(plan: Plan, modules: Mapping[str, Module], tree: Collection[str]) -> CodeFiles:
+    """Of a plan, with the modules of its code's revision."""
+    siblings = [one.sibling or '' for one in plan.module.class_path if not one.tests]
+    known = [plan.module, *(modules[one] for one in dict.fromkeys(siblings) if one in modules)]
+    found = [
+        (folder, tuple(posixpath.normpath(f'{module.path}/{root}') for root in module.source_roots))
+        for module in known
+        for layer in reversed(plan.layers)
+        if (folder := layer / module.path / module.classes).is_dir()
+    ]
+    return CodeFiles(
+        folders=tuple(folder for folder, _ in found),
+        roots=tuple(roots for _, roots in found),
+        tree=tree,
+        removed=tuple(layer / path for layer in plan.layers for path in plan.removed),
+    )

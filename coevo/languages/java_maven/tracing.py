@@ -1,0 +1,118 @@
+"""What test methods execute of the code, recorded by JaCoCo's agent.
+
+Each method has a JVM of its own, so that its trace is all that the method needs: fixtures of its
+class, static initialisers and whatever is made once, lazily. In a shared JVM these are found with
+the first method that comes by and with no other, and threads that outlive a test go on under the
+next one (benchmarks/dependency_map.md has what either costs and what a shared JVM loses).
+
+The data are written beside mined code, which could write others. They decide no verdict.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from coevo.languages.base import Trace
+from coevo.languages.base import Traced
+from coevo.languages.java_maven.code_files import CodeFiles
+from coevo.languages.java_maven.launch import Plan
+from coevo.languages.java_maven.runner import run_traced
+from coevo.languages.java_maven.session import Died
+from coevo.languages.java_maven.traces import read_traces
+from coevo.languages.java_maven.yard import Yard
+
+METHODS_PER_JVM = 1
+
+# Execution data of one request, in characters.
+_REQUEST = 1 << 26
+
+# A word of a command line has a limit; agents take all classes for theirs without a list.
+_LONGEST_LIST = 100_000
+_PACKAGE = re.compile(r'[\w$.-]+')
+
+
+class Tracer:
+    """For one thread; its JVM, which runs no project's code, starts with the first trace."""
+
+    def __init__(self, yard: Yard) -> None:
+        self._yard = yard
+        self._session = yard.reader()
+
+    def trace(self, plan: Plan, code: CodeFiles, files: Collection[str]) -> Traced:
+        """A trace for each target of a plan that is arranged, lines for those source files."""
+        agent = agent_options(code.folders)
+        data: list[str | None] = []
+        spent = 0.0
+        for start in range(0, len(plan.targets), METHODS_PER_JVM):
+            targets = plan.targets[start : start + METHODS_PER_JVM]
+            job = self._yard.launcher.job(replace(plan, targets=targets, agent=agent))
+            found, used = run_traced(self._yard.sandbox, job, targets)
+            data += found
+            spent += used
+        traces: list[Trace | None] = [None] * len(data)
+        for places in _portions(data):
+            told, used = self._read([data[place] or '' for place in places], code, files)
+            spent += used
+            for place, trace in zip(places, told, strict=True):
+                traces[place] = trace
+        return Traced(traces=tuple(traces), cpu_seconds=spent)
+
+    def close(self) -> None:
+        self._session.close()
+
+    def _read(
+        self, data: Sequence[str], code: CodeFiles, files: Collection[str]
+    ) -> tuple[Sequence[Trace | None], float]:
+        request = [
+            'trace',
+            *(f'folder={self._yard.launcher.inside(folder)}' for folder in code.folders),
+            *(f'removed={self._yard.launcher.inside(file)}' for file in code.removed),
+            *(f'source={place}' for place in code.places(files)),
+            *(f'data={text}' for text in data),
+        ]
+        answer = self._session.ask(request, self._yard.folder('traces', str(id(self))))
+        if isinstance(answer, Died):
+            return [None] * len(data), 0.0
+        return read_traces(answer.report, code, files), answer.cpu_seconds
+
+
+def agent_options(folders: Iterable[Path]) -> str:
+    """Nothing is written or sent by the agent itself; it changes classes of these folders alone."""
+    names = sorted({name for folder in folders for name in _packages(folder)})
+    roots: list[str] = []
+    for name in names:
+        if not any(name.startswith(f'{root}.') for root in roots):
+            roots.append(name)
+    listed = ':'.join(f'{name}.*' if name else '*' for name in roots)
+    only = f',includes={listed}' if listed and len(listed) < _LONGEST_LIST else ''
+    return f'output=none{only}'
+
+
+def _packages(folder: Path) -> Iterator[str]:
+    for parent, _, names in os.walk(folder):
+        if any(name.endswith('.class') for name in names):
+            package = os.path.relpath(parent, folder).replace('/', '.')
+            yield package if package != '.' and _PACKAGE.fullmatch(package) else ''
+
+
+def _portions(data: Sequence[str | None]) -> Iterator[list[int]]:
+    """Places of what is there, as many at a time as fit into a request."""
+    portion: list[int] = []
+    size = 0
+    for place, text in enumerate(data):
+        if text is None:
+            continue
+        if portion and size + len(text) > _REQUEST:
+            yield portion
+            portion, size = [], 0
+        portion.append(place)
+        size += len(text)
+    if portion:
+        yield portion
