@@ -20,6 +20,7 @@ from coevo.records import Candidate
 from coevo.records import Drop
 from coevo.records import Pair
 from coevo.records import Stage
+from coevo.records import TestMethod
 from filters import content
 from filters import gap
 from filters import nearer
@@ -30,7 +31,6 @@ from filters.base import ChangeFilter
 from filters.base import MethodFilter
 from filters.base import PairChange
 from filters.base import PairFilter
-from filters.base import Shown
 
 PAIR_FILTERS: Mapping[str, PairFilter] = {'gap': gap}
 CHANGE_FILTERS: Mapping[str, ChangeFilter] = {'content': content}
@@ -56,15 +56,15 @@ def sieve_pair(pair: Pair, profile: Profile) -> Drop | None:
 
 
 def sieve(
-    change: PairChange, profile: Profile, shown: Shown | None = None
+    change: PairChange, profile: Profile, nearer: frozenset[TestMethod] | None = None
 ) -> tuple[tuple[Candidate, ...], tuple[Drop, ...]]:
     """The candidates to run, and the drops: one for the pair, or one for each other candidate.
 
-    shown  what the states between a window's ends show, if there are any
+    nearer  tests that states between a window's ends show as changed, if there are such states
     """
     if (drop := _judge_pair(change, profile)) is not None:
         return (), (drop,)
-    case = Case(change=change, profile=profile, nearer=shown)
+    case = Case(change=change, profile=profile, nearer=nearer)
     kept, drops = [], []
     for candidate in change.candidates:
         reason = _judge(case, candidate)

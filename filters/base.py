@@ -34,25 +34,16 @@ class PairChange(Protocol):
     def reason(self) -> Reason | None: ...
 
 
-class Shown(Protocol):
-    """Tests that nearer old states of a window show as changed, for the reason of the name."""
-
-    @property
-    def with_dependency(self) -> frozenset[TestMethod]: ...
-    @property
-    def with_source(self) -> frozenset[TestMethod]: ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class Case:
     """A pair's change under a profile: what filters of either kind judge by.
 
-    nearer  what the states between the ends show; None where the walk has none
+    nearer  tests that a state between the ends shows as changed; None where there is no such state
     """
 
     change: PairChange
     profile: Profile
-    nearer: Shown | None = None
+    nearer: frozenset[TestMethod] | None = None
 
     @cached_property
     def unchanged_by_lot(self) -> tuple[str, ...]:

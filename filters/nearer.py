@@ -1,7 +1,6 @@
 """In a window, changes that a nearer old state shows already: they belong to that pair.
 
-With a changed dependency the nearest state counts that shows one, else the nearest that shows the
-test and any source changed. All that is no changed or inserted test belongs to neighbours.
+All that is no changed or inserted test belongs to neighbours.
 """
 
 from __future__ import annotations
@@ -22,6 +21,4 @@ def _is_shown(case: Case, candidate: Candidate) -> bool:
     assert case.nearer is not None, 'asked of pairs with states between them'
     if candidate.change not in (Change.CHANGED, Change.INSERTED) or not case.change.source_changed:
         return True
-    if candidate.new in case.nearer.with_dependency:
-        return True
-    return not candidate.dependencies and candidate.new in case.nearer.with_source
+    return candidate.new in case.nearer

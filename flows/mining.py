@@ -7,6 +7,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 
 from coevo.cache import Cache
 from coevo.evidence import decide
@@ -22,6 +23,7 @@ from coevo.reasons import Reason
 from coevo.records import Drop
 from coevo.records import Pair
 from coevo.records import Stage
+from coevo.records import TestMethod
 from coevo.records import short_hash
 from coevo.results import Evaluation
 from coevo.results import Wanted
@@ -29,6 +31,7 @@ from coevo.tables import EnvironmentRow
 from coevo.tables import Segment
 from coevo.tables import TimingRow
 from filters import sieve
+from flows.holding import Holding
 from flows.rows import Judged
 from flows.rows import cell_rows
 from flows.rows import method_row
@@ -46,6 +49,7 @@ class Mine:
     profile: Profile
     sandbox: str
     cache: Cache = NO_CACHE
+    holding: Holding = field(default_factory=Holding)
 
 
 def segment_key(mine: Mine, pair: Pair) -> str:
@@ -71,7 +75,7 @@ def mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> 
 def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
     clock = Clock()
     change = diff(mine.repository, pair)
-    nearer = shown_nearer(mine.repository, pair) if pair.between else None
+    nearer = _nearer(mine, change, open_workshop) if pair.between else None
     kept, drops = sieve(change, mine.profile, nearer)
     wanted = [Wanted(method_id=method_id(pair, item), candidate=item) for item in kept]
     clock.lap('diff', 1)
@@ -96,6 +100,13 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
         environments=tuple(_environments(pair, tracked, workshop)) if workshop else (),
         timings=tuple(clock.rows(pair, evaluation)),
     )
+
+
+def _nearer(
+    mine: Mine, change: PairChange, open_workshop: Callable[[], Workshop]
+) -> frozenset[TestMethod]:
+    holds = mine.holding.asker(mine.repository, change.pair, open_workshop)
+    return shown_nearer(mine.repository, change, holds)
 
 
 def _unreadable(mine: Mine, pair: Pair, detail: str) -> Segment:

@@ -41,6 +41,26 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     return mined(repository, folder / 'store', walk=Walk.WINDOW)
 
 
+@pytest.fixture(scope='module')
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Mined:
+    """The second state's tests do not compile."""
+    folder = tmp_path_factory.mktemp('broken')
+    steps = [
+        {
+            'pom.xml': pom(),
+            **source('Till', PRICE.format(1)),
+            **junit('TillTest', 'sells: assertEquals(1, Till.price());'),
+        },
+        junit('TillTest', 'sells: Till.price();', 'again: Till.nothing();'),
+        {
+            **source('Till', PRICE.format(2)),
+            **junit('TillTest', 'sells: assertEquals(2, Till.price());'),
+        },
+    ]
+    repository = write(folder / 'repository', steps)
+    return mined(repository, folder / 'store', walk=Walk.WINDOW)
+
+
 def hours(window: Mined) -> dict[str, tuple[int, int]]:
     """The steps of each pair's ends."""
     ends = {}
@@ -77,3 +97,11 @@ def test_a_release_of_windows_is_sound(window: Mined, tmp_path: Path) -> None:
     snapshot = tmp_path / 'snapshot'
     publish(ReleaseOptions(store=window.store, snapshot=snapshot, month='2024-01'))
     assert list(verify(snapshot)) == []
+
+
+def test_a_state_that_does_not_compile_is_no_end(broken: Mined) -> None:
+    """The farther pair was dropped for what a state shows that Maven cannot even compile."""
+    ends = hours(broken)
+    found = [(ends[row.pair_id], row.label_by_module) for row in broken.methods]
+    assert ((0, 2), Label.UPDATE) in found
+    assert all(drop.reason != Reason.NEARER_STATE for drop in broken.drops if drop.stage == 'sieve')

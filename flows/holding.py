@@ -1,0 +1,42 @@
+"""Which states of a window can be the old end of a task: those whose own tests compile.
+
+A nearer state that cannot is no reason to drop what a farther one shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+
+from coevo.git import Repository
+from coevo.languages.base import Workshop
+from coevo.records import Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Each revision's module is asked once in a run, whichever pair is first to ask."""
+
+    _known: dict[tuple[str, str], bool] = field(default_factory=dict)
+
+    def asker(
+        self, repository: Repository, pair: Pair, open_workshop: Callable[[], Workshop]
+    ) -> Callable[[str, str], bool]:
+        """Answers for states between a pair's ends; they are built as old ends of the same new."""
+
+        def holds(rev: str, module: str) -> bool:
+            if (rev, module) not in self._known:
+                nearer = replace(pair, old=repository.commit(rev), between=())
+                self._known[rev, module] = _compiles(open_workshop(), nearer, module)
+            return self._known[rev, module]
+
+        return holds
+
+
+def _compiles(workshop: Workshop, pair: Pair, module: str) -> bool:
+    old, _ = workshop.build(pair)
+    if old.trouble(module) is not None:
+        return False
+    return workshop.compile(pair.old.rev, pair.old.rev, module).unit_ok

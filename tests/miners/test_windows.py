@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from coevo.git import Repository
+from coevo.records import Pair
+from coevo.records import Walk
+from miners.changes import diff
+from miners.windows import shown_nearer
+from tests import repos
+from tests.miners.pairs_of import MAIN
+from tests.miners.pairs_of import TEST
+
+FOO = 'class Foo {{ Foo() {{ x({0}); }} int go() {{ return {1}; }} private int by() {{ return {2}; }} }}'
+
+
+def nearer(folder: Path, *states: Mapping[str, str], broken: int | None = None) -> set[str]:
+    """The tests of (first, last) that states between show; one state does not hold."""
+    repo = repos.init(folder / 'repository')
+    revs = [
+        repos.commit(
+            repo,
+            str(number),
+            {
+                'pom.xml': '<project/>',
+                f'{MAIN}Foo.java': f'package p;\n{state["Foo"]}',
+                f'{TEST}FooTest.java': f'package p;\nclass FooTest {{ {state["tests"]} }}',
+            },
+        )
+        for number, state in enumerate(states)
+    ]
+    repository = Repository(repo / '.git')
+    first, *between, last = revs
+    pair = Pair(
+        repo='local/repository',
+        walk=Walk.WINDOW,
+        old=repository.commit(first),
+        new=repository.commit(last),
+        old_is_ancestor=True,
+        between=tuple(reversed(between)),
+    )
+
+    def holds(rev: str, module: str) -> bool:
+        assert module == '.'
+        return broken is None or rev != revs[broken]
+
+    return {test.test_method for test in shown_nearer(repository, diff(repository, pair), holds)}
+
+
+def state(foo: tuple[int, int, int], **bodies: str) -> dict[str, str]:
+    tests = ' '.join(f'@Test public void {name}() {{ {body} }}' for name, body in bodies.items())
+    return {'Foo': FOO.format(*foo), 'tests': tests}
+
+
+def test_a_state_shows_what_changed_together_since(tmp_path: Path) -> None:
+    states = [
+        state((1, 1, 1), m='new Foo().go();', n='new Foo().go();'),
+        state((1, 1, 1), m='new Foo().go();', n='twice(new Foo().go());'),
+        state((1, 2, 1), m='once(new Foo().go());', n='twice(new Foo().go());'),
+    ]
+    assert nearer(tmp_path, *states) == {'m'}
+
+
+def test_a_state_whose_tests_do_not_compile_shows_nothing(tmp_path: Path) -> None:
+    """The nearest state was always taken; published tasks leave out those that do not build."""
+    states = [
+        state((1, 1, 1), m='new Foo().go();'),
+        state((1, 1, 1), m='new Foo().went();'),
+        state((1, 2, 1), m='once(new Foo().go());'),
+    ]
+    assert nearer(tmp_path / 'a', *states) == {'m'}
+    assert nearer(tmp_path / 'b', *states, broken=1) == set()
+
+
+def test_new_and_changed_tests_are_sought_apart(tmp_path: Path) -> None:
+    """A test that is new since the old end was dropped where a nearer state shows it changed."""
+    states = [
+        state((1, 1, 1)),
+        state((1, 1, 1), m='new Foo().go();'),
+        state((1, 2, 1), m='once(new Foo().go());'),
+    ]
+    assert nearer(tmp_path, *states) == set()
+
+
+def test_constructors_and_private_methods_are_no_dependencies_here(tmp_path: Path) -> None:
+    """Published dependencies are methods that the test calls."""
+    states = [
+        state((1, 1, 1), m='new Foo().go(); by();'),
+        state((1, 2, 1), m='new Foo().go(); by();'),
+        state((2, 2, 2), m='once(new Foo().go()); by();'),
+    ]
+    assert nearer(tmp_path, *states) == set()
+
+
+def test_without_a_changed_method_any_source_counts(tmp_path: Path) -> None:
+    states = [
+        state((1, 1, 1), m='new Foo();'),
+        state((1, 1, 2), m='new Foo();'),
+        state((1, 1, 3), m='once(new Foo());'),
+    ]
+    assert nearer(tmp_path, *states) == {'m'}
