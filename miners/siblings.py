@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from itertools import chain
 from itertools import islice
+from itertools import takewhile
 from itertools import zip_longest
 from pathlib import PurePosixPath
 
@@ -53,4 +54,4 @@ def siblings(
 
 def _shared_folders(path: str, other: str) -> int:
     pairs = zip(PurePosixPath(path).parent.parts, PurePosixPath(other).parent.parts, strict=False)
-    return next((number for number, (one, two) in enumerate(pairs) if one != two), 99)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
