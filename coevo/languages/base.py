@@ -114,6 +114,7 @@ class Checked:
 
     signature: str | None
     digest: str | None
+    cpu_seconds: float = 0.0  # its share of what all variants took
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,7 +102,11 @@ class CodeEditor:
         result = self._ask([[place] for place in places], javac, keep=False)
         if not isinstance(result, Died):
             for one in result.checked:
-                yield Checked(signature=one['signature'], digest=one['bytecode'])
+                yield Checked(
+                    signature=one['signature'],
+                    digest=one['bytecode'],
+                    cpu_seconds=result.cpu_seconds / len(places),
+                )
         elif len(places) == 1:
             yield Checked(signature=compiler_died(result), digest=None)
         else:
