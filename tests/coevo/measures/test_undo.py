@@ -10,11 +10,10 @@ from coevo.git import Repository
 from coevo.measures.counterparts import counterpart
 from coevo.measures.counterparts import declared
 from coevo.measures.undo import undone
-from coevo.records import Dependency
-from coevo.records import Pair
 from coevo.records import Revised
-from coevo.records import Walk
 from coevo.syntax import parse
+from tests.coevo.measures.shop import dependency
+from tests.coevo.measures.shop import pair_of
 from tests.repos import commit
 from tests.repos import init
 
@@ -68,38 +67,16 @@ def undo(
     repo = init(folder)
     revs = [commit(repo, 'x', step) for step in files]
     repository = Repository(repo / '.git')
-    pair = Pair(
-        repo='local/shop',
-        walk=Walk.PARENTS,
-        old=repository.commit(revs[0]),
-        new=repository.commit(revs[1]),
-        old_is_ancestor=True,
-    )
-    dependency = of_method(files[0 if revised is Revised.REMOVED else 1], name, revised)
-    known, other = declared(repository, pair, dependency), counterpart(repository, pair, dependency)
+    pair = pair_of(repository, *revs)
+    at = files[0 if revised is Revised.REMOVED else 1]
+    ((path, text),) = ((path, text) for path, text in at.items() if text is not None)
+    changed = dependency(path, text, name, revised)
+    known, other = declared(repository, pair, changed), counterpart(repository, pair, changed)
     assert known is not None
     if revised is Revised.REMOVED:
         assert other is not None
         return undone(revised, known, other).decode()
     return undone(revised, other, known).decode()
-
-
-def of_method(files: dict[str, str | None], name: str, revised: Revised) -> Dependency:
-    members = [
-        (path, member)
-        for path, text in files.items()
-        for type_ in parse((text or '').encode()).types
-        for member in type_.members
-    ]
-    ((path, member),) = ((path, member) for path, member in members if member.name == name)
-    return Dependency(
-        declaration=member.declaration,
-        file=path,
-        start_line=member.start_line,
-        end_line=member.end_line,
-        revised=revised,
-        rank=1,
-    )
 
 
 def test_a_modified_method_gets_its_old_text_and_imports(tmp_path: Path) -> None:

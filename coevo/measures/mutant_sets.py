@@ -1,0 +1,150 @@
+"""Which mutants a test is run against: drawn by lot from those that compile, and all accounted for.
+
+TestEvo-Bench, A.5. What compiles is said by javac on the module's class path, not by the tool's own
+check. The lot of a mutant is its id, a hash of the pair, the file and its text: the same on every
+machine, and the same for all tests of a pair, which therefore share mutants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+
+from coevo.languages.base import Checked
+from coevo.measures.bench import Bench
+from coevo.measures.bench import module_of
+from coevo.measures.universal_mutator import Mutant
+from coevo.measures.universal_mutator import mutants_of
+from coevo.records import short_hash
+
+CAP = 10
+"""Mutants kept of a file, for each test (TestEvo-Bench, A.5)."""
+CHECKED = 400
+"""Mutants of a file, for each test, that the compiler is asked about: the first by lot."""
+_ORIGINAL = ''  # stands for the id of the file as it is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnMutant:
+    """equal_byte_code: as the original's, or as that of a mutant that comes before it by lot."""
+
+    mutant_id: str
+    file: str
+    mutant: Mutant
+    equal_byte_code: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MutantSet:
+    """What became of the mutants that a tool emitted for a test.
+
+    emitted = len(kept) + compile_failed + redundant + capped_out + not_checked
+    """
+
+    emitted: int = 0
+    compile_failed: int = 0
+    redundant: int = 0
+    capped_out: int = 0
+    not_checked: int = 0
+    kept: tuple[DrawnMutant, ...] = ()
+
+
+def joined(sets: Iterable[MutantSet]) -> MutantSet:
+    """The set of several files."""
+    found = list(sets)
+    return MutantSet(
+        emitted=sum(one.emitted for one in found),
+        compile_failed=sum(one.compile_failed for one in found),
+        redundant=sum(one.redundant for one in found),
+        capped_out=sum(one.capped_out for one in found),
+        not_checked=sum(one.not_checked for one in found),
+        kept=tuple(mutant for one in found for mutant in one.kept),
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class FileMutants:
+    """All mutants of a file that any test of a pair may need, by lot; checked when first asked."""
+
+    path: str
+    module: str
+    source: bytes
+    emitted: Sequence[DrawnMutant]
+    _checked: dict[str, Checked] = field(default_factory=dict)
+
+    def drawn(self, bench: Bench, lines: Collection[int]) -> MutantSet | None:
+        """The set for the lines of one test; None where not even the file itself compiles here."""
+        emitted = [one for one in self.emitted if one.mutant.line in lines]
+        unique = list({one.mutant_id: one for one in emitted[::-1]}.values())[::-1]
+        asked = unique[:CHECKED]
+        self._check(bench, asked)
+        if asked and self._checked[_ORIGINAL].signature is not None:
+            return None
+        valid = [one for one in asked if self._checked[one.mutant_id].signature is None]
+        return MutantSet(
+            emitted=len(emitted),
+            compile_failed=len(asked) - len(valid),
+            redundant=len(emitted) - len(unique),
+            capped_out=max(0, len(valid) - CAP),
+            not_checked=len(unique) - len(asked),
+            kept=self._kept(valid),
+        )
+
+    def _kept(self, valid: Sequence[DrawnMutant]) -> tuple[DrawnMutant, ...]:
+        seen = {self._checked[_ORIGINAL].digest} if valid else set()
+        kept = []
+        for one in valid[:CAP]:
+            digest = self._checked[one.mutant_id].digest
+            kept.append(
+                DrawnMutant(
+                    mutant_id=one.mutant_id,
+                    file=one.file,
+                    mutant=one.mutant,
+                    equal_byte_code=digest in seen,
+                )
+            )
+            seen.add(digest)
+        return tuple(kept)
+
+    def _check(self, bench: Bench, asked: Sequence[DrawnMutant]) -> None:
+        """Ask the compiler about those that it was not asked about, and about the original."""
+        new = [one for one in asked if one.mutant_id not in self._checked]
+        texts = {one.mutant_id: one.mutant.applied(self.source) for one in new}
+        if texts and not self._checked:
+            texts = {_ORIGINAL: self.source, **texts}
+        if texts:
+            rev = bench.pair.new.rev
+            answers = bench.workshop.check_sources(
+                rev, self.module, self.path, list(texts.values())
+            )
+            bench.cpu_seconds += sum(answer.cpu_seconds for answer in answers)
+            self._checked.update(zip(texts, answers, strict=True))
+
+
+def file_mutants(bench: Bench, path: str, lines: Collection[int]) -> FileMutants | None:
+    """The mutants of some lines of a file at new; None where no module that was built has it.
+
+    OutOfTime where the tool does not end.
+    """
+    entry = bench.repository.tree(bench.pair.new.rev).get(path)
+    module = module_of(bench.build.modules, path)
+    if entry is None or module is None or bench.build.trouble(module):
+        return None
+    source = bench.repository.blob(entry.oid)
+    drawn = [_drawn(bench, path, source, mutant) for mutant in mutants_of(source, lines)]
+    return FileMutants(
+        path=path,
+        module=module,
+        source=source,
+        emitted=sorted(drawn, key=lambda one: (one.mutant_id, one.mutant.line)),
+    )
+
+
+def _drawn(bench: Bench, path: str, source: bytes, mutant: Mutant) -> DrawnMutant:
+    text = mutant.applied(source).decode(errors='surrogateescape')
+    return DrawnMutant(
+        mutant_id=short_hash(bench.pair.pair_id, path, text), file=path, mutant=mutant
+    )

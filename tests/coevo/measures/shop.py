@@ -1,0 +1,125 @@
+"""A pair that changes a shop, its gold tests, and a bench to measure them on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from contextlib import contextmanager
+from pathlib import Path
+
+from coevo.git import Repository
+from coevo.languages.java_maven import PairWorkshop
+from coevo.languages.java_maven import Site
+from coevo.languages.java_maven import Yards
+from coevo.measures.bench import Bench
+from coevo.measures.bench import GoldTest
+from coevo.records import Dependency
+from coevo.records import Pair
+from coevo.records import Revised
+from coevo.records import TestMethod
+from coevo.records import Walk
+from coevo.syntax import parse
+from tests.projects import junit
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+from tests.repos import git
+
+PATH = 'src/main/java/shop/Shop.java'
+OLD = """\
+    public int price(int n) {
+        return n;
+    }
+    public int sum() {
+        return seven();
+    }
+    public int seven() {
+        return 7;
+    }
+    public String toString() {
+        return "shop";
+    }
+"""
+NEW = """\
+    public int price(int n) {
+        int sum = n + n;
+        if (n < 0) {
+            return 0 + 0;
+        }
+        return sum;
+    }
+    public int sum() {
+        return 7;
+    }
+    public int tax() {
+        return price(1) - 1;
+    }
+"""
+TESTS = (
+    'strong: assertEquals(4, new Shop().price(2)); assertEquals(0, new Shop().price(-2));',
+    'weak: new Shop().price(2); new Shop().price(-2);',
+    'taxes: assertEquals(1, new Shop().tax());',
+    'names: assertNotEquals("shop", new Shop().toString());',
+    'sums: assertEquals(7, new Shop().sum());',
+    'fails: fail();',
+)
+
+
+def pair_of(repository: Repository, old: str, new: str) -> Pair:
+    return Pair(
+        repo='local/shop',
+        walk=Walk.PARENTS,
+        old=repository.commit(old),
+        new=repository.commit(new),
+        old_is_ancestor=True,
+    )
+
+
+def dependency(path: str, text: str, name: str, revised: Revised) -> Dependency:
+    """A method of a file by its name, as the diff would name it."""
+    members = [member for type_ in parse(text.encode()).types for member in type_.members]
+    (member,) = (member for member in members if member.name == name)
+    return Dependency(
+        declaration=member.declaration,
+        file=path,
+        start_line=member.start_line,
+        end_line=member.end_line,
+        revised=revised,
+        rank=1,
+    )
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Bench]:
+    """A bench for the pair, with both ends built."""
+    steps = [
+        {'pom.xml': pom(), **source('Shop', OLD)},
+        {**source('Shop', NEW), **junit('ShopTest', *TESTS)},
+    ]
+    root = write(folder / 'repository', steps)
+    repository = Repository(root / '.git')
+    old, new = git(root, 'rev-list', '--reverse', 'HEAD').split()
+    with ExitStack() as stack:
+        workshop = PairWorkshop(Yards(Site(repository, sandbox='bubblewrap', stack=stack)))
+        stack.callback(workshop.close)
+        pair = pair_of(repository, old, new)
+        assert workshop.build(pair)[1].summary == 'built'
+        yield Bench(workshop=workshop, repository=repository, pair=pair, budget=1000.0)
+
+
+def gold(name: str, **revised: Revised) -> GoldTest:
+    """A test of the shop with the methods that it depends on, and what the pair did to each."""
+    old, new = source('Shop', OLD)[PATH], source('Shop', NEW)[PATH]
+    return GoldTest(
+        method_id=name,
+        method=TestMethod(
+            module='.',
+            test_file='src/test/java/shop/ShopTest.java',
+            test_class='shop.ShopTest',
+            test_method=name,
+        ),
+        dependencies=tuple(
+            dependency(PATH, old if how is Revised.REMOVED else new, method, how)
+            for method, how in revised.items()
+        ),
+    )

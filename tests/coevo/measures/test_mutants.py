@@ -1,0 +1,173 @@
+"""Mutants of the lines that a pair added, made, compiled and run for real."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from coevo.measures.bench import Bench
+from coevo.measures.bench import module_of
+from coevo.measures.mutant_sets import CAP
+from coevo.measures.mutants import MutantMeasures
+from coevo.measures.mutants import measure_mutants
+from coevo.measures.mutants import mutable_lines
+from coevo.quality import MutantRow
+from coevo.quality import Mutation
+from coevo.records import Outcome
+from coevo.records import Revised
+from tests.coevo.measures.shop import NEW
+from tests.coevo.measures.shop import PATH
+from tests.coevo.measures.shop import gold
+from tests.coevo.measures.shop import opened
+from tests.projects import source
+
+pytestmark = pytest.mark.jvm
+
+TEXT = source('Shop', NEW)[PATH]
+STRONG = gold('strong', price=Revised.MODIFIED)
+WEAK = gold('weak', price=Revised.MODIFIED, toString=Revised.REMOVED)
+# Two methods of one file, which share its ten mutants.
+TAXES = gold('taxes', price=Revised.MODIFIED, tax=Revised.INSERTED)
+# What javac makes of these is what it makes of `return 0 + 0;`.
+ZEROS = ('return 0 - 0;', 'return 0 * 0;')
+FAILS = gold('fails', price=Revised.MODIFIED)
+
+
+@pytest.fixture(scope='module')
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with opened(tmp_path_factory.mktemp('shop')) as bench:
+        yield bench
+
+
+@pytest.fixture(scope='module')
+def measured(bench: Bench) -> MutantMeasures:
+    return measure_mutants(bench, [STRONG, WEAK, TAXES, FAILS])
+
+
+def rows(measured: MutantMeasures, name: str) -> list[MutantRow]:
+    return [row for row in measured.rows if row.method_id == name]
+
+
+def counts(measured: MutantMeasures, name: str) -> Mutation:
+    found = measured.mutations[name]
+    assert found is not None
+    return found
+
+
+def line_of(text: str) -> int:
+    return next(n for n, line in enumerate(TEXT.splitlines(), 1) if text in line)
+
+
+def test_only_added_lines_of_dependencies_are_mutated(bench: Bench) -> None:
+    first, last = line_of('int sum = n + n'), line_of('return sum;')
+
+    lines = mutable_lines(bench, STRONG)[PATH]
+
+    # The signature and the closing brace stood there before; which brace is the diff's to say.
+    assert set(range(first, last + 1)) - lines <= {last - 1}
+    assert not lines & {line_of('price(int n)'), line_of('return 7;'), line_of('return price(1)')}
+    assert line_of('return price(1)') in mutable_lines(bench, TAXES)[PATH]
+
+
+@pytest.mark.parametrize('name', ['strong', 'weak', 'taxes', 'fails'])
+def test_no_mutant_is_lost(measured: MutantMeasures, name: str) -> None:
+    found = counts(measured, name)
+
+    told = found.count + found.compile_failed + found.redundant + found.capped_out
+    assert found.emitted == told + found.not_checked
+    assert found.count == len(rows(measured, name)) == CAP
+    assert found.compile_failed > 0
+    assert found.capped_out > 0
+    assert found.equal_byte_code == sum(row.equal_byte_code for row in rows(measured, name))
+
+
+def test_the_cap_is_shared_by_methods_of_a_file(bench: Bench, measured: MutantMeasures) -> None:
+    lines = mutable_lines(bench, TAXES)[PATH]
+
+    assert {row.line for row in rows(measured, 'taxes')} <= lines
+    assert counts(measured, 'taxes').emitted > counts(measured, 'strong').emitted
+
+
+def test_tests_of_the_same_lines_have_the_same_mutants(measured: MutantMeasures) -> None:
+    ids = [[row.mutant_id for row in rows(measured, name)] for name in ('strong', 'weak')]
+
+    assert ids[0] == ids[1]
+    assert len(set(ids[0])) == CAP
+
+
+def test_a_test_that_asserts_kills_what_one_that_does_not_lets_live(
+    measured: MutantMeasures,
+) -> None:
+    strong, weak = counts(measured, 'strong'), counts(measured, 'weak')
+
+    assert strong.killed is not None
+    assert weak.killed is not None
+    assert weak.killed < strong.killed
+    assert strong.score == strong.killed / CAP
+    for row in rows(measured, 'strong'):
+        assert row.killed is (row.outcome is not Outcome.PASS)
+        assert (row.signature is None) is (row.outcome is Outcome.PASS)
+    killers = {row.signature for row in rows(measured, 'strong') if row.killed}
+    assert any(signature and 'ShopTest' in signature for signature in killers)
+
+
+def test_what_has_the_original_byte_code_is_never_killed(measured: MutantMeasures) -> None:
+    folded = [row for row in rows(measured, 'strong') if row.mutated.strip() in ZEROS]
+
+    assert folded
+    assert all(row.equal_byte_code and not row.killed for row in folded)
+    assert counts(measured, 'strong').equal_byte_code < CAP
+
+
+def test_a_test_that_does_not_pass_by_itself_is_not_measured(measured: MutantMeasures) -> None:
+    assert counts(measured, 'fails').killed is None
+    assert counts(measured, 'fails').score is None
+    assert {row.killed for row in rows(measured, 'fails')} == {None}
+
+
+def test_a_spent_budget_leaves_mutants_that_were_not_run(bench: Bench) -> None:
+    poor = dataclasses.replace(bench, budget=0.0, cpu_seconds=0.0)
+
+    measured = measure_mutants(poor, [STRONG])
+
+    assert counts(measured, 'strong').not_run == CAP
+    assert counts(measured, 'strong').score is None
+    assert poor.cpu_seconds > 0  # what the compiler took for its checks
+    assert {row.outcome for row in measured.rows} == {None}
+
+
+def test_two_runs_are_equal(bench: Bench, measured: MutantMeasures) -> None:
+    again = measure_mutants(dataclasses.replace(bench, cpu_seconds=0.0), [STRONG])
+
+    assert list(again.rows) == rows(measured, 'strong')
+
+
+def test_a_test_without_mutable_lines_has_no_mutants(bench: Bench) -> None:
+    measured = measure_mutants(bench, [gold('names', toString=Revised.REMOVED)])
+
+    assert counts(measured, 'names').emitted == counts(measured, 'names').killed == 0
+    assert measured.rows == ()
+
+
+def test_an_endless_mutant_is_killed_with_all_its_processes(bench: Bench) -> None:
+    loop = 'int sum = n + n; while (sum == n + n) { n = n + 0; }'
+    text = TEXT.replace('int sum = n + n;', loop).encode()
+    compiled = bench.compile('.', (PATH, text))
+    before = {process.pid for process in psutil.Process().children(recursive=True)}
+
+    verdict = bench.run(compiled, STRONG.method, 10.0)
+
+    assert verdict.outcome is Outcome.TIMEOUT
+    assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
+
+
+def test_a_file_belongs_to_the_innermost_module() -> None:
+    modules = ['.', 'core', 'core/api']
+
+    assert module_of(modules, 'core/api/src/A.java') == 'core/api'
+    assert module_of(modules, 'core/apis/A.java') == 'core'
+    assert module_of(modules, 'src/A.java') == '.'
+    assert module_of(['core'], 'src/A.java') is None
