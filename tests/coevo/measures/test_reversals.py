@@ -1,0 +1,82 @@
+"""Each changed method undone alone on the new code, and the gold tests run for real."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+
+from coevo.measures.bench import Bench
+from coevo.measures.reversals import measure_reversals
+from coevo.quality import ReversalRow
+from coevo.quality import ReversalStatus
+from coevo.records import Outcome
+from coevo.records import Revised
+from tests.coevo.measures.shop import gold
+from tests.coevo.measures.shop import opened
+
+pytestmark = pytest.mark.jvm
+
+CHANGES = {
+    'price': Revised.MODIFIED,
+    'sum': Revised.MODIFIED,
+    'tax': Revised.INSERTED,
+    'toString': Revised.REMOVED,
+}
+NAMES = ('strong', 'weak', 'taxes', 'names')
+TESTS = [gold(name, **CHANGES) for name in NAMES]
+
+
+@pytest.fixture(scope='module')
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with opened(tmp_path_factory.mktemp('shop')) as bench:
+        yield bench
+
+
+@pytest.fixture(scope='module')
+def found(bench: Bench) -> dict[tuple[str, str], ReversalRow]:
+    rows = measure_reversals(bench, [*TESTS, gold('fails', **CHANGES)])
+    return {(row.method_id, row.declaration.split('(')[0].split()[-1]): row for row in rows}
+
+
+def test_every_test_that_passes_is_asked_for_every_declaration(
+    found: dict[tuple[str, str], ReversalRow],
+) -> None:
+    assert sorted(found) == sorted((test, method) for test in NAMES for method in CHANGES)
+
+
+@pytest.mark.parametrize(
+    ('test', 'method', 'status', 'outcome'),
+    [
+        ('strong', 'price', ReversalStatus.DETECTED, Outcome.FAIL),
+        ('weak', 'price', ReversalStatus.UNDETECTED, Outcome.PASS),
+        ('taxes', 'price', ReversalStatus.DETECTED, Outcome.FAIL),
+        ('taxes', 'tax', ReversalStatus.DETECTED, Outcome.COMPILE_ERROR),
+        ('strong', 'tax', ReversalStatus.UNDETECTED, Outcome.PASS),
+        ('names', 'toString', ReversalStatus.DETECTED, Outcome.FAIL),
+        ('strong', 'toString', ReversalStatus.UNDETECTED, Outcome.PASS),
+        ('strong', 'sum', ReversalStatus.DOES_NOT_COMPILE, Outcome.COMPILE_ERROR),
+    ],
+)
+def test_what_a_test_notices(
+    found: dict[tuple[str, str], ReversalRow],
+    test: str,
+    method: str,
+    status: ReversalStatus,
+    outcome: Outcome,
+) -> None:
+    row = found[test, method]
+
+    assert (row.status, row.outcome) == (status, outcome)
+    assert row.revised is CHANGES[method]
+    assert (row.signature is None) is (outcome is Outcome.PASS)
+
+
+def test_a_spent_budget_leaves_declarations_that_were_not_run(bench: Bench) -> None:
+    poor = dataclasses.replace(bench, budget=0.0, cpu_seconds=0.0)
+
+    rows = measure_reversals(poor, TESTS[:1])
+
+    assert {(row.status, row.outcome) for row in rows} == {(ReversalStatus.NOT_RUN, None)}
+    assert len(rows) == len(CHANGES)
