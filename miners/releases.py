@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from datetime import timedelta
 
 from coevo.errors import Fatal
 from coevo.git import Repository
@@ -16,6 +17,10 @@ _TAGS = 'refs/tags/'
 _VERSION = re.compile(
     r'(?:^|[^\d.])(?P<numbers>\d+(?:[._]\d+)*)(?:[._-](?:final|ga|release))?$', re.IGNORECASE
 )
+
+# What was committed before a date is often released soon after it: versions of published tasks are
+# up to 26 days younger than the newest commit that was asked for.
+_LAG = timedelta(days=31)
 
 # Numbers from here on are years or days, which say nothing of what came after what else.
 _NO_VERSION = 1900
@@ -31,11 +36,15 @@ class _Release:
 
 
 def latest_release(repository: Repository, until: datetime | None = None) -> str | None:
-    """The tag of the highest version that is no pre-release, at a commit no later than `until`.
+    """The tag of the highest version that is no pre-release, released a month after `until` at most.
 
     Tags that are named by dates count only where there are no others. None if no tag has a version.
     """
-    found = [release for release in _releases(repository) if until is None or release.date <= until]
+    found = [
+        release
+        for release in _releases(repository)
+        if until is None or release.date - _LAG <= until
+    ]
     versions = [release for release in found if release.numbers[0] < _NO_VERSION]
     return max(versions or found).ref if found else None
 

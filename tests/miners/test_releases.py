@@ -42,11 +42,15 @@ def test_the_highest_version_that_is_no_pre_release(
     assert latest_release(repository) == (latest and f'refs/tags/{latest}')
 
 
-def test_no_release_after_the_cutoff_counts(tmp_path: Path) -> None:
+def test_a_release_soon_after_the_cutoff_counts(tmp_path: Path) -> None:
+    """It takes in what was committed before; only the release before it was taken."""
     repository = tagged(tmp_path, '1.0', '1.1', '1.2')
-    until = datetime(2020, 1, 2, tzinfo=UTC)
-    assert latest_release(repository, until) == 'refs/tags/1.1'
-    assert latest_release(repository, datetime(2019, 1, 1, tzinfo=UTC)) is None
+    for until, latest in (
+        (datetime(2020, 1, 3, tzinfo=UTC), 'refs/tags/1.2'),
+        (datetime(2019, 12, 2, tzinfo=UTC), 'refs/tags/1.1'),
+        (datetime(2019, 11, 1, tzinfo=UTC), None),
+    ):
+        assert latest_release(repository, until) == latest
 
 
 def test_a_tag_of_something_that_is_no_commit_is_passed_over(tmp_path: Path) -> None:
