@@ -53,6 +53,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     query.add_argument('--format', choices=('table', 'csv', 'json', 'parquet'), default='table')
     query.add_argument('--out', type=Path, metavar='FILE')
     query.set_defaults(run=_query)
+    _add_identification(verbs)
     verify = verbs.add_parser('verify', help='check a snapshot; status 1 if anything is off')
     verify.add_argument('snapshot', type=Path)
     verify.set_defaults(run=_verify)
@@ -63,6 +64,25 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     doctor = verbs.add_parser('doctor', help='say what is installed and what to do about the rest')
     doctor.set_defaults(run=_doctor)
     return top
+
+
+def _add_identification(verbs: argparse._SubParsersAction[Parser]) -> None:
+    study = verbs.add_parser(
+        'identification', help='count and export the label sets of test-update identification'
+    )
+    study.add_argument('snapshot', type=Path)
+    study.add_argument('--after', metavar='DATE', help='only what was public later than DATE')
+    study.add_argument('--walk', choices=('parents', 'first-parent', 'states', 'window'))
+    study.add_argument('--export', type=Path, metavar='DIR', help='write both label sets there')
+    study.add_argument('--format', choices=('parquet', 'csv'), default='parquet')
+    study.add_argument(
+        '--split',
+        default='80/10/10',
+        metavar='PERCENT',
+        help='of repositories, for training, validation and test (80/10/10)',
+    )
+    study.add_argument('--seed', type=int, default=0, metavar='N')
+    study.set_defaults(run=_identification)
 
 
 def _add_pipeline(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]) -> None:
@@ -96,6 +116,24 @@ def _query(arguments: argparse.Namespace) -> int:
         out=arguments.out,
     )
     query(arguments.snapshot, question)
+    return 0
+
+
+def _identification(arguments: argparse.Namespace) -> int:
+    from coevo.identification import Study
+    from coevo.identification import identify
+    from coevo.identification import parse_split
+    from coevo.records import Walk
+
+    study = Study(
+        after=arguments.after,
+        walk=Walk(arguments.walk or Walk.PARENTS),
+        export=arguments.export,
+        format=arguments.format,
+        split=parse_split(arguments.split),
+        seed=arguments.seed,
+    )
+    identify(arguments.snapshot, study)
     return 0
 
 

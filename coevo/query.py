@@ -57,10 +57,10 @@ def query(path: Path, question: Question) -> None:
     """Print or write the answer; what a cutoff left out is said on standard error."""
     if question.format == 'parquet' and question.out is None:
         raise Fatal('Parquet is not for a terminal: say where to write it with --out FILE')
-    conditions = dict(_conditions(question))
+    limits = dict(conditions(question.after, question.track))
     for line in left_out(path, question.after) if question.after else ():
         print(line, file=sys.stderr)
-    connection = snapshot.connect(path, conditions)
+    connection = snapshot.connect(path, limits)
     lock(connection, path)
     sql = SUMMARY if question.sql is None else question.sql
     answer = ask(connection, sql, question.format)
@@ -113,18 +113,15 @@ def left_out(path: Path, after: str) -> Iterator[str]:
         )
 
 
-def _conditions(question: Question) -> Iterator[tuple[str, str]]:
+def conditions(after: str | None, track: str | None = None) -> Iterator[tuple[str, str]]:
     """What limits each view, in an order in which a condition names earlier views only."""
-    if question.after is None and question.track is None:
+    if after is None and track is None:
         return
-    track = f'track = {snapshot.quoted(question.track)}' if question.track else 'true'
-    later = {
-        table: _later(columns, question.after) if question.after else 'true'
-        for table, columns in DATES.items()
-    }
-    yield 'methods', f'{later["methods"]} AND {track}'
-    yield 'tasks', f'{later["tasks"]} AND {track}'
-    with_track = _in('methods', 'pair_id', 'walk') if question.track else 'true'
+    of_track = f'track = {snapshot.quoted(track)}' if track else 'true'
+    later = {table: _later(columns, after) if after else 'true' for table, columns in DATES.items()}
+    yield 'methods', f'{later["methods"]} AND {of_track}'
+    yield 'tasks', f'{later["tasks"]} AND {of_track}'
+    with_track = _in('methods', 'pair_id', 'walk') if track else 'true'
     yield 'pairs', f'{later["pairs"]} AND {with_track}'
     for table in OF_METHODS:
         yield table, _in('methods', 'method_id', 'walk')

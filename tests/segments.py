@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from datetime import UTC
 from datetime import datetime
 from datetime import timedelta
 from typing import Any
+from typing import TypeVar
 
+from coevo import codec
 from coevo.labels import TRACKS
 from coevo.labels import deciding_cells
 from coevo.labels import label
@@ -43,6 +46,8 @@ from coevo.tables import RepositoryRow
 from coevo.tables import Segment
 from coevo.tables import TimingRow
 from coevo.walks import WalkRecord
+
+Moved = TypeVar('Moved', Segment, WalkRecord)
 
 REPO = 'example/ferry'
 START = datetime(2024, 1, 1, 12, tzinfo=UTC)
@@ -364,3 +369,24 @@ def _cell_columns(cells: Mapping[Cell, Outcome]) -> dict[str, Any]:
             f'{cell}_signature': f'{outcome}: here' if outcome in (F, E, C) else None,
         }
     return columns
+
+
+def fill_elsewhere(store: Store, repo: str, *found: Segment, head: int = 9) -> None:
+    """Mine these segments into the store as pairs of another repository."""
+    partition = Partition(repo=repo, language='java', walk=Walk.PARENTS)
+    numbers = [next(n for n in range(head) if pair_id(n) == one.pair.pair_id) for one in found]
+    with store.lock(partition):
+        store.write_walk(partition, _moved(WalkRecord, walk(*numbers), repo, numbers))
+        for one in found:
+            store.write(partition, _moved(Segment, one, repo, numbers))
+        store.compact(partition)
+
+
+def _moved(record: type[Moved], found: Moved, repo: str, numbers: Iterable[int]) -> Moved:
+    """The same in another repository, whose pairs and methods have other ids."""
+    text = codec.encode(found).decode().replace(f'"{REPO}"', f'"{repo}"')
+    for number in numbers:
+        text = text.replace(pair_id(number), short_hash(repo, 'java', rev(number - 1), rev(number)))
+    for row in found.methods if isinstance(found, Segment) else ():
+        text = text.replace(row.method_id, short_hash(repo, row.method_id))
+    return codec.decode(record, text.encode())

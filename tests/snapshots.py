@@ -57,11 +57,11 @@ def date(rows: Rows) -> Sequence[MethodRow]:
 def build(rows: Rows) -> Built:
     """A task for each pair, track and file."""
     pairs = {pair.pair_id: pair for pair in rows.pairs}
-    groups: dict[tuple[str, str], list[MethodRow]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[MethodRow]] = defaultdict(list)
     for row in rows.methods:
         if row.track is not None:
-            groups[row.pair_id, row.track].append(row)
-    tasks = [_task(members, pairs[pair_id]) for (pair_id, _), members in groups.items()]
+            groups[row.pair_id, row.track, row.test_file].append(row)
+    tasks = [_task(members, pairs[pair_id]) for (pair_id, _, _), members in groups.items()]
     ids = {(method_id, task.walk): task.task_id for task in tasks for method_id in task.method_ids}
     return tasks, ids, ()
 

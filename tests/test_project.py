@@ -69,7 +69,13 @@ def test_the_wheel_holds_the_core_alone(wheel: Path) -> None:
     names = run(BIN / 'python', '-m', 'zipfile', '-l', wheel).splitlines()[1:]
     tops = {line.split('/')[0] for line in names}
     assert tops == {'coevo', 'coevo-0.1.0.dist-info'}
-    for needed in ('coevo/profiles.toml', 'coevo/jvm/pins.toml', 'coevo/jvm/worker/Worker.java'):
+    for needed in (
+        'coevo/profiles.toml',
+        'coevo/licences.toml',
+        'coevo/queries/identification.sql',
+        'coevo/jvm/pins.toml',
+        'coevo/jvm/worker/Worker.java',
+    ):
         assert any(line.startswith(needed) for line in names), needed
 
 
@@ -82,7 +88,7 @@ def test_the_wheel_works_alone(alone: Path, tmp_path: Path) -> None:
     assert {name for name in outside if not name.startswith('_')} <= {'coevo', *CORE}
 
 
-@pytest.mark.parametrize('verb', ['query', 'verify', 'show'])
+@pytest.mark.parametrize('verb', ['query', 'verify', 'show', 'identification'])
 def test_what_reads_a_snapshot_needs_no_more_than_the_wheel(
     alone: Path, tmp_path: Path, verb: str
 ) -> None:

@@ -1,0 +1,130 @@
+"""`coevo identification`: the label sets of test-update identification, counted and exported.
+
+What is what stands in `queries/identification.sql` (TestEvo-Bench, appendix C).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coevo import durable
+from coevo import presentation
+from coevo import snapshot
+from coevo.errors import Fatal
+from coevo.query import conditions
+from coevo.query import left_out
+from coevo.records import Walk
+
+if TYPE_CHECKING:
+    import duckdb
+
+LABELLINGS = ('static', 'dynamic')
+SPLITS = ('train', 'validation', 'test')
+
+# A task is what one label makes of one test file in one pair, as the paper counts them.
+COUNTS = """\
+SELECT labelling, class, count(DISTINCT repo) AS repositories,
+    count(DISTINCT (pair_id, test_file, label)) AS tasks, count(*) AS methods
+FROM (
+    UNPIVOT identification ON static, dynamic, left_out INTO NAME labelling VALUE class)
+GROUP BY labelling, class
+ORDER BY list_position(['static', 'dynamic', 'left_out'], labelling), class = 'negative', class"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """What is asked for.
+
+    after   a cutoff, as `coevo query` takes it
+    export  a new folder for both label sets
+    format  of what is exported: parquet or csv
+    split   percent of repositories for training, validation and test
+    seed    chooses which repositories; the same seed never moves one
+    """
+
+    after: str | None = None
+    walk: Walk = Walk.PARENTS
+    export: Path | None = None
+    format: str = 'parquet'
+    split: tuple[int, int, int] = (80, 10, 10)
+    seed: int = 0
+
+
+def identify(path: Path, study: Study) -> None:
+    """Print how many methods, tasks and repositories each class has; write the label sets."""
+    if study.export is not None and study.export.exists():
+        raise Fatal(f'{study.export} is there already: name a new folder')
+    for line in left_out(path, study.after) if study.after else ():
+        print(line, file=sys.stderr)
+    connection = labelled(path, study)
+    sys.stdout.write(presentation.render(connection.sql(COUNTS), 'table').decode())
+    if study.export is not None:
+        _export(connection, study, study.export)
+
+
+def labelled(path: Path, study: Study) -> duckdb.DuckDBPyConnection:
+    """A connection to a snapshot with the table `identification`, the query's answer with `split`."""
+    connection = snapshot.connect(path, dict(conditions(study.after)))
+    query = files('coevo').joinpath('queries', 'identification.sql').read_text(encoding='utf-8')
+    connection.execute(f'CREATE TEMP TABLE answer AS {query}', {'walk': str(study.walk)})
+    connection.execute('CREATE TEMP TABLE splits (family VARCHAR, split VARCHAR)')
+    families = connection.execute('SELECT DISTINCT family FROM answer').fetchall()
+    for (family,) in families:
+        connection.execute('INSERT INTO splits VALUES (?, ?)', [family, split_of(family, study)])
+    connection.execute(
+        'CREATE TEMP TABLE identification AS FROM answer JOIN splits USING (family) '
+        'ORDER BY method_id'
+    )
+    return connection
+
+
+def split_of(family: str, study: Study) -> str:
+    """The part of the data that a family of repositories is in, whatever others there are.
+
+    Forks share tests: one in training and its copy in the test set would give the answer away.
+    """
+    digest = hashlib.sha256(f'{study.seed}\0{family}'.encode()).digest()
+    percent = int.from_bytes(digest[:8]) * 100 / 2**64
+    train, validation, _ = study.split
+    if percent < train:
+        return 'train'
+    return 'validation' if percent < train + validation else 'test'
+
+
+def parse_split(text: str) -> tuple[int, int, int]:
+    """`80/10/10`; Fatal if these are not three whole percentages that add up to 100."""
+    parts = text.split('/')
+    if len(parts) == len(SPLITS) and all(part.isdecimal() for part in parts):
+        train, validation, test = map(int, parts)
+        if train + validation + test == 100:
+            return train, validation, test
+    raise Fatal(f'{text!r} is no split: write three percentages that add up to 100, 80/10/10')
+
+
+def _export(connection: duckdb.DuckDBPyConnection, study: Study, target: Path) -> None:
+    """All files or none, under their final name."""
+    parent = target.absolute().parent
+    if not parent.is_dir():
+        raise Fatal(f'{target} cannot be written: its folder does not exist')
+    with tempfile.TemporaryDirectory(prefix=f'.{target.name}.new-', dir=parent) as folder:
+        made = Path(folder) / 'made'
+        made.mkdir()
+        for name, content in _contents(connection, study):
+            durable.write(made / name, [content])
+        made.rename(target.absolute())
+    durable.sync(parent)
+
+
+def _contents(connection: duckdb.DuckDBPyConnection, study: Study) -> Iterator[tuple[str, bytes]]:
+    for labelling in LABELLINGS:
+        sql = f"""SELECT split, {labelling} AS class, * EXCLUDE (split, static, dynamic, left_out)
+            FROM identification WHERE {labelling} IS NOT NULL ORDER BY method_id"""
+        yield f'{labelling}.{study.format}', presentation.render(connection.sql(sql), study.format)
+    yield 'counts.csv', presentation.render(connection.sql(COUNTS), 'csv')

@@ -1,0 +1,248 @@
+"""Table 11 of the paper, counted by hand on snapshots that the tests write."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from coevo.cli import main
+from coevo.errors import Fatal
+from coevo.identification import Study
+from coevo.identification import identify
+from coevo.identification import labelled
+from coevo.identification import parse_split
+from coevo.identification import split_of
+from coevo.records import Cell
+from coevo.records import Change
+from coevo.records import Outcome
+from coevo.records import Stage
+from coevo.store import Store
+from coevo.tables import MethodRow
+from coevo.tables import Segment
+from coevo.verification import verify
+from tests import segments
+from tests import snapshots
+from tests.segments import REFINEMENT
+from tests.segments import UPDATE
+from tests.segments import F
+from tests.segments import P
+
+Cells = Mapping[Cell, Outcome]
+
+UNAFFECTED = {Cell.TOLD_COLD: P, Cell.TNEW_CNEW: P}
+BROKEN = {Cell.TOLD_COLD: P, Cell.TNEW_CNEW: F}
+OBSOLETE = {Cell.TOLD_COLD: P, Cell.TOLD_CNEW: F}
+FIXTURE = {Cell.TOLD_COLD: P, Cell.TNEW_CNEW: P, Cell.TOLD_CNEW: F}
+REPAIR = {Cell.TOLD_COLD: F, Cell.TNEW_CNEW: P, Cell.TOLD_CNEW: F}
+OTHER_FILE = 'src/test/java/ferry/PierTest.java'
+
+
+def method(number: int, name: str, change: Change, cells: Cells, **values: object) -> MethodRow:
+    row = segments.method(number, name, change, cells)
+    return dataclasses.replace(row, **values)  # type: ignore[arg-type]
+
+
+def first() -> tuple[MethodRow, ...]:
+    """Two updates in one file and one in another, a refinement, and three that did not change."""
+    untracked = {'track': None, 'cause': 'build', 'mutation': None}
+    return (
+        method(1, 'u1', Change.CHANGED, UPDATE),
+        method(1, 'u2', Change.CHANGED, UPDATE),
+        method(1, 'u3', Change.CHANGED, UPDATE, test_file=OTHER_FILE),
+        method(1, 'r1', Change.CHANGED, REFINEMENT),
+        method(1, 'n1', Change.UNCHANGED, UNAFFECTED),
+        method(1, 'n2', Change.UNCHANGED, UNAFFECTED),
+        method(1, 'n3', Change.UNCHANGED, UNAFFECTED, test_file=OTHER_FILE),
+        method(1, 'o1', Change.DELETED, OBSOLETE),
+        method(1, 'b1', Change.UNCHANGED, BROKEN),
+        method(1, 'f1', Change.CONTEXT_CHANGED, FIXTURE),
+        method(1, 'lib', Change.CHANGED, UPDATE, **untracked),
+        method(1, 'none', Change.CHANGED, REFINEMENT, dependencies=(), dependency_source=None),
+    )
+
+
+def second() -> tuple[MethodRow, ...]:
+    """An edit that the first pair had made already, and one of its own; a repair."""
+    copy = method(1, 'u1', Change.CHANGED, UPDATE)
+    return (
+        method(
+            2, 'u1', Change.CHANGED, UPDATE, old_source=copy.old_source, new_source=copy.new_source
+        ),
+        method(2, 'r2', Change.CHANGED, REFINEMENT),
+        method(2, 'p1', Change.CHANGED, REPAIR, cause='test'),
+    )
+
+
+def segment(number: int, methods: tuple[MethodRow, ...]) -> Segment:
+    found = segments.segment(number, key=f'key-{number}')
+    lost = [
+        segments.drop(number, Stage.TRACK, row.method_id, 'cause_build')
+        for row in methods
+        if row.label == 'update' and row.track is None
+    ]
+    return dataclasses.replace(
+        found,
+        pair=dataclasses.replace(found.pair, candidates=len(methods)),
+        methods=methods,
+        cells=tuple(cell for row in methods for cell in segments.cell_rows(row)),
+        drops=tuple(lost),
+        executed=(),
+        reversals=(),
+        mutants=tuple(mutant for row in methods for mutant in segments.mutants(row)),
+    )
+
+
+@pytest.fixture(scope='module')
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two pairs of one repository, the first of them also in a fork and in one that is none."""
+    folder = tmp_path_factory.mktemp('identification')
+    store = Store(folder / 'store')
+    one, two = segment(1, first()), segment(2, second())
+    with store.lock(segments.PARTITION):
+        store.write_walk(segments.PARTITION, segments.walk(1, 2))
+        for each in (one, two):
+            store.write(segments.PARTITION, each)
+    segments.fill_elsewhere(store, 'fork/ferry', one)
+    segments.fill_elsewhere(store, 'other/ferry', two)
+    families = {segments.REPO: segments.REPO, 'fork/ferry': segments.REPO}
+    snapshots.write(
+        store,
+        folder / 'snapshot',
+        date=lambda rows: [
+            dataclasses.replace(
+                row,
+                contamination_date=segments.day(1 if row.old_rev == segments.rev(0) else 2),
+                contamination_basis='branches_only',
+            )
+            for row in rows.methods
+        ],
+        families=lambda repos: {repo: families.get(repo, repo) for repo in repos},
+    )
+    return folder / 'snapshot'
+
+
+def counts(
+    path: Path, capsys: pytest.CaptureFixture[str], study: Study
+) -> dict[tuple[str, str], tuple[int, ...]]:
+    identify(path, study)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[2:-1]]
+    return {(line[0], line[1]): tuple(map(int, line[2:])) for line in lines}
+
+
+def test_the_snapshot_is_good(snapshot: Path) -> None:
+    """Duplicates of forks among it."""
+    assert verify(snapshot) == []
+
+
+def test_table_11(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Repositories, tasks (pair, file, label), methods.
+
+    Of the fork only what nobody edited counts again: all else is a copy of the first pair.
+    """
+    assert counts(snapshot, capsys, Study()) == {
+        # u1 u2 | u3 | r1, r2, and of the other repository u1 | r2
+        ('static', 'positive'): (2, 6, 7),
+        # n1 n2 | n3, and the same in the fork
+        ('static', 'negative'): (2, 4, 6),
+        ('dynamic', 'positive'): (2, 3, 4),
+        ('dynamic', 'negative'): (3, 7, 9),
+        ('left_out', 'broken_by_change'): (2, 2, 2),
+        # of the fork u1 u2 lib | u3 | r1 none | o1, and u1 of the second pair
+        ('left_out', 'duplicate'): (2, 5, 8),
+        ('left_out', 'fixture_update'): (2, 2, 2),
+        ('left_out', 'no_changed_dependency'): (1, 1, 1),
+        ('left_out', 'obsolete'): (1, 1, 1),
+        ('left_out', 'repair'): (2, 2, 2),
+        ('left_out', 'update_without_track'): (1, 1, 1),
+    }
+
+
+def test_both_labellings_are_of_the_same_methods_and_nothing_is_lost(snapshot: Path) -> None:
+    connection = labelled(snapshot, Study())
+    sql = 'SELECT count(static), count(dynamic), count(left_out), count(*) FROM identification'
+    static, dynamic, left_out, rows = connection.execute(sql).fetchall()[0]
+    assert static == dynamic == 13
+    assert static + left_out == rows == 2 * (len(first()) + len(second()))
+
+
+def test_a_cutoff_leaves_out_what_was_public(
+    snapshot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = counts(snapshot, capsys, Study(after='2024-01-02'))
+    assert found['dynamic', 'positive'] == (1, 1, 1)
+    assert counts(snapshot, capsys, Study(after='2024-02')) == {}
+
+
+def test_what_is_exported(snapshot: Path, tmp_path: Path) -> None:
+    identify(snapshot, Study(export=tmp_path / 'out'))
+    static, dynamic = (
+        pq.read_table(tmp_path / 'out' / f'{n}.parquet').to_pylist() for n in ('static', 'dynamic')
+    )
+    assert [row['method_id'] for row in static] == sorted(row['method_id'] for row in dynamic)
+    for row, other in zip(static, dynamic, strict=True):
+        assert (row['class'] == 'positive') is (row['change'] == 'changed')
+        assert (other['class'] == 'positive') is (other['label'] == 'update')
+        assert row['split'] == other['split'] == split_of(row['family'], Study())
+        assert row['old_source'].startswith('void ')
+        assert row['dependencies'][0]['file'] == 'src/main/java/ferry/Fare.java'
+    forks = {row['split'] for row in static if row['repo'] in (segments.REPO, 'fork/ferry')}
+    assert len(forks) == 1
+
+
+@pytest.mark.parametrize('format', ['parquet', 'csv'])
+def test_the_same_question_gives_the_same_bytes(
+    snapshot: Path, tmp_path: Path, format: str
+) -> None:
+    for name in ('a', 'b'):
+        identify(snapshot, Study(export=tmp_path / name, format=format))
+    for path in sorted((tmp_path / 'a').iterdir()):
+        assert path.read_bytes() == (tmp_path / 'b' / path.name).read_bytes()
+
+
+def test_a_table_of_text_holds_every_row(snapshot: Path, tmp_path: Path) -> None:
+    identify(snapshot, Study(export=tmp_path / 'out', format='csv'))
+    with (tmp_path / 'out' / 'static.csv').open() as lines:
+        assert len(list(csv.DictReader(lines))) == 13
+
+
+def test_a_folder_that_is_there_is_left_alone(snapshot: Path, tmp_path: Path) -> None:
+    with pytest.raises(Fatal, match='is there already'):
+        identify(snapshot, Study(export=tmp_path))
+    with pytest.raises(Fatal, match='folder does not exist'):
+        identify(snapshot, Study(export=tmp_path / 'no' / 'out'))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_split_is_by_repository_and_seed_alone() -> None:
+    names = [f'owner/{number}' for number in range(2000)]
+    found = [split_of(name, Study()) for name in names]
+    shares = [found.count(part) for part in ('train', 'validation', 'test')]
+    assert all(
+        abs(share - wanted) < 60 for share, wanted in zip(shares, (1600, 200, 200), strict=True)
+    )
+    assert found != [split_of(name, Study(seed=1)) for name in names]
+    wider = [split_of(name, Study(split=(90, 5, 5))) for name in names]
+    assert {b for a, b in zip(found, wider, strict=True) if a == 'train'} == {'train'}
+    assert split_of('owner/7', Study()) == split_of('owner/7', Study(after='2024-01'))
+
+
+@pytest.mark.parametrize('text', ['80/20', '80/10/11', 'a/b/c', '', '100/-5/5', '33.3/33.3/33.4'])
+def test_what_is_no_split_is_refused(text: str) -> None:
+    with pytest.raises(Fatal, match='80/10/10'):
+        parse_split(text)
+
+
+def test_the_command(snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ['identification', str(snapshot), '--export', str(tmp_path / 'out'), '--format', 'csv']
+    assert main([*words, '--split', '50/25/25', '--seed', '3']) == 0
+    assert 'labelling' in capsys.readouterr().out
+    assert sorted(path.name for path in (tmp_path / 'out').iterdir()) == [
+        'counts.csv',
+        'dynamic.csv',
+        'static.csv',
+    ]
