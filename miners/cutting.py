@@ -1,7 +1,8 @@
-"""What stays of a method without the code that was extracted from it or inlined into it."""
+"""Places of code and calls in a method, and what stays of the method without them."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -11,30 +12,56 @@ from miners.declarations import Word
 from miners.declarations import words
 from miners.refactorings import Location
 
-_NAMES = (Part.PLAIN, Part.TYPE, Part.MEMBER)
 _STARTS = frozenset({'{', '}', ';'})
-# What may stand before a call whose value a whole statement declares, assigns or returns.
-_SIMPLE = frozenset({'.', ',', '<', '>', '[', ']', '?', 'final', 'return', 'this', 'extends'})
-_PRIMITIVES = frozenset(
-    {'boolean', 'byte', 'char', 'double', 'float', 'int', 'long', 'short', 'var'}
+# What may stand, beside names, before the value that a statement declares, assigns or returns.
+_SIMPLE = frozenset(
+    {'.', ',', '<', '>', '[', ']', '?', 'final', 'this', 'extends'}
+    | {'boolean', 'byte', 'char', 'double', 'float', 'int', 'long', 'short'}
 )
-_HEADS = frozenset({')', 'else', '->'})
+_NAMES = (Part.PLAIN, Part.TYPE, Part.MEMBER)
 
 
-def remainder(
-    method: Location, code: Iterable[Location], calls: Iterable[Location]
-) -> tuple[Word, ...]:
-    """The words of a method without pieces of code, and without calls.
+def code_places(method: Location, code: Iterable[Location], *, value_only: bool) -> list[int]:
+    """The places of pieces of a method's words.
 
-    A call goes with its whole statement where that does nothing but call, or declare, assign or
-    return what the call gives.
+    value_only  the last statement without where its value goes: `int sum =`, `return`
     """
     whole = words(method.source)
-    gone = {place for piece in code for place in _places(whole, method, piece)}
-    for call in calls:
-        inner = list(_places(whole, method, call))
-        gone.update(_statement(whole, inner[0], inner[-1] + 1) if inner else ())
-    return tuple(word for place, word in enumerate(whole) if place not in gone)
+    places = sorted({place for piece in code for place in _places(whole, method, piece)})
+    if not value_only or not places or whole[places[-1]].text != ';':
+        return places
+    last = places[-1]
+    start = _start(whole, last)
+    heads = (n for n in range(start, last) if whole[n].text in ('=', 'return'))
+    head = next(heads, None)
+    if head is not None and all(map(_is_simple, whole[start:head])):
+        return [place for place in places if place < start or head < place < last]
+    return places
+
+
+def call_places(method: Location, call: Location, *, value_only: bool) -> list[int]:
+    """The places of a call in a method, with its whole statement if that does nothing else.
+
+    value_only  never the statement
+    """
+    whole = words(method.source)
+    places = list(_places(whole, method, call))
+    if value_only or not places:
+        return places
+    end = places[-1] + 1
+    alone = _start(whole, places[0]) == places[0] or whole[places[0] - 1].text in (')', 'else')
+    return [*places, end] if alone and whole[end].text == ';' else places
+
+
+def at(method: Location, places: Iterable[int]) -> tuple[Word, ...]:
+    """The words of a method at some places."""
+    whole = words(method.source)
+    return tuple(whole[place] for place in places)
+
+
+def without(method: Location, places: Collection[int]) -> tuple[Word, ...]:
+    """The words of a method at all other places."""
+    return tuple(word for n, word in enumerate(words(method.source)) if n not in places)
 
 
 def _places(whole: Sequence[Word], method: Location, piece: Location) -> Iterator[int]:
@@ -46,22 +73,12 @@ def _places(whole: Sequence[Word], method: Location, piece: Location) -> Iterato
             yield place
 
 
-def _statement(whole: Sequence[Word], first: int, end: int) -> range:
-    """The places of a call, or of its statement."""
-    if end == len(whole) or whole[end].text != ';':
-        return range(first, end)
-    if whole[first - 1].text in _HEADS:
-        return range(first, end + 1)
-    start = first
-    while start > 0 and whole[start - 1].text not in _STARTS:
-        start -= 1
-    before = whole[start:first]
-    if before and before[-1].text == '=':
-        before = before[:-1]
-    if all(_is_simple(word) for word in before):
-        return range(start, end + 1)
-    return range(first, end)
+def _start(sequence: Sequence[Word], place: int) -> int:
+    """Where the statement begins in which a word stands."""
+    while place > 0 and sequence[place - 1].text not in _STARTS:
+        place -= 1
+    return place
 
 
 def _is_simple(word: Word) -> bool:
-    return word.part in _NAMES or word.text in _SIMPLE or word.text in _PRIMITIVES
+    return word.part in _NAMES or word.text in _SIMPLE

@@ -1,9 +1,9 @@
 """Whether changed declarations are only refactored (TestEvo-Bench, 3.2: "non-refactoring changes").
 
-One that stands at both ends is if it is equal after renaming, or but for code that was purely extracted
-from it or inlined into it. One that stands at one end is if a refactoring says where it came from or
-went to, and it is equal to that, or the library's PurityChecker calls the refactoring pure. That a
-refactoring is listed proves nothing: 'Rename Method' is also said of a method that was edited.
+One that stands at both ends is if it is equal after renaming, or but for code that was extracted from
+it or inlined into it and is the same. One that stands at one end is if a refactoring says where it came
+from or went to, and that is the same. That a refactoring is listed proves nothing: 'Rename Method'
+is also said of a method that was edited.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from coevo.syntax import parse
-from miners.cutting import remainder
 from miners.declarations import Declaration
 from miners.declarations import same_tokens
 from miners.refactorings import Location
@@ -22,11 +20,13 @@ from miners.refactorings import Refactoring
 from miners.refactorings import Refactorings
 from miners.refactorings import Status
 from miners.renaming import CLASSES
-from miners.renaming import Names
 from miners.renaming import ends
-from miners.renaming import equal_after_renaming
 from miners.renaming import names
 from miners.renaming import renamed_only
+from miners.transfers import declaration_of
+from miners.transfers import equal_but_for
+from miners.transfers import is_same_code
+from miners.transfers import transfers_of
 
 __all__ = ['Declaration', 'Ends', 'all_only_refactored', 'only_refactored', 'same_tokens']
 
@@ -34,9 +34,6 @@ Ends = tuple[Declaration | None, Declaration | None]
 """A declaration at old and at new; None where it does not stand."""
 
 _Known = Sequence[Refactoring]
-
-_EXTRACTIONS = ('Extract Method', 'Extract And Move Method')
-_INLININGS = ('Inline Method', 'Move And Inline Method')
 
 
 def all_only_refactored(refactorings: Refactorings, changed: Iterable[Ends]) -> bool | None:
@@ -69,103 +66,32 @@ def only_refactored(
 # -- at both ends ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Split:
-    """A method between which and another one code went, at both ends, with what makes it differ."""
-
-    pure: bool | None
-    old: Location
-    new: Location
-    old_code: tuple[Location, ...] = ()
-    old_calls: tuple[Location, ...] = ()
-    new_code: tuple[Location, ...] = ()
-    new_calls: tuple[Location, ...] = ()
-
-
-def _changed(found: _Known, old: Declaration, new: Declaration) -> bool | None:
-    if renamed_only(found, old, new) or _moved_purely(found, old, new):
+def _changed(found: _Known, old: Declaration, new: Declaration) -> bool:
+    if renamed_only(found, old, new):
         return True
-    splits = [split for split in _splits(found) if _is(split.old, old) and _is(split.new, new)]
-    if not splits:
-        return False
-    pure = _all_pure(split.pure for split in splits)
-    return _equal_but_for(splits, names(found, old, new)) if pure else pure
-
-
-def _moved_purely(found: _Known, old: Declaration, new: Declaration) -> bool:
-    moves = ((one.pure, ends(one)) for one in found)
-    return any(pure and end and _is(end[0], old) and _is(end[1], new) for pure, end in moves)
-
-
-def _splits(found: _Known) -> Iterator[_Split]:
-    for one in found:
-        old, new = _method(one.left), _method(one.right)
-        if old is None or new is None:
-            continue
-        if one.type in _EXTRACTIONS:
-            yield _Split(
-                pure=one.pure,
-                old=old,
-                new=new,
-                old_code=_in_role(one.left, 'extracted code'),
-                new_calls=_in_role(one.right, 'extracted method invocation'),
-            )
-        elif one.type in _INLININGS:
-            yield _Split(
-                pure=one.pure,
-                old=old,
-                new=new,
-                old_calls=_in_role(one.left, 'inlined method invocation'),
-                new_code=_in_role(one.right, 'inlined code'),
-            )
-
-
-def _method(side: Sequence[Location]) -> Location | None:
-    """The method that code was extracted from or inlined into."""
-    roles = ('source method declaration', 'target method declaration')
-    return next((one for one in side if one.role.startswith(roles)), None)
-
-
-def _in_role(side: Sequence[Location], role: str) -> tuple[Location, ...]:
-    return tuple(one for one in side if one.role.startswith(role))
-
-
-def _equal_but_for(splits: Sequence[_Split], known: Names) -> bool:
-    before = remainder(
-        splits[0].old,
-        [code for split in splits for code in split.old_code],
-        [call for split in splits for call in split.old_calls],
+    transfers = [each for each in transfers_of(found) if _is(each.old, old) and _is(each.new, new)]
+    return (
+        bool(transfers)
+        and all(is_same_code(each, found) for each in transfers)
+        and equal_but_for(transfers, names(found, old, new))
     )
-    after = remainder(
-        splits[0].new,
-        [code for split in splits for code in split.new_code],
-        [call for split in splits for call in split.new_calls],
-    )
-    return equal_after_renaming(before, after, known)
-
-
-def _all_pure(verdicts: Iterable[bool | None]) -> bool | None:
-    judged = set(verdicts)
-    return False if False in judged else None if None in judged else True
 
 
 # -- at one end --------------------------------------------------------------------------------
 
 
-def _appeared(found: _Known, new: Declaration) -> bool | None:
-    for one in found:
-        for old in _origins(one, new):
-            if one.pure or renamed_only(found, old, new):
-                return True
-    return _verdict(found, _EXTRACTIONS, 'extracted method declaration', new)
+def _appeared(found: _Known, new: Declaration) -> bool:
+    if any(renamed_only(found, old, new) for one in found for old in _origins(one, new)):
+        return True
+    made = [each for each in transfers_of(found) if each.extracted and _is(each.other, new)]
+    return bool(made) and all(is_same_code(each, found) for each in made)
 
 
-def _vanished(found: _Known, old: Declaration) -> bool | None:
-    for one in found:
-        for new in _destinations(one, old):
-            if one.pure or renamed_only(found, old, new):
-                return True
-    return _verdict(found, _INLININGS, 'inlined method declaration', old)
+def _vanished(found: _Known, old: Declaration) -> bool:
+    if any(renamed_only(found, old, new) for one in found for new in _destinations(one, old)):
+        return True
+    gone = [each for each in transfers_of(found) if not each.extracted and _is(each.other, old)]
+    return bool(gone) and all(is_same_code(each, found) for each in gone)
 
 
 def _origins(one: Refactoring, new: Declaration) -> Iterator[Declaration]:
@@ -185,7 +111,7 @@ def _opposite(
 ) -> Iterator[Declaration]:
     """What a declaration may be at the other end: the same refactored, or a member of its class."""
     if _is(near, declaration):
-        yield _declaration(far)
+        yield declaration_of(far)
     elif one.type in CLASSES and _holds(near, declaration):
         yield from _members(far)
 
@@ -201,35 +127,13 @@ def _members(class_: Location) -> Iterator[Declaration]:
             )
 
 
-def _verdict(
-    found: _Known, types: Sequence[str], role: str, declaration: Declaration
-) -> bool | None:
-    """Whether the refactorings that made or removed a method are pure; False if there are none."""
-    pure = [
-        one.pure
-        for one in found
-        if one.type in types
-        and any(each.role == role and _is(each, declaration) for each in (*one.left, *one.right))
-    ]
-    return bool(pure) and _all_pure(pure)
-
-
-def _declaration(location: Location) -> Declaration:
-    return Declaration(
-        file=location.file,
-        start_line=location.start_line,
-        end_line=location.end_line,
-        source=location.source,
-    )
-
-
 def _is(location: Location, declaration: Declaration) -> bool:
     """Whether both are the same code of the same revision; one may begin with its comment."""
     return (
         location.file == declaration.file
         and location.start_line <= declaration.end_line
         and declaration.start_line <= location.end_line
-        and same_tokens(_declaration(location), declaration)
+        and same_tokens(declaration_of(location), declaration)
     )
 
 

@@ -1,0 +1,362 @@
+"""What counts as only refactored, of real differences that RefactoringMiner is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pytest
+
+from coevo.syntax import parse
+from miners.refactored import Declaration
+from miners.refactored import all_only_refactored
+from miners.refactored import only_refactored
+from miners.refactorings import RefactoringMiner
+from miners.refactorings import Refactorings
+from miners.refactorings import Status
+from miners.refactorings import Unknown
+
+pytestmark = pytest.mark.jvm
+
+Files = Mapping[str, str]
+
+BASKET = """
+package harbour;
+
+public class Basket {
+    private int total = 0;
+
+    /** Adds goods. */
+    public int add(int price, int pieces) {
+        int sum = price * pieces;
+        System.out.println("price " + price);
+        System.out.println("pieces " + pieces);
+        total += sum;
+        return total;
+    }
+
+    public int addOne(int price) {
+        return add(price, 1);
+    }
+
+    public int total() {
+        return total;
+    }
+}
+"""
+TEST = """
+package harbour;
+
+class BasketTest {
+    @Test
+    void adds() {
+        Basket basket = new Basket();
+        basket.add(2, 3);
+        assertEquals(6, basket.total());
+    }
+}
+"""
+OLD = {'src/main/java/harbour/Basket.java': BASKET, 'src/test/java/harbour/BasketTest.java': TEST}
+UNKNOWN = Refactorings(status=Status.UNKNOWN, why=Unknown.TIMEOUT)
+
+
+@pytest.fixture(scope='module')
+def miner() -> Iterator[RefactoringMiner]:
+    with RefactoringMiner() as opened:
+        yield opened
+
+
+@dataclass(frozen=True)
+class Pair:
+    old: Files
+    new: Files
+    refactorings: Refactorings
+
+    def verdict(self, old: str | None, new: str | None) -> bool | None:
+        return only_refactored(
+            self.refactorings, _declaration(self.old, old), _declaration(self.new, new)
+        )
+
+    @property
+    def types(self) -> list[str]:
+        return [one.type for one in self.refactorings.found]
+
+
+def _declaration(files: Files, name: str | None) -> Declaration | None:
+    """The method or field of that name, of whatever file."""
+    for path, text in files.items():
+        for type_ in parse(text.encode()).types:
+            for member in type_.members:
+                if member.name == name:
+                    return Declaration(
+                        file=path,
+                        start_line=member.start_line,
+                        end_line=member.end_line,
+                        source=member.source,
+                    )
+    assert name is None, f'{name} stands nowhere'
+    return None
+
+
+def changed(miner: RefactoringMiner, old: Files, *edits: tuple[str, str]) -> Pair:
+    """A pair whose new end is the old one with texts replaced, in paths and contents."""
+    new = dict(old)
+    for before, after in edits:
+        assert any(before in text for text in (*new, *new.values())), before
+        new = {k.replace(before, after): v.replace(before, after) for k, v in new.items()}
+    return between(miner, old, new)
+
+
+def between(miner: RefactoringMiner, old: Files, new: Files) -> Pair:
+    refactorings = miner.compare(
+        {path: text.encode() for path, text in old.items() if new.get(path) != text},
+        {path: text.encode() for path, text in new.items() if old.get(path) != text},
+    )
+    assert refactorings.status is Status.FOUND
+    return Pair(old, new, refactorings)
+
+
+def test_a_renamed_method_and_its_callers(miner: RefactoringMiner) -> None:
+    pair = changed(miner, OLD, ('add(', 'put('))
+    assert 'Rename Method' in pair.types
+    assert pair.verdict('add', 'put') is True
+    assert pair.verdict('addOne', 'addOne') is True
+    assert pair.verdict('adds', 'adds') is True
+    # Where the names differ too much for a match, the refactoring says where each belongs.
+    assert pair.verdict(None, 'put') is True
+    assert pair.verdict('add', None) is True
+    assert pair.verdict(None, 'addOne') is False  # that was there before
+
+
+def test_a_changed_literal_beside_a_rename_is_more(miner: RefactoringMiner) -> None:
+    pair = changed(miner, OLD, ('add(', 'put('), ('put(price, 1)', 'put(price, 2)'))
+    assert pair.verdict('add', 'put') is True
+    assert pair.verdict('addOne', 'addOne') is False
+
+
+def test_a_renamed_method_that_is_edited_is_more(miner: RefactoringMiner) -> None:
+    pair = changed(miner, OLD, ('add(', 'put('), ('price * pieces', 'price + pieces'))
+    assert 'Rename Method' in pair.types
+    assert pair.verdict('add', 'put') is False
+    assert pair.verdict(None, 'put') is False
+    assert pair.verdict('add', None) is False
+    assert pair.verdict('adds', 'adds') is True
+
+
+def test_a_changed_assertion_beside_a_rename_is_more(miner: RefactoringMiner) -> None:
+    pair = changed(miner, OLD, ('add(', 'put('), ('assertEquals(6', 'assertEquals(7'))
+    assert pair.verdict('adds', 'adds') is False
+
+
+def test_another_method_that_is_called_is_more_than_a_rename(miner: RefactoringMiner) -> None:
+    pair = changed(miner, OLD, ('add(', 'put('), ('basket.total()', 'basket.addOne(0)'))
+    assert pair.verdict('adds', 'adds') is False
+
+
+def test_a_name_that_was_there_before_hides_no_rename(miner: RefactoringMiner) -> None:
+    """Both of two calls end as one name: what the second one calls has changed."""
+    test = TEST.replace('basket.add(2, 3);', 'basket.add(2, 3); basket.put(2, 3);')
+    old = {**OLD, 'src/test/java/harbour/BasketTest.java': test}
+    pair = changed(miner, old, ('int add(', 'int put('), ('return add(', 'return put('))
+    assert 'Rename Method' in pair.types
+    new = {**pair.new, 'src/test/java/harbour/BasketTest.java': test.replace('add(', 'put(')}
+    assert Pair(old, new, pair.refactorings).verdict('adds', 'adds') is False
+
+
+def test_a_renamed_class(miner: RefactoringMiner) -> None:
+    pair = changed(miner, OLD, ('Basket', 'Trolley'))
+    assert 'Rename Class' in pair.types
+    assert pair.verdict('adds', 'adds') is True
+    assert pair.verdict('add', 'add') is True
+    edited = changed(miner, OLD, ('Basket', 'Trolley'), ('assertEquals(6', 'assertEquals(7'))
+    assert 'Rename Class' in edited.types
+    assert edited.verdict('adds', 'adds') is False
+
+
+def test_a_class_in_another_package_takes_its_members_along(miner: RefactoringMiner) -> None:
+    test = TEST.replace('new Basket()', 'new harbour.Basket()')
+    old = {**OLD, 'src/test/java/harbour/BasketTest.java': test}
+    pair = changed(
+        miner,
+        old,
+        ('src/main/java/harbour/', 'src/main/java/quay/'),
+        ('package harbour;\n\npublic', 'package quay;\n\npublic'),
+        ('new harbour.', 'new quay.'),
+    )
+    assert pair.verdict('adds', 'adds') is True
+    assert pair.verdict(None, 'add') is True
+    assert pair.verdict('add', None) is True
+    assert pair.verdict('add', 'add') is True
+
+
+def test_renamed_variables_parameters_and_fields(miner: RefactoringMiner) -> None:
+    edits = (
+        ('int price, int pieces', 'int cost, int pieces'),
+        ('price * pieces', 'cost * pieces'),
+        ('"price " + price', '"price " + cost'),
+        ('int sum', 'int worth'),
+        ('+= sum', '+= worth'),
+    )
+    pair = changed(miner, OLD, *edits)
+    assert {'Rename Parameter', 'Rename Variable'} <= set(pair.types)
+    assert pair.verdict('add', 'add') is True
+    swapped = changed(miner, OLD, *edits, ('cost * pieces', 'cost * cost'))
+    assert swapped.verdict('add', 'add') is False
+    field = changed(
+        miner, OLD, ('int total =', 'int sumTotal ='), ('total +=', 'sumTotal +='),
+        ('return total', 'return sumTotal'),
+    )  # fmt: skip
+    assert 'Rename Attribute' in field.types
+    assert field.verdict('add', 'add') is True
+    assert field.verdict('total', 'sumTotal') is True
+    assert field.verdict(None, 'sumTotal') is True
+
+
+def test_a_variable_is_renamed_in_its_own_method_alone(miner: RefactoringMiner) -> None:
+    pair = changed(
+        miner,
+        OLD,
+        (
+            'int addOne(int price) {\n        return add(price',
+            'int addOne(int p) {\n        return add(p',
+        ),
+        ('int sum = price * pieces', 'int sum = p * pieces'),
+    )
+    assert pair.verdict('addOne', 'addOne') is True
+    assert pair.verdict('add', 'add') is False
+
+
+PRINTS = """        System.out.println("price " + price);
+        System.out.println("pieces " + pieces);
+"""
+EXTRACTED = (
+    (PRINTS, '        print(price, pieces);\n'),
+    (
+        '    public int addOne',
+        f'    void print(int price, int pieces) {{\n{PRINTS}    }}\n\n    public int addOne',
+    ),
+)
+
+
+def test_an_extracted_method(miner: RefactoringMiner) -> None:
+    pair = changed(miner, OLD, *EXTRACTED)
+    assert 'Extract Method' in pair.types
+    assert pair.verdict('add', 'add') is True
+    assert pair.verdict(None, 'print') is True
+
+
+def test_an_extracted_method_beside_an_edit_is_more(miner: RefactoringMiner) -> None:
+    pair = changed(miner, OLD, *EXTRACTED, ('total += sum', 'total -= sum'))
+    assert 'Extract Method' in pair.types
+    assert pair.verdict('add', 'add') is False
+    assert pair.verdict(None, 'print') is True
+
+
+def test_an_extracted_method_that_is_edited_on_the_way_is_more(miner: RefactoringMiner) -> None:
+    pair = changed(miner, OLD, *EXTRACTED, ('"pieces " + pieces', '"pieces " + (pieces + 1)'))
+    assert 'Extract Method' in pair.types
+    assert pair.verdict('add', 'add') is False
+    assert pair.verdict(None, 'print') is False
+
+
+@pytest.mark.parametrize(
+    'edit',
+    [('"pieces " + pieces', '"pieces " + pieces + 1'), (f'{{\n{PRINTS}', f'{{\n{PRINTS[:46]}')],
+)
+def test_what_the_purity_checker_overlooks_is_more(
+    miner: RefactoringMiner, edit: tuple[str, str]
+) -> None:
+    pair = changed(miner, OLD, *EXTRACTED, edit)
+    assert [one.pure for one in pair.refactorings.found if one.type == 'Extract Method'] == [True]
+    assert pair.verdict('add', 'add') is False
+
+
+def test_an_extracted_value(miner: RefactoringMiner) -> None:
+    method = '    int times(int a, int b) {\n        return a * b;\n    }\n\n'
+    edits = (
+        ('price * pieces', 'times(price, pieces)'),
+        ('    public int addOne', f'{method}    public int addOne'),
+    )
+    pair = changed(miner, OLD, *edits)
+    assert 'Extract Method' in pair.types
+    assert pair.verdict('add', 'add') is True
+    assert pair.verdict(None, 'times') is True
+    other = changed(miner, OLD, *edits, ('return a * b', 'return a + b'))
+    assert other.verdict('add', 'add') is False
+    assert other.verdict(None, 'times') is False
+    for call in ('times(pieces, price)', 'times(pieces, pieces)', '1 + times(price, pieces)'):
+        another = changed(miner, OLD, *edits, ('times(price, pieces)', call))
+        assert another.verdict('add', 'add') is False
+
+
+def test_a_value_that_goes_elsewhere_is_more(miner: RefactoringMiner) -> None:
+    method = '    int twice() {\n        return total * 2 + total;\n    }\n\n'
+    before = {
+        'Basket.java': BASKET.replace(
+            'total += sum;', 'total = total * 2 + total;\n        int k = 0;'
+        )
+    }
+    edits = (
+        ('total * 2 + total', 'twice()'),
+        ('    public int addOne', f'{method}    public int addOne'),
+    )
+    pair = changed(miner, before, *edits)
+    assert 'Extract Method' in pair.types
+    assert pair.verdict('add', 'add') is True
+    assert (
+        changed(miner, before, *edits, ('total = twice()', 'sum = twice()')).verdict('add', 'add')
+        is False
+    )
+
+
+def test_an_inlined_method(miner: RefactoringMiner) -> None:
+    old = changed(miner, OLD, *EXTRACTED).new
+    pair = between(miner, old, OLD)
+    assert 'Inline Method' in pair.types
+    assert pair.verdict('add', 'add') is True
+    assert pair.verdict('print', None) is True
+    edited = changed(miner, OLD, ('total += sum', 'total -= sum')).new
+    assert between(miner, old, edited).verdict('add', 'add') is False
+
+
+def test_a_method_that_moved_with_an_equal_body(miner: RefactoringMiner) -> None:
+    body = '    static int twice(int number) {\n        return number * 2 + Math.max(number, 7);\n    }\n'
+    here = f'package harbour;\n\nclass Sums {{\n    int one = 1;\n{body}}}\n'
+    there = 'package harbour;\n\nclass Numbers {\n    int two = 2;\n}\n'
+    old = {'src/main/java/harbour/Sums.java': here, 'src/main/java/harbour/Numbers.java': there}
+    new = {
+        'src/main/java/harbour/Sums.java': here.replace(body, ''),
+        'src/main/java/harbour/Numbers.java': there.replace('= 2;\n', f'= 2;\n{body}'),
+    }
+    pair = between(miner, old, new)
+    assert pair.types == ['Move Method']
+    assert pair.verdict('twice', 'twice') is True
+    assert pair.verdict(None, 'twice') is True
+    assert pair.verdict('twice', None) is True
+
+
+def test_comments_and_format_need_no_refactoring() -> None:
+    old, new = (
+        _declaration(OLD, 'add'),
+        _declaration({'x': BASKET.replace('        ', '\t')}, 'add'),
+    )
+    assert only_refactored(UNKNOWN, old, new) is True
+
+
+def test_what_is_unknown_is_not_false(miner: RefactoringMiner) -> None:
+    pair = changed(miner, OLD, ('add(', 'put('))
+    ends = _declaration(pair.old, 'add'), _declaration(pair.new, 'put')
+    assert only_refactored(UNKNOWN, *ends) is None
+    assert only_refactored(UNKNOWN, None, ends[1]) is None
+    assert only_refactored(UNKNOWN, ends[0], None) is None
+    assert all_only_refactored(UNKNOWN, [ends]) is None
+
+
+def test_a_set_is_only_refactored_if_all_of_it_is(miner: RefactoringMiner) -> None:
+    pair = changed(miner, OLD, ('add(', 'put('), ('put(price, 1)', 'put(price, 2)'))
+    refactored = _declaration(pair.old, 'add'), _declaration(pair.new, 'put')
+    edited = _declaration(pair.old, 'addOne'), _declaration(pair.new, 'addOne')
+    assert all_only_refactored(pair.refactorings, [refactored]) is True
+    assert all_only_refactored(pair.refactorings, [refactored, edited]) is False
+    assert all_only_refactored(pair.refactorings, []) is False
