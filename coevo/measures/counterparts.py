@@ -35,8 +35,10 @@ class Standing:
 def declared(repository: Repository, pair: Pair, dependency: Dependency) -> Standing | None:
     """Where the declaration stands that a dependency names: at new, or at old if it was removed.
 
-    None where it is no method or constructor, but the rest of a type.
+    None where it is no method or constructor, but the rest of a type, or a resource.
     """
+    if not dependency.file.endswith('.java'):
+        return None
     rev = pair.old.rev if dependency.revised is Revised.REMOVED else pair.new.rev
     for found in _types(repository, rev, [dependency.file]):
         for member in found.type.members:

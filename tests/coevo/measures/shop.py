@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import ExitStack
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,13 +91,15 @@ def dependency(path: str, text: str, name: str, revised: Revised) -> Dependency:
     )
 
 
+STEPS = (
+    {'pom.xml': pom(), **source('Shop', OLD)},
+    {**source('Shop', NEW), **junit('ShopTest', *TESTS)},
+)
+
+
 @contextmanager
-def opened(folder: Path) -> Iterator[Bench]:
-    """A bench for the pair, with both ends built."""
-    steps = [
-        {'pom.xml': pom(), **source('Shop', OLD)},
-        {**source('Shop', NEW), **junit('ShopTest', *TESTS)},
-    ]
+def opened(folder: Path, steps: Sequence[Mapping[str, str]] = STEPS) -> Iterator[Bench]:
+    """A bench for the pair that two commits make, with both ends built."""
     root = write(folder / 'repository', steps)
     repository = Repository(root / '.git')
     old, new = git(root, 'rev-list', '--reverse', 'HEAD').split()

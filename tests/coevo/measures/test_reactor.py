@@ -1,0 +1,81 @@
+"""Tests of one module against changed sources of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from coevo.measures.bench import Bench
+from coevo.measures.bench import GoldTest
+from coevo.measures.mutants import measure_mutants
+from coevo.measures.reversals import measure_reversals
+from coevo.quality import ReversalStatus
+from coevo.records import Outcome
+from coevo.records import Revised
+from coevo.records import TestMethod
+from tests.coevo.languages.test_java_maven_processors import LEVEL_8
+from tests.coevo.languages.test_java_maven_shapes import JUNIT4
+from tests.coevo.languages.test_java_maven_shapes import module
+from tests.coevo.languages.test_java_maven_shapes import root
+from tests.coevo.languages.test_java_maven_shapes import sibling
+from tests.coevo.measures.shop import dependency
+from tests.coevo.measures.shop import opened
+from tests.projects import junit
+from tests.projects import source
+
+pytestmark = pytest.mark.jvm
+
+PATH = 'core/src/main/java/shop/Price.java'
+
+
+def below(folder: str, files: dict[str, str]) -> dict[str, str]:
+    return {f'{folder}/{path}': text for path, text in files.items()}
+
+
+def price(value: str) -> dict[str, str]:
+    body = f'    public static int of() {{\n        return {value};\n    }}\n'
+    return below('core', source('Price', body))
+
+
+STEPS = (
+    {
+        'pom.xml': root('core', 'app'),
+        'core/pom.xml': module('core', '', LEVEL_8),
+        **price('1'),
+        'app/pom.xml': module('app', sibling('core') + JUNIT4, LEVEL_8),
+    },
+    {**price('3 - 1'), **below('app', junit('AppTest', 'of: assertEquals(2, Price.of());'))},
+)
+TEST = GoldTest(
+    method_id='of',
+    method=TestMethod(
+        module='app',
+        test_file='app/src/test/java/shop/AppTest.java',
+        test_class='shop.AppTest',
+        test_method='of',
+    ),
+    dependencies=(dependency(PATH, STEPS[1][PATH], 'of', Revised.MODIFIED),),
+)
+
+
+@pytest.fixture(scope='module')
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with opened(tmp_path_factory.mktemp('reactor'), STEPS) as bench:
+        yield bench
+
+
+def test_mutants_of_another_module_are_killed(bench: Bench) -> None:
+    measured = measure_mutants(bench, [TEST])
+
+    by_text = {row.mutated.strip(): row for row in measured.rows}
+    assert {row.file for row in measured.rows} == {PATH}
+    changed = [row for row in by_text.values() if not row.equal_byte_code]
+    assert len(changed) > 3
+    assert {row.outcome for row in changed} <= {Outcome.FAIL, Outcome.ERROR}
+
+
+def test_a_method_of_another_module_is_undone(bench: Bench) -> None:
+    (row,) = measure_reversals(bench, [TEST])
+
+    assert (row.status, row.outcome) == (ReversalStatus.DETECTED, Outcome.FAIL)
