@@ -11,6 +11,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import ExitStack
 from contextlib import contextmanager
@@ -149,10 +150,16 @@ class Bench:
         repository: Repository,
         place: Place,
         targets: Sequence[Target],
+        edits: Mapping[str, str] | None = None,
     ) -> Answer:
-        """Transient if libraries could not be fetched or the driver itself failed."""
+        """Transient if libraries could not be fetched or the driver itself failed.
+
+        edits  texts of files, by path, that stand in place of the revisions'
+        """
         before = self._proxy.trouble
         with self._tree(repository, place) as tree:
+            for path, text in (edits or {}).items():
+                (tree / path).write_text(text)
             request = self._request(oracle, flags, place, targets, level_properties(tree))
             answer = self._ask(request, flags, tree)
         if self._proxy.trouble != before:

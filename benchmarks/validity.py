@@ -1,0 +1,362 @@
+"""Do labels and drops hold? Rows of a store, drawn by seed, asked again of oracle A.
+
+    python -m benchmarks.validity draw STORE RESULTS.csv [--seconds N]
+    python -m benchmarks.validity sum RESULTS.csv
+
+Of each label 50 rows, at most 10 of a repository and 5 of a pair; of each of the five commonest
+reasons of the stages sieve, label and track 100 drops, at most 25 of a repository and 10 of a pair.
+Labels are drawn where the two compile verdicts agree in all deciding cells, since Maven knows one
+only. The deciding cells of a row are run, once, in a tree for each cell; the label is what the
+label table makes of them. `draw` resumes, and stops after N CPU seconds of the oracle.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter
+from collections import defaultdict
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from benchmarks import tables
+from benchmarks.binomial import upper_bound
+from benchmarks.mined import open_clone
+from benchmarks.mined import pair_of
+from benchmarks.oracles.cell import Bench
+from benchmarks.oracles.cell import Flags
+from benchmarks.oracles.cell import Oracle
+from benchmarks.oracles.cell import Place
+from benchmarks.oracles.cell import Target
+from coevo.errors import Transient
+from coevo.identity import method_id
+from coevo.labels import TRACKS
+from coevo.labels import deciding_cells
+from coevo.labels import label
+from coevo.languages.java_maven.cures import CURES
+from coevo.records import Candidate
+from coevo.records import Cell
+from coevo.records import Drop
+from coevo.records import Label
+from coevo.records import Outcome
+from coevo.records import Stage
+from coevo.records import TestMethod
+from coevo.records import Walk
+from coevo.store import Partition
+from coevo.store import Store
+from coevo.tables import MethodRow
+from coevo.tables import PairRow
+from coevo.tables import Segment
+from miners.changes import diff
+
+SEED = 5
+DROP_STAGES = (Stage.SIEVE, Stage.LABEL, Stage.TRACK)
+REASONS = 5
+
+
+class Kind(StrEnum):
+    LABEL = 'label'
+    DROP = 'drop'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """How many rows of one label, or of one reason, are drawn."""
+
+    all: int
+    of_a_repository: int
+    of_a_pair: int
+
+
+QUOTAS = {
+    Kind.LABEL: Quota(all=50, of_a_repository=10, of_a_pair=5),
+    Kind.DROP: Quota(all=100, of_a_repository=25, of_a_pair=10),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A row to ask of: `name` is its label, or the reason of its drop."""
+
+    kind: Kind
+    name: str
+    pair: PairRow
+    method_id: str
+    row: MethodRow | None
+
+
+Stratum = tuple[Kind, str]
+
+
+def strata(segment: Segment) -> Iterator[tuple[Stratum, Drawn]]:
+    for row in segment.methods:
+        if row.label is not None and _both_verdicts_agree(row):
+            yield _drawn(Kind.LABEL, row.label, segment, row.method_id, row)
+    rows = {row.method_id: row for row in segment.methods}
+    for drop in segment.drops:
+        if drop.stage in DROP_STAGES:
+            yield _drawn(Kind.DROP, reason_of(drop), segment, drop.key, rows.get(drop.key))
+
+
+def _drawn(
+    kind: Kind, name: str, segment: Segment, id_: str, row: MethodRow | None
+) -> tuple[Stratum, Drawn]:
+    found = Drawn(kind=kind, name=name, pair=segment.pair, method_id=id_, row=row)
+    return (kind, name), found
+
+
+def reason_of(drop: Drop) -> str:
+    return f'{drop.stage}: {drop.reason}'
+
+
+def _both_verdicts_agree(row: MethodRow) -> bool:
+    return all(
+        getattr(row, str(cell)) == getattr(row, f'{cell}_unit')
+        for cell in deciding_cells(row.change)
+    )
+
+
+def draw(store: Store, seed: int) -> dict[Partition, list[Drawn]]:
+    """Pairs in an order drawn by seed, repositories in turn; each stratum until its quota is met."""
+    partitions = [p for p in store.partitions() if p.walk is Walk.STATES]
+    waiting = {p: _shuffled(store, p, seed) for p in partitions}
+    wanted = {(Kind.LABEL, str(name)) for name in Label} | _commonest(waiting)
+    counts: Counter[tuple[object, ...]] = Counter()
+    found: dict[Partition, list[Drawn]] = defaultdict(list)
+    while any(waiting.values()):
+        for partition in partitions:
+            if waiting[partition]:
+                for stratum, row in waiting[partition].pop():
+                    if stratum in wanted and _has_room(counts, stratum, row):
+                        found[partition].append(row)
+    return found
+
+
+def _shuffled(store: Store, partition: Partition, seed: int) -> list[list[tuple[Stratum, Drawn]]]:
+    chance = random.Random(f'{seed} {partition.repo}')
+    pairs = [list(strata(segment)) for segment in store.segments(partition)]
+    for rows in pairs:
+        chance.shuffle(rows)
+    chance.shuffle(pairs)
+    return pairs
+
+
+def _commonest(waiting: Mapping[Partition, list[list[tuple[Stratum, Drawn]]]]) -> set[Stratum]:
+    counts = Counter(
+        stratum
+        for pairs in waiting.values()
+        for rows in pairs
+        for stratum, _ in rows
+        if stratum[0] is Kind.DROP
+    )
+    return {stratum for stratum, _ in counts.most_common(REASONS)}
+
+
+def _has_room(counts: Counter[tuple[object, ...]], stratum: Stratum, row: Drawn) -> bool:
+    quota = QUOTAS[row.kind]
+    levels = (
+        (stratum, quota.all),
+        ((*stratum, row.pair.repo), quota.of_a_repository),
+        ((*stratum, row.pair.repo, row.pair.pair_id), quota.of_a_pair),
+    )
+    if any(counts[key] >= limit for key, limit in levels):
+        return False
+    counts.update(key for key, _ in levels)
+    return True
+
+
+# -- asking ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A drawn row with what the diff says of it."""
+
+    drawn: Drawn
+    candidate: Candidate
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return deciding_cells(self.candidate.change)
+
+    def place(self, cell: Cell) -> Place:
+        pair = self.drawn.pair
+        return Place(
+            tests_rev=pair.new_rev if cell.tests_are_new else pair.old_rev,
+            code_rev=pair.new_rev if cell.code_is_new else pair.old_rev,
+            module=self._method(cell).module,
+        )
+
+    def target(self, bench: Bench, cell: Cell) -> Target:
+        """With the cure that the engine applied, if it did."""
+        row = self.drawn.row
+        cure = CURES.get(row.override or '') if row else None
+        if cure is None:
+            return Target(method=self._method(cell))
+        return Target(
+            method=self._method(cell),
+            first=tuple(map(bench.library, cure.libraries)),
+            options=cure.jvm_options,
+        )
+
+    def _method(self, cell: Cell) -> TestMethod:
+        found = self.candidate.new if cell.tests_are_new else self.candidate.old
+        assert found is not None, 'a deciding cell has a test at its revision'
+        return found
+
+
+@dataclass(slots=True)
+class Budget:
+    seconds: float
+
+    @property
+    def is_spent(self) -> bool:
+        return self.seconds <= 0
+
+
+def questions(store: Path, drawn: Sequence[Drawn]) -> list[Question]:
+    repository = open_clone(store, drawn[0].pair.repo)
+    found: list[Question] = []
+    by_pair: dict[str, list[Drawn]] = defaultdict(list)
+    for one in drawn:
+        by_pair[one.pair.pair_id].append(one)
+    for rows in by_pair.values():
+        pair = pair_of(repository, rows[0].pair)
+        known = {method_id(pair, item): item for item in diff(repository, pair).candidates}
+        found += [Question(drawn=one, candidate=known[one.method_id]) for one in rows]
+    return found
+
+
+def ask(
+    bench: Bench, store: Path, asked: Sequence[Question], budget: Budget
+) -> dict[tuple[int, Cell], Outcome]:
+    """What oracle A says of each deciding cell of questions about one pair."""
+    trees: dict[Place, list[tuple[Question, Cell]]] = defaultdict(list)
+    for question in asked:
+        for cell in question.cells:
+            trees[question.place(cell)].append((question, cell))
+    said: dict[tuple[int, Cell], Outcome] = {}
+    repository = open_clone(store, asked[0].drawn.pair.repo)
+    for place, members in trees.items():
+        targets = [question.target(bench, cell) for question, cell in members]
+        answer = bench.run(Oracle.A, Flags.C1, repository, place, targets)
+        budget.seconds -= answer.seconds
+        for (question, cell), ruling in zip(members, answer.rulings, strict=True):
+            said[id(question), cell] = ruling.outcome
+    return said
+
+
+def result(question: Question, said: Mapping[tuple[int, Cell], Outcome]) -> dict[str, object]:
+    drawn, candidate = question.drawn, question.candidate
+    cells = {cell: said[id(question), cell] for cell in question.cells}
+    found = label(candidate.change, cells)
+    method = candidate.method
+    return {
+        'kind': drawn.kind,
+        'name': drawn.name,
+        'repo': drawn.pair.repo,
+        'old': drawn.pair.old_rev[:12],
+        'new': drawn.pair.new_rev[:12],
+        'method': f'{method.test_class}#{method.test_method}({",".join(method.parameters)})',
+        'method_id': drawn.method_id,
+        'change': candidate.change,
+        'engine': _engine(drawn.row, question.cells),
+        'oracle': ' '.join(f'{cell}={outcome}' for cell, outcome in cells.items()),
+        'oracle_label': found if isinstance(found, Label) else '',
+        'oracle_track': TRACKS.get(found, '') if isinstance(found, Label) else '',
+    }
+
+
+def _engine(row: MethodRow | None, cells: Sequence[Cell]) -> str:
+    if row is None:
+        return ''
+    return ' '.join(f'{cell}={getattr(row, str(cell))}' for cell in cells)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    known = {(row['kind'], row['method_id']) for row in tables.read(arguments.results)}
+    found = draw(Store(arguments.store), SEED)
+    budget = Budget(arguments.seconds)
+    with ExitStack() as stack:
+        bench = Bench(stack)
+        for todo in _in_turn(found, known):
+            if budget.is_spent:
+                return
+            asked = questions(arguments.store, todo)
+            try:
+                said = ask(bench, arguments.store, asked, budget)
+            except Transient as trouble:
+                print('not asked:', todo[0].pair.repo, todo[0].pair.pair_id, trouble, flush=True)
+                continue
+            rows = [result(question, said) for question in asked]
+            tables.append(arguments.results, rows)
+            for row in rows:
+                if not holds({name: str(value) for name, value in row.items()}):
+                    print(*row.values(), flush=True)
+
+
+def _in_turn(
+    found: Mapping[Partition, Sequence[Drawn]], known: set[tuple[str, str]]
+) -> Iterator[list[Drawn]]:
+    """The rows of one pair after the other, repositories in turn; what is known is left out."""
+    queues: list[list[list[Drawn]]] = []
+    for rows in found.values():
+        pairs: dict[str, list[Drawn]] = defaultdict(list)
+        for one in rows:
+            if (one.kind, one.method_id) not in known:
+                pairs[one.pair.pair_id].append(one)
+        queues.append(sorted(pairs.values(), key=len))  # the largest is popped first
+    while any(queues):
+        for queue in queues:
+            if queue:
+                yield queue.pop()
+
+
+# -- summing up --------------------------------------------------------------------------------
+
+
+def holds(row: Mapping[str, str]) -> bool:
+    """A label holds if the oracle's cells give the same, a drop if they give no track."""
+    if row['kind'] == Kind.LABEL:
+        return row['oracle_label'] == row['name']
+    return not row['oracle_track']
+
+
+def summarise(arguments: argparse.Namespace) -> None:
+    rows = tables.read(arguments.results)
+    print('| | asked | repositories | pairs | differ | at most (95 %) | the oracle says |')
+    print('| --- | --- | --- | --- | --- | --- | --- |')
+    for kind, name in sorted({(row['kind'], row['name']) for row in rows}, reverse=True):
+        group = [row for row in rows if (row['kind'], row['name']) == (kind, name)]
+        wrong = sum(not holds(row) for row in group)
+        said = Counter(row['oracle_label'] or 'no label' for row in group)
+        print(
+            f'| {kind} {name} | {len(group)} | {len({row["repo"] for row in group})} '
+            f'| {len({(row["repo"], row["new"]) for row in group})} | {wrong} '
+            f'| {100 * upper_bound(wrong, len(group)):.1f} % '
+            f'| {", ".join(f"{label} {count}" for label, count in said.most_common())} |'
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    drawing = commands.add_parser('draw')
+    drawing.set_defaults(run=run)
+    drawing.add_argument('store', type=Path)
+    drawing.add_argument('results', type=Path)
+    drawing.add_argument('--seconds', type=float, default=4000.0)
+    summing = commands.add_parser('sum')
+    summing.set_defaults(run=summarise)
+    summing.add_argument('results', type=Path)
+    arguments = parser.parse_args()
+    arguments.run(arguments)
+
+
+if __name__ == '__main__':
+    main()
