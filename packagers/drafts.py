@@ -12,6 +12,7 @@ from coevo.git import Repository
 from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
 from coevo.patches import file_patch
+from coevo.reach import names_used_elsewhere
 from coevo.records import TestMethod
 from coevo.records import Track
 from coevo.records import Walk
@@ -21,7 +22,8 @@ from coevo.start_state import start_file
 from coevo.syntax import Member
 from coevo.syntax import parse
 from coevo.tables import MethodRow
-from packagers.reach import names_used_elsewhere
+from coevo.test_files import content
+from coevo.test_files import path_at_old
 from packagers.sameness import Identity
 from packagers.sameness import edit
 from packagers.sameness import path_in_module
@@ -103,7 +105,7 @@ def _identity(row: MethodRow) -> tuple[str, str, tuple[str, ...]]:
 def draft(group: Group, repository: Repository) -> Draft:
     """The draft of a group; StartStateInvalid if there is no start file for it."""
     first = group.rows[0]
-    new = _content(repository, first.new_rev, first.test_file)
+    new = content(repository, first.new_rev, first.test_file)
     if new is None:
         raise StartStateInvalid(f'{first.test_file} is not there at new')
     start = start_file(
@@ -117,22 +119,8 @@ def draft(group: Group, repository: Repository) -> Draft:
 
 def _old_content(repository: Repository, row: MethodRow) -> bytes | None:
     """The test file at old, also where it has moved since: a moved file is not a new one."""
-    found = _content(repository, row.old_rev, row.test_file)
-    if found is not None:
-        return found
-    name = row.test_file.rpartition('/')[2]
-    there = repository.tree(row.new_rev)
-    gone = [
-        path
-        for path in repository.tree(row.old_rev)
-        if path.rpartition('/')[2] == name and path not in there
-    ]
-    return _content(repository, row.old_rev, gone[0]) if len(gone) == 1 else None
-
-
-def _content(repository: Repository, rev: str, path: str) -> bytes | None:
-    entry = repository.tree(rev).get(path)
-    return repository.blob(entry.oid) if entry else None
+    path = path_at_old(repository, row.old_rev, row.new_rev, row.test_file)
+    return None if path is None else content(repository, row.old_rev, path)
 
 
 def _target(row: MethodRow, repository: Repository) -> Target:
@@ -146,7 +134,7 @@ def _target(row: MethodRow, repository: Repository) -> Target:
     if row.track is Track.GENERATION:
         return Target(method=method)
     path = row.old_test_file or row.test_file
-    source = _content(repository, row.old_rev, path)
+    source = content(repository, row.old_rev, path)
     if source is None:
         raise StartStateInvalid(f'{path} is not there at old')
     return Target(method=method, original=Original(method=_old_method(row, source), source=source))

@@ -1,0 +1,24 @@
+"""Where a test file stands at both ends of a pair, and what is in it."""
+
+from __future__ import annotations
+
+from coevo.git import Repository
+
+
+def content(repository: Repository, rev: str, path: str) -> bytes | None:
+    entry = repository.tree(rev).get(path)
+    return repository.blob(entry.oid) if entry else None
+
+
+def path_at_old(repository: Repository, old_rev: str, new_rev: str, path: str) -> str | None:
+    """Where a file of the new revision stands at old, also where it has moved since.
+
+    A file has moved where exactly one of its name is gone at new.
+    """
+    old = repository.tree(old_rev)
+    if path in old:
+        return path
+    name = path.rpartition('/')[2]
+    there = repository.tree(new_rev)
+    gone = [other for other in old if other.rpartition('/')[2] == name and other not in there]
+    return gone[0] if len(gone) == 1 else None
