@@ -84,20 +84,23 @@ def bring(
     left: Sequence[Piece],
     replaceable: Sequence[Piece],
     reverted: Mapping[Piece, Original],
+    inserted: Sequence[Original] = (),
 ) -> Brought:
     """What the reverted targets need of their old files.
 
     left         the pieces of the new file that stay whatever happens
     replaceable  those that only targets use: a piece of the same key takes their place
     reverted     the targets at new, each with what it is reverted to
+    inserted     targets that the new file lacks; they come with what they need
     """
     instead: dict[Piece, bytes] = {}
     additions: list[tuple[OldFile, Piece]] = []
     mentions: set[str] = set()
-    for source in sorted({original.source for original in reverted.values()}):
+    for source in sorted({original.source for original in (*reverted.values(), *inserted)}):
         own = {piece: one for piece, one in reverted.items() if one.source == source}
+        more = [one.method for one in inserted if one.source == source]
         gone = [piece.span for piece in (*replaceable, *reverted)]
-        file = OldFile(new, left, own, new.names_outside(gone))
+        file = OldFile(new, left, outline(source), own, more, new.names_outside(gone))
         instead |= {piece: file.old.text(was) for piece, was in file.targets.items()}
         found = file.needed()
         places = {file.slot(p): p for p in replaceable}
@@ -118,26 +121,38 @@ class OldFile:
         self,
         new: Outline,
         left: Sequence[Piece],
+        old: Outline,
         reverted: Mapping[Piece, Original],
+        inserted: Sequence[TestMethod],
         explained: AbstractSet[str],
     ) -> None:
         self.new = new
         self._explained = explained
         self.left = left
-        self.old = next(iter(reverted.values())).outline
+        self.old = old
         self._renamed: dict[str, str] = {}
         for piece, original in reverted.items():
             self._rename(original.method.test_class, piece.owner)
+        for method in inserted:
+            self._keep_name(method.test_class)
         standing = self._standing_types()
         self.opened = {name for name in self.old.types if self.at_new(name) in standing}
         self.pieces = self.old.pieces(self.opened)
         self.targets = {piece: self._find(original.method) for piece, original in reverted.items()}
+        self.inserted = [self._find_or_type(method) for method in inserted]
         self.mentions = frozenset[str]()
 
     def _rename(self, old: str, new: str) -> None:
         while old and new:
             self._renamed[old] = new
             old, new = outer(old), outer(new)
+
+    def _keep_name(self, name: str) -> None:
+        """The types around a method that is inserted, as far as the new file has them."""
+        while name:
+            if name in self.new.types:
+                self._renamed.setdefault(name, name)
+            name = outer(name)
 
     def at_new(self, name: str) -> str:
         """The name that a type of the old file has, or would have, in the new one."""
@@ -167,6 +182,13 @@ class OldFile:
             f'{method.test_class}#{method.test_method} is not in the file at old'
         )
 
+    def _find_or_type(self, method: TestMethod) -> Piece:
+        """The method, or the whole type around it that the new file lacks."""
+        for piece in self.pieces:
+            if piece.kind == 'type' and method.test_class in inside(self.old, piece):
+                return piece
+        return self._find(method)
+
     def slot(self, piece: Piece) -> Place:
         """What a piece is known by: of two imports for one simple name there is place for one."""
         if piece.kind == 'import' and piece.names != ('*',):
@@ -193,7 +215,7 @@ class OldFile:
             and self.slot_at_new(piece) not in known
             and not self._covered(piece)
         ]
-        brought = set(self.targets.values())
+        brought = {*self.targets.values(), *self.inserted}
         while True:
             self.mentions = frozenset().union(*(piece.mentions for piece in brought))
             uses = frozenset().union(*(piece.uses for piece in brought))

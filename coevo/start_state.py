@@ -58,9 +58,9 @@ def start_file(
     removed = [member for target, member in found.items() if target.original is None]
     if old is None and len(removed) == len(targets):
         return None
-    plan = _Plan(file, _emptied(file, old, removed, used_elsewhere), found, used_elsewhere)
+    plan = Plan(file, _emptied(file, old, removed, used_elsewhere), found, used_elsewhere)
     start = plan.carry_out()
-    _check(file, Outline(start), found)
+    check(file, Outline(start), found)
     return start
 
 
@@ -117,8 +117,11 @@ def _emptied(
     return found
 
 
-class _Plan:
-    """What is removed from a file, what is put in its place, and what is added."""
+class Plan:
+    """What is removed from a file, what is put in its place, and what is added.
+
+    inserted  tests of another version of the file that this one lacks
+    """
 
     def __init__(
         self,
@@ -126,9 +129,12 @@ class _Plan:
         emptied: list[Piece],
         found: dict[Target, Member],
         used_elsewhere: AbstractSet[str],
+        inserted: Sequence[Original] = (),
     ) -> None:
         self.file = file
+        self.inserted = inserted
         owners = {member.owner for member in found.values()}
+        owners |= {one.method.test_class for one in inserted}
         opened = _with_outer(owners) - {t for piece in emptied for t in inside(file, piece)}
         self.pieces = file.pieces(opened)
         at = {member.start_byte: target for target, member in found.items()}
@@ -145,7 +151,8 @@ class _Plan:
     def carry_out(self) -> bytes:
         owned = self._owned()
         left = [piece for piece in self.pieces if piece not in owned and piece not in self.targets]
-        brought = bring(self.file, left, [p for p in self.pieces if p in owned], self._reverted())
+        mine = [p for p in self.pieces if p in owned]
+        brought = bring(self.file, left, mine, self._reverted(), self.inserted)
         rest = [piece for piece in self.pieces if piece in owned and piece not in brought.instead]
         kept = _reached(brought.mentions, rest)
         edits, standing = Edits(self.file.source), []
@@ -219,7 +226,8 @@ def _reached(names: Iterable[str], pieces: Sequence[Piece]) -> set[Piece]:
     return found
 
 
-def _check(file: Outline, start: Outline, found: dict[Target, Member]) -> None:
+def check(file: Outline, start: Outline, found: Iterable[Target]) -> None:
+    """StartStateInvalid where a file made of another one is none, or is the same."""
     faulty = file.file.has_error or any(
         target.original is not None and target.original.outline.file.has_error for target in found
     )

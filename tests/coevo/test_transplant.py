@@ -1,0 +1,88 @@
+"""New tests put into the old version of their file, as whole texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from coevo.old_pieces import StartStateInvalid
+from coevo.syntax import parse
+from coevo.transplant import Graft
+from coevo.transplant import transplant
+from tests.coevo.test_start_state import SIBLING
+from tests.coevo.test_start_state import java
+from tests.coevo.test_start_state import method
+
+SELLS = '    @Test public void sells() { assertTrue(Shop.sells(one())); }\n'
+ONE = '    private int one() { return 1; }\n'
+
+
+def grafted(old: str, new: str, *grafts: Graft) -> str:
+    made = transplant(old.encode(), new.encode(), grafts)
+    assert not parse(made).has_error
+    return made.decode()
+
+
+def same(name: str) -> Graft:
+    return Graft(new=method(name), old=method(name))
+
+
+def fresh(name: str, owner: str = 'p.ShopTest') -> Graft:
+    return Graft(new=method(name, owner))
+
+
+def test_a_changed_test_takes_the_old_ones_place_with_what_it_needs() -> None:
+    old = java(f'{SIBLING}{SELLS}\n{ONE}')
+    changed = SELLS.replace('one()', 'two(List.of())')
+    two = '    private int two(List<?> list) { return 2; }\n'
+    new = java(
+        f'{SIBLING}{changed}\n{two}', imports='import java.util.List;\nimport java.util.Map;\n'
+    )
+    assert grafted(old, new, same('sells')) == java(
+        f'{SIBLING}{changed}\n{two}', imports='import java.util.List;\n'
+    )
+
+
+def test_a_new_test_stands_behind_its_neighbour_and_old_tests_stay_as_they_are() -> None:
+    old = java(f'{SIBLING}{SELLS}\n{ONE}')
+    more = (
+        '    /** Why. */\n'
+        '    @Test public void opens() { assertTrue(Shop.open(LIMIT, new Kit())); }\n'
+    )
+    limit = '    private static final int LIMIT = 3;\n'
+    new = java(
+        f'{SIBLING}{SELLS.replace("one()", "7")}\n{more}\n'
+        f'    @Test public void others() {{ }}\n{limit}    static class Kit {{ }}\n'
+    )
+    assert grafted(old, new, fresh('opens')) == java(
+        f'{SIBLING}{SELLS}\n{more}{limit}    static class Kit {{ }}\n\n{ONE}'
+    )
+
+
+def test_a_new_nested_class_comes_as_a_whole() -> None:
+    nested = '    @Nested class Deep {\n        @Test void deep() { }\n    }\n'
+    new = java(f'{SIBLING}{nested}', imports='import org.junit.jupiter.api.Nested;\n')
+    assert grafted(java(SIBLING), new, fresh('deep', 'p.ShopTest$Deep')) == new
+
+
+def test_a_method_that_was_no_test_is_replaced() -> None:
+    old = java(f'{SIBLING}    public void sells() {{ }}\n')
+    new = java(f'{SIBLING}{SELLS}{ONE}')
+    assert grafted(old, new, fresh('sells')) == new
+
+
+def test_what_both_versions_share_stays_old_if_another_test_uses_it() -> None:
+    old = java(f'{SELLS}    @Test public void buys() {{ one(); }}\n{ONE}')
+    changed = SELLS.replace('Shop.sells', 'Shop.vends')
+    new = java(
+        f'{changed}    @Test public void buys() {{ one(); }}\n{ONE.replace("return 1", "return 2")}'
+    )
+    assert grafted(old, new, same('sells')) == old.replace('Shop.sells', 'Shop.vends')
+    alone = java(f'{SIBLING}{SELLS}{ONE}')
+    assert grafted(alone, new, same('sells')) == alone.replace('Shop.sells', 'Shop.vends').replace(
+        'return 1', 'return 2'
+    )
+
+
+def test_a_test_of_a_class_that_the_new_file_lacks_is_said() -> None:
+    with pytest.raises(StartStateInvalid, match='is not in the file'):
+        transplant(java(SIBLING).encode(), java(SELLS).encode(), [fresh('sells', 'p.Other')])
