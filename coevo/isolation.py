@@ -1,0 +1,174 @@
+"""Isolated cells and executed start states of the methods with a track.
+
+An isolated cell is a whole-tree one with only the targets of one test file and track, and what
+they alone use, of the other revision (design, "isolated cell"). Where it says something else,
+the label rests on other changes of the tests (TestEvo-Bench, 3.2). The start state of a task is
+the new tree with its targets reverted or removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+
+from coevo.executed_start import StartState
+from coevo.executed_start import start_state
+from coevo.git import Repository
+from coevo.languages.base import PLAIN
+from coevo.languages.base import Conditions
+from coevo.languages.base import Workshop
+from coevo.old_pieces import StartStateInvalid
+from coevo.quality import Isolated
+from coevo.reach import names_used_elsewhere
+from coevo.records import Pair
+from coevo.records import TestMethod
+from coevo.records import Track
+from coevo.swapped import Bench
+from coevo.swapped import Demand
+from coevo.swapped import Files
+from coevo.swapped import Subject
+from coevo.swapped import Task
+from coevo.swapped import Verdicts
+from coevo.swapped import is_broken
+from coevo.swapped import is_pass
+from coevo.swapped import said
+from coevo.test_files import content
+from coevo.test_files import path_at_old
+from coevo.transplant import Graft
+from coevo.transplant import transplant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Isolation:
+    """By method id; `cpu_seconds` of the compiler and of the test processes."""
+
+    methods: Mapping[str, Isolated]
+    cpu_seconds: float
+
+
+def isolate(
+    workshop: Workshop,
+    pair: Pair,
+    subjects: Sequence[Subject],
+    repository: Repository,
+    conditions: Conditions = PLAIN,
+) -> Isolation:
+    """The isolated cells of methods with a track, task by task; `subjects` in a fixed order.
+
+    Only what a track asks of a cell counts: broken or passing. What disagrees in the process of all
+    subjects of a task is asked again in one of its own.
+    """
+    bench = Bench(workshop=workshop, pair=pair, repository=repository, conditions=conditions)
+    found: dict[str, Isolated] = {}
+    for task in _tasks(subjects):
+        found |= _isolated(bench, task)
+    return Isolation(methods=dict(sorted(found.items())), cpu_seconds=bench.cpu_seconds)
+
+
+def _tasks(subjects: Sequence[Subject]) -> list[Task]:
+    groups: dict[tuple[str, Track], list[Subject]] = {}
+    for subject in subjects:
+        groups.setdefault((subject.new.test_file, subject.track), []).append(subject)
+    return [
+        Task(test_file=path, track=track, subjects=tuple(group))
+        for (path, track), group in sorted(groups.items())
+    ]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Cell:
+    """New tests in the old tree on the code of one revision."""
+
+    name: str
+    code_rev: str
+    demand: Demand
+    verdicts: Verdicts = field(default_factory=dict)
+    cured: frozenset[str] = frozenset()  # by the rest of their test file
+
+    def disagreeing(self) -> list[str]:
+        return [name for name, one in self.verdicts.items() if not self.demand(one.outcome)]
+
+    def complaint(self, name: str) -> str:
+        rest = ', but not with the whole file' if name in self.cured else ''
+        return f'{self.name} is {said(self.verdicts[name])}{rest}'
+
+
+def _isolated(bench: Bench, task: Task) -> dict[str, Isolated]:
+    start = start_state(bench, task)
+    files, note = _grafted(bench, task)
+    cells = [
+        _Cell(name='tnew_cnew_isolated', code_rev=bench.pair.new.rev, demand=is_pass),
+        _Cell(name='tnew_cold_isolated', code_rev=bench.pair.old.rev, demand=is_broken),
+    ]
+    for cell in cells if task.is_generation else cells[:1]:
+        _run(bench, task, cell, files)
+    return {name: _row(name, start, cells, note) for name in task.methods}
+
+
+def _run(bench: Bench, task: Task, cell: _Cell, files: Files) -> None:
+    """Ask of a cell; who disagrees is asked with the whole file, too, to tell why."""
+    cell.verdicts = _ask(bench, task, cell, files, task.methods)
+    whole = _whole_file(bench, task)
+    disagreeing = {name: task.methods[name] for name in cell.disagreeing()}
+    if disagreeing and whole != files:
+        again = _ask(bench, task, cell, whole, disagreeing)
+        cell.cured = frozenset(n for n, one in again.items() if cell.demand(one.outcome))
+
+
+def _ask(
+    bench: Bench, task: Task, cell: _Cell, files: Files, methods: Mapping[str, TestMethod]
+) -> Verdicts:
+    compiled = bench.compile(bench.pair.old.rev, cell.code_rev, task.module, files)
+    return bench.verdicts(compiled, methods, cell.demand)
+
+
+def _row(name: str, start: StartState, cells: Sequence[_Cell], note: str) -> Isolated:
+    told = start.told_cnew.get(name)
+    complaints = [cell.complaint(name) for cell in cells if name in cell.disagreeing()]
+    if told is not None and not told.outcome.broken:
+        complaints.insert(0, f'told_cnew_isolated is {said(told)}')
+    new, cold = (cell.verdicts.get(name) for cell in cells)
+    return Isolated(
+        told_cnew=told.outcome if told else None,
+        tnew_cold=cold.outcome if cold else None,
+        tnew_cnew=new.outcome if new else None,
+        start=start.why[name],
+        agrees=not complaints,
+        detail='; '.join(filter(None, (*complaints, note))),
+    )
+
+
+def _grafted(bench: Bench, task: Task) -> tuple[Files, str]:
+    """The old file with the targets of the new one; else the new file as a whole, and why."""
+    repository, old = bench.repository, bench.pair.old.rev
+    before = content(repository, old, task.test_file)
+    if before is None:
+        return _whole_file(bench, task), ''
+    try:
+        text = transplant(
+            before,
+            task.source(bench),
+            [_graft(subject) for subject in task.subjects],
+            used_elsewhere=names_used_elsewhere(repository, old, task.test_file),
+        )
+    except StartStateInvalid as error:
+        return _whole_file(bench, task), f'whole file: {error}'
+    return ((task.test_file, text),), ''
+
+
+def _graft(subject: Subject) -> Graft:
+    old = subject.old
+    here = old is not None and old.test_file == subject.new.test_file
+    return Graft(new=subject.new, old=old if here else None)
+
+
+def _whole_file(bench: Bench, task: Task) -> Files:
+    """The new file as it is, and those gone from which it or its targets have moved."""
+    repository, old, new = bench.repository, bench.pair.old.rev, bench.pair.new.rev
+    left = {path_at_old(repository, old, new, task.test_file)}
+    left |= {subject.old.test_file for subject in task.subjects if subject.old is not None}
+    there = repository.tree(new)
+    gone = [(path, None) for path in left if path is not None and path not in there]
+    return tuple(sorted([*gone, (task.test_file, task.source(bench))], key=lambda f: f[0]))

@@ -1,0 +1,130 @@
+"""Cells in which only the targets of one task are of the other revision: what is run, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from coevo.errors import Transient
+from coevo.git import Repository
+from coevo.languages.base import Compiled
+from coevo.languages.base import Conditions
+from coevo.languages.base import Edits
+from coevo.languages.base import Verdict
+from coevo.languages.base import Workshop
+from coevo.records import Outcome
+from coevo.records import Pair
+from coevo.records import TestMethod
+from coevo.records import Track
+from coevo.results import Wanted
+from coevo.test_files import content
+
+Files = tuple[tuple[str, bytes | None], ...]
+Verdicts = Mapping[str, Verdict]
+Demand = Callable[[Outcome], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A method that has a track by its cells."""
+
+    wanted: Wanted
+    track: Track
+
+    @property
+    def method_id(self) -> str:
+        return self.wanted.method_id
+
+    @property
+    def new(self) -> TestMethod:
+        method = self.wanted.candidate.new
+        assert method is not None, 'a track is about a test of the new revision'
+        return method
+
+    @property
+    def old(self) -> TestMethod | None:
+        return self.wanted.candidate.old
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """The subjects of one test file and track."""
+
+    test_file: str
+    track: Track
+    subjects: tuple[Subject, ...]
+
+    @property
+    def module(self) -> str:
+        return self.subjects[0].new.module
+
+    @property
+    def is_generation(self) -> bool:
+        return self.track is Track.GENERATION
+
+    @property
+    def methods(self) -> dict[str, TestMethod]:
+        return {subject.method_id: subject.new for subject in self.subjects}
+
+    def source(self, bench: Bench) -> bytes:
+        """The test file at new."""
+        found = content(bench.repository, bench.pair.new.rev, self.test_file)
+        assert found is not None, 'a subject stands in a file of the new revision'
+        return found
+
+
+@dataclass(slots=True, kw_only=True)
+class Bench:
+    """Where the isolated cells of one pair are run; both ends were built in the workshop."""
+
+    workshop: Workshop
+    pair: Pair
+    repository: Repository
+    conditions: Conditions
+    cpu_seconds: float = 0.0
+
+    def compile(self, tests_rev: str, code_rev: str, module: str, files: Files) -> Compiled:
+        compiled = self.workshop.compile(tests_rev, code_rev, module, edits=Edits(tests=files))
+        self.cpu_seconds += compiled.cpu_seconds
+        return compiled
+
+    def verdicts(
+        self, compiled: Compiled, methods: Mapping[str, TestMethod], demand: Demand
+    ) -> Verdicts:
+        """What the compiler says, else one process; who is not as demanded gets one of its own."""
+        found: dict[str, Verdict] = {}
+        for name, method in methods.items():
+            verdict = self.workshop.compile_verdict(compiled, method)
+            if verdict is not None:
+                found[name] = verdict
+        left = [name for name in methods if name not in found]
+        found |= self._run(compiled, {name: methods[name] for name in left})
+        for name in left:
+            if len(left) > 1 and (name not in found or not demand(found[name].outcome)):
+                found |= self._run(compiled, {name: methods[name]})
+        return {name: found[name] for name in methods}
+
+    def _run(self, compiled: Compiled, methods: Mapping[str, TestMethod]) -> dict[str, Verdict]:
+        """A process; a method that lost it to a neighbour is left out."""
+        if not methods:
+            return {}
+        batch = self.workshop.run(compiled, list(methods.values()), self.conditions)
+        self.cpu_seconds += batch.cpu_seconds
+        heard = {n: v for n, v in zip(methods, batch.verdicts, strict=True) if v is not None}
+        for verdict in heard.values():
+            if verdict.outcome is Outcome.INFRA:
+                raise Transient(f'a test process did not start: {verdict.message.strip()}')
+        return heard
+
+
+def is_pass(outcome: Outcome) -> bool:
+    return outcome is Outcome.PASS
+
+
+def is_broken(outcome: Outcome) -> bool:
+    return outcome.broken
+
+
+def said(verdict: Verdict) -> str:
+    return ' '.join(filter(None, (str(verdict.outcome), verdict.signature)))
