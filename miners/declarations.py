@@ -62,7 +62,13 @@ def texts(source: str) -> tuple[str, ...]:
     return tuple(word.text for word in words(source))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
+def skeleton(source: str) -> tuple[str, ...]:
+    """The tokens that no renaming changes; dots aside, of which full names have more or fewer."""
+    return tuple(w.text for w in words(source) if w.part is Part.REST and w.text != '.')
+
+
+@lru_cache(maxsize=1024)
 def words(source: str) -> tuple[Word, ...]:
     """The words of a declaration, in order."""
     content = source.encode('utf-8', 'replace')

@@ -131,8 +131,7 @@ def _is(location: Location, declaration: Declaration) -> bool:
     """Whether both are the same code of the same revision; one may begin with its comment."""
     return (
         location.file == declaration.file
-        and location.start_line <= declaration.end_line
-        and declaration.start_line <= location.end_line
+        and location.end_line == declaration.end_line
         and same_tokens(declaration_of(location), declaration)
     )
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from miners.declarations import Declaration
 from miners.declarations import Part
 from miners.declarations import Word
+from miners.declarations import skeleton
 from miners.declarations import words
 from miners.refactorings import Location
 from miners.refactorings import Refactoring
@@ -66,6 +67,8 @@ def names(found: Sequence[Refactoring], old: Declaration, new: Declaration) -> N
 
 def renamed_only(found: Sequence[Refactoring], old: Declaration, new: Declaration) -> bool:
     """Whether new is old but for names, comments and formatting."""
+    if skeleton(old.source) != skeleton(new.source):
+        return False  # nearly always, and much cheaper than to gather the names
     known = names(found, old, new)
     return equal_after_renaming(words(old.source), words(new.source), known)
 
