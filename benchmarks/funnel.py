@@ -1,0 +1,154 @@
+"""The funnel of a store by stage, unit and reason, and what a labelled method cost by step.
+
+    python -m benchmarks.funnel STORE WALK
+
+Tables in Markdown, a column for each repository. CPU seconds are those of the sandboxed programs and
+of the thread that mined the pair; what the cache had costs none.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.records import Stage
+from coevo.records import Walk
+from coevo.results import Step
+from coevo.store import Partition
+from coevo.store import Store
+from coevo.tables import Segment
+from flows.funnel import funnel
+from flows.funnel import labels
+
+# The thread's own CPU seconds hold the diff; those of tests are a part of the runs'.
+OWN, DIFF = 'pair', 'diff'
+STEPS = (*(step for step in Step if step is not Step.TESTS), OWN)
+PARTS = {DIFF: 'diff, part of the thread', Step.TESTS: 'the tests themselves, part of the runs'}
+NAMES = {OWN: 'our own thread'}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One repository's counts, by (stage, what) and by step."""
+
+    repo: str
+    counts: Mapping[tuple[str, str], int]
+    labels: Mapping[str, int]
+    seconds: Mapping[str, float]
+    labelled: int
+
+
+def column(store: Store, partition: Partition) -> Column:
+    segments = list(store.segments(partition))
+    counts: dict[tuple[str, str], int] = {}
+    for stage in funnel(store.walk(partition).drops, segments):
+        counts[stage.stage, 'entered'] = stage.entered
+        counts |= {(stage.stage, f'dropped: {reason}'): n for reason, n in stage.dropped}
+        counts[stage.stage, 'kept'] = stage.kept
+    return Column(
+        repo=partition.repo,
+        counts=counts,
+        labels=dict(labels(segments)),
+        seconds=_seconds(segments),
+        labelled=sum(len(segment.methods) for segment in segments),
+    )
+
+
+def _seconds(segments: Iterable[Segment]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for segment in segments:
+        for row in segment.timings:
+            found[row.step] += row.cpu_seconds
+    return found
+
+
+def total(columns: Sequence[Column]) -> Column:
+    counts: Counter[tuple[str, str]] = Counter()
+    named: Counter[str] = Counter()
+    seconds: Counter[str] = Counter()
+    for one in columns:
+        counts.update(one.counts)
+        named.update(one.labels)
+        seconds.update(one.seconds)
+    return Column(
+        repo='all',
+        counts=counts,
+        labels=named,
+        seconds=seconds,
+        labelled=sum(one.labelled for one in columns),
+    )
+
+
+def funnel_rows(columns: Sequence[Column]) -> Iterator[list[str]]:
+    *_, everything = columns
+    for stage in Stage:
+        reasons = [
+            what
+            for (of, what), _ in sorted(
+                everything.counts.items(), key=lambda item: (-item[1], item[0])
+            )
+            if of == stage and what.startswith('dropped')
+        ]
+        if (stage, 'entered') in everything.counts:
+            for what in ('entered', *reasons, 'kept'):
+                yield [
+                    stage,
+                    stage.unit,
+                    what,
+                    *(str(one.counts.get((stage, what), 0)) for one in columns),
+                ]
+
+
+def label_rows(columns: Sequence[Column]) -> Iterator[list[str]]:
+    *_, everything = columns
+    for name in sorted(everything.labels, key=lambda name: -everything.labels[name]):
+        yield [name, *(str(one.labels.get(name, 0)) for one in columns)]
+
+
+def cost_rows(columns: Sequence[Column]) -> Iterator[list[str]]:
+    for step in (*STEPS, *PARTS):
+        if any(one.seconds.get(step) for one in columns):
+            name = PARTS.get(step) or NAMES.get(step, step)
+            yield [name, *(_per_method(one, one.seconds.get(step, 0.0)) for one in columns)]
+    sums = [sum(one.seconds.get(step, 0.0) for step in STEPS) for one in columns]
+    yield ['**all**', *map(_per_method, columns, sums)]
+    yield ['labelled methods', *(str(one.labelled) for one in columns)]
+    yield ['CPU seconds', *(f'{seconds:.0f}' for seconds in sums)]
+
+
+def _per_method(one: Column, seconds: float) -> str:
+    return f'{seconds / one.labelled:.3f}' if one.labelled else '-'
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    print(f'| {" | ".join(head)} |\n|{" --- |" * len(head)}')
+    for row in rows:
+        print(f'| {" | ".join(row)} |')
+    print()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('store', type=Path)
+    parser.add_argument('walk', type=Walk)
+    arguments = parser.parse_args()
+    store = Store(arguments.store)
+    found = [column(store, p) for p in store.partitions() if p.walk is arguments.walk]
+    columns = [*found, total(found)]
+    names = [one.repo.rpartition('/')[2] for one in columns]
+    print(f'### Funnel, walk `{arguments.walk}`\n')
+    print_table(('stage', 'unit', '', *names), funnel_rows(columns))
+    print(f'### Labels, walk `{arguments.walk}`\n')
+    print_table(('label', *names), label_rows(columns))
+    print(f'### CPU seconds per labelled method, walk `{arguments.walk}`\n')
+    print_table(('step', *names), cost_rows(columns))
+
+
+if __name__ == '__main__':
+    main()
