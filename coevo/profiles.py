@@ -22,6 +22,8 @@ class Profile:
     latest_release     whether the walk starts at the latest release, if there is one
     suites             whether all tests of both ends have to pass
     suite_cpu_seconds  most that the tests of one revision may use for that
+    refactorings       whether what is only refactored loses its track
+    measure_cpu_seconds  most that mutants and reversals of one pair may use together, each half
     """
 
     name: str
@@ -33,6 +35,8 @@ class Profile:
     latest_release: bool
     suites: bool
     suite_cpu_seconds: float
+    refactorings: bool
+    measure_cpu_seconds: float
 
     @property
     def fingerprint(self) -> str:
@@ -42,6 +46,8 @@ class Profile:
             str(self.unchanged_sample),
             str(self.unchanged_limit),
             str(self.suite_cpu_seconds if self.suites else None),
+            str(self.refactorings),
+            str(self.measure_cpu_seconds),
         )
 
 
@@ -59,6 +65,8 @@ def profiles() -> dict[str, Profile]:
             latest_release=values.get('latest_release', False),
             suites=values.get('suites', False),
             suite_cpu_seconds=values.get('suite_cpu_seconds', 0.0),
+            refactorings=values.get('refactorings', False),
+            measure_cpu_seconds=values.get('measure_cpu_seconds', 0.0),
         )
         for name, values in tomllib.loads(text).items()
         if name != 'version'

@@ -42,6 +42,7 @@ class Reason(StrEnum):
     CAUSE_ENVIRONMENT = 'cause_environment'
     TIMEOUT_ALONE = 'timeout_alone'
     POM_CHANGED = 'pom_changed'
+    NOT_ISOLATED = 'not_isolated'
     TEST_REFACTORED_ONLY = 'test_refactored_only'
     SOURCE_REFACTORED_ONLY = 'source_refactored_only'
     REFACTORING_UNKNOWN = 'refactoring_unknown'
@@ -93,6 +94,9 @@ _TRACK = {
     Reason.CAUSE_ENVIRONMENT: 'The test is broken by what the sandbox or the JDK withholds.',
     Reason.TIMEOUT_ALONE: 'The label rests on a time-out alone.',
     Reason.POM_CHANGED: 'A repair beside a changed POM may be cured by that.',
+    Reason.NOT_ISOLATED: (
+        'With the tests of the task alone swapped, instead of the whole test tree, it is otherwise.'
+    ),
     Reason.TEST_REFACTORED_ONLY: 'The change of the test is a refactoring and nothing more.',
     Reason.SOURCE_REFACTORED_ONLY: (
         'All changed dependencies of the test are refactored and nothing more.'

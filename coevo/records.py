@@ -168,6 +168,11 @@ class Dependency:
     coupled_by: CoupledBy | None = None
     rank: int
 
+    @property
+    def is_method(self) -> bool:
+        """Whether it is a method or constructor, not the rest of a type."""
+        return self.name.endswith(')')
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:

@@ -108,6 +108,8 @@ class Step(StrEnum):
     RUN_FOR_CAUSE = 'run_for_cause'
     RUN_FOR_GUARD = 'run_for_guard'
     SUITE = 'suite'
+    TRACE = 'trace'
+    REFACTORINGS = 'refactorings'
     TESTS = 'tests'
 
 

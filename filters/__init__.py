@@ -21,16 +21,25 @@ from coevo.records import Drop
 from coevo.records import Pair
 from coevo.records import Stage
 from coevo.records import TestMethod
+from filters import clock
 from filters import content
 from filters import gap
+from filters import isolation
 from filters import nearer
+from filters import refactored_source
+from filters import refactored_test
+from filters import refactoring_unknown
 from filters import repair_only
 from filters import sample
+from filters import sibling
+from filters import suite
 from filters.base import Case
 from filters.base import ChangeFilter
 from filters.base import MethodFilter
 from filters.base import PairChange
 from filters.base import PairFilter
+from filters.base import TrackCase
+from filters.base import TrackFilter
 
 PAIR_FILTERS: Mapping[str, PairFilter] = {'gap': gap}
 CHANGE_FILTERS: Mapping[str, ChangeFilter] = {'content': content}
@@ -39,10 +48,20 @@ METHOD_FILTERS: Mapping[str, MethodFilter] = {
     'repair_only': repair_only,
     'sample': sample,
 }
-FILTERS: Mapping[str, PairFilter | ChangeFilter | MethodFilter] = {
+TRACK_FILTERS: Mapping[str, TrackFilter] = {
+    'isolation': isolation,
+    'refactoring_unknown': refactoring_unknown,
+    'refactored_test': refactored_test,
+    'refactored_source': refactored_source,
+    'sibling': sibling,
+    'clock': clock,
+    'suite': suite,
+}
+FILTERS: Mapping[str, PairFilter | ChangeFilter | MethodFilter | TrackFilter] = {
     **PAIR_FILTERS,
     **CHANGE_FILTERS,
     **METHOD_FILTERS,
+    **TRACK_FILTERS,
 }
 """All filters, in the order in which they are asked."""
 
@@ -89,5 +108,13 @@ def _judge_pair(change: PairChange, profile: Profile) -> Drop | None:
 def _judge(case: Case, candidate: Candidate) -> Reason | None:
     for filter_ in METHOD_FILTERS.values():
         if (reason := filter_.check(case, candidate)) is not None:
+            return reason
+    return None
+
+
+def why_no_track(case: TrackCase) -> Reason | None:
+    """Why a labelled method keeps its label but loses its track, or None."""
+    for filter_ in TRACK_FILTERS.values():
+        if (reason := filter_.check(case)) is not None:
             return reason
     return None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 
 from coevo.cache import Cache
 from coevo.evidence import decide
@@ -36,6 +37,10 @@ from flows.rows import Judged
 from flows.rows import cell_rows
 from flows.rows import method_row
 from flows.rows import pair_row
+from flows.study import Scene
+from flows.study import Study
+from flows.study import Tools
+from flows.study import study
 from miners.changes import PairChange
 from miners.changes import diff
 from miners.windows import shown_nearer
@@ -45,11 +50,18 @@ from miners.windows import shown_nearer
 class Mine:
     """What is the same for all pairs of a run."""
 
-    repository: Repository
-    profile: Profile
     sandbox: str
+    tools: Tools
     cache: Cache = NO_CACHE
     holding: Holding = field(default_factory=Holding)
+
+    @property
+    def repository(self) -> Repository:
+        return self.tools.repository
+
+    @property
+    def profile(self) -> Profile:
+        return self.tools.profile
 
 
 def segment_key(mine: Mine, pair: Pair) -> str:
@@ -83,15 +95,22 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
     if wanted:
         workshop = open_workshop()
         evaluation = evaluate(workshop, pair, wanted, mine.cache)
-    judged = list(_judge(wanted, evaluation, change))
+    studied = Study()
+    if workshop is not None and evaluation is not None:
+        scene = Scene(tools=mine.tools, workshop=workshop, change=change, evaluation=evaluation)
+        studied = study(scene, list(_judge(wanted, evaluation, change)))
+    judged = studied.judged
     tracked = [item for item in judged if item.decision.track is not None]
     return Segment(
         key=segment_key(mine, pair),
-        pair=pair_row(
-            change, evaluation, candidates=len(kept) + _sieved(drops), sandbox=mine.sandbox
+        pair=replace(
+            pair_row(
+                change, evaluation, candidates=len(kept) + _sieved(drops), sandbox=mine.sandbox
+            ),
+            **studied.pair,
         ),
         methods=tuple(
-            method_row(pair, item, evaluation, mine.sandbox)
+            method_row(pair, item, evaluation, mine.sandbox, studied.columns[item.wanted.method_id])
             for item in judged
             if evaluation is not None and item.decision.reason is None
         ),
@@ -99,6 +118,8 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
         drops=(*drops, *_drops(pair, judged)),
         environments=tuple(_environments(pair, tracked, workshop)) if workshop else (),
         timings=tuple(clock.rows(pair, evaluation)),
+        refactorings=studied.refactorings,
+        executed=studied.executed,
     )
 
 
@@ -135,10 +156,8 @@ def _sieved(drops: Sequence[Drop]) -> int:
 
 
 def _judge(
-    wanted: Sequence[Wanted], evaluation: Evaluation | None, change: PairChange
+    wanted: Sequence[Wanted], evaluation: Evaluation, change: PairChange
 ) -> Iterator[Judged]:
-    if evaluation is None:
-        return
     for item in wanted:
         decision = decide(
             item.candidate, item.method_id, evaluation, pom_changed=change.pom_changed

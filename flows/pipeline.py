@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field
+from functools import partial
 
 from coevo.cache import Cache
 from coevo.errors import Fatal
@@ -27,6 +28,7 @@ from coevo.records import Pair
 from coevo.store import Partition
 from coevo.store import Store
 from coevo.store import WalkRecord
+from coevo.suites import Suites
 from coevo.tables import RepositoryRow
 from coevo.tables import Segment
 from flows.licence import spdx_of
@@ -34,6 +36,7 @@ from flows.mining import Mine
 from flows.mining import mine_pair
 from flows.mining import segment_key
 from flows.options import MineOptions
+from flows.study import Tools
 from flows.workers import Failure
 from flows.workers import run_in_parallel
 from miners.clones import Clone
@@ -42,7 +45,9 @@ from miners.crawls import record_crawl
 from miners.pairs import Route
 from miners.pairs import Visit
 from miners.pairs import visit
+from miners.refactorings import RefactoringMiners
 from miners.releases import latest_release
+from miners.siblings import methods_by_module
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,10 +99,9 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
         )
     partition = Partition(repo=clone.repo, language=java_maven.NAME, walk=options.walk)
     store = Store(options.store)
-    with store.lock(partition):
+    with store.lock(partition), RefactoringMiners() as refactoring_miners:
         mining = Mine(
-            repository=repository,
-            profile=options.profile,
+            tools=_tools(options, repository, refactoring_miners),
             sandbox=options.sandbox,
             cache=Cache(options.executions),
         )
@@ -107,6 +111,17 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
         store.compact(partition)
         report.warnings = (*store.warnings, *_damage(clone, seen))
     return report
+
+
+def _tools(
+    options: MineOptions, repository: Repository, refactoring_miners: RefactoringMiners
+) -> Tools:
+    return Tools(
+        repository=repository,
+        profile=options.profile,
+        suites=Suites(partial(methods_by_module, repository), options.profile.suite_cpu_seconds),
+        refactoring_miner=refactoring_miners.of_thread,
+    )
 
 
 def _damage(clone: Clone, seen: Visit) -> Iterator[str]:

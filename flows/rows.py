@@ -22,8 +22,6 @@ from coevo.tables import MethodRow
 from coevo.tables import PairRow
 from miners.changes import PairChange
 
-DEPENDENCY_SOURCE = 'static'  # until the runtime map exists
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
@@ -67,7 +65,14 @@ def pair_row(
     )
 
 
-def method_row(pair: Pair, judged: Judged, evaluation: Evaluation, sandbox: str) -> MethodRow:
+def method_row(
+    pair: Pair,
+    judged: Judged,
+    evaluation: Evaluation,
+    sandbox: str,
+    measured: Mapping[str, Any],
+) -> MethodRow:
+    """The row; `measured` are the columns that the study of the pair fills."""
     candidate, decision = judged.wanted.candidate, judged.decision
     cells = evaluation.cells(judged.wanted.method_id)
     return MethodRow(
@@ -96,9 +101,7 @@ def method_row(pair: Pair, judged: Judged, evaluation: Evaluation, sandbox: str)
         cause=decision.cause,
         override='+'.join(evaluation.overrides) or None,
         sandbox=sandbox,
-        focal_method=candidate.focal_method,
-        dependencies=candidate.dependencies,
-        dependency_source=DEPENDENCY_SOURCE if candidate.dependencies else None,
+        **measured,
     )
 
 

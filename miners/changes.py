@@ -24,7 +24,6 @@ from coevo.records import Change
 from coevo.records import Pair
 from miners.contexts import Test
 from miners.contexts import TestTree
-from miners.contexts import is_test_resource
 from miners.coupling import Reference
 from miners.coupling import dependencies
 from miners.coupling import ranked
@@ -32,6 +31,7 @@ from miners.dependencies import End
 from miners.focal import focal_method
 from miners.matching import keyed
 from miners.matching import match
+from miners.resources import is_test_resource
 from miners.sources import SourceChange
 from miners.sources import source_changes
 from miners.trees import Side
@@ -50,6 +50,7 @@ class PairChange:
 
     sources     the changed declarations of the sources
     references  how the text of each candidate refers to them, by method id
+    files       all files that differ
     """
 
     pair: Pair
@@ -60,6 +61,7 @@ class PairChange:
     reason: Reason | None
     sources: tuple[SourceChange, ...] = ()
     references: Mapping[str, tuple[Reference, ...]] = field(default_factory=dict)
+    files: tuple[FileChange, ...] = ()
 
 
 def diff(repository: Repository, pair: Pair) -> PairChange:
@@ -80,6 +82,7 @@ def diff(repository: Repository, pair: Pair) -> PairChange:
         reason=difference.reason,
         sources=difference.sources if found else (),
         references={method_id(pair, item.candidate): item.references for item in found},
+        files=files,
     )
 
 

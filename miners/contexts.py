@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePosixPath
 
 from coevo.java_tests import find_tests
 from coevo.java_tests import is_fixture
@@ -15,11 +14,10 @@ from coevo.records import TestMethod
 from coevo.records import short_hash
 from coevo.syntax import JavaType
 from coevo.syntax import Member
+from miners.resources import is_named
 from miners.trees import Located
 from miners.trees import Side
 from miners.trees import Tree
-
-_RESOURCES = 'src/test/resources/'
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +121,7 @@ class TestTree:
     def resources(self, test: Test, paths: Iterable[str]) -> set[str]:
         """Those test resources that a string literal in a test's closure names."""
         literals = {text for unit in self.closure(test) for text in unit.strings}
-        return {path for path in paths if any(_is_named(path, text) for text in literals)}
+        return {path for path in paths if any(is_named(path, text) for text in literals)}
 
     def affected(self, changed: set[str], names: frozenset[str]) -> set[str]:
         """Test files that may use, however indirectly, a changed file or one of the names."""
@@ -248,21 +246,6 @@ def _same_named_source(unit: Unit) -> frozenset[str]:
     if unit.member is None or 'MethodSource' not in unit.member.annotations:
         return frozenset()
     return frozenset({unit.member.name})
-
-
-def is_test_resource(path: str) -> bool:
-    return path.startswith(_RESOURCES) or f'/{_RESOURCES}' in path
-
-
-def _is_named(path: str, literal: str) -> bool:
-    """Whether a literal names a resource: by its path's end, its folder or its file name."""
-    relative = path.partition(_RESOURCES)[2]
-    text = literal.replace('classpath:', '').strip().strip('/')
-    if len(text) < 3:  # '.', 'a' and such name nothing
-        return False
-    if relative == text or relative.endswith(f'/{text}') or relative.startswith(f'{text}/'):
-        return True
-    return PurePosixPath(text).name == PurePosixPath(relative).name
 
 
 def _holder(text: str, name: str) -> str:

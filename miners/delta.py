@@ -46,6 +46,9 @@ class Traces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta:
+    """The dependencies, best first, and the changes that they are."""
+
+    changes: tuple[SourceChange, ...]
     dependencies: tuple[Dependency, ...]
     focal_method: str | None
     source: Source | None
@@ -77,6 +80,7 @@ def delta(
     chosen.sort(key=lambda item: (not item[1].anywhere, item[0].rank))
     best = [reference for reference, _ in chosen]
     return Delta(
+        changes=tuple(reference.change for reference in best),
         dependencies=dependencies(best, [executed for _, executed in chosen]),
         focal_method=focal_method([reference.change for reference in best]),
         source=(Source.RUNTIME if traces else Source.STATIC) if chosen else None,

@@ -51,6 +51,10 @@ class SourceIndex:
         """Canonical names of all source types."""
         return frozenset(located.canonical for located in self._located)
 
+    def named(self, simple: str) -> Located | None:
+        """The first source type of a simple name, by path; None if there is none."""
+        return next((located for located in self._located if located.type.simple == simple), None)
+
     @cached_property
     def declaring(self) -> dict[str, int]:
         """In how many types each method name is declared."""

@@ -7,6 +7,7 @@ missing JVM, a hanging or dying worker and too large a pair keep the row and wit
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +22,15 @@ from miners.refactoring_process import Limits
 from miners.refactoring_process import RefactoringProcess
 from miners.refactoring_process import Unknown
 
-__all__ = ['Limits', 'Location', 'Refactoring', 'RefactoringMiner', 'Refactorings', 'Unknown']
+__all__ = [
+    'Limits',
+    'Location',
+    'Refactoring',
+    'RefactoringMiner',
+    'RefactoringMiners',
+    'Refactorings',
+    'Unknown',
+]
 
 SUFFIX = '.java'
 _LINE_END = re.compile('\r\n|\r|\n')  # as the parser counts lines
@@ -120,6 +129,24 @@ class RefactoringMiner:
             found=tuple(sorted(found, key=_order)),
             cpu_seconds=answer['cpu_seconds'],
         )
+
+
+class RefactoringMiners:
+    """One for each thread that asks, all closed together."""
+
+    def __init__(self) -> None:
+        self._opened: dict[int, RefactoringMiner] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for miner in tuple(self._opened.values()):
+            miner.process.close()
+
+    def of_thread(self) -> RefactoringMiner:
+        """That of the calling thread."""
+        return self._opened.setdefault(threading.get_ident(), RefactoringMiner())
 
 
 def _unknown(why: Unknown) -> Refactorings:

@@ -1,0 +1,60 @@
+"""What the texts of a test method tell: smells, and what a change does to its assertions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coevo.git import Repository
+from coevo.measures.assertions import assertion_change
+from coevo.measures.assertions import change_kinds
+from coevo.measures.smells import smells_of
+from coevo.quality import Coverage
+from coevo.records import Candidate
+from coevo.records import Label
+from coevo.records import Pair
+from coevo.records import TestMethod
+from miners.dependencies import source_index
+from miners.focal import class_under_test
+from miners.trees import tree
+
+
+def text_columns(repository: Repository, pair: Pair, candidate: Candidate) -> dict[str, Any]:
+    """The columns that need no run."""
+    found: dict[str, Any] = {
+        'smells_old': _smells(repository, pair.old.rev, candidate.old),
+        'smells_new': _smells(repository, pair.new.rev, candidate.new),
+    }
+    if candidate.old_source is not None and candidate.new_source is not None:
+        change = assertion_change(candidate.old_source, candidate.new_source)
+        found |= {
+            'assertions_lost': len(change.lost),
+            'assertions_gained': len(change.gained),
+        }
+    return found
+
+
+def refinement_kinds(
+    label: Label | None, candidate: Candidate, old: Coverage | None, new: Coverage | None
+) -> tuple[str, ...]:
+    """What a refinement did; the coverages are of the old and the new test on the new code."""
+    old_source, new_source = candidate.old_source, candidate.new_source
+    if label is not Label.REFINEMENT or old_source is None or new_source is None:
+        return ()
+    return tuple(map(str, change_kinds(old_source, new_source, _share(old), _share(new))))
+
+
+def _share(coverage: Coverage | None) -> float | None:
+    """Of the lines that have code."""
+    if coverage is None or not coverage.known_lines:
+        return None
+    return coverage.covered_lines / coverage.known_lines
+
+
+def _smells(repository: Repository, rev: str, method: TestMethod | None) -> tuple[str, ...]:
+    if method is None:
+        return ()
+    found = tree(repository, rev)
+    entry = found.entries[method.test_file]
+    located = source_index(found).named(class_under_test(method.test_class))
+    production = located.type if located else None
+    return tuple(map(str, smells_of(repository.blob(entry.oid), method, production)))

@@ -1,0 +1,79 @@
+"""Changed resources: what names them, and which tests depend on those of the sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from coevo.git import FileChange
+from coevo.languages.base import Trace
+from coevo.records import CoupledBy
+from coevo.records import Dependency
+from coevo.records import Revised
+from miners.trees import Tree
+
+_MAIN, _TEST = 'src/main/resources/', 'src/test/resources/'
+
+
+def is_test_resource(path: str) -> bool:
+    return _lies_in(path, _TEST)
+
+
+def is_main_resource(path: str) -> bool:
+    return _lies_in(path, _MAIN)
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return path.startswith(folder) or f'/{folder}' in path
+
+
+def is_named(path: str, literal: str) -> bool:
+    """Whether a literal names a resource: by its path's end, its folder or its file name."""
+    relative = path.partition(_MAIN if is_main_resource(path) else _TEST)[2]
+    text = literal.replace('classpath:', '').strip().strip('/')
+    if len(text) < 3:  # '.', 'a' and such name nothing
+        return False
+    if relative == text or relative.endswith(f'/{text}') or relative.startswith(f'{text}/'):
+        return True
+    return PurePosixPath(text).name == PurePosixPath(relative).name
+
+
+def resource_dependencies(
+    changes: Iterable[FileChange], ends: Iterable[tuple[Tree, Trace | None]], first_rank: int
+) -> tuple[Dependency, ...]:
+    """The changed resources of the sources that a type names of which the test executes a method."""
+    found = sorted((c for c in changes if is_main_resource(c.path)), key=lambda c: c.path)
+    if not found:
+        return ()
+    literals = {text for tree, trace in ends if trace for text in _literals(tree, trace)}
+    named = [c for c in found if any(is_named(c.path, text) for text in literals)]
+    return tuple(
+        Dependency(
+            name=change.path,
+            declaration='resource',
+            file=change.path,
+            start_line=0,
+            end_line=0,
+            revised=_revised(change),
+            coupled_by=CoupledBy.EXECUTION,
+            rank=rank,
+        )
+        for rank, change in enumerate(named, start=first_rank)
+    )
+
+
+def _literals(tree: Tree, trace: Trace) -> Iterator[str]:
+    """The string literals of all types of which a method was executed."""
+    types = {(one.file, one.type) for one in trace.executed if one.file is not None}
+    for path in sorted({file for file, _ in types if file is not None}):
+        for type_ in tree.file(path).types:
+            if (path, type_.name) in types:
+                for member in type_.members:
+                    yield from member.strings
+
+
+def _revised(change: FileChange) -> Revised:
+    if change.old_oid is None:
+        return Revised.INSERTED
+    return Revised.REMOVED if change.new_oid is None else Revised.MODIFIED
