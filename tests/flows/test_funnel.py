@@ -32,7 +32,8 @@ def steps() -> list[Step]:
 
 
 def test_entered_is_kept_and_dropped() -> None:
-    assert [step.stage for step in steps()] == list(Stage)[:5]
+    of_release = {Stage.PUBLISH, Stage.TASK}
+    assert [step.stage for step in steps()] == [one for one in Stage if one not in of_release]
     for step in steps():
         assert step.entered == step.kept + sum(count for _, count in step.dropped)
 
