@@ -110,6 +110,8 @@ class Step(StrEnum):
     SUITE = 'suite'
     TRACE = 'trace'
     REFACTORINGS = 'refactorings'
+    MUTANTS = 'mutants'
+    REVERSALS = 'reversals'
     TESTS = 'tests'
 
 

@@ -120,6 +120,8 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
         timings=tuple(clock.rows(pair, evaluation)),
         refactorings=studied.refactorings,
         executed=studied.executed,
+        mutants=studied.mutants,
+        reversals=studied.reversals,
     )
 
 

@@ -20,11 +20,17 @@ from typing import Any
 
 from coevo.git import Repository
 from coevo.languages.base import Workshop
+from coevo.measures.bench import Bench
+from coevo.measures.bench import GoldTest
 from coevo.measures.coverage import coverage_of
+from coevo.measures.mutants import measure_mutants
+from coevo.measures.reversals import measure_reversals
 from coevo.profiles import Profile
 from coevo.quality import End
 from coevo.quality import ExecutedRow
+from coevo.quality import MutantRow
 from coevo.quality import RefactoringRow
+from coevo.quality import ReversalRow
 from coevo.records import Cell
 from coevo.records import Label
 from coevo.records import Pair
@@ -93,6 +99,8 @@ class Study:
     pair: dict[str, Any] = field(default_factory=dict)
     executed: tuple[ExecutedRow, ...] = ()
     refactorings: tuple[RefactoringRow, ...] = ()
+    mutants: tuple[MutantRow, ...] = ()
+    reversals: tuple[ReversalRow, ...] = ()
 
     def add(self, name: str, values: Mapping[str, Any]) -> None:
         """A column, for the methods that have a value in it."""
@@ -111,6 +119,7 @@ def study(scene: Scene, judged: Sequence[Judged]) -> Study:
         )
     _suspect(scene, [item for item in labelled if item.decision.track], changed, found)
     found.judged = tuple(withheld(judged, _cases(scene, labelled, found)))
+    _measure(scene, changed, found)
     return found
 
 
@@ -290,3 +299,40 @@ def _cases(scene: Scene, labelled: Sequence[Judged], found: Study) -> dict[str, 
                 suite_new=found.pair.get('suite_new'),
             )
     return cases
+
+
+# -- what the gold tests are worth -----------------------------------------------------------------
+
+
+def _measure(scene: Scene, changed: Mapping[str, Delta], found: Study) -> None:
+    """Mutants and reversals for the methods that keep their track; half of the budget is for each."""
+    tests = [
+        GoldTest(
+            method_id=item.wanted.method_id,
+            method=item.wanted.candidate.new,
+            dependencies=changed[item.wanted.method_id].dependencies,
+        )
+        for item in found.judged
+        if item.decision.track is not None and item.wanted.candidate.new is not None
+    ]
+    budget = scene.tools.profile.measure_cpu_seconds / 2
+    if not tests or not budget:
+        return
+    bench = _bench(scene, budget)
+    mutated = measure_mutants(bench, tests)
+    scene.evaluation.cost.add(Step.MUTANTS, bench.cpu_seconds, len(mutated.rows))
+    found.mutants = mutated.rows
+    found.add('mutation', mutated.mutations)
+    bench = _bench(scene, budget)
+    found.reversals = measure_reversals(bench, tests)
+    scene.evaluation.cost.add(Step.REVERSALS, bench.cpu_seconds, len(found.reversals))
+
+
+def _bench(scene: Scene, budget: float) -> Bench:
+    return Bench(
+        workshop=scene.workshop,
+        repository=scene.tools.repository,
+        pair=scene.pair,
+        override=scene.evaluation.override,
+        budget=budget,
+    )
