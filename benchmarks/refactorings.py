@@ -39,12 +39,19 @@ from miners.pairs import Route
 from miners.pairs import visit
 from miners.refactorings import SUFFIX
 from miners.refactorings import Limits
+from miners.refactorings import Refactoring
 from miners.refactorings import RefactoringMiner
 from miners.refactorings import Refactorings
+from miners.renaming import ends
+from miners.renaming import renamed_only
+from miners.transfers import declaration_of
+from miners.transfers import is_same_code
+from miners.transfers import transfers_of
 
 SEED = 5
 LARGEST_TREE = 400  # Java files of both ends together, for a comparison with whole trees
 MIB = 1 << 20
+MATCHES = ('Rename Method', 'Move Method', 'Move And Rename Method', 'Pull Up Method')
 
 Clones = Mapping[str, Repository]
 
@@ -161,8 +168,23 @@ def _checked(miner: RefactoringMiner, repository: Repository, row: Row) -> dict[
         'only_changed': len(gained),
         'types_only_whole': '; '.join(sorted(lost.elements())),
         'types_only_changed': '; '.join(sorted(gained.elements())),
+        **_refactored_only(again.found),
         'cpu_seconds': f'{again.cpu_seconds:.3f}',
         'whole_cpu_seconds': f'{whole.cpu_seconds:.3f}',
+    }
+
+
+def _refactored_only(found: Sequence[Refactoring]) -> dict[str, object]:
+    """How many of the methods that are listed as renamed or moved, and of transfers, are no more."""
+    matched = [end for one in found if one.type in MATCHES and (end := ends(one)) is not None]
+    pairs = [(declaration_of(left), declaration_of(right)) for left, right in matched]
+    transfers = list(transfers_of(found))
+    return {
+        'methods': len(pairs),
+        'methods_equal': sum(renamed_only(found, *pair) for pair in pairs),
+        'transfers': len(transfers),
+        'transfers_pure': sum(each.pure is True for each in transfers),
+        'transfers_same': sum(is_same_code(each, found) for each in transfers),
     }
 
 
@@ -222,6 +244,8 @@ def summarise(arguments: argparse.Namespace) -> None:
     known = [row for row in checked if row['whole_status'] == 'found']
     same = [row for row in known if row['only_whole'] == row['only_changed'] == '0']
     again = [row for row in checked if row['same_again'] == '1']
+    for name in ('methods', 'methods_equal', 'transfers', 'transfers_pure', 'transfers_same'):
+        print(f'{name}: {sum(int(row[name]) for row in checked)}')
     print(f'whole trees: {len(same)} of {len(known)} equal; again: {len(again)} of {len(checked)}')
 
 

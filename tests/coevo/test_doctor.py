@@ -44,3 +44,14 @@ def test_libfaketime_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     (found,) = (finding for finding in examine() if finding.name == 'libfaketime')
     assert str(found).startswith('no ')
     assert 'apt install libfaketime' in (found.advice or '')
+
+
+def test_what_refactoring_miner_lacks_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('COEVO_CACHE', str(tmp_path))
+    monkeypatch.setenv('COEVO_JDKS', 'none')
+    (found,) = (each for each in examine() if each.name.startswith('RefactoringMiner'))
+    assert found.state == 'no jars in the tool cache and no JDK 17 or newer'
+    assert not found.good
+    assert not found.needed
