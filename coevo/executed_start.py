@@ -11,6 +11,7 @@ from coevo.java_pieces import Outline
 from coevo.languages.base import Compiled
 from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
+from coevo.quality import VALID
 from coevo.reach import names_used_elsewhere
 from coevo.records import TestMethod
 from coevo.records import Track
@@ -28,7 +29,6 @@ from coevo.swapped import said
 from coevo.test_files import content
 from coevo.test_files import path_at_old
 
-VALID = 'valid'
 # How many of the tests that a start file keeps have to compile and pass.
 MOST_SIBLINGS = 10
 

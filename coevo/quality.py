@@ -12,6 +12,8 @@ from coevo.records import Outcome
 from coevo.records import Revised
 from coevo.records import Walk
 
+VALID = 'valid'  # of a start state: it is what it should be
+
 
 class End(StrEnum):
     """Which revision of a pair."""

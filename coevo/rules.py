@@ -214,30 +214,4 @@ RUNS = (
     ),
 )
 
-MUTANTS = (
-    Rule(
-        name='mutants_emitted',
-        table='methods',
-        sql="""SELECT method_id, mutation.emitted FROM methods WHERE mutation.emitted <>
-            mutation.count + mutation.compile_failed + mutation.redundant + mutation.capped_out
-            + mutation.not_checked""",
-    ),
-    Rule(
-        name='mutants_counted',
-        table='methods',
-        sql="""SELECT m.method_id, any_value(m.mutation)::VARCHAR, count(u.mutant_id)
-            FROM methods m LEFT JOIN mutants u USING (method_id, walk)
-            GROUP BY m.method_id, m.walk
-            HAVING coalesce(any_value(m.mutation.count), 0) <> count(u.mutant_id)
-            OR any_value(m.mutation.equal_byte_code) <> count(*) FILTER (u.equal_byte_code)
-            OR any_value(m.mutation.killed) <> count(*) FILTER (u.killed)""",
-    ),
-    Rule(
-        name='mutant_not_run',
-        table='mutants',
-        sql="""SELECT method_id, mutant_id FROM mutants
-            WHERE (outcome IS NULL) <> (killed IS NULL)""",
-    ),
-)
-
-RULES = (*REFERENCES, *FUNNEL, *RUNS, *MUTANTS, *DATES)
+RULES = (*REFERENCES, *FUNNEL, *RUNS, *DATES)

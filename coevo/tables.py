@@ -211,8 +211,10 @@ class TaskRow:
     focal_method: str | None
     environment: Environment | None
     prompt_version: str | None = None
-    coverage_gold: float | None = None
+    coverage_gold: float | None = None  # means over the methods, from 0 to 1; unmeasured ones are 0
+    coverage_gold_success: float | None = None  # without those that could not be measured
     mutation_score_gold: float | None = None
+    mutation_score_gold_success: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from coevo import labelling
 from coevo import licences
+from coevo import measured_rules
 from coevo import rules
 from coevo import snapshot
 from coevo.records import short_hash
@@ -115,7 +116,7 @@ def _labels(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
 
 
 def _rules(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
-    for rule in rules.RULES:
+    for rule in (*rules.RULES, *measured_rules.RULES):
         sql = f'SELECT * FROM ({rule.sql}) ORDER BY ALL LIMIT {_MOST}'
         for row, *details in connection.execute(sql).fetchall():
             detail = ' '.join(str(value) for value in details)

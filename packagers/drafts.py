@@ -12,6 +12,7 @@ from coevo.git import Repository
 from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
 from coevo.patches import file_patch
+from coevo.quality import VALID
 from coevo.reach import names_used_elsewhere
 from coevo.records import TestMethod
 from coevo.records import Track
@@ -103,8 +104,14 @@ def _identity(row: MethodRow) -> tuple[str, str, tuple[str, ...]]:
 
 
 def draft(group: Group, repository: Repository) -> Draft:
-    """The draft of a group; StartStateInvalid if there is no start file for it."""
+    """The draft of a group; StartStateInvalid if there is no start file for it.
+
+    Nor is there one for what mining ran at the start and found to be another state than it should.
+    """
     first = group.rows[0]
+    for row in group.rows:
+        if row.isolated is not None and row.isolated.start != VALID:
+            raise StartStateInvalid(row.isolated.start)
     new = content(repository, first.new_rev, first.test_file)
     if new is None:
         raise StartStateInvalid(f'{first.test_file} is not there at new')

@@ -38,6 +38,7 @@ from packagers.drafts import Draft
 from packagers.drafts import Group
 from packagers.drafts import draft
 from packagers.drafts import groups
+from packagers.gold import gold
 from packagers.sameness import Identity
 
 _MAIN = re.compile(r'(?!(?:.*/)?src/test/)(?:.*/)?src/main/', re.DOTALL)
@@ -121,7 +122,7 @@ class _Maker:
     def task(self, first: Draft, copies: Sequence[Draft]) -> TaskRow:
         rows, pair = first.group.rows, self.pair(first)
         row, repository = rows[0], self.repositories[pair.repo]
-        dependencies = merge_dependencies(rows)
+        dependencies, worth = merge_dependencies(rows), gold(rows)
         return TaskRow(
             task_id=first.group.task_id,
             also_at=tuple(sorted(copy.group.rows[0].pair_id for copy in copies)),
@@ -151,6 +152,10 @@ class _Maker:
             dependencies=dependencies,
             focal_method=_focal_method(rows, dependencies),
             environment=self.environments.get((row.pair_id, row.module)),
+            coverage_gold=worth.coverage,
+            coverage_gold_success=worth.coverage_success,
+            mutation_score_gold=worth.mutation_score,
+            mutation_score_gold_success=worth.mutation_score_success,
         )
 
 

@@ -12,6 +12,7 @@ from coevo.store import Store
 from coevo.tables import MethodRow
 from coevo.tables import PairRow
 from coevo.tables import TaskRow
+from packagers.gold import gold
 from packagers.release import Built
 from packagers.release import Plan
 from packagers.release import ReleaseReport
@@ -67,7 +68,7 @@ def build(rows: Rows) -> Built:
 
 
 def _task(rows: Sequence[MethodRow], pair: PairRow) -> TaskRow:
-    row = rows[0]
+    row, worth = rows[0], gold(rows)
     assert row.track is not None
     return TaskRow(
         task_id=short_hash(
@@ -100,4 +101,8 @@ def _task(rows: Sequence[MethodRow], pair: PairRow) -> TaskRow:
         dependencies=row.dependencies,
         focal_method=row.focal_method,
         environment=segments.ENVIRONMENT,
+        coverage_gold=worth.coverage,
+        coverage_gold_success=worth.coverage_success,
+        mutation_score_gold=worth.mutation_score,
+        mutation_score_gold_success=worth.mutation_score_success,
     )

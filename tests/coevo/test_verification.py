@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.errors import Fatal
+from coevo.quality import Isolated
 from coevo.records import Cause
 from coevo.records import Cell
 from coevo.records import Change
@@ -411,6 +412,27 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
     ),
     'a method that is lost': (without('methods', 0), 'pairs', 'funnel_pair'),
     'a candidate that is lost': (changed('pairs', 0, candidates=9), 'pairs', 'funnel_pair'),
+    'a gold test that is worth less': (
+        changed('tasks', 0, mutation_score_gold=0.5),
+        'tasks',
+        'gold',
+    ),
+    'a coverage from nowhere': (changed('tasks', 0, coverage_gold_success=0.5), 'tasks', 'gold'),
+    'a mutation score that is lost': (
+        changed('tasks', 0, mutation_score_gold_success=None),
+        'tasks',
+        'gold',
+    ),
+    'a task without its start state': (
+        lambda rows: method(
+            Label.UPDATE,
+            isolated=Isolated(
+                told_cnew=P, tnew_cold=None, tnew_cnew=P, start='a_target_passes', agrees=False
+            ),
+        )(rows),
+        'tasks',
+        'start_state',
+    ),
     'published without a licence': (changed('pairs', 0, license=None), 'pairs', 'licence'),
     'published under any licence': (changed('pairs', 0, license='WTFPL'), 'pairs', 'licence'),
     'published and not published': (

@@ -17,6 +17,7 @@ import pytest
 
 from coevo.errors import Fatal
 from coevo.git import Repository
+from coevo.quality import Isolated
 from coevo.records import Change
 from coevo.records import ClassPathEntry
 from coevo.records import Dependency
@@ -344,6 +345,26 @@ def test_what_gives_no_start_file_is_dropped_with_the_reason(
     assert drop.key == short_hash(REPO, 'java', old, new, 'update', TEST_FILE)
     assert (drop.reason, drop.unit) == ('start_state_invalid', 'task')
     assert drop.detail == 'p.ShopTest#gone is not in the file at old'
+
+
+@pytest.mark.parametrize('start', ['valid', 'a_target_passes'])
+def test_a_start_state_that_was_run_and_is_another_gives_no_task(
+    history: tuple[Path, str, str], start: str
+) -> None:
+    repo, old, new = history
+    isolated = Isolated(
+        told_cnew=None, tnew_cold=None, tnew_cnew=None, start=start, agrees=True, detail=''
+    )
+    rows = [
+        row(old, new, 'a', Track.UPDATE),
+        row(old, new, 'z', Track.UPDATE, isolated=isolated),
+    ]
+    tasks, ids, drops = build(repo, rows)
+    if start == 'valid':
+        assert (len(tasks), len(ids), drops) == (1, 2, ())
+    else:
+        assert (tasks, ids) == ((), {})
+        assert [(drop.reason, drop.detail) for drop in drops] == [('start_state_invalid', start)]
 
 
 def test_a_repository_without_its_clone_is_said(history: tuple[Path, str, str]) -> None:

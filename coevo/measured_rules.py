@@ -1,0 +1,76 @@
+"""The laws of what is measured of methods: mutants, coverage, start states (see `coevo.rules`)."""
+
+from __future__ import annotations
+
+from coevo.quality import VALID
+from coevo.rules import Rule
+
+# A method's shares, None where they could not be measured, and their means over a task's methods.
+_SHARES = """
+    SELECT t.task_id, t.coverage_gold, t.coverage_gold_success, t.mutation_score_gold,
+        t.mutation_score_gold_success, m.coverage IS NOT NULL AS covered,
+        m.mutation IS NOT NULL AS mutated,
+        m.coverage.covered_lines / nullif(m.coverage.lines, 0) AS coverage,
+        m.mutation.killed / nullif(m.mutation.count - m.mutation.not_run, 0) AS score
+    FROM (SELECT *, unnest(method_ids) AS method_id FROM tasks) t
+    JOIN methods m USING (method_id, walk)"""
+
+
+def _mean(column: str, mean: str) -> str:
+    return (
+        f'coalesce(abs(any_value({column}) - {mean}) > 1e-9, '
+        f'(any_value({column}) IS NULL) <> ({mean} IS NULL))'
+    )
+
+
+_WRONG_MEANS = ' OR '.join(
+    (
+        _mean('coverage_gold', 'if(bool_or(covered), avg(coalesce(coverage, 0)), NULL)'),
+        _mean('coverage_gold_success', 'avg(coverage)'),
+        _mean('mutation_score_gold', 'if(bool_or(mutated), avg(coalesce(score, 0)), NULL)'),
+        _mean('mutation_score_gold_success', 'avg(score)'),
+    )
+)
+
+GOLD = (
+    Rule(
+        name='gold',
+        table='tasks',
+        sql=f'SELECT task_id FROM ({_SHARES}) GROUP BY task_id HAVING {_WRONG_MEANS}',
+    ),
+    Rule(
+        name='start_state',
+        table='tasks',
+        sql=f"""SELECT t.task_id, m.isolated.start
+            FROM (SELECT *, unnest(method_ids) AS method_id FROM tasks) t
+            JOIN methods m USING (method_id, walk) WHERE m.isolated.start <> '{VALID}'""",
+    ),
+)
+
+MUTANTS = (
+    Rule(
+        name='mutants_emitted',
+        table='methods',
+        sql="""SELECT method_id, mutation.emitted FROM methods WHERE mutation.emitted <>
+            mutation.count + mutation.compile_failed + mutation.redundant + mutation.capped_out
+            + mutation.not_checked""",
+    ),
+    Rule(
+        name='mutants_counted',
+        table='methods',
+        sql="""SELECT m.method_id, any_value(m.mutation)::VARCHAR, count(u.mutant_id)
+            FROM methods m LEFT JOIN mutants u USING (method_id, walk)
+            GROUP BY m.method_id, m.walk
+            HAVING coalesce(any_value(m.mutation.count), 0) <> count(u.mutant_id)
+            OR any_value(m.mutation.equal_byte_code) <> count(*) FILTER (u.equal_byte_code)
+            OR any_value(m.mutation.killed) <> count(*) FILTER (u.killed)""",
+    ),
+    Rule(
+        name='mutant_not_run',
+        table='mutants',
+        sql="""SELECT method_id, mutant_id FROM mutants
+            WHERE (outcome IS NULL) <> (killed IS NULL)""",
+    ),
+)
+
+RULES = (*MUTANTS, *GOLD)

@@ -1,0 +1,68 @@
+"""The worth of a task's gold test, by the construction of the paper's appendix A.6."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from coevo.quality import Coverage
+from coevo.quality import Mutation
+from coevo.records import Change
+from coevo.tables import MethodRow
+from packagers.gold import gold
+from tests import segments
+
+
+def row(covered: tuple[int, int] | None, killed: tuple[int | None, int, int] | None) -> MethodRow:
+    """A method with covered of so many lines, and killed of so many mutants, some not run."""
+    coverage = covered and Coverage(
+        lines=covered[1],
+        covered_lines=covered[0],
+        known_lines=covered[0],
+        branches=0,
+        covered_branches=0,
+        methods=1,
+        covered_methods=1,
+    )
+    mutation = killed and Mutation(
+        emitted=killed[1],
+        compile_failed=0,
+        redundant=0,
+        capped_out=0,
+        not_checked=0,
+        count=killed[1],
+        equal_byte_code=0,
+        not_run=killed[2],
+        killed=killed[0],
+    )
+    made = segments.method(1, 'a', Change.CHANGED, segments.UPDATE)
+    return dataclasses.replace(made, coverage=coverage or None, mutation=mutation or None)
+
+
+def test_wide_means_take_what_was_not_measured_for_nothing() -> None:
+    found = gold(
+        [
+            row((3, 4), (1, 2, 0)),  # 0.75, 0.5
+            row((1, 4), (4, 6, 2)),  # 0.25, all four that were run
+            row((0, 5), (0, 3, 0)),  # 0, 0: measured, and nothing
+            row((0, 0), (0, 0, 0)),  # no line and no mutant: no measurement
+            row(None, None),
+        ]
+    )
+    assert found.coverage == pytest.approx(1 / 5)
+    assert found.coverage_success == pytest.approx(1 / 3)
+    assert found.mutation_score == pytest.approx(1.5 / 5)
+    assert found.mutation_score_success == pytest.approx(1.5 / 3)
+
+
+def test_what_nobody_measured_is_not_nothing() -> None:
+    found = gold([row(None, None), row(None, None)])
+    assert dataclasses.astuple(found) == (None, None, None, None)
+
+
+def test_no_mutant_at_all_is_a_wide_nothing() -> None:
+    """As in the paper: the wide form conflates it with killing none."""
+    found = gold([row((1, 2), (None, 3, 0))])
+    assert (found.mutation_score, found.mutation_score_success) == (0, None)
+    assert (found.coverage, found.coverage_success) == (0.5, 0.5)
