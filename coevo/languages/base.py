@@ -110,10 +110,13 @@ class Checked:
     signature  of its first error, None where it compiles
     digest     of its byte code without debug information, where it compiles: equal digests of two
                variants of a file are equal programs
+    outside    of what other sources see of it; where two are equal, others compile with both or
+               with neither
     """
 
     signature: str | None
     digest: str | None
+    outside: str | None = None
     cpu_seconds: float = 0.0  # its share of what all variants took
 
 

@@ -74,6 +74,7 @@ class FileMutants:
     source: bytes
     emitted: Sequence[DrawnMutant]
     _checked: dict[str, Checked] = field(default_factory=dict)
+    _fits: dict[str, bool] = field(default_factory=dict)
 
     def drawn(self, bench: Bench, lines: Collection[int]) -> MutantSet | None:
         """The set for the lines of one test; None where not even the file itself compiles here."""
@@ -83,7 +84,7 @@ class FileMutants:
         self._check(bench, asked)
         if asked and self._checked[_ORIGINAL].signature is not None:
             return None
-        valid = [one for one in asked if self._checked[one.mutant_id].signature is None]
+        valid = [one for one in asked if self._compiles(bench, one)]
         return MutantSet(
             emitted=len(emitted),
             compile_failed=len(asked) - len(valid),
@@ -108,6 +109,18 @@ class FileMutants:
             )
             seen.add(digest)
         return tuple(kept)
+
+    def _compiles(self, bench: Bench, one: DrawnMutant) -> bool:
+        """Whether the file compiles, and the others of its module do with it."""
+        found, original = self._checked[one.mutant_id], self._checked[_ORIGINAL]
+        if found.signature is not None:
+            return False
+        if found.outside == original.outside:
+            return True
+        if one.mutant_id not in self._fits:
+            compiled = bench.compile(self.module, (self.path, one.mutant.applied(self.source)))
+            self._fits[one.mutant_id] = compiled.code_failure is None
+        return self._fits[one.mutant_id]
 
     def _check(self, bench: Bench, asked: Sequence[DrawnMutant]) -> None:
         """Ask the compiler about those that it was not asked about, and about the original."""

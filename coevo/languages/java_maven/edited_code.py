@@ -105,6 +105,7 @@ class CodeEditor:
                 yield Checked(
                     signature=one['signature'],
                     digest=one['bytecode'],
+                    outside=one['outside'],
                     cpu_seconds=result.cpu_seconds / len(places),
                 )
         elif len(places) == 1:

@@ -1,0 +1,67 @@
+"""Which mutants compile: those with which all of their module does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from coevo.measures.bench import Bench
+from coevo.measures.mutant_sets import MutantSet
+from coevo.measures.mutant_sets import file_mutants
+from tests.coevo.measures.shop import opened
+from tests.projects import junit
+from tests.projects import pom
+from tests.projects import source
+
+pytestmark = pytest.mark.jvm
+
+PATH = 'src/main/java/shop/Till.java'
+TILL = """\
+    public int called(int all, String text) {
+        return 1;
+    }
+    public int alone(int all, String text) {
+        return 1;
+    }
+"""
+STEPS = (
+    {
+        'pom.xml': pom(),
+        **source('Till', TILL),
+        **source('Client', '    int due = new Till().called(1, "2");\n'),
+        **junit('TillTest', 'rings: new Till();'),
+    },
+    {'README': 'new'},
+)
+
+
+@pytest.fixture(scope='module')
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with opened(tmp_path_factory.mktemp('till'), STEPS) as bench:
+        yield bench
+
+
+def of_line(bench: Bench, text: str) -> MutantSet:
+    lines = STEPS[0][PATH].splitlines()
+    line = next(number for number, one in enumerate(lines, 1) if text in one)
+    file = file_mutants(bench, PATH, [line])
+    assert file is not None
+    found = file.drawn(bench, [line])
+    assert found is not None
+    return found
+
+
+def test_a_mutant_that_breaks_another_file_does_not_compile(bench: Bench) -> None:
+    found = of_line(bench, 'int called(')
+
+    assert found.kept == ()
+    assert found.compile_failed == found.emitted > 0
+
+
+def test_one_that_changes_what_no_other_file_uses_compiles(bench: Bench) -> None:
+    found = of_line(bench, 'int alone(')
+
+    (kept,) = found.kept
+    assert 'alone ( String text,int all)' in ' '.join(kept.mutant.mutated.split())
+    assert found.compile_failed == found.emitted - 1
