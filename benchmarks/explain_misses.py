@@ -2,9 +2,9 @@
 
     python -m benchmarks.explain_misses STORE GOLD.jsonl CLONES MISSES.csv [--faults FAULTS.csv]
 
-CLONES is a folder of clones named OWNER+NAME (or OWNER+NAME/repo), as for the scoring program. The
-walks that the store holds are taken with the denominators that they can reach: `states` with 2,
-`window` with 1, `parents` with 3. FAULTS.csv holds published methods that were looked at by hand
+CLONES is a folder of clones named OWNER+NAME (or OWNER+NAME/repo), as for the scoring program.
+Denominator 2 is asked of the walk `states`, 1 of `window` and `states`, whose pairs are its
+neighbours, 3 of `parents`, as far as the store holds them. FAULTS.csv holds published methods that were looked at by hand
 (`benchmarks.injected`), with the evidence against them.
 """
 
@@ -41,7 +41,7 @@ from coevo.tables import MethodRow
 from coevo.tables import Segment
 from miners.changes import diff
 
-DENOMINATORS = {Walk.STATES: 2, Walk.WINDOW: 1, Walk.PARENTS: 3}
+WALKS = {1: (Walk.WINDOW, Walk.STATES), 2: (Walk.STATES,), 3: (Walk.PARENTS,)}
 KEY = ('repo', 'track', 'old_rev', 'new_rev', 'test_file', 'test_method')
 BUILT = 'built'
 
@@ -63,16 +63,18 @@ class Miss:
 
 
 class Mined:
-    """What a partition says of its pairs, found by the Java states of their ends."""
+    """What partitions say of their pairs, found by the Java states of their ends."""
 
-    def __init__(self, store: Store, partition: Partition, repository: Repository) -> None:
-        self.walk = partition.walk
+    def __init__(
+        self, store: Store, partitions: Sequence[Partition], repository: Repository
+    ) -> None:
         self._repository = repository
         self._states = States(repository)
         self._pairs: dict[tuple[State, State], list[Segment]] = defaultdict(list)
         self._candidates: dict[str, tuple[Candidate, ...]] = {}
-        for segment in store.segments(partition):
-            self._pairs[self._states.pair(segment.pair)].append(segment)
+        for partition in partitions:
+            for segment in store.segments(partition):
+                self._pairs[self._states.pair(segment.pair)].append(segment)
         self._ends = {end for pair in self._pairs for end in pair}
 
     def segments(self, method: Published) -> Sequence[Segment]:
@@ -89,7 +91,7 @@ class Mined:
         row = segment.pair
         pair = Pair(
             repo=row.repo,
-            walk=self.walk,
+            walk=row.walk,
             old=self._commit(row.old_rev),
             new=self._commit(row.new_rev),
             old_is_ancestor=row.old_is_ancestor,
@@ -184,6 +186,14 @@ def _cells(row: MethodRow) -> str:
     return f'{row.change}, {row.label_by_module}: {" ".join(cells)}'
 
 
+def _asked(store: Store) -> Iterator[tuple[int, str, tuple[Partition, ...]]]:
+    """Each denominator, and each repository with the partitions that serve it."""
+    partitions = store.partitions()
+    for number, walks in WALKS.items():
+        for repo in sorted({p.repo for p in partitions if p.walk is walks[0]}):
+            yield number, repo, tuple(p for p in partitions if p.repo == repo and p.walk in walks)
+
+
 def _row(number: int, miss: Miss) -> dict[str, object]:
     key = zip(KEY, key_of(miss.method), strict=True)
     return {'denominator': number, **dict(key), 'cause': miss.cause, 'detail': miss.detail}
@@ -203,23 +213,17 @@ def main() -> None:
     parser.add_argument('--faults', type=Path)
     arguments = parser.parse_args()
     store, faults = Store(arguments.store), _faults(arguments.faults)
+    everything = list(published(arguments.gold))
     rows: list[dict[str, object]] = []
     causes: Counter[tuple[int, str]] = Counter()
-    for partition in store.partitions():
-        number = DENOMINATORS.get(partition.walk)
-        if number is None:
-            continue
-        methods = [
-            method
-            for method in published(arguments.gold)
-            if method.repo == partition.repo and number in method.denominators
-        ]
-        mined = Mined(store, partition, open_clone(arguments.clones, partition.repo))
+    for number, repo, partitions in _asked(store):
+        methods = [m for m in everything if m.repo == repo and number in m.denominators]
+        mined = Mined(store, partitions, open_clone(arguments.clones, repo))
         found = list(misses(mined, methods, faults))
         rows += [_row(number, miss) for miss in found]
         causes.update((number, miss.cause) for miss in found)
         causes[number, 'found'] += len(methods) - len(found)
-        print(f'{partition.repo} ({partition.walk}): {len(found)} of {len(methods)} missed')
+        print(f'denominator {number}: {repo}: {len(found)} of {len(methods)} missed')
     tables.write(arguments.misses, sorted(rows, key=lambda row: (row['denominator'], *_key(row))))
     for (number, cause), count in sorted(causes.items()):
         print(f'denominator {number}: {count:5} {cause}')

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -60,8 +61,8 @@ def column(store: Store, partition: Partition) -> Column:
     )
 
 
-def _seconds(segments: Iterable[Segment]) -> Counter[str]:
-    found: Counter[str] = Counter()
+def _seconds(segments: Iterable[Segment]) -> dict[str, float]:
+    found: dict[str, float] = defaultdict(float)
     for segment in segments:
         for row in segment.timings:
             found[row.step] += row.cpu_seconds
@@ -71,11 +72,12 @@ def _seconds(segments: Iterable[Segment]) -> Counter[str]:
 def total(columns: Sequence[Column]) -> Column:
     counts: Counter[tuple[str, str]] = Counter()
     named: Counter[str] = Counter()
-    seconds: Counter[str] = Counter()
+    seconds: dict[str, float] = defaultdict(float)
     for one in columns:
         counts.update(one.counts)
         named.update(one.labels)
-        seconds.update(one.seconds)
+        for step, spent in one.seconds.items():
+            seconds[step] += spent
     return Column(
         repo='all',
         counts=counts,

@@ -1,6 +1,6 @@
 """A store's rows with a track as the scoring program for published tasks reads them.
 
-    python -m benchmarks.predictions STORE WALK > PREDICTIONS.jsonl
+    python -m benchmarks.predictions STORE WALK... > PREDICTIONS.jsonl
 
 One JSON line for each method row with `track_by_module`: published tasks follow Maven's verdict.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Collection
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,9 +17,9 @@ from coevo.records import Walk
 from coevo.store import Store
 
 
-def predictions(store: Store, walk: Walk) -> Iterator[dict[str, str]]:
+def predictions(store: Store, walks: Collection[Walk]) -> Iterator[dict[str, str]]:
     for partition in store.partitions():
-        if partition.walk is not walk:
+        if partition.walk not in walks:
             continue
         for segment in store.segments(partition):
             for row in segment.methods:
@@ -36,9 +37,9 @@ def predictions(store: Store, walk: Walk) -> Iterator[dict[str, str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('store', type=Path)
-    parser.add_argument('walk', type=Walk)
+    parser.add_argument('walks', type=Walk, nargs='+')
     arguments = parser.parse_args()
-    for row in predictions(Store(arguments.store), arguments.walk):
+    for row in predictions(Store(arguments.store), arguments.walks):
         print(json.dumps(row))
 
 
