@@ -76,7 +76,8 @@ class PairRow:
     suite_old: str | None = None
     suite_new: str | None = None
     refactorings: str | None = None  # found, or unknown and why; None if not asked
-    license: str | None = None  # SPDX id at new
+    license: str | None = None  # SPDX expression at new; filled at release
+    tools: tuple[str, ...] = ()  # `name version` of what it was measured with; none if not run
     candidates: int  # test methods that entered the sieve
     sandbox: str
 

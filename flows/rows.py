@@ -20,6 +20,7 @@ from coevo.results import Wanted
 from coevo.tables import CellRow
 from coevo.tables import MethodRow
 from coevo.tables import PairRow
+from coevo.tool_versions import tool_versions
 from miners.changes import PairChange
 
 
@@ -60,6 +61,7 @@ def pair_row(
         build_new=new.summary if new else None,
         jdk=new.jdk if new else None,
         jdks_tried=new.jdks_tried if new else (),
+        tools=tool_versions() if evaluation else (),
         candidates=candidates,
         sandbox=sandbox,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -63,7 +64,11 @@ def _tools(rows: Rows) -> dict[str, list[Any]]:
     """Versions as the store recorded them, not those of the machine that releases."""
     built = [row.environment for row in rows.environments]
     builders = {name for pair in rows.pairs for name in (pair.builder_old, pair.builder_new)}
+    measuring: dict[str, set[str]] = defaultdict(set)
+    for name, _, version in {tool.partition(' ') for pair in rows.pairs for tool in pair.tools}:
+        measuring[name].add(version)
     return {
+        **{name: sorted(versions) for name, versions in measuring.items()},
         'licences': [licences.version()],
         'engine': sorted({row.engine_version for row in rows.repositories}),
         'jdk': sorted({pair.jdk for pair in rows.pairs if pair.jdk}),

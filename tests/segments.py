@@ -109,6 +109,7 @@ def pair(number: int, **changed: Any) -> PairRow:
         build_old='built',
         build_new='built',
         jdk='17',
+        tools=('jacoco 0.8', 'refactoring-miner 3.0'),
         candidates=0,
         sandbox='bubblewrap',
     )

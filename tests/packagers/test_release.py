@@ -296,6 +296,17 @@ def test_the_manifest_vouches_for_every_other_file(store: Store, tmp_path: Path)
     assert found['tools']['engine'] == [1]
 
 
+def test_tools_are_those_of_the_mining(store: Store, tmp_path: Path) -> None:
+    """Not those of the machine that releases; a store may hold what several versions made."""
+    store.write_walk(PARTITION, segments.walk(3))
+    newer = segments.pair(3, candidates=5, tools=('jacoco 0.9', 'refactoring-miner 3.0'))
+    store.write(PARTITION, dataclasses.replace(segment(3, key='key-3'), pair=newer))
+    snapshots.write(store, tmp_path / 'snapshot')
+    tools = manifest(tmp_path / 'snapshot')['tools']
+    assert (tools['jacoco'], tools['refactoring-miner']) == (['0.8', '0.9'], ['3.0'])
+    assert 'universalmutator' not in tools
+
+
 def test_pairs_that_are_not_mined_are_said(store: Store, tmp_path: Path) -> None:
     store.write_walk(PARTITION, segments.walk(3))
     report = snapshots.write(store, tmp_path / 'snapshot')

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+import re
+from importlib import metadata
+
+from coevo.tool_versions import tool_versions
+
+
+def test_every_tool_has_a_version() -> None:
+    found = dict(tool.split(' ') for tool in tool_versions())
+    assert found.keys() == {
+        *('jacoco', 'junit-platform', 'junit-vintage', 'refactoring-miner', 'testng-engine'),
+        'universalmutator',
+    }
+    assert all(re.match(r'\d+\.\d+', version) for version in found.values())
+    assert found['universalmutator'] == metadata.version('universalmutator')
+    assert list(tool_versions()) == sorted(tool_versions())
