@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection
-from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
-from pathlib import PurePosixPath
 
 from coevo.languages.base import Checked
 from coevo.languages.base import Compiled
-from coevo.languages.base import Edits
 from coevo.languages.base import Loan
-from coevo.languages.java_maven.compilation import CompileReport
+from coevo.languages.java_maven.cell_images import CellImage
+from coevo.languages.java_maven.cell_images import CellKey
+from coevo.languages.java_maven.cell_images import absent
+from coevo.languages.java_maven.cell_images import beside
+from coevo.languages.java_maven.cell_images import edited_resources
+from coevo.languages.java_maven.cell_images import edited_roots
+from coevo.languages.java_maven.cell_images import test_jars
+from coevo.languages.java_maven.cell_images import uncompilable
+from coevo.languages.java_maven.cell_images import with_below
 from coevo.languages.java_maven.compilation import compile_report
 from coevo.languages.java_maven.compilation import has_no_room
 from coevo.languages.java_maven.edited_code import CodeEditor
 from coevo.languages.java_maven.edited_code import EditedCode
-from coevo.languages.java_maven.edited_code import Files
-from coevo.languages.java_maven.edited_code import is_below
-from coevo.languages.java_maven.edited_code import lay
+from coevo.languages.java_maven.edited_files import Files
+from coevo.languages.java_maven.edited_files import is_below
+from coevo.languages.java_maven.edited_files import lay
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.images import link_resources
 from coevo.languages.java_maven.javac_options import javac_options
@@ -36,44 +40,10 @@ from coevo.languages.java_maven.settings import compile_request
 from coevo.languages.java_maven.yard import Yard
 from coevo.records import short_hash
 
-MODULE_ABSENT = 'module_absent'
-
 # Each has the class files of a whole test tree. What was removed is compiled again when asked for.
 MOST_EDITED_CELLS = 6
 
 NO_EDITS = EditedCode()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellKey:
-    """What a cell is made of."""
-
-    tests_rev: str
-    code_rev: str
-    module: str
-    loan: Loan | None = None
-    edits: Edits | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellImage:
-    """A module's compiled tests: `folder` mirrors the tree, so that it can be laid over the code.
-
-    below    the same for sibling modules whose test classes this one uses
-    edited   folders that mirror the tree, with files that are other than their revision's
-    removed  files of the tree that are gone
-    """
-
-    compiled: Compiled
-    report: CompileReport
-    folder: Path
-    below: tuple[CellImage, ...] = ()
-    edited: tuple[Path, ...] = ()
-    removed: tuple[str, ...] = ()
-
-    @property
-    def folders(self) -> tuple[Path, ...]:
-        return (*(folder for cell in self.below for folder in cell.folders), self.folder)
 
 
 class Cells:
@@ -137,8 +107,8 @@ class Cells:
         folder = self._folder(key)
         known = self.module(key.code_rev, key.module, key.loan)
         if known is None:
-            return _absent(key, folder)
-        below = tuple(self._get(_beside(key, name)) for name in _test_jars(known, code))
+            return absent(key, folder)
+        below = tuple(self._get(beside(key, name)) for name in test_jars(known, code))
         changed = key.edits.tests if key.edits else ()
         output = folder / key.module / known.test_classes
         launcher = self._yard.launcher
@@ -151,7 +121,7 @@ class Cells:
         )
         roots = [
             *tests.source_roots(key.module),
-            *_roots_in(self._layer(key), tests, code, key.module),
+            *edited_roots(self._layer(key), tests, code, key.module),
         ]
         answer = self._ask(
             compile_request([launcher.inside(root) for root in roots], javac), output
@@ -179,7 +149,7 @@ class Cells:
     def _lay_resources(self, key: CellKey, tests: Image, output: Path) -> None:
         """A module's test resources, the edited ones as they are instead of what Maven made."""
         donor = tests.modules.get(key.module)
-        edited = dict(_resources(key, donor))
+        edited = dict(edited_resources(key, donor))
         lay(output, edited.items())
         resources = tests.test_resources(key.module)
         if resources is not None:
@@ -196,7 +166,7 @@ class Cells:
         assert key.edits is not None, 'the cell has edits'
         code = self._edited_code(key.code_rev, key.edits.code)
         if code.failure is not None:
-            return _uncompilable(key, self._folder(key), code)
+            return uncompilable(key, self._folder(key), code)
         layer = self._layer(key)
         lay(layer, key.edits.tests)
         bare = self._compile_key(key, code)
@@ -220,7 +190,7 @@ class Cells:
         known = self.module(key.code_rev, key.module, key.loan)
         names = [key.module]
         if known is not None:
-            names += _test_jars(known, self._yard.image(key.code_rev))
+            names += test_jars(known, self._yard.image(key.code_rev))
         touched = any(is_below(path, name) for path, _ in key.edits.tests for name in names)
         return replace(key, edits=None) if code.outside_same and not touched else None
 
@@ -246,7 +216,7 @@ class Cells:
         if len(edited) <= MOST_EDITED_CELLS:
             return
         kept = edited[-MOST_EDITED_CELLS:]
-        used = {cell.folder for key in kept for cell in _with_below(self._cells[key])}
+        used = {cell.folder for key in kept for cell in with_below(self._cells[key])}
         for key in edited[:-MOST_EDITED_CELLS]:
             if self._cells[key].folder not in used or self._cells[key].folder != self._folder(key):
                 self._remove(key)
@@ -276,67 +246,3 @@ class Cells:
 
     def _name(self, key: CellKey) -> str:
         return short_hash(str(id(self)), repr(key))
-
-
-def _with_below(cell: CellImage) -> Iterator[CellImage]:
-    yield cell
-    for one in cell.below:
-        yield from _with_below(one)
-
-
-def _test_jars(module: Module, code: Image) -> Iterator[str]:
-    """Sibling modules whose test classes stand on a module's class path."""
-    for entry in module.class_path:
-        if entry.tests and entry.sibling is not None and entry.sibling in code.modules:
-            yield entry.sibling
-
-
-def _beside(key: CellKey, module: str) -> CellKey:
-    """The cell of a sibling, with the edits that matter to it."""
-    edits = key.edits
-    if edits is not None:
-        tests = tuple(one for one in edits.tests if is_below(one[0], module))
-        edits = Edits(tests=tests, code=edits.code) if tests or edits.code else None
-    return CellKey(tests_rev=key.tests_rev, code_rev=key.code_rev, module=module, edits=edits)
-
-
-def _roots_in(layer: Path, tests: Image, code: Image, module: str) -> Iterator[Path]:
-    """The folders of edited test sources; the code's where the tests have no such module."""
-    known = tests.modules.get(module) or code.modules.get(module)
-    for root in known.test_source_roots if known else ():
-        folder = layer / module / root
-        if folder.is_dir():
-            yield folder
-
-
-def _resources(key: CellKey, module: Module | None) -> Iterator[tuple[str, bytes | None]]:
-    """Edited test resources by their place among the test classes."""
-    edits = key.edits.tests if key.edits else ()
-    folders = set(module.test_folders) - set(module.test_source_roots) if module else set[str]()
-    for folder in sorted(folders):
-        root = PurePosixPath(key.module, folder)
-        for path, content in edits:
-            if PurePosixPath(path).is_relative_to(root):
-                yield str(PurePosixPath(path).relative_to(root)), content
-
-
-def _absent(key: CellKey, folder: Path) -> CellImage:
-    """The code has no such module: nothing of its tests compiles, by either verdict."""
-    compiled = Compiled(
-        tests_rev=key.tests_rev,
-        code_rev=key.code_rev,
-        module=key.module,
-        unit_ok=False,
-        loan=key.loan,
-        edits=key.edits,
-    )
-    report = CompileReport(unit_ok=False, everything=MODULE_ABSENT)
-    return CellImage(compiled=compiled, report=report, folder=folder)
-
-
-def _uncompilable(key: CellKey, folder: Path, code: EditedCode) -> CellImage:
-    """The edited code does not compile: nothing of its tests can be told."""
-    absent = _absent(key, folder)
-    compiled = replace(absent.compiled, code_failure=code.failure, cpu_seconds=code.cpu_seconds)
-    report = replace(absent.report, everything=code.failure)
-    return replace(absent, compiled=compiled, report=report)

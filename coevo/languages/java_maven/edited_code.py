@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection
-from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -17,6 +15,14 @@ from pathlib import PurePosixPath
 from coevo.languages.base import Checked
 from coevo.languages.java_maven.compilation import compiler_died
 from coevo.languages.java_maven.compilation import lacks_room
+from coevo.languages.java_maven.edited_files import Files
+from coevo.languages.java_maven.edited_files import depth
+from coevo.languages.java_maven.edited_files import families
+from coevo.languages.java_maven.edited_files import is_below
+from coevo.languages.java_maven.edited_files import is_of
+from coevo.languages.java_maven.edited_files import lay
+from coevo.languages.java_maven.edited_files import take_classes
+from coevo.languages.java_maven.edited_files import type_names
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.images import link_classes
 from coevo.languages.java_maven.javac_options import javac_options
@@ -26,11 +32,6 @@ from coevo.languages.java_maven.session import Died
 from coevo.languages.java_maven.session import Session
 from coevo.languages.java_maven.settings import Javac
 from coevo.languages.java_maven.settings import check_request
-from coevo.syntax import JavaFile
-from coevo.syntax import parse
-
-Files = tuple[tuple[str, bytes | None], ...]
-"""Contents by repository path, None where a file is absent."""
 
 _RESOURCES = 'src/main/resources'
 _WITHOUT_DEBUG = '-g:none'
@@ -120,7 +121,7 @@ class CodeEditor:
         for path, content in files:
             owners = [name for name in self._code.modules if is_below(path, name)]
             if owners:
-                found.setdefault(max(owners, key=_depth), []).append((path, content))
+                found.setdefault(max(owners, key=depth), []).append((path, content))
         order = sorted(found, key=lambda name: self._code.modules[name].index)
         return {name: tuple(found[name]) for name in order}
 
@@ -132,7 +133,9 @@ class CodeEditor:
         lay(sets / 'before', before)
         lay(sets / 'after', sources)
         family = families([text for _, text in before])
-        lost = _names(text for _, text in before) - _names(text for _, text in sources if text)
+        lost = type_names(text for _, text in before) - type_names(
+            text for _, text in sources if text
+        )
         base = self._mirror(module, family) if lost else self._built(module)
         classes = {**edited.classes, module.path: (base,)}
         result = self._ask(
@@ -150,7 +153,7 @@ class CodeEditor:
             whole = self._whole(module, sets / 'after', [path for path, _ in sources], classes)
             made, failure, spent = whole[0] or made, whole[1], spent + whole[2]
         place = edited.layers[1] / module.path / module.classes
-        _take_classes(made, place)
+        take_classes(made, place)
         gone = [*self._lay_resources(module, files, place), *self._gone(module, family, place)]
         return replace(
             edited,
@@ -232,7 +235,7 @@ class CodeEditor:
         mirror = self._folder / 'mirrors' / str(module.index)
         shutil.rmtree(mirror, ignore_errors=True)
         mirror.mkdir(parents=True)
-        link_classes(self._built(module), mirror, lambda name: not _is_of(name, family))
+        link_classes(self._built(module), mirror, lambda name: not is_of(name, family))
         return mirror
 
     def _gone(self, module: Module, family: frozenset[str], place: Path) -> Iterator[str]:
@@ -240,7 +243,7 @@ class CodeEditor:
         built = self._built(module)
         for file in sorted(built.rglob('*.class')) if family else ():
             name = file.relative_to(built)
-            if _is_of(name.as_posix(), family) and not (place / name).is_file():
+            if is_of(name.as_posix(), family) and not (place / name).is_file():
                 yield str(PurePosixPath(module.path, module.classes, name))
 
     def _lay_resources(self, module: Module, files: Files, place: Path) -> Iterator[str]:
@@ -252,53 +255,3 @@ class CodeEditor:
                 lay(place, ((name, content),))
                 if content is None:
                     yield str(PurePosixPath(module.path, module.classes, name))
-
-
-def lay(folder: Path, files: Collection[tuple[str, bytes | None]]) -> None:
-    """Write those files that are not absent below a folder, which is ours alone."""
-    for path, _ in files:
-        parts = PurePosixPath(path).parts
-        if path.startswith('/') or '..' in parts or not parts:
-            raise ValueError(f'{path!r} leads out of the tree')
-    folder.mkdir(parents=True, exist_ok=True)
-    for path, content in files:
-        if content is not None:
-            place = folder / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(content)
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Whether a file lies below a module's folder, '.' being the whole tree."""
-    return PurePosixPath(path).is_relative_to(folder) or folder == '.'
-
-
-def _depth(name: str) -> int:
-    return len(PurePosixPath(name).parts)
-
-
-def families(sources: Iterable[bytes]) -> frozenset[str]:
-    """The top-level types of sources, as paths without an ending: `pkg/Outer`."""
-    return frozenset(name for name in _names(sources) if '$' not in name.rpartition('/')[2])
-
-
-def _names(sources: Iterable[bytes]) -> frozenset[str]:
-    files: Iterable[JavaFile] = map(parse, sources)
-    return frozenset(type_.name.replace('.', '/') for file in files for type_ in file.types)
-
-
-def _is_of(path: str, family: frozenset[str]) -> bool:
-    """Whether a class file holds one of some top-level types or what is in it."""
-    name = path.removesuffix('.class')
-    folder, _, base = name.rpartition('/')
-    parts = base.split('$')
-    heads = ('$'.join(parts[: end + 1]) for end in range(len(parts)))
-    return any((f'{folder}/{head}' if folder else head) in family for head in heads)
-
-
-def _take_classes(source: Path, target: Path) -> None:
-    """Move class files and nothing else: what processors write beside them speaks of all sources."""
-    target.mkdir(parents=True, exist_ok=True)
-    if source.is_dir():
-        link_classes(source, target, lambda name: True)
-        shutil.rmtree(source)

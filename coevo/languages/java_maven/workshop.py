@@ -17,8 +17,8 @@ from coevo.languages.base import Loan
 from coevo.languages.base import Trace
 from coevo.languages.base import Traced
 from coevo.languages.base import Verdict
-from coevo.languages.java_maven.cells import CellImage
-from coevo.languages.java_maven.cells import CellKey
+from coevo.languages.java_maven.cell_images import CellImage
+from coevo.languages.java_maven.cell_images import CellKey
 from coevo.languages.java_maven.cells import Cells
 from coevo.languages.java_maven.code_files import code_files
 from coevo.languages.java_maven.compilation import is_of_the_parser
