@@ -109,6 +109,7 @@ class Step(StrEnum):
     RUN_FOR_GUARD = 'run_for_guard'
     SUITE = 'suite'
     TRACE = 'trace'
+    ISOLATION = 'isolation'
     REFACTORINGS = 'refactorings'
     MUTANTS = 'mutants'
     REVERSALS = 'reversals'

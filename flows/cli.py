@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from datetime import UTC
 from datetime import datetime
 from datetime import timedelta
@@ -28,6 +29,12 @@ def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
     mine.add_argument('--since', metavar='DATE', help='no commits older than this')
     mine.add_argument('--until', metavar='DATE', help='no commits newer than this')
     mine.add_argument('--walk', choices=[str(one) for one in Walk])
+    mine.add_argument(
+        '--measure',
+        type=_seconds,
+        metavar='SECONDS',
+        help='CPU seconds that mutants and reversals of a pair may use; 0 makes none',
+    )
     mine.add_argument('--jobs', type=_positive, default=os.cpu_count() or 1, metavar='N')
     mine.add_argument('--sandbox', choices=SANDBOXES, default='bubblewrap')
     mine.add_argument(
@@ -63,6 +70,8 @@ def _mine(arguments: argparse.Namespace) -> int:
     from flows.pipeline import mine
 
     profile = profiles.load_profile(arguments.profile)
+    if arguments.measure is not None:
+        profile = replace(profile, measure_cpu_seconds=arguments.measure)
     commits = _commits(arguments.commits) if arguments.commits else profile.commits
     options = MineOptions(
         source=arguments.repository,
@@ -111,6 +120,12 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f'{text!r} is not a number from 1 on')
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f'{text!r} is not a number of seconds')
+    return float(text)
 
 
 def _commits(text: str) -> int | None:

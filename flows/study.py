@@ -19,6 +19,8 @@ from dataclasses import replace
 from typing import Any
 
 from coevo.git import Repository
+from coevo.isolation import isolate
+from coevo.languages.base import Conditions
 from coevo.languages.base import Workshop
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
@@ -41,6 +43,7 @@ from coevo.results import Evaluation
 from coevo.results import Step
 from coevo.results import Wanted
 from coevo.suites import Suites
+from coevo.swapped import Subject
 from coevo.tracing import OWN_CELL
 from coevo.tracing import Traces
 from coevo.tracing import trace_cells
@@ -217,9 +220,22 @@ def _suspect(
 ) -> None:
     if not tracked:
         return
+    _isolate(scene, tracked, found)
     _ask_refactorings(scene, tracked, changed, found)
     _ask_guards(scene, tracked, found)
     _ask_suites(scene, found)
+
+
+def _isolate(scene: Scene, tracked: Sequence[Judged], found: Study) -> None:
+    subjects = [
+        Subject(wanted=item.wanted, track=item.decision.track)
+        for item in tracked
+        if item.decision.track is not None
+    ]
+    conditions = Conditions(override=scene.evaluation.override)
+    isolation = isolate(scene.workshop, scene.pair, subjects, scene.tools.repository, conditions)
+    scene.evaluation.cost.add(Step.ISOLATION, isolation.cpu_seconds)
+    found.add('isolated', isolation.methods)
 
 
 def _ask_refactorings(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
+from coevo.profiles import Profile
 from coevo.profiles import load_profile
 from coevo.records import Cell
 from coevo.records import Drop
@@ -111,21 +113,32 @@ class Mined:
         return [(row.order, row.outcome) for row in sorted(rows, key=lambda row: row.repeat)]
 
 
+# Without what takes most of the time; tests of that ask for it.
+QUICK = replace(load_profile('default'), measure_cpu_seconds=0.0)
+
+
 def options(
-    repository: Path, store: Path, *, jobs: int = 1, walk: Walk = Walk.PARENTS
+    repository: Path,
+    store: Path,
+    *,
+    jobs: int = 1,
+    walk: Walk = Walk.PARENTS,
+    profile: Profile = QUICK,
 ) -> MineOptions:
     return MineOptions(
         source=str(repository),
         store=store,
-        profile=load_profile('default'),
+        profile=profile,
         name=NAME,
         jobs=jobs,
         walk=walk,
     )
 
 
-def mined(repository: Path, store: Path, *, walk: Walk = Walk.PARENTS) -> Mined:
-    report = mine(options(repository, store, walk=walk))
+def mined(
+    repository: Path, store: Path, *, walk: Walk = Walk.PARENTS, profile: Profile = QUICK
+) -> Mined:
+    report = mine(options(repository, store, walk=walk, profile=profile))
     segments = list(Store(store).segments(report.partition))
     return Mined(
         store=store,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -70,7 +71,7 @@ def run(console: Console) -> int:
     options = MineOptions(
         source=str(REPOSITORY),
         store=STORE,
-        profile=load_profile('default'),
+        profile=replace(load_profile('default'), measure_cpu_seconds=0.0),
         name=NAME,
         commits=None,
         jobs=os.cpu_count() or 1,
