@@ -174,9 +174,20 @@ class Dependency:
         return self.name.endswith(')')
 
 
+class Origin(StrEnum):
+    """Where a file comes from: a person here, a program, or another project."""
+
+    WRITTEN = 'written'
+    GENERATED = 'generated'
+    VENDORED = 'vendored'
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A test method of a pair, as the diff sees it: `old` is None if inserted, `new` if deleted."""
+    """A test method of a pair, as the diff sees it: `old` is None if inserted, `new` if deleted.
+
+    origin  that of its file, at new where it stands there
+    """
 
     change: Change
     old: TestMethod | None
@@ -185,6 +196,7 @@ class Candidate:
     new_source: str | None
     dependencies: tuple[Dependency, ...] = ()
     focal_method: str | None = None
+    origin: Origin = Origin.WRITTEN
 
     @property
     def method(self) -> TestMethod:
