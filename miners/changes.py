@@ -21,6 +21,7 @@ from coevo.identity import method_id
 from coevo.reasons import Reason
 from coevo.records import Candidate
 from coevo.records import Change
+from coevo.records import Origin
 from coevo.records import Pair
 from miners.contexts import Test
 from miners.contexts import TestTree
@@ -248,8 +249,16 @@ class _Difference:
             new_source=new.member.source if new else None,
             dependencies=dependencies(best),
             focal_method=focal_method([reference.change for reference in best]),
+            origin=self._origin(old, new),
         )
         return _Found(candidate=candidate, references=best)
+
+    def _origin(self, old: Test | None, new: Test | None) -> Origin:
+        """That of the file at new, or at old where the test was deleted."""
+        if new is not None:
+            return self.new.tree.origin(new.method.test_file)
+        assert old is not None, 'a candidate exists at one end at least'
+        return self.old.tree.origin(old.method.test_file)
 
 
 def _changed(old: Test, new: Test) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from coevo.records import Origin
 from coevo.records import Revised
 from coevo.syntax import JavaType
 from coevo.syntax import Member
@@ -65,13 +66,28 @@ class SourceChange:
 def source_changes(
     old: Tree, new: Tree, old_paths: Iterable[str], new_paths: Iterable[str]
 ) -> tuple[SourceChange, ...]:
-    """The changes between the source files that differ, in a fixed order."""
-    olds = [Located(path, type_) for path in old_paths for type_ in old.file(path).types]
-    news = [Located(path, type_) for path in new_paths for type_ in new.file(path).types]
+    """The changes between the source files that differ and were written here, in a fixed order."""
+    olds = [
+        Located(path, type_)
+        for path in old_paths
+        if _is_written(path, old, new)
+        for type_ in old.file(path).types
+    ]
+    news = [
+        Located(path, type_)
+        for path in new_paths
+        if _is_written(path, old, new)
+        for type_ in new.file(path).types
+    ]
     found: list[SourceChange] = []
     for before, after in _pair_up(olds, news):
         found += _type_changes(before, after)
     return tuple(sorted(found, key=lambda c: (c.located.path, *c.lines, c.qualified, c.revised)))
+
+
+def _is_written(path: str, old: Tree, new: Tree) -> bool:
+    """By the file at new, or at old where it was deleted: no test is to follow a generator."""
+    return (new if path in new.entries else old).origin(path) is Origin.WRITTEN
 
 
 def _pair_up(

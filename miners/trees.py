@@ -13,6 +13,8 @@ from pathlib import PurePosixPath
 from xml.etree import ElementTree
 
 from coevo.git import Repository
+from coevo.origins import origin_of
+from coevo.records import Origin
 from coevo.syntax import JavaFile
 from coevo.syntax import JavaType
 from coevo.syntax import parse
@@ -56,11 +58,19 @@ class Tree:
         self.entries = repository.tree(rev)
         self._files: dict[str, JavaFile] = {}
         self._sides: dict[str, Side | None] = {}
+        self._origins: dict[str, Origin] = {}
 
     def file(self, path: str) -> JavaFile:
         if path not in self._files:
             self._files[path] = parse(self._repository.blob(self.entries[path].oid))
         return self._files[path]
+
+    def origin(self, path: str) -> Origin:
+        """Whether a file was written here, generated, or taken from another project."""
+        if path not in self._origins:
+            source = self._repository.blob(self.entries[path].oid)
+            self._origins[path] = origin_of(path, source, self.file(path))
+        return self._origins[path]
 
     def side(self, path: str) -> Side | None:
         """Test or source by the standard folders, else by those that the nearest POM declares."""
