@@ -30,6 +30,8 @@ class Reason(StrEnum):
     NOT_SAMPLED = 'not_sampled'
     NO_SOURCE_CHANGE = 'no_source_change'
     NEARER_STATE = 'nearer_state'
+    GENERATED_CODE = 'generated_code'
+    VENDORED_CODE = 'vendored_code'
 
     UNPINNED_DEPENDENCY = 'unpinned_dependency'
     FLAKY = 'flaky'
@@ -77,6 +79,8 @@ _SIEVE = {
     Reason.NOT_SAMPLED: 'An unchanged test beyond the seeded sample that is run.',
     Reason.NEARER_STATE: 'A nearer old state of the window shows this change already.',
     Reason.NO_SOURCE_CHANGE: 'The pair changes tests only, and this test was not changed.',
+    Reason.GENERATED_CODE: 'The test file is generated, as its folder, its head or @Generated says.',
+    Reason.VENDORED_CODE: 'The test file lies in a folder for the code of others.',
 }
 _LABEL = {
     Reason.UNPINNED_DEPENDENCY: (

@@ -24,6 +24,7 @@ from coevo.records import TestMethod
 from filters import clock
 from filters import content
 from filters import gap
+from filters import generated
 from filters import isolation
 from filters import nearer
 from filters import refactored_source
@@ -44,6 +45,7 @@ from filters.base import TrackFilter
 PAIR_FILTERS: Mapping[str, PairFilter] = {'gap': gap}
 CHANGE_FILTERS: Mapping[str, ChangeFilter] = {'content': content}
 METHOD_FILTERS: Mapping[str, MethodFilter] = {
+    'generated': generated,
     'nearer': nearer,
     'repair_only': repair_only,
     'sample': sample,

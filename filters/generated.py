@@ -1,0 +1,15 @@
+"""Tests in files that no one wrote here: what changes them is a generator or another project."""
+
+from __future__ import annotations
+
+from coevo.reasons import Reason
+from coevo.records import Candidate
+from coevo.records import Origin
+from filters.base import Case
+
+REASONS = (Reason.GENERATED_CODE, Reason.VENDORED_CODE)
+_BY_ORIGIN = {Origin.GENERATED: Reason.GENERATED_CODE, Origin.VENDORED: Reason.VENDORED_CODE}
+
+
+def check(case: Case, candidate: Candidate) -> Reason | None:
+    return _BY_ORIGIN.get(candidate.origin)
