@@ -216,7 +216,7 @@ class Launcher:
             mounts=self.mounts,
             limits=Limits(
                 cpu_seconds=LEAST_CPU_LIMIT,
-                wall_seconds=LEAST_CPU_LIMIT,
+                wall_seconds=LEAST_CPU_LIMIT * 5,
                 memory_bytes=MEMORY_BYTES,
                 processes=PROCESSES,
                 file_bytes=FILE_BYTES,
