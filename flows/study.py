@@ -261,7 +261,9 @@ def _flags(
         'test_only_refactored': test_only_refactored(
             scene.tools.repository, scene.pair, refactorings, (candidate.old, candidate.new)
         ),
-        'source_only_refactored': source_only_refactored(refactorings, delta.changes),
+        'source_only_refactored': source_only_refactored(
+            scene.tools.repository, scene.pair, refactorings, delta.changes
+        ),
     }
 
 

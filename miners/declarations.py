@@ -13,10 +13,14 @@ from tree_sitter import Parser
 from coevo.java_tokens import JAVA
 from coevo.java_tokens import Token
 from coevo.java_tokens import Tokens
+from coevo.java_tokens import outside
+from coevo.syntax import JavaType
+from coevo.syntax import parse
 
 # Members are no compilation unit: the grammar wants a type around them.
 _BEFORE, _AFTER = b'class _ {\n', b'\n}'
 _IDENTIFIERS = ('identifier', 'type_identifier')
+_CALLABLE = ('method', 'constructor')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +34,23 @@ class Declaration:
     start_line: int
     end_line: int
     source: str
+
+
+def rest(path: str, content: bytes, type_: JavaType) -> Declaration:
+    """A type of a file without its methods, constructors and nested types."""
+    holes = [(m.start_byte, m.end_byte) for m in type_.members if m.kind in _CALLABLE]
+    holes += [
+        (other.start_byte, other.end_byte)
+        for other in parse(content).types
+        if type_.start_byte < other.start_byte < type_.end_byte
+    ]
+    spans = outside((type_.start_byte, type_.end_byte), holes)
+    return Declaration(
+        file=path,
+        start_line=type_.start_line,
+        end_line=type_.end_line,
+        source=b' '.join(content[start:end] for start, end in spans).decode(errors='replace'),
+    )
 
 
 class Part(StrEnum):

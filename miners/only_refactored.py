@@ -8,13 +8,14 @@ from coevo.git import Repository
 from coevo.records import Pair
 from coevo.records import TestMethod
 from coevo.syntax import Member
+from miners.declarations import rest
 from miners.refactored import Declaration
-from miners.refactored import Ends
 from miners.refactored import all_only_refactored
 from miners.refactored import only_refactored
 from miners.refactorings import Refactorings
 from miners.sources import SourceChange
 from miners.trees import Located
+from miners.trees import Tree
 from miners.trees import tree
 
 
@@ -33,39 +34,42 @@ def test_only_refactored(
 
 
 def source_only_refactored(
-    refactorings: Refactorings, changes: Sequence[SourceChange]
+    repository: Repository,
+    pair: Pair,
+    refactorings: Refactorings,
+    changes: Sequence[SourceChange],
 ) -> bool | None:
     """Of all the changed declarations of a test; False if it has none, None if it is unknown."""
-    return all_only_refactored(refactorings, (_ends(change) for change in changes))
+    old, new = (tree(repository, commit.rev) for commit in (pair.old, pair.new))
+    return all_only_refactored(
+        refactorings,
+        (
+            (
+                _declaration(old, change.old, change.old_member, change),
+                _declaration(new, change.new, change.new_member, change),
+            )
+            for change in changes
+        ),
+    )
 
 
-def _ends(change: SourceChange) -> Ends:
-    if change.member is None:
-        return _rest(change.old), _rest(change.new)
-    return _member(change.old, change.old_member), _member(change.new, change.new_member)
-
-
-def _member(located: Located | None, member: Member | None) -> Declaration | None:
-    if located is None or member is None:
+def _declaration(
+    side: Tree, located: Located | None, member: Member | None, change: SourceChange
+) -> Declaration | None:
+    """A change at one end: a member, or what a type is beside its methods."""
+    if located is None:
         return None
+    if change.member is None:
+        return rest(located.path, side.content(located.path), located.type)
+    return _member(located, member) if member is not None else None
+
+
+def _member(located: Located, member: Member) -> Declaration:
     return Declaration(
         file=located.path,
         start_line=member.start_line,
         end_line=member.end_line,
         source=member.source,
-    )
-
-
-def _rest(located: Located | None) -> Declaration | None:
-    """A type without its methods, constructors and nested types."""
-    if located is None:
-        return None
-    fields = [m.source for m in located.type.members if m.kind in ('field', 'initializer')]
-    return Declaration(
-        file=located.path,
-        start_line=located.type.start_line,
-        end_line=located.type.end_line,
-        source=f'{located.type.declaration} {{ {" ".join(fields)} }}',
     )
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from dataclasses import replace
 
 from coevo.syntax import parse
 from miners.declarations import Declaration
+from miners.declarations import rest
 from miners.declarations import same_tokens
 from miners.refactorings import Location
 from miners.refactorings import Refactoring
@@ -117,13 +119,22 @@ def _opposite(
 
 
 def _members(class_: Location) -> Iterator[Declaration]:
-    for type_ in parse(class_.source.encode('utf-8', 'replace')).types:
-        for member in type_.members:
-            yield Declaration(
+    """The members of a class and of those nested in it, and what else these are."""
+    content = class_.source.encode('utf-8', 'replace')
+    for type_ in parse(content).types:
+        found = [
+            Declaration(
                 file=class_.file,
-                start_line=class_.start_line + member.start_line - 1,
-                end_line=class_.start_line + member.end_line - 1,
+                start_line=member.start_line,
+                end_line=member.end_line,
                 source=member.source,
+            )
+            for member in type_.members
+        ]
+        for each in (*found, rest(class_.file, content, type_)):
+            before = class_.start_line - 1
+            yield replace(
+                each, start_line=before + each.start_line, end_line=before + each.end_line
             )
 
 

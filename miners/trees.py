@@ -62,14 +62,16 @@ class Tree:
 
     def file(self, path: str) -> JavaFile:
         if path not in self._files:
-            self._files[path] = parse(self._repository.blob(self.entries[path].oid))
+            self._files[path] = parse(self.content(path))
         return self._files[path]
+
+    def content(self, path: str) -> bytes:
+        return self._repository.blob(self.entries[path].oid)
 
     def origin(self, path: str) -> Origin:
         """Whether a file was written here, generated, or taken from another project."""
         if path not in self._origins:
-            source = self._repository.blob(self.entries[path].oid)
-            self._origins[path] = origin_of(path, source, self.file(path))
+            self._origins[path] = origin_of(path, self.content(path), self.file(path))
         return self._origins[path]
 
     def side(self, path: str) -> Side | None:
