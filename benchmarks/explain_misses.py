@@ -43,7 +43,12 @@ from miners.changes import diff
 
 WALKS = {1: (Walk.WINDOW, Walk.STATES), 2: (Walk.STATES,), 3: (Walk.PARENTS,)}
 KEY = ('repo', 'track', 'old_rev', 'new_rev', 'test_file', 'test_method')
+SORTED = ('denominator', *KEY)
 BUILT = 'built'
+TRACKS = ('generation', 'update')
+
+Share = tuple[int, str, str]
+"""Denominator, repository, track."""
 
 
 class Cause(StrEnum):
@@ -214,23 +219,58 @@ def main() -> None:
     arguments = parser.parse_args()
     store, faults = Store(arguments.store), _faults(arguments.faults)
     everything = list(published(arguments.gold))
-    rows: list[dict[str, object]] = []
-    causes: Counter[tuple[int, str]] = Counter()
+    found: dict[Share, list[Miss]] = {}
+    asked: Counter[Share] = Counter()
     for number, repo, partitions in _asked(store):
         methods = [m for m in everything if m.repo == repo and number in m.denominators]
         mined = Mined(store, partitions, open_clone(arguments.clones, repo))
-        found = list(misses(mined, methods, faults))
-        rows += [_row(number, miss) for miss in found]
-        causes.update((number, miss.cause) for miss in found)
-        causes[number, 'found'] += len(methods) - len(found)
-        print(f'denominator {number}: {repo}: {len(found)} of {len(methods)} missed')
-    tables.write(arguments.misses, sorted(rows, key=lambda row: (row['denominator'], *_key(row))))
-    for (number, cause), count in sorted(causes.items()):
-        print(f'denominator {number}: {count:5} {cause}')
+        missed = list(misses(mined, methods, faults))
+        for track in TRACKS:
+            share = number, repo, track
+            asked[share] = sum(method.track == track for method in methods)
+            found[share] = [miss for miss in missed if miss.method.track == track]
+    rows = [_row(share[0], miss) for share, group in found.items() for miss in group]
+    tables.write(
+        arguments.misses, sorted(rows, key=lambda row: [str(row[name]) for name in SORTED])
+    )
+    print_recall(asked, found)
 
 
-def _key(row: Mapping[str, object]) -> tuple[str, ...]:
-    return tuple(str(row[name]) for name in KEY)
+def print_recall(asked: Mapping[Share, int], found: Mapping[Share, Sequence[Miss]]) -> None:
+    """By denominator and track: raw, the mean over repositories, and what the misses are."""
+    print('| denominator | track | found | recall | mean over repositories | missed, by cause |')
+    print('| --- | --- | --- | --- | --- | --- |')
+    for number in WALKS:
+        for tracks in (*((track,) for track in TRACKS), TRACKS):
+            shares = [s for s in asked if s[0] == number and s[2] in tracks]
+            if not any(asked[share] for share in shares):
+                continue
+            of = sum(asked[share] for share in shares)
+            causes = Counter(miss.cause for share in shares for miss in found[share])
+            here = of - causes.total()
+            name = tracks[0] if len(tracks) == 1 else 'all'
+            print(
+                f'| {number} | {name} | {here} of {of} | {_percent(here, of)} '
+                f'| {_percent(*_mean(shares, asked, found))} '
+                f'| {", ".join(f"{cause}: {n}" for cause, n in causes.most_common())} |'
+            )
+
+
+def _mean(
+    shares: Sequence[Share], asked: Mapping[Share, int], found: Mapping[Share, Sequence[Miss]]
+) -> tuple[float, float]:
+    """The sum of the repositories' recalls, and of how many repositories."""
+    recalls = []
+    for repo in sorted({repo for _, repo, _ in shares}):
+        own = [share for share in shares if share[1] == repo]
+        of = sum(asked[share] for share in own)
+        if of:
+            recalls.append(1 - sum(len(found[share]) for share in own) / of)
+    return sum(recalls), len(recalls)
+
+
+def _percent(part: float, whole: float) -> str:
+    return f'{100 * part / whole:.1f} %'
 
 
 if __name__ == '__main__':

@@ -1,0 +1,115 @@
+"""Every published method that is missed gets its one cause."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchmarks.explain_misses import Cause
+from benchmarks.explain_misses import Mined
+from benchmarks.explain_misses import key_of
+from benchmarks.explain_misses import misses
+from benchmarks.predictions import predictions
+from benchmarks.published import Published
+from benchmarks.published import open_clone
+from benchmarks.published import published
+from coevo.records import Walk
+from coevo.store import Store
+from tests.projects import NAME
+from tests.projects import junit
+from tests.projects import mined
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+
+pytestmark = pytest.mark.jvm
+
+PRICE = '    public static int price() {{ return {}; }}\n'
+FILE = 'src/test/java/shop/TillTest.java'
+ONE, TWO = 'assertEquals(1, Till.price());', 'assertEquals(2, Till.price());'
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp('misses')
+    steps = [
+        {
+            'pom.xml': pom(),
+            **source('Till', PRICE.format(1)),
+            **junit('TillTest', f'sells: {ONE}', 'named: Till.price();', f'wrong: {ONE} int a;'),
+        },
+        {
+            **source('Till', PRICE.format(2)),
+            **junit('TillTest', f'sells: {TWO}', 'renamed: Till.price();', f'wrong: {ONE} int b;'),
+        },
+        source('Till', PRICE.format('2 +')),
+    ]
+    repository = write(folder / 'repository', steps)
+    mined(repository, folder / 'store', walk=Walk.STATES)
+    shutil.copytree(repository / '.git', folder / 'clones' / NAME.replace('/', '+'))
+    return folder
+
+
+def explained(folder: Path, track: str, *methods: str, ends: tuple[int, int] = (0, 1)) -> list[str]:
+    """The cause and detail of each published method, empty where it is found."""
+    repository = open_clone(folder / 'clones', NAME)
+    revs = [rev for rev, _ in repository.log('main')][::-1]
+    row = {
+        'repo': NAME,
+        'track': f'test_{track}',
+        'rev1': revs[ends[0]],
+        'rev2': revs[ends[1]],
+        'test_file': FILE,
+        'test_methods': [f'TillTest#{name}' for name in methods],
+        'java_state_steps': ends[1] - ends[0],
+        'first_parent_edge_same_java': None,
+        'test_file_renamed_from': None,
+    }
+    gold = folder / 'gold.jsonl'
+    gold.write_text(f'{json.dumps(row)}\n')
+    store = Store(folder / 'store')
+    found: list[Published] = list(published(gold))
+    rows = misses(Mined(store, store.partitions(), repository), found, {})
+    causes = {key_of(miss.method): f'{miss.cause}: {miss.detail}' for miss in rows}
+    return [causes.get(key_of(method), '') for method in found]
+
+
+def test_what_has_the_track_is_no_miss(folder: Path) -> None:
+    assert explained(folder, 'update', 'sells') == ['']
+    (row,) = predictions(Store(folder / 'store'), [Walk.STATES])
+    assert (row['track'], row['test_file'], row['test_method']) == ('update', FILE, 'sells')
+
+
+def test_another_label_is_told_by_its_cells(folder: Path) -> None:
+    (why,) = explained(folder, 'generation', 'sells')
+    assert why.startswith(Cause.PUBLISHED_LIST)
+    (why,) = explained(folder, 'repair', 'sells')
+    assert why == (
+        f'{Cause.LABELS_DIFFER}: changed, update: '
+        'told_cold=pass/pass tnew_cnew=pass/pass told_cnew=fail/fail'
+    )
+
+
+def test_what_stood_at_old_is_not_new(folder: Path) -> None:
+    (why,) = explained(folder, 'generation', 'renamed')
+    assert why == f'{Cause.PUBLISHED_LIST}: no new test: at old {FILE}#named, with an equal body'
+
+
+def test_a_drop_is_told_by_stage_and_reason(folder: Path) -> None:
+    (why,) = explained(folder, 'update', 'wrong')
+    assert why.startswith(f'{Cause.DROPPED}: label: tnew_cnew_fail')
+
+
+def test_what_is_not_there_is_said_so(folder: Path) -> None:
+    assert explained(folder, 'update', 'nothing') == [
+        f'{Cause.NOT_FOUND}: no candidate of that name'
+    ]
+    assert explained(folder, 'update', 'sells', ends=(0, 2)) == [f'{Cause.NOT_ADJACENT}: steps 2']
+
+
+def test_an_end_that_does_not_build_is_named(folder: Path) -> None:
+    (why,) = explained(folder, 'update', 'sells', ends=(1, 2))
+    assert why.startswith(f'{Cause.DOES_NOT_BUILD}: new: ')
