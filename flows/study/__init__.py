@@ -1,0 +1,40 @@
+"""What is found out about a pair's labelled methods beside their cells, while its builds are at hand.
+
+execution     what each executes, hence its changed dependencies and what it covers of them
+texts         smells and assertions
+suspicions    for those that would have a track: isolated cells, refactorings, guards of repairs, suites
+tracks        filters take some of them away
+worth         for those that keep theirs: mutants, and each changed method undone
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flows.rows import Judged
+from flows.study.execution import trace
+from flows.study.scene import Scene
+from flows.study.scene import Study
+from flows.study.scene import Tools
+from flows.study.suspicions import suspect
+from flows.study.texts import text_columns
+from flows.study.tracks import cases
+from flows.study.tracks import withheld
+from flows.study.worth import measure
+
+__all__ = ['Scene', 'Study', 'Tools', 'study']
+
+
+def study(scene: Scene, judged: Sequence[Judged]) -> Study:
+    """Study the judged methods of a pair; those that lose their track say why."""
+    labelled = [item for item in judged if item.decision.reason is None]
+    found = Study(columns={item.wanted.method_id: {} for item in labelled})
+    changed = trace(scene, labelled, found)
+    for item in labelled:
+        found.columns[item.wanted.method_id] |= text_columns(
+            scene.tools.repository, scene.pair, item.wanted.candidate
+        )
+    suspect(scene, [item for item in labelled if item.decision.track], changed, found)
+    found.judged = tuple(withheld(judged, cases(scene, labelled, found)))
+    measure(scene, changed, found)
+    return found

@@ -1,0 +1,112 @@
+"""What labelled methods execute, hence their changed dependencies and what they cover of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from coevo.measures.coverage import coverage_of
+from coevo.quality import End
+from coevo.quality import ExecutedRow
+from coevo.records import Cell
+from coevo.records import Label
+from coevo.records import Pair
+from coevo.results import Wanted
+from coevo.tracing import OWN_CELL
+from coevo.tracing import Traces
+from coevo.tracing import trace_cells
+from flows.rows import Judged
+from flows.study.scene import Scene
+from flows.study.scene import Study
+from flows.study.texts import refinement_kinds
+from miners import delta as deltas
+from miners.changes import PairChange
+from miners.delta import Delta
+from miners.resources import resource_dependencies
+from miners.trees import tree
+
+
+def trace(scene: Scene, labelled: Sequence[Judged], found: Study) -> dict[str, Delta]:
+    """Fill the columns that traces give; the changed dependencies by method id."""
+    traces = trace_cells(
+        scene.workshop, scene.evaluation, _to_trace(labelled), _files(scene.change)
+    )
+    changed = {}
+    for item in labelled:
+        method_id = item.wanted.method_id
+        delta = _delta(scene, item.wanted, traces)
+        changed[method_id] = delta
+        found.columns[method_id] |= {
+            'dependencies': delta.dependencies,
+            'focal_method': delta.focal_method,
+            'dependency_source': delta.source,
+            **_coverage(item, delta, traces),
+        }
+    found.executed = tuple(_executed(scene.pair, changed, traces))
+    return changed
+
+
+def _to_trace(labelled: Sequence[Judged]) -> dict[Cell, list[Wanted]]:
+    """Each on its own code, old tests of refinements also on the new code."""
+    everything = [item.wanted for item in labelled]
+    refined = [item.wanted for item in labelled if item.decision.label is Label.REFINEMENT]
+    return {Cell.TOLD_COLD: everything, Cell.TNEW_CNEW: everything, Cell.TOLD_CNEW: refined}
+
+
+def _files(change: PairChange) -> dict[End, frozenset[str]]:
+    """The files of the changed declarations at either end."""
+    return {
+        End.OLD: frozenset(one.old.path for one in change.sources if one.old is not None),
+        End.NEW: frozenset(one.new.path for one in change.sources if one.new is not None),
+    }
+
+
+def _delta(scene: Scene, item: Wanted, traces: Traces) -> Delta:
+    """The changed declarations, then the changed resources."""
+    own = deltas.Traces(
+        old=traces.get((item.method_id, Cell.TOLD_COLD)),
+        new=traces.get((item.method_id, Cell.TNEW_CNEW)),
+    )
+    change = scene.change
+    references = change.references.get(item.method_id, ())
+    found = deltas.delta(item.candidate.method, change.sources, references, own)
+    ends = (
+        (tree(scene.tools.repository, scene.pair.old.rev), own.old),
+        (tree(scene.tools.repository, scene.pair.new.rev), own.new),
+    )
+    resources = resource_dependencies(change.files, ends, len(found.dependencies) + 1)
+    return replace(found, dependencies=(*found.dependencies, *resources))
+
+
+def _coverage(item: Judged, delta: Delta, traces: Traces) -> dict[str, Any]:
+    new, old = (
+        coverage_of(delta.dependencies, trace) if trace else None
+        for trace in (
+            traces.get((item.wanted.method_id, cell)) for cell in (Cell.TNEW_CNEW, Cell.TOLD_CNEW)
+        )
+    )
+    kinds = refinement_kinds(item.decision.label, item.wanted.candidate, old, new)
+    return {'coverage': new, 'kinds': kinds}
+
+
+def _executed(pair: Pair, changed: Mapping[str, Delta], traces: Traces) -> Iterator[ExecutedRow]:
+    for method_id in changed:
+        for end, cell in OWN_CELL.items():
+            trace = traces.get((method_id, cell))
+            for one in trace.executed if trace else ():
+                yield ExecutedRow(
+                    repo=pair.repo,
+                    walk=pair.walk,
+                    pair_id=pair.pair_id,
+                    method_id=method_id,
+                    end=end,
+                    type=one.type,
+                    method=one.method,
+                    descriptor=one.descriptor,
+                    file=one.file,
+                    first_line=one.first_line,
+                    last_line=one.last_line,
+                )

@@ -1,0 +1,68 @@
+"""A pair under study, what a run lends to that, and what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from typing import Any
+
+from coevo.git import Repository
+from coevo.languages.base import Workshop
+from coevo.profiles import Profile
+from coevo.quality import ExecutedRow
+from coevo.quality import MutantRow
+from coevo.quality import RefactoringRow
+from coevo.quality import ReversalRow
+from coevo.records import Pair
+from coevo.results import Evaluation
+from coevo.suites import Suites
+from flows.rows import Judged
+from miners.changes import PairChange
+from miners.refactorings import RefactoringMiner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """What a run lends to the study of each of its pairs.
+
+    refactoring_miner  that of the calling thread
+    """
+
+    repository: Repository
+    profile: Profile
+    suites: Suites
+    refactoring_miner: Callable[[], RefactoringMiner]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """A pair under study. What it costs is added to the evaluation's cost."""
+
+    tools: Tools
+    workshop: Workshop
+    change: PairChange
+    evaluation: Evaluation
+
+    @property
+    def pair(self) -> Pair:
+        return self.change.pair
+
+
+@dataclass(slots=True, kw_only=True)
+class Study:
+    """What was found: columns of method rows by method id, columns of the pair's row, and rows."""
+
+    judged: tuple[Judged, ...] = ()
+    columns: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pair: dict[str, Any] = field(default_factory=dict)
+    executed: tuple[ExecutedRow, ...] = ()
+    refactorings: tuple[RefactoringRow, ...] = ()
+    mutants: tuple[MutantRow, ...] = ()
+    reversals: tuple[ReversalRow, ...] = ()
+
+    def add(self, name: str, values: Mapping[str, Any]) -> None:
+        """A column, for the methods that have a value in it."""
+        for method_id, value in values.items():
+            self.columns[method_id][name] = value

@@ -1,0 +1,109 @@
+"""What speaks against the track of a labelled method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+from coevo.isolation import isolate
+from coevo.languages.base import Conditions
+from coevo.records import Track
+from coevo.repairs import guard_repairs
+from coevo.repairs import repair_kind
+from coevo.results import Step
+from coevo.swapped import Subject
+from flows.rows import Judged
+from flows.study.refactoring import refactoring_rows
+from flows.study.refactoring import summary
+from flows.study.scene import Scene
+from flows.study.scene import Study
+from miners.delta import Delta
+from miners.only_refactored import source_only_refactored
+from miners.only_refactored import test_only_refactored
+from miners.refactorings import Refactorings
+from miners.siblings import siblings
+
+
+def suspect(
+    scene: Scene, tracked: Sequence[Judged], changed: Mapping[str, Delta], found: Study
+) -> None:
+    if not tracked:
+        return
+    _isolate(scene, tracked, found)
+    _ask_refactorings(scene, tracked, changed, found)
+    _ask_guards(scene, tracked, found)
+    _ask_suites(scene, found)
+
+
+def _isolate(scene: Scene, tracked: Sequence[Judged], found: Study) -> None:
+    subjects = [
+        Subject(wanted=item.wanted, track=item.decision.track)
+        for item in tracked
+        if item.decision.track is not None
+    ]
+    conditions = Conditions(override=scene.evaluation.override)
+    isolation = isolate(scene.workshop, scene.pair, subjects, scene.tools.repository, conditions)
+    scene.evaluation.cost.add(Step.ISOLATION, isolation.cpu_seconds)
+    found.add('isolated', isolation.methods)
+
+
+def _ask_refactorings(
+    scene: Scene, tracked: Sequence[Judged], changed: Mapping[str, Delta], found: Study
+) -> None:
+    if not scene.tools.profile.refactorings:
+        return
+    pair, repository = scene.pair, scene.tools.repository
+    refactorings = scene.tools.refactoring_miner().find(repository, pair.old.rev, pair.new.rev)
+    scene.evaluation.cost.add(Step.REFACTORINGS, refactorings.cpu_seconds)
+    found.pair['refactorings'] = summary(refactorings)
+    found.refactorings = tuple(refactoring_rows(pair, refactorings))
+    for item in tracked:
+        method_id = item.wanted.method_id
+        found.columns[method_id] |= _flags(scene, refactorings, item, changed[method_id])
+
+
+def _flags(
+    scene: Scene, refactorings: Refactorings, item: Judged, delta: Delta
+) -> dict[str, bool | None]:
+    candidate = item.wanted.candidate
+    return {
+        'test_only_refactored': test_only_refactored(
+            scene.tools.repository, scene.pair, refactorings, (candidate.old, candidate.new)
+        ),
+        'source_only_refactored': source_only_refactored(
+            scene.tools.repository, scene.pair, refactorings, delta.changes
+        ),
+    }
+
+
+def _ask_guards(scene: Scene, tracked: Sequence[Judged], found: Study) -> None:
+    repairs = [item for item in tracked if item.decision.track is Track.REPAIR]
+    if not repairs:
+        return
+    repository, old = scene.tools.repository, scene.pair.old.rev
+    guards = guard_repairs(
+        scene.workshop,
+        scene.pair,
+        scene.evaluation,
+        [item.wanted for item in repairs],
+        [item.wanted for item in tracked],
+        lambda method: siblings(repository, old, method),
+    )
+    found.add('guard', guards)
+    kinds = {
+        item.wanted.method_id: repair_kind(item.decision.label, item.decision.cause)
+        for item in repairs
+    }
+    found.add('repair_kind', {key: str(kind) if kind else None for key, kind in kinds.items()})
+
+
+def _ask_suites(scene: Scene, found: Study) -> None:
+    if not scene.tools.profile.suites:
+        return
+    for name, build in (
+        ('suite_old', scene.evaluation.old),
+        ('suite_new', scene.evaluation.new),
+    ):
+        answer, spent = scene.tools.suites.answer(scene.workshop, build)
+        scene.evaluation.cost.add(Step.SUITE, spent)
+        found.pair[name] = answer

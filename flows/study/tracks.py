@@ -1,0 +1,45 @@
+"""Which labelled methods keep their track, after all that was found out about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import replace
+
+from filters import why_no_track
+from filters.base import TrackCase
+from flows.rows import Judged
+from flows.study.scene import Scene
+from flows.study.scene import Study
+
+
+def withheld(judged: Sequence[Judged], cases: Mapping[str, TrackCase]) -> Iterator[Judged]:
+    """The judged, those without their track that a filter takes it from; `cases` by method id."""
+    for item in judged:
+        case = cases.get(item.wanted.method_id)
+        reason = why_no_track(case) if case is not None else None
+        if reason is None:
+            yield item
+        else:
+            yield replace(item, decision=replace(item.decision, track=None, no_track=str(reason)))
+
+
+def cases(scene: Scene, labelled: Sequence[Judged], found: Study) -> dict[str, TrackCase]:
+    """What the filters of tracks judge by, for each method that would have one."""
+    known = {}
+    for item in labelled:
+        if item.decision.track is not None:
+            columns = found.columns[item.wanted.method_id]
+            known[item.wanted.method_id] = TrackCase(
+                profile=scene.tools.profile,
+                track=item.decision.track,
+                isolated=columns.get('isolated'),
+                guard=columns.get('guard'),
+                # not asked, where the profile does not want to know
+                test_only_refactored=columns.get('test_only_refactored', False),
+                source_only_refactored=columns.get('source_only_refactored', False),
+                suite_old=found.pair.get('suite_old'),
+                suite_new=found.pair.get('suite_new'),
+            )
+    return known
