@@ -476,3 +476,45 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
 def test_tables_that_disagree_are_found(tmp_path: Path, rows: Rows, name: str) -> None:
     edit, table, rule = WRONG_TABLES[name]
     assert (table, rule) in rules(verify(sealed(tmp_path, edit(rows))))
+
+
+# -- forks -----------------------------------------------------------------------------------------
+
+
+def with_fork(folder: Path, family: str) -> Rows:
+    """Rows of a repository and of its copy, of which every task is one of the first."""
+    store = Store(folder / 'store')
+    segments.fill(store, 1)
+    segments.fill_elsewhere(store, 'fork/ferry', segments.segment(1, key='key-1'))
+    families = {segments.REPO: segments.REPO, 'fork/ferry': family}
+    plan = release.Plan(
+        snapshot=folder,
+        date=snapshots.date,
+        build=snapshots.build,
+        licence=snapshots.licence,
+        families=lambda repos: families,
+    )
+    rows = release.assemble(gather(store), plan)
+    first = {task.track: task.task_id for task in rows.tasks if task.repo == segments.REPO}
+    return dataclasses.replace(
+        rows,
+        tasks=tuple(task for task in rows.tasks if task.repo == segments.REPO),
+        methods=tuple(
+            dataclasses.replace(row, task_id=first[row.track], contamination_date=None)
+            if row.track
+            else row
+            for row in rows.methods
+        ),
+    )
+
+
+def test_a_task_may_stand_in_the_original_of_a_fork(tmp_path: Path) -> None:
+    rows = with_fork(tmp_path, segments.REPO)
+    assert sum(row.duplicate_of is not None for row in rows.methods) == 3
+    assert verify(sealed(tmp_path, rows)) == []
+
+
+def test_but_in_no_repository_that_is_not_related(tmp_path: Path) -> None:
+    rows = with_fork(tmp_path, 'fork/ferry')
+    assert {row.duplicate_of for row in rows.methods} == {None}
+    assert ('methods', 'tasks_missing') in rules(verify(sealed(tmp_path, rows)))
