@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 
 from coevo.languages.base import Verdict
 from coevo.measures.added_lines import added_lines
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
 from coevo.measures.counterparts import declared
+from coevo.measures.mutant_sets import CAP
 from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import FileMutants
 from coevo.measures.mutant_sets import MutantSet
@@ -42,15 +44,16 @@ class MutantMeasures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Subject:
-    """A test with its mutants, and the CPU limit for each; None if it does not pass without."""
+    """A test with its mutants.
+
+    passes     whether it passes three times without any; None where that was not asked
+    cpu_limit  CPU seconds for a run with one
+    """
 
     test: GoldTest
     mutants: MutantSet
-    cpu_limit: float | None
-
-    @property
-    def runnable(self) -> bool:
-        return self.cpu_limit is not None
+    passes: bool | None = None
+    cpu_limit: float = LEAST_CPU_LIMIT
 
 
 def measure_mutants(bench: Bench, tests: Sequence[GoldTest]) -> MutantMeasures:
@@ -60,11 +63,10 @@ def measure_mutants(bench: Bench, tests: Sequence[GoldTest]) -> MutantMeasures:
     sample of every test's set. Transient where test processes do not start.
     """
     found = _mutant_sets(bench, tests)
-    subjects = [
-        _Subject(test=test, mutants=mutants, cpu_limit=_cpu_limit(bench, test, mutants))
-        for test in tests
-        if (mutants := found.get(test.method_id)) is not None
-    ]
+    measurable = [test for test in tests if test.method_id in found]
+    subjects = list(
+        _tried(bench, [_Subject(test=one, mutants=found[one.method_id]) for one in measurable])
+    )
     verdicts = dict(_verdicts(bench, subjects))
     return MutantMeasures(
         rows=tuple(row for one in subjects for row in _rows(bench, one, verdicts)),
@@ -121,20 +123,30 @@ def _drawn(bench: Bench, file: FileMutants | None, lines: frozenset[int]) -> Mut
 # -- runs ----------------------------------------------------------------------------------------
 
 
-def _cpu_limit(bench: Bench, test: GoldTest, mutants: MutantSet) -> float | None:
-    """CPU seconds for a run with a mutant; None where the test does not pass three times alone.
+def _tried(bench: Bench, subjects: Sequence[_Subject]) -> Iterator[_Subject]:
+    """The tests with what they do without mutants, as many as the budget may last for.
 
-    Nothing is asked where nothing will be run.
+    Trying more would leave nothing to run the mutants of any of them.
     """
+    share = BASELINE_RUNS / (BASELINE_RUNS + CAP)
+    most = bench.cpu_seconds + share * max(0.0, bench.budget - bench.cpu_seconds)
+    for one in subjects:
+        if one.mutants.kept and bench.cpu_seconds < most:
+            yield _with_baseline(bench, one)
+        else:
+            yield one
+
+
+def _with_baseline(bench: Bench, subject: _Subject) -> _Subject:
     slowest = 0.0
-    if mutants.kept and not bench.spent:
-        compiled = bench.compile(test.method.module)
-        for _ in range(BASELINE_RUNS):
-            verdict = bench.run(compiled, test.method, None)
-            if verdict.outcome is not Outcome.PASS:
-                return None
-            slowest = max(slowest, verdict.cpu_seconds)
-    return max(LEAST_CPU_LIMIT, SLOWER_THAN_BASELINE * slowest)
+    compiled = bench.compile(subject.test.method.module)
+    for _ in range(BASELINE_RUNS):
+        verdict = bench.run(compiled, subject.test.method, None)
+        if verdict.outcome is not Outcome.PASS:
+            return replace(subject, passes=False)
+        slowest = max(slowest, verdict.cpu_seconds)
+    limit = max(LEAST_CPU_LIMIT, SLOWER_THAN_BASELINE * slowest)
+    return replace(subject, passes=True, cpu_limit=limit)
 
 
 def _verdicts(
@@ -146,7 +158,7 @@ def _verdicts(
             concerned = [
                 one
                 for one in subjects
-                if one.runnable
+                if one.passes
                 and one.test.method.module == module
                 and mutant.mutant_id in {kept.mutant_id for kept in one.mutants.kept}
             ]
@@ -209,6 +221,6 @@ def _mutation(subject: _Subject, verdicts: Verdicts) -> Mutation:
         not_checked=mutants.not_checked,
         count=len(mutants.kept),
         equal_byte_code=sum(one.equal_byte_code for one in mutants.kept),
-        not_run=len(known) - len(ran) if subject.runnable else 0,
-        killed=killed if subject.runnable else None,
+        not_run=0 if subject.passes is False else len(known) - len(ran),
+        killed=None if subject.passes is False else killed,
     )

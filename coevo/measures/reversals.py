@@ -27,18 +27,17 @@ Key = tuple[str, int, str, str]
 def measure_reversals(bench: Bench, tests: Sequence[GoldTest]) -> tuple[ReversalRow, ...]:
     """Run every test alone with each of its changed dependency methods undone on the new code.
 
-    Only methods and constructors are undone. Each is compiled once for all tests of a module; what
-    the budget of the bench does not reach is `not_run`. A test that does not pass as it is has no
-    rows. Transient where test processes do not start.
+    The tests pass as they are: their cells say so. Only methods and constructors are undone, each
+    compiled once for all tests of a module, those of best rank first; what the budget of the bench
+    does not reach is `not_run`. Transient where test processes do not start.
     """
-    passing = [test for test in tests if _undoable(bench, test) and _passes(bench, test)]
     found: dict[tuple[str, Key], ReversalRow] = {}
-    for dependency, concerned in _by_dependency(bench, passing):
+    for dependency, concerned in _by_dependency(bench, tests):
         for row in _undo(bench, dependency, concerned):
             found[row.method_id, _key(dependency)] = row
     return tuple(
         found[test.method_id, _key(dependency)]
-        for test in passing
+        for test in tests
         for dependency in _undoable(bench, test)
     )
 
@@ -50,13 +49,6 @@ def _undoable(bench: Bench, test: GoldTest) -> list[Dependency]:
 
 def _key(dependency: Dependency) -> Key:
     return dependency.file, dependency.start_line, dependency.revised, dependency.declaration
-
-
-def _passes(bench: Bench, test: GoldTest) -> bool:
-    if bench.spent:
-        return True  # its rows say that nothing was run
-    compiled = bench.compile(test.method.module)
-    return bench.run(compiled, test.method, None).outcome is Outcome.PASS
 
 
 def _by_dependency(

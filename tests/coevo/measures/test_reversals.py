@@ -36,11 +36,11 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 @pytest.fixture(scope='module')
 def found(bench: Bench) -> dict[tuple[str, str], ReversalRow]:
-    rows = measure_reversals(bench, [*TESTS, gold('fails', **CHANGES)])
+    rows = measure_reversals(bench, TESTS)
     return {(row.method_id, row.declaration.split('(')[0].split()[-1]): row for row in rows}
 
 
-def test_every_test_that_passes_is_asked_for_every_declaration(
+def test_every_test_is_asked_for_every_declaration(
     found: dict[tuple[str, str], ReversalRow],
 ) -> None:
     assert sorted(found) == sorted((test, method) for test in NAMES for method in CHANGES)
@@ -74,9 +74,7 @@ def test_what_a_test_notices(
 
 
 def test_a_spent_budget_leaves_declarations_that_were_not_run(bench: Bench) -> None:
-    poor = dataclasses.replace(bench, budget=0.0, cpu_seconds=0.0)
-
-    rows = measure_reversals(poor, TESTS[:1])
+    rows = measure_reversals(dataclasses.replace(bench, budget=0.0), TESTS[:1])
 
     assert {(row.status, row.outcome) for row in rows} == {(ReversalStatus.NOT_RUN, None)}
     assert len(rows) == len(CHANGES)
