@@ -135,6 +135,7 @@ def _peak_mib(pid: int | None) -> int:
 def check(arguments: argparse.Namespace) -> None:
     opened = clones(arguments.clones)
     rows = [row for row in read(arguments.results) if row['status'] == 'found']
+    rows = [row for row in rows if row['repo'] in opened]
     done = {(row['repo'], row['old'], row['new']) for row in read(arguments.checked)}
     with RefactoringMiner() as miner:
         for number, row in enumerate(_small(opened, reversed(rows))):

@@ -30,8 +30,8 @@ _SAMPLE_MILLISECONDS = 100
 _BLOCK = 1 << 20
 # What `-XX:+ExitOnOutOfMemoryError` ends a JVM with.
 _EXHAUSTED = 3
-# Options for any JVM of this user; ours must be the same everywhere.
-_FOREIGN_OPTIONS = ('JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS', '_JAVA_OPTIONS', 'CLASSPATH')
+# All that Python and the JVM need: neither a user's JVM options nor what is nobody's business there.
+_KEPT = ('PATH', 'LD_LIBRARY_PATH')
 
 Answer = Mapping[str, Any]
 
@@ -188,8 +188,8 @@ def _epitaph(popen: subprocess.Popen[bytes]) -> Unknown:
 
 
 def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in _FOREIGN_OPTIONS}
-    return {**kept, 'PYTHONPATH': str(_ROOT)}
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {**kept, 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC', 'PYTHONPATH': str(_ROOT)}
 
 
 def _kill(popen: subprocess.Popen[bytes]) -> None:
