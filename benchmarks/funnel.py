@@ -2,7 +2,7 @@
 
     python -m benchmarks.funnel STORE WALK
 
-Tables in Markdown, a column for each repository. CPU seconds are those of the sandboxed programs and
+Tables in Markdown, a column for each repository of which all pairs were mined. CPU seconds are those of the sandboxed programs and
 of the thread that mined the pair; what the cache had costs none.
 """
 
@@ -141,7 +141,9 @@ def main() -> None:
     parser.add_argument('walk', type=Walk)
     arguments = parser.parse_args()
     store = Store(arguments.store)
-    found = [column(store, p) for p in store.partitions() if p.walk is arguments.walk]
+    partitions = [p for p in store.partitions() if p.walk is arguments.walk]
+    unmined = {p: len(store.unmined(p)) for p in partitions}
+    found = [column(store, p) for p in partitions if not unmined[p]]
     columns = [*found, total(found)]
     names = [one.repo.rpartition('/')[2] for one in columns]
     print(f'### Funnel, walk `{arguments.walk}`\n')
@@ -150,6 +152,10 @@ def main() -> None:
     print_table(('label', *names), label_rows(columns))
     print(f'### CPU seconds per labelled method, walk `{arguments.walk}`\n')
     print_table(('step', *names), cost_rows(columns))
+    for partition, count in unmined.items():
+        if count:
+            of = len(store.walk(partition).pairs)
+            print(f'Left out: {partition.repo}, {count} of {of} pairs were not mined.')
 
 
 if __name__ == '__main__':
