@@ -95,11 +95,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A method to run; `first` goes before its class path, `options` to its JVM (oracle A)."""
+    """A method to run; `first` goes before its class path, `options` to its JVM (oracle A).
+
+    written  a file of the sandbox that this JVM writes, for the ruling
+    """
 
     method: TestMethod
     first: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    written: str = ''
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +114,7 @@ class Ruling:
     exception: str
     seconds: float
     log: str
+    written: str = ''
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +133,9 @@ class Answer:
 class Bench:
     """Sandbox, tools and libraries of the oracles, for one repository after the other."""
 
-    def __init__(self, stack: ExitStack) -> None:
+    def __init__(self, stack: ExitStack, mounts: Sequence[Mount] = ()) -> None:
+        """`mounts` are there beside its own."""
+        self._mounts = tuple(mounts)
         self._sandbox: Sandbox = open_sandbox('bubblewrap')
         stack.callback(self._sandbox.close)
         self._tools: Toolchain = toolchain()
@@ -203,6 +210,7 @@ class Bench:
                     'parameters': target.method.parameters,
                     'first': target.first,
                     'options': target.options,
+                    'written': target.written,
                 }
                 for target in targets
             ],
@@ -218,6 +226,7 @@ class Bench:
                 Mount(source=self._tools.libraries, target='/tools/libraries'),
                 Mount(source=cache_folder() / 'consoles', target='/tools/consoles'),
                 Mount(source=self._programs(), target='/tools/inside'),
+                *self._mounts,
             ),
             sockets=(Mount(source=self._proxy.socket, target='/run/coevo-artifacts'),),
             limits=_LIMITS,

@@ -120,7 +120,9 @@ def _run_alone(
         folder,
         TEST_WALL_SECONDS,
     )
-    return _read(done, REPORTS)
+    written = Path(method['written']) if method['written'] else None
+    there = written is not None and written.is_file()
+    return {**_read(done, REPORTS), 'written': written.read_text() if written and there else ''}
 
 
 def _console(consoles: dict[str, str], libraries: str) -> str:
@@ -185,7 +187,7 @@ def _read(done: Timed, folder: Path) -> dict[str, Any]:
 
 
 def _verdict(outcome: str) -> dict[str, Any]:
-    return {'outcome': outcome, 'exception': '', 'seconds': 0.0, 'log': ''}
+    return {'outcome': outcome, 'exception': '', 'seconds': 0.0, 'log': '', 'written': ''}
 
 
 def _log() -> str:

@@ -1,0 +1,288 @@
+"""Is the runtime dependency map right, and what does it cost?
+
+    python -m benchmarks.dependency_map compare CLONE OWNER/NAME TESTS.csv DIFFERENCES.csv
+    python -m benchmarks.dependency_map cost CLONE OWNER/NAME COST.csv
+    python -m benchmarks.dependency_map sum TESTS.csv DIFFERENCES.csv COST.csv
+
+The independent map shares neither builder nor runner nor instrumentation with the engine: Maven and
+JUnit's console (oracle A) with an agent of its own that marks entries and returns of methods.
+Methods are drawn by seed from the largest module of the clone's head.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import subprocess
+import zipfile
+from collections import Counter
+from collections import defaultdict
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import ExitStack
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from unittest import mock
+
+from benchmarks.oracles.cell import Bench
+from benchmarks.oracles.cell import Flags
+from benchmarks.oracles.cell import Oracle
+from benchmarks.oracles.cell import Place
+from benchmarks.oracles.cell import Target
+from benchmarks.tables import append
+from benchmarks.tables import read
+from coevo.folders import work_root
+from coevo.git import Repository
+from coevo.languages.base import Compiled
+from coevo.languages.base import Trace
+from coevo.languages.java_maven import tracing
+from coevo.languages.java_maven.site import Site
+from coevo.languages.java_maven.workshop import JavaWorkshop
+from coevo.languages.java_maven.yard import Yard
+from coevo.records import TestMethod
+from coevo.sandbox import Mount
+from coevo.toolchain import toolchain
+from miners.siblings import methods_by_module
+
+_AGENT = '/tools/entries/entries.jar'
+_WRITTEN = '/tmp/entries'
+_ALL = 1 << 30
+_REPEATS = 3
+
+_PRIVATE, _BRIDGE, _SYNTHETIC = 0x2, 0x40, 0x1000
+_OF_ENUMS = ('values', 'valueOf')
+
+# Class, method and descriptor.
+Name = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entered:
+    """What the independent agent says of a method."""
+
+    flags: int
+    left: bool  # at least once by a return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """Methods of one module at one revision."""
+
+    repository: Repository
+    repo: str
+    rev: str
+    module: str
+    methods: tuple[TestMethod, ...]
+
+
+def draw(clone: Path, repo: str, number: int, seed: int) -> Drawn:
+    repository = Repository(clone)
+    rev = repository.resolve('HEAD')
+    modules = methods_by_module(repository, rev)
+    module = max(modules, key=lambda name: (len(modules[name]), name))
+    chance = random.Random(f'{seed} {repo}')
+    methods = chance.sample(modules[module], min(number, len(modules[module])))
+    return Drawn(
+        repository=repository,
+        repo=repo,
+        rev=rev,
+        module=module,
+        methods=tuple(sorted(methods, key=name_of)),
+    )
+
+
+def name_of(method: TestMethod) -> str:
+    return f'{method.test_class}#{method.test_method}({",".join(method.parameters)})'
+
+
+# -- the two maps ----------------------------------------------------------------------------------
+
+
+@contextmanager
+def workshop(drawn: Drawn) -> Iterator[tuple[JavaWorkshop, Compiled]]:
+    with ExitStack() as stack:
+        yard = Yard(Site(drawn.repository, sandbox='bubblewrap', stack=stack))
+        opened = JavaWorkshop(yard)
+        stack.callback(opened.close)
+        opened.build(drawn.rev)
+        yield opened, opened.compile(drawn.rev, drawn.rev, drawn.module)
+
+
+def traces(
+    opened: JavaWorkshop, compiled: Compiled, drawn: Drawn, per_jvm: int
+) -> tuple[Sequence[Trace | None], float]:
+    with mock.patch.object(tracing, 'METHODS_PER_JVM', per_jvm):
+        traced = opened.trace(compiled, drawn.methods, ())
+    return traced.traces, traced.cpu_seconds
+
+
+def names(trace: Trace | None) -> frozenset[Name]:
+    executed = trace.executed if trace is not None else ()
+    return frozenset((one.type, one.method, one.descriptor) for one in executed)
+
+
+def independent(drawn: Drawn) -> list[Mapping[Name, Entered] | None]:
+    """For each method what was entered; None where it did not pass."""
+    with ExitStack() as stack:
+        folder = Path(mkdtemp(dir=work_root()))
+        stack.callback(shutil.rmtree, folder)
+        folder.chmod(0o755)
+        _build_agent(folder)
+        bench = Bench(stack, [Mount(source=folder, target=str(Path(_AGENT).parent))])
+        classes = f'/w/tree/{drawn.module}/target/classes'.replace('/./', '/')
+        options = (f'-javaagent:{_AGENT}={_WRITTEN}|{classes}',)
+        targets = [Target(method=one, options=options, written=_WRITTEN) for one in drawn.methods]
+        place = Place(tests_rev=drawn.rev, code_rev=drawn.rev, module=drawn.module)
+        answer = bench.run(Oracle.A, Flags.C1, drawn.repository, place, targets)
+    return [_entered(one.written) if one.outcome == 'pass' else None for one in answer.rulings]
+
+
+def _build_agent(folder: Path) -> None:
+    tools = toolchain()
+    asm = tools.library('asm')
+    source = Path(__file__).with_name('entries') / 'Entries.java'
+    javac = [str(tools.builder_home / 'bin' / 'javac'), '--release', '11', '-cp', str(asm)]
+    subprocess.run([*javac, '-d', str(folder), str(source)], check=True)
+    with zipfile.ZipFile(asm) as library, zipfile.ZipFile(folder / 'entries.jar', 'w') as jar:
+        jar.writestr('META-INF/MANIFEST.MF', 'Premain-Class: entries.Entries\n')
+        for name in library.namelist():
+            if name.startswith('org/') and name.endswith('.class'):
+                jar.writestr(name, library.read(name))
+        for file in sorted((folder / 'entries').iterdir()):
+            jar.write(file, f'entries/{file.name}')
+    (folder / 'entries.jar').chmod(0o644)
+
+
+def _entered(text: str) -> Mapping[Name, Entered]:
+    flags: dict[Name, int] = {}
+    left: set[Name] = set()
+    for line in text.splitlines():
+        event, number, type_, method, descriptor = line.split('\t')
+        name = (type_, method, descriptor)
+        flags[name] = int(number)
+        if event == 'LEFT':
+            left.add(name)
+    return {name: Entered(flags=flags[name], left=name in left) for name in flags}
+
+
+def group(name: Name, entered: Entered | None) -> str:
+    """Why the maps differ on a method, as far as what is known of it tells."""
+    _, method, descriptor = name
+    if entered is None:
+        return 'unexplained: only in ours'
+    if method.startswith('lambda$'):
+        compilers = False
+    else:
+        compilers = bool(entered.flags & (_BRIDGE | _SYNTHETIC))
+    if compilers:
+        return 'bridge or synthetic'
+    if method in _OF_ENUMS and descriptor.startswith(('()[L', '(Ljava/lang/String;)L')):
+        return 'values and valueOf of an enum'
+    if not entered.left:
+        return 'left by an exception alone'
+    if method == '<init>' and descriptor == '()V' and entered.flags & _PRIVATE:
+        return 'empty private constructor'
+    return 'unexplained: only in the other'
+
+
+# -- commands --------------------------------------------------------------------------------------
+
+
+def compare(drawn: Drawn, tests: Path, differences: Path) -> None:
+    with workshop(drawn) as (opened, compiled):
+        alone, _ = traces(opened, compiled, drawn, 1)
+        shared, _ = traces(opened, compiled, drawn, _ALL)
+    others = independent(drawn)
+    for method, own, together, other in zip(drawn.methods, alone, shared, others, strict=True):
+        if own is None or other is None:
+            continue
+        ours = names(own)
+        who = {'repo': drawn.repo, 'rev': drawn.rev, 'test': name_of(method)}
+        row = {
+            **who,
+            'both': len(ours & other.keys()),
+            'ours_alone': len(ours - other.keys()),
+            'other_alone': len(other.keys() - ours),
+            'lost_when_shared': len(ours - names(together)),
+            'gained_when_shared': len(names(together) - ours),
+        }
+        append(tests, [row])
+        append(
+            differences,
+            [
+                {**who, 'method': '.'.join(one[:2]) + one[2], 'group': group(one, other.get(one))}
+                for one in sorted(ours ^ other.keys())
+            ],
+        )
+
+
+def cost(drawn: Drawn, out: Path) -> None:
+    """CPU seconds of the same methods with and without a trace, in turn."""
+    with workshop(drawn) as (opened, compiled):
+        opened.run(compiled, drawn.methods[:1])
+        traces(opened, compiled, drawn, _ALL)  # class archives are made, the reader has started
+        for repeat in range(_REPEATS):
+            row = {'repo': drawn.repo, 'rev': drawn.rev, 'methods': len(drawn.methods)}
+            alone = [opened.run(compiled, [one]).cpu_seconds for one in drawn.methods]
+            used = {
+                'shared': opened.run(compiled, drawn.methods).cpu_seconds,
+                'shared_traced': traces(opened, compiled, drawn, _ALL)[1],
+                'alone': sum(alone),
+                'alone_traced': traces(opened, compiled, drawn, 1)[1],
+            }
+            rounded = {name: round(seconds, 2) for name, seconds in used.items()}
+            append(out, [{**row, 'repeat': repeat, **rounded}])
+
+
+def summarise(tests: Path, differences: Path, costs: Path) -> Iterator[str]:
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in read(tests):
+        counts[row['repo']]['tests'] += 1
+        counts[row['repo']]['tests that lose when shared'] += row['lost_when_shared'] != '0'
+        for name in ('both', 'ours_alone', 'other_alone', 'lost_when_shared', 'gained_when_shared'):
+            counts[row['repo']][name] += int(row[name])
+    for row in read(differences):
+        counts[row['repo']][f'difference: {row["group"]}'] += 1
+    for repo, found in sorted(counts.items()):
+        yield repo
+        yield from (f'  {name}: {number}' for name, number in found.items())
+    for row in read(costs):
+        yield f'{row["repo"]} {_ratio(row, "shared")} {_ratio(row, "alone")}'
+
+
+def _ratio(row: Mapping[str, str], name: str) -> str:
+    plain, traced = float(row[name]), float(row[f'{name}_traced'])
+    return f'{name}: {plain:.1f} s, traced {traced:.1f} s, ratio {traced / plain:.2f};'
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(dest='command', required=True)
+    for name, files in (('compare', ('tests', 'differences')), ('cost', ('costs',))):
+        command = commands.add_parser(name)
+        command.add_argument('clone', type=Path)
+        command.add_argument('repo')
+        command.add_argument('--methods', type=int, default=60)
+        command.add_argument('--seed', type=int, default=0)
+        for file in files:
+            command.add_argument(file, type=Path)
+    total = commands.add_parser('sum')
+    for file in ('tests', 'differences', 'costs'):
+        total.add_argument(file, type=Path)
+    chosen = parser.parse_args()
+    if chosen.command == 'sum':
+        print(*summarise(chosen.tests, chosen.differences, chosen.costs), sep='\n')
+        return
+    drawn = draw(chosen.clone, chosen.repo, chosen.methods, chosen.seed)
+    if chosen.command == 'compare':
+        compare(drawn, chosen.tests, chosen.differences)
+    else:
+        cost(drawn, chosen.costs)
+
+
+if __name__ == '__main__':
+    main()
