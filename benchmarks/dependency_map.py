@@ -1,6 +1,7 @@
 """Is the runtime dependency map right, and what does it cost?
 
-    python -m benchmarks.dependency_map compare CLONE OWNER/NAME TESTS.csv DIFFERENCES.csv
+    python -m benchmarks.dependency_map other CLONE OWNER/NAME OTHER.csv
+    python -m benchmarks.dependency_map compare CLONE OWNER/NAME OTHER.csv TESTS.csv DIFFERENCES.csv
     python -m benchmarks.dependency_map cost CLONE OWNER/NAME COST.csv
     python -m benchmarks.dependency_map sum TESTS.csv DIFFERENCES.csv COST.csv
 
@@ -18,6 +19,7 @@ import subprocess
 import zipfile
 from collections import Counter
 from collections import defaultdict
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -26,6 +28,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 from unittest import mock
 
 from benchmarks.oracles.cell import Bench
@@ -33,6 +36,7 @@ from benchmarks.oracles.cell import Flags
 from benchmarks.oracles.cell import Oracle
 from benchmarks.oracles.cell import Place
 from benchmarks.oracles.cell import Target
+from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
 from coevo.folders import work_root
@@ -40,7 +44,9 @@ from coevo.git import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.base import Trace
 from coevo.languages.java_maven import tracing
+from coevo.languages.java_maven.code_files import CodeFiles
 from coevo.languages.java_maven.site import Site
+from coevo.languages.java_maven.traces import read_traces
 from coevo.languages.java_maven.workshop import JavaWorkshop
 from coevo.languages.java_maven.yard import Yard
 from coevo.records import TestMethod
@@ -55,6 +61,11 @@ _REPEATS = 3
 
 _PRIVATE, _BRIDGE, _SYNTHETIC = 0x2, 0x40, 0x1000
 _OF_ENUMS = ('values', 'valueOf')
+
+COUNTED = (
+    *('both', 'ours_alone', 'other_alone'),
+    *('without_entries', 'lost_when_shared', 'gained_when_shared'),
+)
 
 # Class, method and descriptor.
 Name = tuple[str, str, str]
@@ -125,8 +136,8 @@ def names(trace: Trace | None) -> frozenset[Name]:
     return frozenset((one.type, one.method, one.descriptor) for one in executed)
 
 
-def independent(drawn: Drawn) -> list[Mapping[Name, Entered] | None]:
-    """For each method what was entered; None where it did not pass."""
+def independent(drawn: Drawn) -> Iterator[Row]:
+    """A row for each method that each test entered, of the tests that passed."""
     with ExitStack() as stack:
         folder = Path(mkdtemp(dir=work_root()))
         stack.callback(shutil.rmtree, folder)
@@ -138,7 +149,12 @@ def independent(drawn: Drawn) -> list[Mapping[Name, Entered] | None]:
         targets = [Target(method=one, options=options, written=_WRITTEN) for one in drawn.methods]
         place = Place(tests_rev=drawn.rev, code_rev=drawn.rev, module=drawn.module)
         answer = bench.run(Oracle.A, Flags.C1, drawn.repository, place, targets)
-    return [_entered(one.written) if one.outcome == 'pass' else None for one in answer.rulings]
+    for method, ruling in zip(drawn.methods, answer.rulings, strict=True):
+        if ruling.outcome == 'pass':
+            for name, one in _entered(ruling.written).items():
+                row = dict(zip(('type', 'method', 'descriptor'), name, strict=True))
+                told = {'flags': str(one.flags), 'left': str(int(one.left))}
+                yield {'test': name_of(method), **row, **told}
 
 
 def _build_agent(folder: Path) -> None:
@@ -192,21 +208,31 @@ def group(name: Name, entered: Entered | None) -> str:
 # -- commands --------------------------------------------------------------------------------------
 
 
-def compare(drawn: Drawn, tests: Path, differences: Path) -> None:
+def compare(drawn: Drawn, known: Path, tests: Path, differences: Path) -> None:
+    others: dict[str, dict[Name, Entered]] = defaultdict(dict)
+    for one in read(known):
+        name = (one['type'], one['method'], one['descriptor'])
+        others[one['test']][name] = Entered(flags=int(one['flags']), left=one['left'] == '1')
     with workshop(drawn) as (opened, compiled):
-        alone, _ = traces(opened, compiled, drawn, 1)
+        with _jacoco_alone() as bare:
+            alone, _ = traces(opened, compiled, drawn, 1)
         shared, _ = traces(opened, compiled, drawn, _ALL)
-    others = independent(drawn)
-    for method, own, together, other in zip(drawn.methods, alone, shared, others, strict=True):
-        if own is None or other is None:
+    bare_traces = iter([one for one in bare if one is not None])
+    for method, own, together in zip(drawn.methods, alone, shared, strict=True):
+        if own is None:
+            continue
+        without = names(next(bare_traces))
+        other = others[name_of(method)]
+        if not other:
             continue
         ours = names(own)
-        who = {'repo': drawn.repo, 'rev': drawn.rev, 'test': name_of(method)}
+        who: dict[str, object] = {'repo': drawn.repo, 'rev': drawn.rev, 'test': name_of(method)}
         row = {
             **who,
             'both': len(ours & other.keys()),
             'ours_alone': len(ours - other.keys()),
             'other_alone': len(other.keys() - ours),
+            'without_entries': len(ours - without),
             'lost_when_shared': len(ours - names(together)),
             'gained_when_shared': len(names(together) - ours),
         }
@@ -214,10 +240,28 @@ def compare(drawn: Drawn, tests: Path, differences: Path) -> None:
         append(
             differences,
             [
-                {**who, 'method': '.'.join(one[:2]) + one[2], 'group': group(one, other.get(one))}
-                for one in sorted(ours ^ other.keys())
+                {**who, 'method': '.'.join(at[:2]) + at[2], 'group': group(at, other.get(at))}
+                for at in sorted(ours ^ other.keys())
             ],
         )
+
+
+@contextmanager
+def _jacoco_alone() -> Iterator[list[Trace | None]]:
+    """What traces would be without the agent of entered methods, of those that there are."""
+    found: list[Trace | None] = []
+
+    def both(
+        report: Mapping[str, Any],
+        entered: Sequence[str],
+        code: CodeFiles,
+        files: Collection[str],
+    ) -> list[Trace | None]:
+        found.extend(read_traces(report, [''] * len(entered), code, files))
+        return read_traces(report, entered, code, files)
+
+    with mock.patch.object(tracing, 'read_traces', both):
+        yield found
 
 
 def cost(drawn: Drawn, out: Path) -> None:
@@ -243,7 +287,7 @@ def summarise(tests: Path, differences: Path, costs: Path) -> Iterator[str]:
     for row in read(tests):
         counts[row['repo']]['tests'] += 1
         counts[row['repo']]['tests that lose when shared'] += row['lost_when_shared'] != '0'
-        for name in ('both', 'ours_alone', 'other_alone', 'lost_when_shared', 'gained_when_shared'):
+        for name in COUNTED:
             counts[row['repo']][name] += int(row[name])
     for row in read(differences):
         counts[row['repo']][f'difference: {row["group"]}'] += 1
@@ -262,7 +306,11 @@ def _ratio(row: Mapping[str, str], name: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest='command', required=True)
-    for name, files in (('compare', ('tests', 'differences')), ('cost', ('costs',))):
+    for name, files in (
+        ('other', ('others',)),
+        ('compare', ('others', 'tests', 'differences')),
+        ('cost', ('costs',)),
+    ):
         command = commands.add_parser(name)
         command.add_argument('clone', type=Path)
         command.add_argument('repo')
@@ -278,8 +326,10 @@ def main() -> None:
         print(*summarise(chosen.tests, chosen.differences, chosen.costs), sep='\n')
         return
     drawn = draw(chosen.clone, chosen.repo, chosen.methods, chosen.seed)
-    if chosen.command == 'compare':
-        compare(drawn, chosen.tests, chosen.differences)
+    if chosen.command == 'other':
+        append(chosen.others, list(independent(drawn)))
+    elif chosen.command == 'compare':
+        compare(drawn, chosen.others, chosen.tests, chosen.differences)
     else:
         cost(drawn, chosen.costs)
 

@@ -143,7 +143,8 @@ def _compile_programs(folder: Path, jdk: Jdk, libraries: Path, say: Say) -> None
     annotations = sorted(libraries.glob('apiguardian-*.jar'))
     boot = sorted(libraries.glob('apache-maven-*/boot/*.jar'))
     coverage = [libraries / pin.file for pin in pins() if pin.artifact in COVERAGE]
-    _compile(folder / 'worker.jar', jdk, ['--release', '8'], platform + annotations)
+    agent = [libraries / pin.file for pin in pins() if pin.artifact == AGENT]
+    _compile(folder / 'worker.jar', jdk, ['--release', '8'], platform + annotations + agent)
     _compile(folder / 'builder.jar', jdk, [], maven + boot + coverage)
     _compile(folder / 'extension.jar', jdk, ['--release', '8'], maven + boot)
 

@@ -22,7 +22,7 @@ import org.jacoco.core.data.ExecutionDataStore;
  * Classes as they were executed, each way of executing one analysed once.
  *
  * <p>JSON of a class: {@code folder}, {@code name} (binary), {@code source} (file name, may be
- * null), {@code methods} (name, descriptor, first and last line, of those executed), {@code lines}
+ * null), {@code methods} (name, descriptor, first and last line, whether covered), {@code lines}
  * (number, missed and covered instructions, missed and covered branches; null unless its source is
  * wanted).
  */
@@ -65,9 +65,14 @@ final class ClassFiles {
 
     /** A class as it was executed, by index; null if these very bytes are not in the folders. */
     Integer executed(ExecutionData execution) {
-        boolean odd = execution.getName().contains("..") || execution.getName().startsWith("/");
-        int folder = odd ? -1 : firstWith(execution.getName());
+        int folder = firstWith(execution.getName());
         return folder < 0 ? null : analysed(folder, execution.getName(), execution);
+    }
+
+    /** A class as nobody has executed it, by index; null if it is not in the folders. */
+    Integer untouched(String name) {
+        int folder = firstWith(name);
+        return folder < 0 ? null : analysed(folder, name, null);
     }
 
     private Set<String> packages() {
@@ -96,6 +101,9 @@ final class ClassFiles {
     }
 
     private int firstWith(String name) {
+        if (name.isEmpty() || name.contains("..") || name.startsWith("/")) {
+            return -1;
+        }
         for (int i = 0; i < folders.size(); i++) {
             Path file = file(i, name);
             if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && !removed.contains(file)) {
@@ -154,11 +162,10 @@ final class ClassFiles {
     private static List<Object> methods(IClassCoverage found) {
         List<Object> list = new ArrayList<>();
         for (IMethodCoverage method : found.getMethods()) {
-            if (method.getInstructionCounter().getCoveredCount() > 0) {
-                int first = Math.max(0, method.getFirstLine());
-                int last = Math.max(0, method.getLastLine());
-                list.add(List.of(method.getName(), method.getDesc(), first, last));
-            }
+            boolean covered = method.getInstructionCounter().getCoveredCount() > 0;
+            int first = Math.max(0, method.getFirstLine());
+            int last = Math.max(0, method.getLastLine());
+            list.add(List.of(method.getName(), method.getDesc(), first, last, covered));
         }
         return list;
     }

@@ -10,7 +10,6 @@ import java.util.Base64;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import org.jacoco.core.data.ExecutionDataReader;
 import org.jacoco.core.data.ExecutionDataStore;
 
@@ -19,19 +18,22 @@ import org.jacoco.core.data.ExecutionDataStore;
  *
  * <p>Arguments: folder* (of class files, the first that has a class counts), removed* (class files
  * that do not count), source* (INDEX:PATH, a
- * source file by its class folder and its place in the package: all its lines are wanted), data*
- * (execution data as Base64 for URLs, one for each test).
+ * source file by its class folder and its place in the package: all its lines are wanted), covered*
+ * and entered* (for each test, execution data as Base64 for URLs and methods that were entered, as
+ * lines of CLASS.METHODDESCRIPTOR).
  *
  * <p>JSON: {@code classes}, see {@link ClassFiles}; {@code blank}, those of the sources as nobody
  * has executed them; {@code tests}, for each test the classes that it executed, or null; by index.
  */
 final class Execution {
-    private final List<String> data;
+    private final List<String> covered;
+    private final List<String> entered;
     private final Set<String> sources;
     private final ClassFiles files;
 
     Execution(Request request) {
-        data = request.all("data");
+        covered = request.all("covered");
+        entered = request.all("entered");
         sources = new LinkedHashSet<>(request.all("source"));
         files =
                 new ClassFiles(
@@ -44,8 +46,8 @@ final class Execution {
         Response response = Response.of("traced");
         response.json().put("blank", files.blank());
         List<Object> tests = new ArrayList<>();
-        for (String text : data) {
-            tests.add(test(text));
+        for (int i = 0; i < covered.size(); i++) {
+            tests.add(test(covered.get(i), entered.get(i)));
         }
         response.json().put("tests", tests);
         response.json().put("classes", files.seen());
@@ -53,29 +55,33 @@ final class Execution {
     }
 
     /** Null for data that no agent wrote. */
-    private Set<Integer> test(String text) {
+    private Set<Integer> test(String data, String names) {
         try {
-            return executed(Base64.getUrlDecoder().decode(text));
+            return executed(Base64.getUrlDecoder().decode(data), names);
         } catch (IOException | RuntimeException foreign) {
             return null;
         }
     }
 
-    private Set<Integer> executed(byte[] bytes) throws IOException {
+    private Set<Integer> executed(byte[] bytes, String names) throws IOException {
         ExecutionDataStore store = new ExecutionDataStore();
         ExecutionDataReader reader = new ExecutionDataReader(new ByteArrayInputStream(bytes));
         reader.setExecutionDataVisitor(store);
         reader.setSessionInfoVisitor(session -> {});
-        Set<Integer> found = new TreeSet<>();
+        Set<Integer> found = new LinkedHashSet<>();
         while (reader.read()) {
             continue; // to the end
         }
         for (var execution : store.getContents()) {
-            Integer index = files.executed(execution);
-            if (index != null) {
-                found.add(index);
+            found.add(files.executed(execution));
+        }
+        for (String name : names.split("\n")) {
+            String type = name.substring(0, Math.max(0, name.indexOf('.')));
+            if (!store.contains(type)) {
+                found.add(files.untouched(type));
             }
         }
+        found.remove(null);
         return found;
     }
 }

@@ -47,6 +47,7 @@ final class Coverage {
     void reset() throws IOException {
         if (agent != null) {
             call(reset);
+            Entries.reset();
         }
     }
 
@@ -57,9 +58,14 @@ final class Coverage {
         }
         byte[] bytes = (byte[]) call(data, true);
         String text = Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+        send(target, "covered", text, channel);
+        send(target, "entered", Entries.entered(), channel);
+    }
+
+    private static void send(int target, String kind, String text, Channel channel) {
         for (int at = 0; at < text.length(); at += PART) {
             String part = text.substring(at, Math.min(at + PART, text.length()));
-            channel.send(new Event("trace").with("t", target).with("data", part));
+            channel.send(new Event(kind).with("t", target).with("data", part));
         }
     }
 

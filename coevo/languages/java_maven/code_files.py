@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.java_maven.launch import Plan
+from coevo.languages.java_maven.places import TREE
 from coevo.languages.java_maven.report import Module
 
 
@@ -21,12 +22,14 @@ class CodeFiles:
     roots    of the sources of each folder's module, repository paths
     tree     repository paths of all files of the code
     removed  class files that lie there and were not laid out
+    places_at_run_time  of the class folders, as a test process sees them
     """
 
     folders: tuple[Path, ...]
     roots: tuple[tuple[str, ...], ...]
     tree: Collection[str]
     removed: tuple[Path, ...]
+    places_at_run_time: tuple[str, ...]
 
     def source(self, folder: int, name: str, file: str | None) -> str | None:
         """The repository path of a class's source; None if it was generated.
@@ -61,9 +64,11 @@ def code_files(plan: Plan, modules: Mapping[str, Module], tree: Collection[str])
         for layer in reversed(plan.layers)
         if (folder := layer / module.path / module.classes).is_dir()
     ]
+    places = [f'{TREE}/{module.path}/{module.classes}' for module in known]
     return CodeFiles(
         folders=tuple(folder for folder, _ in found),
         roots=tuple(roots for _, roots in found),
         tree=tree,
         removed=tuple(layer / path for layer in plan.layers for path in plan.removed),
+        places_at_run_time=tuple(places),
     )

@@ -29,7 +29,6 @@ from coevo.languages.java_maven.runner import Target
 from coevo.sandbox import Job
 from coevo.sandbox import Limits
 from coevo.sandbox import Mount
-from coevo.toolchain import AGENT
 from coevo.toolchain import Toolchain
 
 # The tree is laid out anew for every process, so that none sees what another one wrote: folders
@@ -84,6 +83,8 @@ _JVM_OPTIONS = (
     '-Duser.country=US',
 )
 
+WORKER = f'{TOOLS}/programs/worker.jar'
+
 # Packages of the JDK are open before, and `--add-opens` is no option.
 FIRST_WITH_MODULES = 9
 
@@ -93,6 +94,14 @@ DISK_BYTES = 2 << 30
 MOST_TREE_BYTES = DISK_BYTES // 2  # the rest is for class files and what tests write
 FILE_BYTES = 1 << 30
 PROCESSES = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """An agent of a test JVM, its jar in the sandbox."""
+
+    jar: str
+    options: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +127,7 @@ class Plan:
     observed: bool = False  # see `runner.run_observed`
     clock: Mapping[str, str] = field(default_factory=dict)  # variables of `Clock.environment`
     cpu_limit: float | None = None  # of the whole process; None is what its targets may use
-    agent: str | None = None  # options of the JaCoCo agent; see `runner.run_traced`
+    agents: tuple[Agent, ...] = ()  # JaCoCo's first, if any; see `runner.run_traced`
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -259,8 +268,7 @@ class Launcher:
         module = plan.module
         yield str(self.toolchain.java)
         yield from _JVM_OPTIONS
-        if plan.agent is not None:
-            yield f'-javaagent:{self.library(AGENT)}={plan.agent}'
+        yield from (f'-javaagent:{agent.jar}={agent.options}' for agent in plan.agents)
         if plan.archive is not None:
             yield f'-XX:SharedArchiveFile={plan.archive}'
         if plan.override is not None and self.toolchain.jdk_feature >= FIRST_WITH_MODULES:
@@ -273,8 +281,7 @@ class Launcher:
         yield '-cp'
         yield ':'.join(plan.class_path)
         yield 'coevo.worker.Worker'
-        if plan.agent is not None:
-            yield self.library(AGENT)
+        yield from (agent.jar for agent in plan.agents[:1])
 
     def _class_path(self, plan: Plan) -> Iterator[str]:
         """The project's own order, our cures before it, the engine that it lacks behind it.
@@ -282,7 +289,7 @@ class Launcher:
         The worker comes first, lest a project's class stand for one of its.
         """
         module = plan.module
-        yield f'{TOOLS}/programs/worker.jar'
+        yield WORKER
         if plan.override is not None:
             yield from (self.library(artifact) for artifact in CURES[plan.override].libraries)
         yield from plan.junit.first

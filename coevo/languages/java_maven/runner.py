@@ -59,6 +59,18 @@ class Target:
     expects: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What agents recorded of one target.
+
+    covered  execution data of JaCoCo, as Base64 for URLs
+    entered  lines of CLASS.METHODDESCRIPTOR, internal names
+    """
+
+    covered: str
+    entered: str
+
+
 @dataclass(slots=True, kw_only=True)
 class _Heard:
     """What the channel said of one target."""
@@ -67,7 +79,8 @@ class _Heard:
     ended: bool = False
     cpu_seconds: float = 0.0
     tests: list[Verdict] = field(default_factory=list)
-    data: list[str] = field(default_factory=list)
+    covered: list[str] = field(default_factory=list)
+    entered: list[str] = field(default_factory=list)
 
 
 def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[Target]) -> Batch:
@@ -95,14 +108,19 @@ def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[Target]) -> Batch
 
 def run_traced(
     sandbox: Sandbox, job: Job, targets: Sequence[Target]
-) -> tuple[list[str | None], float]:
-    """What the agent of a plan that has one recorded of each target, and the CPU seconds.
+) -> tuple[list[Recorded | None], float]:
+    """What the agents of a plan recorded of each target, and the CPU seconds.
 
-    Execution data of JaCoCo as Base64 for URLs; None where no test ran, or not to its end.
+    None where no test ran, or not to its end.
     """
     heard, batch = _followed(sandbox, job, targets, lambda process: None)
-    data = [''.join(one.data) if one.ended and one.tests else '' for one in heard]
-    return [text or None for text in data], batch.cpu_seconds
+    recorded = [
+        Recorded(covered=''.join(one.covered), entered=''.join(one.entered))
+        if one.ended and one.tests and one.covered
+        else None
+        for one in heard
+    ]
+    return recorded, batch.cpu_seconds
 
 
 def _run(
@@ -219,8 +237,10 @@ def _hear(heard: list[_Heard], event: dict[str, Any]) -> None:
             target.begun = True
         case 'test' if target.begun:
             target.tests.append(_test_verdict(event))
-        case 'trace' if target.begun and len(target.data) < _DATA_PARTS:
-            target.data.append(event.get('data') or '')
+        case 'covered' if target.begun and len(target.covered) < _DATA_PARTS:
+            target.covered.append(event.get('data') or '')
+        case 'entered' if target.begun and len(target.entered) < _DATA_PARTS:
+            target.entered.append(event.get('data') or '')
         case 'end' if target.begun:
             target.ended = event.get('tests') == len(target.tests)
             target.cpu_seconds = event.get('cpu_ms', 0) / 1000

@@ -24,25 +24,29 @@ class _Class:
 
     key: tuple[int, str]
     path: str | None
-    methods: tuple[ExecutedMethod, ...]
+    covered: tuple[ExecutedMethod, ...]
+    missed: Mapping[str, ExecutedMethod]  # by CLASS.METHODDESCRIPTOR, internal names
     lines: Mapping[int, _Counts]
 
 
 def read_traces(
-    report: Mapping[str, Any], code: CodeFiles, files: Collection[str]
+    report: Mapping[str, Any], entered: Sequence[str], code: CodeFiles, files: Collection[str]
 ) -> list[Trace | None]:
-    """A trace for each test of a report, None where its data were none; lines for `files`."""
+    """A trace for each test of a report, None where its data were none; lines for `files`.
+
+    entered  lines of methods for each test, which count beside those that JaCoCo has covered
+    """
     classes = [_class(one, code) for one in report['classes']]
     blank = {one.key: one for one in (classes[place] for place in report['blank'])}
     traces: list[Trace | None] = []
-    for places in report['tests']:
+    for places, lines in zip(report['tests'], entered, strict=True):
         hit = [classes[place] for place in places or ()]
         there = {**blank, **{one.key: one for one in hit}}
         traces.append(
             None
             if places is None
             else Trace(
-                executed=tuple(sorted(_methods(hit), key=_order)),
+                executed=tuple(sorted(_methods(hit, frozenset(lines.splitlines())), key=_order)),
                 lines={path: _lines(path, there.values()) for path in sorted(files)},
             )
         )
@@ -52,16 +56,22 @@ def read_traces(
 def _class(one: Mapping[str, Any], code: CodeFiles) -> _Class:
     name = one['name']
     path = code.source(one['folder'], name, one['source'])
+    internal = name.replace('.', '/')
     return _Class(
         key=(one['folder'], name),
         path=path,
-        methods=tuple(_method(name, path, method) for method in one['methods']),
+        covered=tuple(_method(name, path, told) for told in one['methods'] if told[-1]),
+        missed={
+            f'{internal}.{told[0]}{told[1]}': _method(name, path, told)
+            for told in one['methods']
+            if not told[-1]
+        },
         lines={number: (mi, ci, mb, cb) for number, mi, ci, mb, cb in one['lines'] or ()},
     )
 
 
 def _method(type_: str, path: str | None, told: Sequence[Any]) -> ExecutedMethod:
-    name, descriptor, first, last = told
+    name, descriptor, first, last, _ = told
     return ExecutedMethod(
         type=type_,
         method=name,
@@ -72,9 +82,10 @@ def _method(type_: str, path: str | None, told: Sequence[Any]) -> ExecutedMethod
     )
 
 
-def _methods(classes: Iterable[_Class]) -> Iterator[ExecutedMethod]:
+def _methods(classes: Iterable[_Class], entered: frozenset[str]) -> Iterator[ExecutedMethod]:
     for one in classes:
-        yield from one.methods
+        yield from one.covered
+        yield from (one.missed[name] for name in one.missed.keys() & entered)
 
 
 def _order(method: ExecutedMethod) -> tuple[str, ...]:

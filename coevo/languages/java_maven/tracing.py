@@ -1,4 +1,4 @@
-"""What test methods execute of the code, recorded by JaCoCo's agent.
+"""What test methods execute of the code, recorded by JaCoCo's agent and one of entered methods.
 
 Each method has a JVM of its own, so that its trace is all that the method needs: fixtures of its
 class, static initialisers and whatever is made once, lazily. In a shared JVM these are found with
@@ -22,11 +22,15 @@ from pathlib import Path
 from coevo.languages.base import Trace
 from coevo.languages.base import Traced
 from coevo.languages.java_maven.code_files import CodeFiles
+from coevo.languages.java_maven.launch import WORKER
+from coevo.languages.java_maven.launch import Agent
 from coevo.languages.java_maven.launch import Plan
+from coevo.languages.java_maven.runner import Recorded
 from coevo.languages.java_maven.runner import run_traced
 from coevo.languages.java_maven.session import Died
 from coevo.languages.java_maven.traces import read_traces
 from coevo.languages.java_maven.yard import Yard
+from coevo.toolchain import AGENT
 
 METHODS_PER_JVM = 1
 
@@ -47,18 +51,18 @@ class Tracer:
 
     def trace(self, plan: Plan, code: CodeFiles, files: Collection[str]) -> Traced:
         """A trace for each target of a plan that is arranged, lines for those source files."""
-        agent = agent_options(code.folders)
-        data: list[str | None] = []
+        agents = self._agents(code)
+        data: list[Recorded | None] = []
         spent = 0.0
         for start in range(0, len(plan.targets), METHODS_PER_JVM):
             targets = plan.targets[start : start + METHODS_PER_JVM]
-            job = self._yard.launcher.job(replace(plan, targets=targets, agent=agent))
+            job = self._yard.launcher.job(replace(plan, targets=targets, agents=agents))
             found, used = run_traced(self._yard.sandbox, job, targets)
             data += found
             spent += used
         traces: list[Trace | None] = [None] * len(data)
         for places in _portions(data):
-            told, used = self._read([data[place] or '' for place in places], code, files)
+            told, used = self._read([one for place in places if (one := data[place])], code, files)
             spent += used
             for place, trace in zip(places, told, strict=True):
                 traces[place] = trace
@@ -68,22 +72,32 @@ class Tracer:
         self._session.close()
 
     def _read(
-        self, data: Sequence[str], code: CodeFiles, files: Collection[str]
+        self, data: Sequence[Recorded], code: CodeFiles, files: Collection[str]
     ) -> tuple[Sequence[Trace | None], float]:
         request = [
             'trace',
             *(f'folder={self._yard.launcher.inside(folder)}' for folder in code.folders),
             *(f'removed={self._yard.launcher.inside(file)}' for file in code.removed),
             *(f'source={place}' for place in code.places(files)),
-            *(f'data={text}' for text in data),
+            *(f'covered={one.covered}' for one in data),
+            *(f'entered={one.entered}' for one in data),
         ]
         answer = self._session.ask(request, self._yard.folder('traces', str(id(self))))
         if isinstance(answer, Died):
             return [None] * len(data), 0.0
-        return read_traces(answer.report, code, files), answer.cpu_seconds
+        entered = [one.entered for one in data]
+        return read_traces(answer.report, entered, code, files), answer.cpu_seconds
+
+    def _agents(self, code: CodeFiles) -> tuple[Agent, ...]:
+        """JaCoCo's, then ours, which changes what that has changed."""
+        library = self._yard.launcher.library(AGENT)
+        return (
+            Agent(jar=library, options=jacoco_options(code.folders)),
+            Agent(jar=WORKER, options='|'.join(code.places_at_run_time)),
+        )
 
 
-def agent_options(folders: Iterable[Path]) -> str:
+def jacoco_options(folders: Iterable[Path]) -> str:
     """Nothing is written or sent by the agent itself; it changes classes of these folders alone."""
     names = sorted({name for folder in folders for name in _packages(folder)})
     roots: list[str] = []
@@ -102,17 +116,18 @@ def _packages(folder: Path) -> Iterator[str]:
             yield package if package != '.' and _PACKAGE.fullmatch(package) else ''
 
 
-def _portions(data: Sequence[str | None]) -> Iterator[list[int]]:
+def _portions(data: Sequence[Recorded | None]) -> Iterator[list[int]]:
     """Places of what is there, as many at a time as fit into a request."""
     portion: list[int] = []
     size = 0
-    for place, text in enumerate(data):
-        if text is None:
+    for place, one in enumerate(data):
+        if one is None:
             continue
-        if portion and size + len(text) > _REQUEST:
+        more = len(one.covered) + len(one.entered)
+        if portion and size + more > _REQUEST:
             yield portion
             portion, size = [], 0
         portion.append(place)
-        size += len(text)
+        size += more
     if portion:
         yield portion

@@ -118,8 +118,7 @@ class Yard:
         """A plan with its class path and, where there is one, an archive of its classes; the CPU
         seconds that it took to make one."""
         plan = self.launcher.arranged(plan)
-        worker = f'{TOOLS}/programs/worker.jar'
-        if worker not in plan.libraries or self.toolchain.feature < OLDEST_WITH_ARCHIVES:
+        if launch.WORKER not in plan.libraries or self.toolchain.feature < OLDEST_WITH_ARCHIVES:
             return plan, 0.0
         key = archive_key(
             str(self.toolchain.java),

@@ -24,7 +24,8 @@ from tests.coevo.languages.test_java_maven_shapes import sibling
 from tests.projects import write
 from tests.repos import git
 
-pytestmark = pytest.mark.jvm
+# Its first test waits for some thirty JVMs.
+pytestmark = [pytest.mark.jvm, pytest.mark.timeout(1500)]
 
 COMPILER = """<plugin><groupId>org.apache.maven.plugins</groupId>
     <artifactId>maven-compiler-plugin</artifactId><version>3.8.1</version><configuration>
@@ -87,6 +88,14 @@ public class Till {
             return "-";
         }
         return "+";
+    }
+
+    public static int checked(String text) {
+        return Till.number(text);
+    }
+
+    private static int number(String text) {
+        return Integer.parseInt(text);
     }
 
     public int open() {
@@ -203,6 +212,9 @@ class TillTest {
     @ParameterizedTest @ValueSource(ints = {-1, 1}) void signs(int n) { Till.sign(n); }
     @Test void minus() { Till.sign(-1); }
     @Test void sibling() { new core.Price().tax(); }
+    @Test void thrown() {
+        Assertions.assertThrows(NumberFormatException.class, () -> Till.checked("x"));
+    }
     @Test void beside() { Beside.beside(); }
     @Test void fails() { Till.sign(1); Assertions.fail(); }
     @Test void exits() { Till.sign(1); Runtime.getRuntime().halt(0); }
@@ -261,7 +273,7 @@ STEP: dict[str, str | bytes | None] = {
 APP = (
     *('text', 'number', 'unused', 'lambda', 'anonymous', 'inner', 'bridge', 'inherited'),
     *('red', 'redAgain', 'size', 'sizeAgain', 'lazy', 'lazyAgain', 'signs', 'minus'),
-    *('sibling', 'beside', 'fails', 'exits', 'disabled', 'leaks', 'nothing', 'absent'),
+    *('sibling', 'beside', 'thrown', 'fails', 'exits', 'disabled', 'leaks', 'nothing', 'absent'),
 )
 TILL_JAVA, MORE_JAVA = 'app/src/main/java/shop/Till.java', 'app/src/main/java/shop/More.java'
 PRICE_JAVA = 'core/src/main/java/core/Price.java'
@@ -347,6 +359,11 @@ TEXT = 'shop.More$Text.<init>()'
         ('signs', {'shop.Till.sign(I)'}),
         ('sibling', {'core.Price.<init>()', 'core.Price.tax()'}),
         ('beside', {'shop.Beside.beside()'}),
+        pytest.param(
+            'thrown',
+            {f'shop.Till.{name}(Ljava/lang/String;)' for name in ('checked', 'number')},
+            id='left by an exception in the first line',
+        ),
         pytest.param('fails', {'shop.Till.sign(I)'}, id='a test that fails'),
         pytest.param('nothing', set(), id='after a test that left a thread'),
     ],
