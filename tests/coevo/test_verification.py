@@ -263,6 +263,11 @@ WRONG_METHODS: dict[str, tuple[Label, dict[str, Any], str]] = {
         'mutants_emitted',
     ),
     'mutants that nobody sees': (Label.UPDATE, {'mutation': None}, 'mutants_counted'),
+    'mutants that were run after all': (
+        Label.UPDATE,
+        {'mutation': dataclasses.replace(segments.MUTATION, not_run=1)},
+        'mutants_counted',
+    ),
     'mutants of equal byte code': (
         Label.UPDATE,
         {'mutation': dataclasses.replace(segments.MUTATION, equal_byte_code=1)},
