@@ -73,6 +73,13 @@ def fixture(number: int, said: str) -> Tree:
     )
 
 
+# In the old tree, and there alone, the first spoils the second.
+SPOILS = case('first', 'System.setProperty("sold", "yes"); assertEquals(2, Price.of());') + case(
+    'second',
+    'assertEquals(2, Price.of()); assertFalse(System.getProperty("sold") != null'
+    ' && new java.io.File("src/test/resources/mark.txt").exists());',
+)
+
 OLD: Tree = {
     'pom.xml': root('core', 'app'),
     'core/pom.xml': module('core', JUNIT4, LEVEL_8),
@@ -86,6 +93,12 @@ OLD: Tree = {
     **four('CountTest', case('counts', 'assertEquals(1, getClass().getDeclaredMethods().length);')),
     **four('MovedTest', STAYS + case('moves', 'assertEquals(1, Price.of());'), package='shop.a'),
     **fixture(1, ''),
+    'core/src/test/resources/mark.txt': 'x',
+    **four(
+        'OrderTest',
+        case('first', 'assertEquals(1, Price.of());')
+        + case('second', 'assertEquals(1, Price.of());'),
+    ),
     **four('RepairTest', STAYS + case('repaired', 'assertEquals(4, Price.stays());')),
     **five(STAYS + '@Nested class Deep {\n' + case('deep', 'assertEquals(1, Price.of());') + '}\n'),
 }
@@ -113,6 +126,8 @@ NEW: Tree = {
     f'{CORE}shop/a/MovedTest.java': None,
     **four('MovedTest', STAYS + case('moves', 'assertEquals(2, Price.of());'), package='shop.b'),
     **fixture(2, '"now", '),
+    'core/src/test/resources/mark.txt': None,
+    **four('OrderTest', SPOILS),
     **four('RepairTest', STAYS + case('repaired', 'assertEquals(3, Price.stays());')),
     **five(
         STAYS
@@ -148,7 +163,7 @@ def isolation(
         names = {one.new.test_method: one.method_id for one in subjects}
         tracks = {one.new.test_method: one.track for one in subjects}
         assert tracks == {
-            **dict.fromkeys(('updates', 'moves', 'fixed', 'deep'), Track.UPDATE),
+            **dict.fromkeys(('updates', 'moves', 'fixed', 'deep', 'first', 'second'), Track.UPDATE),
             **dict.fromkeys(('grows', 'fresh', 'needs', 'counted', 'more'), Track.GENERATION),
             'repaired': Track.REPAIR,
         }
@@ -159,7 +174,7 @@ def found(isolation: tuple[Isolation, Mapping[str, str]], name: str) -> Isolated
     return isolation[0].methods[isolation[1][name]]
 
 
-@pytest.mark.parametrize('name', ['updates', 'moves', 'repaired', 'deep'])
+@pytest.mark.parametrize('name', ['updates', 'moves', 'repaired', 'deep', 'second'])
 def test_a_changed_test_agrees_in_both_trees(
     isolation: tuple[Isolation, Mapping[str, str]], name: str
 ) -> None:
