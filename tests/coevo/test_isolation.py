@@ -36,7 +36,7 @@ from tests.projects import NAME
 from tests.projects import write
 from tests.repos import git
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.timeout(900)]  # one pair with all of them
 
 Tree = dict[str, str | bytes | None]
 
