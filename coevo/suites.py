@@ -32,17 +32,21 @@ from coevo.records import TestMethod
 
 PASS = 'pass'
 NOT_RUN = 'not_run: budget'
+TIMEOUT = 'timeout'
 
 # Processes that a module's tests may end before the rest of them is left out.
 MOST_PROCESSES = 5
+
+# CPU seconds that a process is given at least: with less it may not even start.
+LEAST_FOR_A_PROCESS = 20.0
 
 # The test methods of a revision by module, in the order in which they are run.
 TestsOf = Callable[[str], Mapping[str, Sequence[TestMethod]]]
 
 
 def passes(answer: str | None) -> bool | None:
-    """Whether a suite passes; None where that is not known."""
-    if answer is None or answer == NOT_RUN:
+    """Whether a suite passes; None where that is not known, or time alone says that it does not."""
+    if answer is None or answer == NOT_RUN or answer.startswith(TIMEOUT):
         return None
     return answer.startswith(PASS)
 
@@ -51,7 +55,7 @@ class Suites:
     """The answers of a run, each found once for a revision and JDK; safe from several threads."""
 
     def __init__(self, tests: TestsOf, cpu_seconds: float) -> None:
-        """`cpu_seconds` bounds the tests of one revision, all its modules together."""
+        """`cpu_seconds` bounds the tests of one revision, but for what its last process is given."""
         self._tests, self._cpu_seconds = tests, cpu_seconds
         self._answers: dict[tuple[str, str], str] = {}
         self._locks: dict[tuple[str, str], threading.Lock] = {}
@@ -115,7 +119,7 @@ def _told(run: _Run) -> str:
     if broken:
         late = all(verdict.outcome is Outcome.TIMEOUT for verdict in broken)
         return (
-            f'{"timeout" if late else "broken"} {len(broken)} of {total}'
+            f'{TIMEOUT if late else "broken"} {len(broken)} of {total}'
             + f', environment {withheld}' * bool(withheld)
             + f', not run {run.left_out}' * bool(run.left_out)
         )
@@ -148,26 +152,34 @@ def _run_module(run: _Run, module: str, methods: Sequence[TestMethod]) -> None:
 def _run_processes(
     run: _Run, compiled: Compiled, methods: Sequence[TestMethod], override: str | None
 ) -> list[Verdict]:
-    """Verdicts in the order in which they came; who lost the process goes on in the next one."""
-    found: list[Verdict] = []
+    """Who lost the process goes on in the next one; who was too slow is tried once more, alone."""
+    found: dict[TestMethod, Verdict] = {}
+    rest = list(methods)
     for _ in range(MOST_PROCESSES):
-        if not methods or run.left <= 0:
-            break
-        conditions = Conditions(override=override, process_cpu_limit=run.left)
-        batch = run.workshop.run(compiled, methods, conditions)
-        run.spent += batch.cpu_seconds
-        lost = []
-        for method, verdict in zip(methods, batch.verdicts, strict=True):
-            if verdict is None or _is_cut_short(run, verdict):
-                lost.append(method)
-            elif verdict.outcome is Outcome.INFRA:
-                raise Transient(f'a test process did not start: {verdict.message.strip()}')
-            else:
-                found.append(verdict)
-        methods = lost
-    return found
+        if rest and run.left > 0:
+            found |= _run_process(run, compiled, rest, override)
+            rest = [method for method in rest if method not in found]
+    slow = [method for method, verdict in found.items() if verdict.outcome is Outcome.TIMEOUT]
+    for method in slow:
+        if run.left > 0:
+            found |= _run_process(run, compiled, [method], override)
+    return list(found.values())
 
 
-def _is_cut_short(run: _Run, verdict: Verdict) -> bool:
-    """Whether a time-out may be that of the whole suite."""
-    return verdict.outcome is Outcome.TIMEOUT and run.left <= 0
+def _run_process(
+    run: _Run, compiled: Compiled, methods: Sequence[TestMethod], override: str | None
+) -> dict[TestMethod, Verdict]:
+    """The verdicts of one process; a time-out that may be that of the whole suite is none."""
+    conditions = Conditions(override=override, process_cpu_limit=max(run.left, LEAST_FOR_A_PROCESS))
+    batch = run.workshop.run(compiled, methods, conditions)
+    run.spent += batch.cpu_seconds
+    found = {m: v for m, v in zip(methods, batch.verdicts, strict=True) if v is not None}
+    for verdict in found.values():
+        if verdict.outcome is Outcome.INFRA:
+            raise Transient(f'a test process did not start: {verdict.message.strip()}')
+    cut_short = run.left <= 0
+    return {
+        method: verdict
+        for method, verdict in found.items()
+        if not (cut_short and verdict.outcome is Outcome.TIMEOUT)
+    }

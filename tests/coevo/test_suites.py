@@ -188,6 +188,7 @@ def test_what_is_broken_is_told_though_the_rest_was_not_run(place: Asked) -> Non
         ('broken 1 of 2', False),
         ('none passes of 4', False),
         ('unbuildable: no pass', False),
+        ('timeout 1 of 2', None),
         ('not_run: budget', None),
         (None, None),
     ],

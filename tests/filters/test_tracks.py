@@ -77,7 +77,7 @@ def test_other_tracks_need_no_guard(track: Track) -> None:
         ('pass', 'pass', None),
         ('pass but for environment 2 of 120', 'pass', None),
         ('broken 3 of 120', 'not_run: budget', Reason.SUITE_OLD_BROKEN),
-        ('timeout 1 of 120', 'pass', Reason.SUITE_OLD_BROKEN),
+        ('timeout 1 of 120', 'pass', Reason.SUITE_UNKNOWN),
         ('pass', 'unbuildable: a: no', Reason.SUITE_NEW_BROKEN),
         ('not_run: budget', 'uncompilable: a', Reason.SUITE_NEW_BROKEN),
         ('pass', 'none passes of 4', Reason.SUITE_NEW_BROKEN),
