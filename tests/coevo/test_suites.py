@@ -172,10 +172,10 @@ def test_a_budget_that_does_not_last_says_nothing(place: Asked) -> None:
 
 @pytest.mark.jvm
 def test_what_is_broken_is_told_though_the_rest_was_not_run(place: Asked) -> None:
-    """The module that comes first uses all that there is; what it found stands."""
+    """The module that comes first uses all that there is; what was found of it stands."""
     kills = place.builds[1]
     _, needed = place.answer(kills, BUDGET)
-    answer, _ = place.answer(kills, needed * 0.5)
+    answer, _ = place.answer(kills, needed * 0.3)
     assert answer.startswith('broken ')
     assert ', not run ' in answer
 
