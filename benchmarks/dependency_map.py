@@ -44,6 +44,7 @@ from coevo.git import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.base import Trace
 from coevo.languages.java_maven import tracing
+from coevo.languages.java_maven.archives import WORTH_AFTER
 from coevo.languages.java_maven.code_files import CodeFiles
 from coevo.languages.java_maven.site import Site
 from coevo.languages.java_maven.traces import read_traces
@@ -267,7 +268,8 @@ def _jacoco_alone() -> Iterator[list[Trace | None]]:
 def cost(drawn: Drawn, out: Path) -> None:
     """CPU seconds of the same methods with and without a trace, in turn."""
     with workshop(drawn) as (opened, compiled):
-        opened.run(compiled, drawn.methods[:1])
+        for _ in range(WORTH_AFTER):
+            opened.run(compiled, drawn.methods[:1])
         traces(opened, compiled, drawn, _ALL)  # class archives are made, the reader has started
         for repeat in range(_REPEATS):
             row = {'repo': drawn.repo, 'rev': drawn.rev, 'methods': len(drawn.methods)}

@@ -10,6 +10,7 @@ import pytest
 
 from coevo.git import Repository
 from coevo.languages.base import Compiled
+from coevo.languages.base import Edits
 from coevo.languages.base import Trace
 from coevo.languages.java_maven.site import Site
 from coevo.languages.java_maven.workshop import JavaWorkshop
@@ -485,3 +486,23 @@ def test_tracing_leaves_the_verdicts_as_they_were(workshop: tuple[JavaWorkshop, 
     batch = opened.run(compiled, methods('app', 'shop.TillTest', ('number', 'fails')))
     outcomes = [verdict.outcome for verdict in batch.verdicts if verdict is not None]
     assert outcomes == [Outcome.PASS, Outcome.FAIL]
+
+
+def test_classes_that_an_edit_removes_have_no_lines(workshop: tuple[JavaWorkshop, str]) -> None:
+    opened, rev = workshop
+    begin, end = TILL.index('    public Runnable anonymous'), TILL.index('    public static String')
+    first, gone = TILL[:begin].count('\n') + 1, TILL[begin:end].count('\n')
+    edits = Edits(code=((TILL_JAVA, (TILL[:begin] + TILL[end:]).encode()),))
+    wanted = methods('app', 'shop.TillTest', ('minus',))
+    whole, rest = (
+        covered(opened.trace(compiled, wanted, (TILL_JAVA,)).traces[0])
+        for compiled in (
+            opened.compile(rev, rev, 'app'),
+            opened.compile(rev, rev, 'app', None, edits),
+        )
+    )
+    assert rest == {
+        number if number < first else number - gone: counts
+        for number, counts in whole.items()
+        if not first <= number < first + gone
+    }
