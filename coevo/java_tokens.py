@@ -144,7 +144,8 @@ def _target(reference: Node) -> Node:
 
 def erase(name: str) -> str:
     """The simple name of a type as written: without type arguments, package and annotations."""
-    return name.partition('<')[0].strip().split()[-1].rpartition('.')[2] if name.strip() else ''
+    words = name.partition('<')[0].split()  # none in code with errors
+    return words[-1].rpartition('.')[2] if words else ''
 
 
 def _content(literal: str) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from coevo.java_tokens import erase
 from coevo.measures.java_calls import Call
 from coevo.measures.java_calls import Variable
 from coevo.measures.java_calls import inside
@@ -112,16 +111,28 @@ def _holders(call: Call, file: JavaFile) -> list[str]:
 
 def is_text(node: Node, variables: Mapping[str, Variable]) -> bool:
     """Whether an expression is a text or, as JUnit 5 takes them, a supplier of one."""
-    if node.type in _STRINGS:
-        return True
+    parts = [node]
+    while parts:
+        part = parts.pop()
+        if _is_composed(part):
+            parts += named(part)[-2:]  # a text may be added up of hundreds of lines
+        elif part.type in _STRINGS or _makes_text(part, variables):
+            return True
+    return False
+
+
+def _is_composed(node: Node) -> bool:
+    if node.type == 'binary_expression':
+        operator = node.child_by_field_name('operator')
+        return operator is not None and operator.type == '+'
+    return node.type in ('parenthesized_expression', 'ternary_expression')
+
+
+def _makes_text(node: Node, variables: Mapping[str, Variable]) -> bool:
     if node.type == 'identifier' and text(node) in variables:
         return variables[text(node)].type in ('String', 'Supplier')
-    if node.type == 'method_invocation':
-        name = node.child_by_field_name('name')
-        return name is not None and text(name) in _TEXT_MAKERS
-    if node.type in ('binary_expression', 'parenthesized_expression', 'ternary_expression'):
-        return any(is_text(child, variables) for child in named(node))
-    return False
+    name = node.child_by_field_name('name') if node.type == 'method_invocation' else None
+    return name is not None and text(name) in _TEXT_MAKERS
 
 
 def is_number(node: Node) -> bool:
@@ -136,8 +147,7 @@ def _is_delta(node: Node, variables: Mapping[str, Variable]) -> bool:
     if is_number(node) or _DELTA.search(text(node)):
         return True
     return any(
-        erase(text(found)) in _FLOATS
-        or (found.type == 'identifier' and _is_float(text(found), variables))
+        text(found) in _FLOATS or (found.type == 'identifier' and _is_float(text(found), variables))
         for found in inside(node, classes=False)
         if not found.children
     )

@@ -62,7 +62,7 @@ def texts_in(root: Node) -> Iterator[str]:
         if node.type == 'element_value_pair' and normalised(node).startswith(_EXPECTED):
             yield f'@Test({normalised(node)})'
         elif node.type == 'assert_statement':
-            yield f'assert {normalised(node.named_children[0])}'
+            yield f'assert {"".join(map(normalised, node.named_children[:1]))}'
         elif is_oracle_reference(node):
             yield normalised(node)
         elif node.id in known:

@@ -117,6 +117,7 @@ def annotation_values(declaration: Node, name: str) -> dict[str, str]:
             if written is None or arguments is None or erase(text(written)) != name:
                 continue
             for pair in (child for child in named(arguments) if child.type == 'element_value_pair'):
-                key, value = named(pair)[:2]
-                found[text(key)] = text(value)
+                key, value = (pair.child_by_field_name(field) for field in ('key', 'value'))
+                if key is not None and value is not None:
+                    found[text(key)] = text(value)
     return found

@@ -24,6 +24,7 @@ def texts(body: str) -> list[str]:
         ('assertEquals(1.0, x, 0.1);', ['assertEquals(1.0,x,0.1)']),
         ('assertTrue("is " + y, a instanceof B);', ['assertTrue(a instanceof B)']),
         ('assertTrue(y, () -> "m");', ['assertTrue(y)']),
+        ('assertTrue("m", a == "b");', ['assertTrue(a=="b")']),
         ('assertThrows(X.class, () -> a());', ['assertThrows(X.class,()->a())']),
         ('assertAll("h", () -> assertNull(a), () -> fail());', ['assertNull(a)', 'fail()']),
         (
@@ -47,6 +48,13 @@ def texts(body: str) -> list[str]:
 )
 def test_assertions_are_texts_without_layout_and_messages(body: str, expected: list[str]) -> None:
     assert texts(body) == expected
+
+
+def test_a_text_of_very_many_lines() -> None:
+    """Trees of sums are as deep as the sums are long."""
+    lines = ' + '.join(['"a"'] * 3000)
+    assert len(texts(f'assertEquals({lines}, x);')) == 1
+    assert texts(f'assertTrue({lines}, x);') == ['assertTrue(x)']
 
 
 def test_an_expected_exception_is_an_assertion() -> None:

@@ -21,6 +21,7 @@ BODIES = {
         (JUNIT4, 'assertEquals(1.0, x, 0.1); assertTrue("y", y);', 'assertEquals("m", 1.0, x, 0.1); fail("m");'),
         (JUNIT5, 'assertEquals(1, x); assertTrue(y, "y");', 'assertEquals(1, x, "x"); assertTrue(y, () -> "y");'),
         (JUNIT5, 'assertNull(a, "m"); assertEquals(1.0, x, 0.1);', 'assertNull(a, "m"); assertEquals(1.0, x, 0.1, "x");'),
+        (JUNIT5, 'assertNull(a, "m"); assertEquals(x, y, a < b ? 0.1 : 1);', 'assertNull(a, "m"); assertEquals(x, y, m);'),
         (JUNIT5, 'assertNull(a); assertThrows(X.class, () -> f());', 'assertThrows(X.class, () -> f());'),
         (JUNIT5, 'assertAll(() -> assertNull(a)); assertNull(b);', 'assertAll(() -> assertNull(a), () -> assertNull(b));'),
         (TESTNG, 'assertEquals(x, 1); assertTrue(y);', 'assertEquals(x, 1, "x"); assertTrue(y, "y");'),
