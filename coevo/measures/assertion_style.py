@@ -146,12 +146,12 @@ def is_number(node: Node) -> bool:
 def _is_delta(node: Node, variables: Mapping[str, Variable]) -> bool:
     if is_number(node) or _DELTA.search(text(node)):
         return True
-    return any(
-        text(found) in _FLOATS or (found.type == 'identifier' and _is_float(text(found), variables))
-        for found in inside(node, classes=False)
-        if not found.children
-    )
+    parts = (found for found in inside(node, classes=False) if not found.children)
+    return any(_is_float(part, variables) for part in parts)
 
 
-def _is_float(name: str, variables: Mapping[str, Variable]) -> bool:
-    return name in variables and variables[name].type in _FLOATS
+def _is_float(part: Node, variables: Mapping[str, Variable]) -> bool:
+    written = text(part)
+    if part.type == 'identifier' and written in variables:
+        return variables[written].type in _FLOATS
+    return part.type == 'decimal_floating_point_literal' or written in _FLOATS
