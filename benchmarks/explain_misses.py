@@ -1,10 +1,10 @@
 """For every published test method that a store lacks under its track: exactly one cause.
 
-    python -m benchmarks.explain_misses STORE GOLD.jsonl CLONES MISSES.csv [--faults FAULTS.csv]
+    python -m benchmarks.explain_misses STORE GOLD.jsonl CLONES MISSES.csv [--faults FAULTS.csv] [--also STORE ...]
 
 CLONES is a folder of clones named OWNER+NAME (or OWNER+NAME/repo), as for the scoring program.
 Denominator 2 is asked of the walk `states`, 1 of `window` and `states`, whose pairs are its
-neighbours, 3 of `parents`, as far as the store holds them. FAULTS.csv holds published methods that were looked at by hand
+neighbours, 3 of `parents`, as far as the stores hold them. FAULTS.csv holds published methods that were looked at by hand
 (`benchmarks.injected`), with the evidence against them.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections import defaultdict
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -35,7 +36,6 @@ from coevo.records import Commit
 from coevo.records import Drop
 from coevo.records import Pair
 from coevo.records import Walk
-from coevo.store import Partition
 from coevo.store import Store
 from coevo.tables import MethodRow
 from coevo.tables import Segment
@@ -60,6 +60,12 @@ class Cause(StrEnum):
     NOT_FOUND = 'not_found'
 
 
+def segments_of(store: Store, repo: str, walks: Collection[Walk]) -> Iterator[Segment]:
+    for partition in store.partitions():
+        if partition.repo == repo and partition.walk in walks:
+            yield from store.segments(partition)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Miss:
     method: Published
@@ -71,15 +77,18 @@ class Mined:
     """What partitions say of their pairs, found by the Java states of their ends."""
 
     def __init__(
-        self, store: Store, partitions: Sequence[Partition], repository: Repository
+        self, stores: Sequence[Store], repo: str, walks: Collection[Walk], repository: Repository
     ) -> None:
+        """Of a pair that several stores have, the first one's word counts."""
         self._repository = repository
         self._states = States(repository)
         self._pairs: dict[tuple[State, State], list[Segment]] = defaultdict(list)
         self._candidates: dict[str, tuple[Candidate, ...]] = {}
-        for partition in partitions:
-            for segment in store.segments(partition):
-                self._pairs[self._states.pair(segment.pair)].append(segment)
+        for store in stores:
+            known = set(self._pairs)
+            for segment in segments_of(store, repo, walks):
+                if (ends := self._states.pair(segment.pair)) not in known:
+                    self._pairs[ends].append(segment)
         self._ends = {end for pair in self._pairs for end in pair}
 
     def segments(self, method: Published) -> Sequence[Segment]:
@@ -191,12 +200,12 @@ def _cells(row: MethodRow) -> str:
     return f'{row.change}, {row.label_by_module}: {" ".join(cells)}'
 
 
-def _asked(store: Store) -> Iterator[tuple[int, str, tuple[Partition, ...]]]:
-    """Each denominator, and each repository with the partitions that serve it."""
-    partitions = store.partitions()
+def _asked(stores: Sequence[Store]) -> Iterator[tuple[int, str]]:
+    """Each denominator with each repository that was mined under its walk."""
+    partitions = {partition for store in stores for partition in store.partitions()}
     for number, walks in WALKS.items():
         for repo in sorted({p.repo for p in partitions if p.walk is walks[0]}):
-            yield number, repo, tuple(p for p in partitions if p.repo == repo and p.walk in walks)
+            yield number, repo
 
 
 def _row(number: int, miss: Miss) -> dict[str, object]:
@@ -216,14 +225,16 @@ def main() -> None:
     parser.add_argument('clones', type=Path)
     parser.add_argument('misses', type=Path)
     parser.add_argument('--faults', type=Path)
+    parser.add_argument('--also', type=Path, action='append', default=[], metavar='STORE')
     arguments = parser.parse_args()
-    store, faults = Store(arguments.store), _faults(arguments.faults)
+    stores = [Store(path) for path in (arguments.store, *arguments.also)]
+    faults = _faults(arguments.faults)
     everything = list(published(arguments.gold))
     found: dict[Share, list[Miss]] = {}
     asked: Counter[Share] = Counter()
-    for number, repo, partitions in _asked(store):
+    for number, repo in _asked(stores):
         methods = [m for m in everything if m.repo == repo and number in m.denominators]
-        mined = Mined(store, partitions, open_clone(arguments.clones, repo))
+        mined = Mined(stores, repo, WALKS[number], open_clone(arguments.clones, repo))
         missed = list(misses(mined, methods, faults))
         for track in TRACKS:
             share = number, repo, track

@@ -172,7 +172,9 @@ def main() -> None:
             methods = [m for m in updates if m.repo == partition.repo]
             found = [
                 case
-                for case in cases(repository, Mined(store, [partition], repository), methods)
+                for case in cases(
+                    repository, Mined([store], partition.repo, [Walk.STATES], repository), methods
+                )
                 if case.lacks
             ]
             for case, (whole, alone) in judged(bench, repository, found, arguments.each):

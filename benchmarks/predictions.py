@@ -1,6 +1,6 @@
 """A store's rows with a track as the scoring program for published tasks reads them.
 
-    python -m benchmarks.predictions STORE WALK... > PREDICTIONS.jsonl
+    python -m benchmarks.predictions STORE WALK... [--also STORE ...] > PREDICTIONS.jsonl
 
 One JSON line for each method row with `track_by_module`: published tasks follow Maven's verdict.
 """
@@ -11,18 +11,23 @@ import argparse
 import json
 from collections.abc import Collection
 from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 from coevo.records import Walk
 from coevo.store import Store
+from coevo.tables import Segment
 
 
-def predictions(store: Store, walks: Collection[Walk]) -> Iterator[dict[str, str]]:
-    for partition in store.partitions():
-        if partition.walk not in walks:
-            continue
-        for segment in store.segments(partition):
-            for row in segment.methods:
+def predictions(stores: Sequence[Store], walks: Collection[Walk]) -> Iterator[dict[str, str]]:
+    """Of a pair that several stores have, the first one's word counts."""
+    known: set[tuple[str, Walk]] = set()
+    for store in stores:
+        pairs: set[tuple[str, Walk]] = set()
+        for segment in _segments(store, walks):
+            pair = segment.pair.pair_id, segment.pair.walk
+            pairs.add(pair)
+            for row in () if pair in known else segment.methods:
                 if row.track_by_module is not None:
                     yield {
                         'repo': row.repo,
@@ -32,14 +37,23 @@ def predictions(store: Store, walks: Collection[Walk]) -> Iterator[dict[str, str
                         'test_file': row.test_file,
                         'test_method': row.test_method,
                     }
+        known |= pairs
+
+
+def _segments(store: Store, walks: Collection[Walk]) -> Iterator[Segment]:
+    for partition in store.partitions():
+        if partition.walk in walks:
+            yield from store.segments(partition)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('store', type=Path)
     parser.add_argument('walks', type=Walk, nargs='+')
+    parser.add_argument('--also', type=Path, action='append', default=[], metavar='STORE')
     arguments = parser.parse_args()
-    for row in predictions(Store(arguments.store), arguments.walks):
+    stores = [Store(path) for path in (arguments.store, *arguments.also)]
+    for row in predictions(stores, arguments.walks):
         print(json.dumps(row))
 
 

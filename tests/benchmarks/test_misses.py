@@ -72,14 +72,14 @@ def explained(folder: Path, track: str, *methods: str, ends: tuple[int, int] = (
     gold.write_text(f'{json.dumps(row)}\n')
     store = Store(folder / 'store')
     found: list[Published] = list(published(gold))
-    rows = misses(Mined(store, store.partitions(), repository), found, {})
+    rows = misses(Mined([store], NAME, [Walk.STATES], repository), found, {})
     causes = {key_of(miss.method): f'{miss.cause}: {miss.detail}' for miss in rows}
     return [causes.get(key_of(method), '') for method in found]
 
 
 def test_what_has_the_track_is_no_miss(folder: Path) -> None:
     assert explained(folder, 'update', 'sells') == ['']
-    (row,) = predictions(Store(folder / 'store'), [Walk.STATES])
+    (row,) = predictions([Store(folder / 'store')], [Walk.STATES])
     assert (row['track'], row['test_file'], row['test_method']) == ('update', FILE, 'sells')
 
 
