@@ -117,6 +117,10 @@ class Rows:
         found: Named = {}
         for row in self._rows.get((self._states(task.old_rev), self._states(task.new_rev)), ()):
             if row.test_file == task.test_file:
+                if not all(dependency.name for dependency in row.dependencies):
+                    raise SystemExit(
+                        'the store was mined before dependencies had names: mine again'
+                    )
                 found[row.test_method] = (*found.get(row.test_method, ()), *row.dependencies)
         return found
 
@@ -185,10 +189,10 @@ def summary(scores: Sequence[Score]) -> Summary:
     published = sum(len(score.task.dependencies) for score in scores)
     precisions = [score.precision for score in scores if score.precision is not None]
     return Summary(
-        precision=both / ours,
+        precision=both / ours if ours else 0.0,
         recall=both / published,
         jaccard=both / (ours + published - both),
-        mean_precision=fmean(precisions),
+        mean_precision=fmean(precisions) if precisions else 0.0,
         mean_recall=fmean(score.recall for score in scores),
         mean_jaccard=fmean(score.jaccard for score in scores),
     )
