@@ -45,11 +45,12 @@ from miners.refactorings import Refactorings
 from miners.renaming import ends
 from miners.renaming import renamed_only
 from miners.transfers import declaration_of
-from miners.transfers import is_same_code
 from miners.transfers import transfers_of
+from miners.transfers import undone
 
 SEED = 5
 LARGEST_TREE = 400  # Java files of both ends together, for a comparison with whole trees
+COLD_START = 6  # CPU seconds in which the first pair of a worker is surely done
 MIB = 1 << 20
 MATCHES = ('Rename Method', 'Move Method', 'Move And Rename Method', 'Pull Up Method')
 
@@ -185,7 +186,7 @@ def _refactored_only(found: Sequence[Refactoring]) -> dict[str, object]:
         'methods_equal': sum(renamed_only(found, *pair) for pair in pairs),
         'transfers': len(transfers),
         'transfers_pure': sum(each.pure is True for each in transfers),
-        'transfers_same': sum(is_same_code(each, found) for each in transfers),
+        'transfers_same': sum(undone([each], found) for each in transfers),
     }
 
 
@@ -206,7 +207,7 @@ def kill(arguments: argparse.Namespace) -> None:
     opened = clones(arguments.clones)
     rows = sorted(read(arguments.results), key=lambda row: float(row['cpu_seconds']))
     cheap, dear = rows[len(rows) // 2], rows[-1]
-    limit = float(dear['cpu_seconds']) / 4
+    limit = max(float(dear['cpu_seconds']) / 4, COLD_START)
     with RefactoringMiner(Limits(cpu_seconds=limit)) as miner:
         for row in (cheap, dear, cheap):
             begun, pid = time.monotonic(), miner.process.pid

@@ -1,29 +1,76 @@
-"""What a call would be if the method that it calls stood in its place."""
+"""A method as it would be if the methods that it calls stood in place of the calls."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from miners.declarations import Part
 from miners.declarations import Word
 from miners.declarations import words
+from miners.refactorings import Location
 
 _OPENING, _CLOSING = frozenset('([{'), frozenset(')]}')
+_STARTS = frozenset({'{', '}', ';'})
 
 Words = tuple[Word, ...]
+Call = tuple[Location, Location]
+"""A call in a method, and the method that it calls."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inlined:
-    """A body with arguments for parameters; `is_value` if it is that of `return`, without that."""
+def expanded(method: Location, calls: Iterable[Call]) -> Words | None:
+    """The words of a method with what calls do in their places; None if one cannot be replaced.
 
-    words: Words
-    is_value: bool
+    What a method does before it returns stands before the statement that calls it.
+    """
+    whole = list(words(method.source))
+    placed = [(_places(whole, method, call), called) for call, called in calls]
+    for places, called in sorted(placed, key=lambda item: item[0], reverse=True):
+        body = _body(called.source, [whole[place] for place in places])
+        if body is None:
+            return None
+        before, value = body
+        first, end = places[0], places[-1] + 1
+        start = _start(whole, first)
+        if value:
+            whole[first:end] = value
+        elif _is_statement(whole, first, end):
+            whole[first : end + 1] = ()
+            start = first
+        else:
+            return None
+        whole[start:start] = before
+    return tuple(whole)
 
 
-def inlined(method: str, call: Sequence[Word]) -> Inlined | None:
-    """What stands for a call; None if it is not one of this method, or that has no body."""
+def _places(whole: Sequence[Word], method: Location, piece: Location) -> list[int]:
+    begin = piece.start_line, piece.start_column
+    end = piece.end_line, piece.end_column
+    found = []
+    for place, word in enumerate(whole):
+        shift = max(method.start_column, 1) if word.line == 0 else 1
+        if begin <= (method.start_line + word.line, word.column + shift) < end:
+            found.append(place)
+    return found
+
+
+def _is_statement(whole: Sequence[Word], first: int, end: int) -> bool:
+    begins = _start(whole, first) == first or whole[first - 1].text in (')', 'else')
+    return begins and end < len(whole) and whole[end].text == ';'
+
+
+def _start(sequence: Sequence[Word], place: int) -> int:
+    """Where the statement begins in which a word stands."""
+    while place > 0 and sequence[place - 1].text not in _STARTS:
+        place -= 1
+    return place
+
+
+def _body(method: str, call: Sequence[Word]) -> tuple[Words, Words] | None:
+    """What a method does, with a call's arguments for its parameters, and what it returns then.
+
+    None if the call is not one of this method, or that has no body.
+    """
     whole = words(method)
     start = next((n for n, word in enumerate(whole) if word.part is Part.CALL), len(whole))
     if start + 1 >= len(whole) or not call or call[-1].text != ')' or whole[-1].text != '}':
@@ -38,17 +85,10 @@ def inlined(method: str, call: Sequence[Word]) -> Inlined | None:
     body: list[Word] = []
     for word in whole[opening + 1 : -1]:
         body += given.get(word.text, (word,)) if word.part is Part.PLAIN else (word,)
-    return _value(body)
-
-
-def _value(body: Sequence[Word]) -> Inlined:
-    """A body that ends with `return VALUE;` is a value, with statements before it or not."""
-    start = len(body) - 1
-    while start > 0 and body[start - 1].text not in ('{', '}', ';'):
-        start -= 1
-    if body and body[start].text == 'return':
-        return Inlined((*body[:start], *body[start + 1 : -1]), is_value=True)
-    return Inlined(tuple(body), is_value=False)
+    last = _start(body, max(len(body) - 1, 0))
+    if body and body[last].text == 'return':
+        return tuple(body[:last]), tuple(body[last + 1 : -1])
+    return tuple(body), ()
 
 
 def _match(whole: Sequence[Word], place: int) -> int:

@@ -1,7 +1,7 @@
 """Whether changed declarations are only refactored (TestEvo-Bench, 3.2: "non-refactoring changes").
 
-One that stands at both ends is if it is equal after renaming, or but for code that was extracted from
-it or inlined into it and is the same. One that stands at one end is if a refactoring says where it came
+One that stands at both ends is if it is equal after renaming, with what was extracted from it or
+inlined into it in place of the calls. One that stands at one end is if a refactoring says where it came
 from or went to, and that is the same. That a refactoring is listed proves nothing: 'Rename Method'
 is also said of a method that was edited.
 """
@@ -23,12 +23,11 @@ from miners.refactorings import Refactorings
 from miners.refactorings import Status
 from miners.renaming import CLASSES
 from miners.renaming import ends
-from miners.renaming import names
 from miners.renaming import renamed_only
+from miners.transfers import Transfer
 from miners.transfers import declaration_of
-from miners.transfers import equal_but_for
-from miners.transfers import is_same_code
 from miners.transfers import transfers_of
+from miners.transfers import undone
 
 __all__ = ['Declaration', 'Ends', 'all_only_refactored', 'only_refactored', 'same_tokens']
 
@@ -72,11 +71,7 @@ def _changed(found: _Known, old: Declaration, new: Declaration) -> bool:
     if renamed_only(found, old, new):
         return True
     transfers = [each for each in transfers_of(found) if _is(each.old, old) and _is(each.new, new)]
-    return (
-        bool(transfers)
-        and all(is_same_code(each, found) for each in transfers)
-        and equal_but_for(transfers, names(found, old, new))
-    )
+    return bool(transfers) and undone(transfers, found)
 
 
 # -- at one end --------------------------------------------------------------------------------
@@ -86,14 +81,20 @@ def _appeared(found: _Known, new: Declaration) -> bool:
     if any(renamed_only(found, old, new) for one in found for old in _origins(one, new)):
         return True
     made = [each for each in transfers_of(found) if each.extracted and _is(each.other, new)]
-    return bool(made) and all(is_same_code(each, found) for each in made)
+    return bool(made) and all(_is_undone(each, found) for each in made)
 
 
 def _vanished(found: _Known, old: Declaration) -> bool:
     if any(renamed_only(found, old, new) for one in found for new in _destinations(one, old)):
         return True
     gone = [each for each in transfers_of(found) if not each.extracted and _is(each.other, old)]
-    return bool(gone) and all(is_same_code(each, found) for each in gone)
+    return bool(gone) and all(_is_undone(each, found) for each in gone)
+
+
+def _is_undone(one: Transfer, found: _Known) -> bool:
+    """Whether nothing but transfers happened to the method that one of them is of."""
+    same = [each for each in transfers_of(found) if (each.old, each.new) == (one.old, one.new)]
+    return undone(same, found)
 
 
 def _origins(one: Refactoring, new: Declaration) -> Iterator[Declaration]:

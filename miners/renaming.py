@@ -49,7 +49,9 @@ class Names:
     new_types: Qualified
 
 
-def names(found: Sequence[Refactoring], old: Declaration, new: Declaration) -> Names:
+def names(
+    found: Sequence[Refactoring], old: Sequence[Declaration], new: Sequence[Declaration]
+) -> Names:
     """The names that refactorings list, those of variables only if declared in old and new."""
     listed = [(one.type, *end) for one in found if (end := ends(one)) is not None]
     types = [(left, right) for kind, left, right in listed if kind in CLASSES]
@@ -69,7 +71,7 @@ def renamed_only(found: Sequence[Refactoring], old: Declaration, new: Declaratio
     """Whether new is old but for names, comments and formatting."""
     if skeleton(old.source) != skeleton(new.source):
         return False  # nearly always, and much cheaper than to gather the names
-    known = names(found, old, new)
+    known = names(found, [old], [new])
     return equal_after_renaming(words(old.source), words(new.source), known)
 
 
@@ -129,9 +131,10 @@ def _full(location: Location) -> tuple[str, ...]:
     return tuple(re.split(r'(\.)', location.element.partition('<')[0]))
 
 
-def _is_within(location: Location, declaration: Declaration) -> bool:
-    return (
-        location.file == declaration.file
-        and declaration.start_line <= location.start_line
-        and location.end_line <= declaration.end_line
+def _is_within(location: Location, declarations: Sequence[Declaration]) -> bool:
+    return any(
+        location.file == each.file
+        and each.start_line <= location.start_line
+        and location.end_line <= each.end_line
+        for each in declarations
     )
