@@ -188,9 +188,11 @@ def _entered(text: str) -> Mapping[Name, Entered]:
 
 def group(name: Name, entered: Entered | None) -> str:
     """Why the maps differ on a method, as far as what is known of it tells."""
-    _, method, descriptor = name
+    type_, method, descriptor = name
     if entered is None:
         return 'unexplained: only in ours'
+    if '$MockitoMock$' in type_:
+        return 'class made at run time'
     if method.startswith('lambda$'):
         compilers = False
     else:
