@@ -27,6 +27,7 @@ from benchmarks.published import State
 from benchmarks.published import States
 from benchmarks.published import open_clone
 from benchmarks.published import published
+from benchmarks.stores import segments
 from coevo.git import Repository
 from coevo.identity import method_id
 from coevo.labels import CELL_ORDER
@@ -60,12 +61,6 @@ class Cause(StrEnum):
     NOT_FOUND = 'not_found'
 
 
-def segments_of(store: Store, repo: str, walks: Collection[Walk]) -> Iterator[Segment]:
-    for partition in store.partitions():
-        if partition.repo == repo and partition.walk in walks:
-            yield from store.segments(partition)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Miss:
     method: Published
@@ -79,16 +74,12 @@ class Mined:
     def __init__(
         self, stores: Sequence[Store], repo: str, walks: Collection[Walk], repository: Repository
     ) -> None:
-        """Of a pair that several stores have, the first one's word counts."""
         self._repository = repository
         self._states = States(repository)
         self._pairs: dict[tuple[State, State], list[Segment]] = defaultdict(list)
         self._candidates: dict[str, tuple[Candidate, ...]] = {}
-        for store in stores:
-            known = set(self._pairs)
-            for segment in segments_of(store, repo, walks):
-                if (ends := self._states.pair(segment.pair)) not in known:
-                    self._pairs[ends].append(segment)
+        for segment in segments(stores, walks, repo):
+            self._pairs[self._states.pair(segment.pair)].append(segment)
         self._ends = {end for pair in self._pairs for end in pair}
 
     def segments(self, method: Published) -> Sequence[Segment]:

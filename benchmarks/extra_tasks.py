@@ -1,6 +1,6 @@
 """What a store has beyond the published tasks, of the same repositories and revisions.
 
-    python -m benchmarks.extra_tasks STORE GOLD.jsonl CLONES
+    python -m benchmarks.extra_tasks STORE GOLD.jsonl CLONES [--also STORE ...]
 
 A task is all test methods of one track in one test file of one pair. Tracks are those of the row
 (`track`), so what lost its track for its cause is not counted. A pair is published if both its Java
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,11 +22,12 @@ from pathlib import Path
 from benchmarks.published import State
 from benchmarks.published import States
 from benchmarks.published import open_clone
+from benchmarks.stores import segments
 from coevo.records import Track
 from coevo.records import Walk
-from coevo.store import Partition
 from coevo.store import Store
 from coevo.tables import MethodRow
+from coevo.tables import Segment
 
 Ends = tuple[State, State]
 Task = tuple[str, str, str]  # pair, test file, track
@@ -79,18 +81,17 @@ class List:
 
 
 def counted(
-    store: Store, partition: Partition, published: List, states: States
+    segment: Segment, states: States, published: List
 ) -> Iterator[tuple[Track, MethodRow, str]]:
     """The rows with a track, each with the name of the count that it belongs to."""
-    for segment in store.segments(partition):
-        ends = states(segment.pair.old_rev), states(segment.pair.new_rev)
-        for row in segment.methods:
-            if row.track is None:
-                continue
-            if (ends, row.track, row.test_file, row.test_method) in published.methods:
-                yield row.track, row, 'published'
-            else:
-                yield row.track, row, 'same_pair' if ends in published.pairs else 'other_pair'
+    ends = states.pair(segment.pair)
+    for row in segment.methods:
+        if row.track is None:
+            continue
+        if (ends, row.track, row.test_file, row.test_method) in published.methods:
+            yield row.track, row, 'published'
+        else:
+            yield row.track, row, 'same_pair' if ends in published.pairs else 'other_pair'
 
 
 def main() -> None:
@@ -98,25 +99,27 @@ def main() -> None:
     parser.add_argument('store', type=Path)
     parser.add_argument('gold', type=Path)
     parser.add_argument('clones', type=Path)
+    parser.add_argument('--also', type=Path, action='append', default=[], metavar='STORE')
     arguments = parser.parse_args()
-    store = Store(arguments.store)
+    stores = [Store(path) for path in (arguments.store, *arguments.also)]
     found: dict[tuple[Walk, Track], Counts] = defaultdict(Counts)
-    repos: dict[Walk, set[str]] = defaultdict(set)
-    for partition in store.partitions():
-        states = States(open_clone(arguments.clones, partition.repo))
-        published = List(arguments.gold, partition.repo, states)
-        repos[partition.walk].add(partition.repo)
-        for track, row, name in counted(store, partition, published, states):
-            count: Count = getattr(found[partition.walk, track], name)
+    pairs: Counter[Walk] = Counter()
+    known: dict[str, tuple[States, List]] = {}
+    for segment in segments(stores, tuple(Walk)):
+        repo, walk = segment.pair.repo, segment.pair.walk
+        if repo not in known:
+            states = States(open_clone(arguments.clones, repo))
+            known[repo] = states, List(arguments.gold, repo, states)
+        pairs[walk] += 1
+        for track, row, name in counted(segment, *known[repo]):
+            count: Count = getattr(found[walk, track], name)
             count.add(row)
     print('Tasks / methods / edits.\n')
-    print(
-        '| walk | repositories | track | published | others at published pairs | at other pairs |'
-    )
+    print('| walk | pairs | track | published | others at published pairs | at other pairs |')
     print('| --- | --- | --- | --- | --- | --- |')
     for (walk, track), counts in sorted(found.items()):
         parts = counts.published, counts.same_pair, counts.other_pair
-        print(f'| {walk} | {len(repos[walk])} | {track} | {" | ".join(map(str, parts))} |')
+        print(f'| {walk} | {pairs[walk]} | {track} | {" | ".join(map(str, parts))} |')
 
 
 if __name__ == '__main__':

@@ -14,36 +14,23 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.stores import segments
 from coevo.records import Walk
 from coevo.store import Store
-from coevo.tables import Segment
 
 
 def predictions(stores: Sequence[Store], walks: Collection[Walk]) -> Iterator[dict[str, str]]:
-    """Of a pair that several stores have, the first one's word counts."""
-    known: set[tuple[str, Walk]] = set()
-    for store in stores:
-        pairs: set[tuple[str, Walk]] = set()
-        for segment in _segments(store, walks):
-            pair = segment.pair.pair_id, segment.pair.walk
-            pairs.add(pair)
-            for row in () if pair in known else segment.methods:
-                if row.track_by_module is not None:
-                    yield {
-                        'repo': row.repo,
-                        'track': row.track_by_module,
-                        'old_rev': row.old_rev,
-                        'new_rev': row.new_rev,
-                        'test_file': row.test_file,
-                        'test_method': row.test_method,
-                    }
-        known |= pairs
-
-
-def _segments(store: Store, walks: Collection[Walk]) -> Iterator[Segment]:
-    for partition in store.partitions():
-        if partition.walk in walks:
-            yield from store.segments(partition)
+    for segment in segments(stores, walks):
+        for row in segment.methods:
+            if row.track_by_module is not None:
+                yield {
+                    'repo': row.repo,
+                    'track': row.track_by_module,
+                    'old_rev': row.old_rev,
+                    'new_rev': row.new_rev,
+                    'test_file': row.test_file,
+                    'test_method': row.test_method,
+                }
 
 
 def main() -> None:

@@ -1,0 +1,26 @@
+"""Segments of several stores: of a pair that more than one has, the first one's word counts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from coevo.records import Walk
+from coevo.store import Store
+from coevo.tables import Segment
+
+
+def segments(
+    stores: Sequence[Store], walks: Collection[Walk], repo: str | None = None
+) -> Iterator[Segment]:
+    """Of one repository, or of all."""
+    known: set[tuple[str, Walk]] = set()
+    for store in stores:
+        for partition in store.partitions():
+            if partition.walk in walks and repo in (None, partition.repo):
+                for segment in store.segments(partition):
+                    pair = segment.pair.pair_id, segment.pair.walk
+                    if pair not in known:
+                        known.add(pair)
+                        yield segment
