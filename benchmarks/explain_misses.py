@@ -192,10 +192,10 @@ def _cells(row: MethodRow) -> str:
 
 
 def _asked(stores: Sequence[Store]) -> Iterator[tuple[int, str]]:
-    """Each denominator with each repository that was mined under its walk."""
+    """Each denominator with each repository that was mined under one of its walks."""
     partitions = {partition for store in stores for partition in store.partitions()}
     for number, walks in WALKS.items():
-        for repo in sorted({p.repo for p in partitions if p.walk is walks[0]}):
+        for repo in sorted({p.repo for p in partitions if p.walk in walks}):
             yield number, repo
 
 
