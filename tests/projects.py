@@ -115,6 +115,7 @@ class Mined:
 
 # Without what takes most of the time; tests of that ask for it.
 QUICK = replace(load_profile('default'), measure_cpu_seconds=0.0)
+QUICKLY = ('--measure', '0')  # the same, said on the command line
 
 
 def options(

@@ -24,6 +24,7 @@ from flows.options import ReleaseOptions
 from flows.publication import publish
 from miners.clones import obtain
 from tests.projects import NAME
+from tests.projects import QUICKLY
 from tests.projects import junit
 from tests.projects import mined
 from tests.projects import pom
@@ -83,7 +84,20 @@ def start(repository: Path, store: Path, work: Path, *more: str) -> subprocess.P
     # Whoever runs the tests in the background has told all that it starts to ignore Ctrl-C.
     heed = ('env', '--default-signal=INT')
     return subprocess.Popen(
-        [*heed, COEVO, 'mine', repository, '--name', NAME, '--store', store, '--jobs', '1', *more],
+        [
+            *heed,
+            COEVO,
+            'mine',
+            repository,
+            '--name',
+            NAME,
+            '--store',
+            store,
+            '--jobs',
+            '1',
+            *QUICKLY,
+            *more,
+        ],
         env={**os.environ, 'COEVO_WORK': str(work)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -174,7 +188,7 @@ def test_a_second_run_executes_nothing(
 ) -> None:
     before = time.process_time()
     store = undisturbed.with_name('store')
-    assert main(['mine', str(repository), '--name', NAME, '--store', str(store)]) == 0
+    assert main(['mine', str(repository), '--name', NAME, '--store', str(store), *QUICKLY]) == 0
     assert f'{PAIRS} pairs, 0 mined now, {PAIRS} known before' in capsys.readouterr().out.replace(
         '\n', ' '
     )

@@ -87,6 +87,7 @@ def test_what_a_nearer_state_shows_is_a_drop(window: Mined) -> None:
     ends = hours(window)
     found = [(ends[drop.pair_id or ''], drop.reason) for drop in window.drops]
     assert sorted(found) == [
+        ((1, 2), Reason.NO_PASSING_SIBLING),
         ((1, 3), Reason.NEARER_STATE),
         ((1, 3), Reason.NEARER_STATE),
         ((2, 3), Reason.NO_SOURCE_CHANGE),
