@@ -11,7 +11,7 @@ from coevo.records import Walk
 
 
 def test_the_profiles() -> None:
-    assert list(profiles()) == ['default', 'testevo']
+    assert list(profiles()) == ['default', 'quick', 'testevo']
     assert load_profile('default').walk is Walk.PARENTS
     assert load_profile('default').commits == 300
     testevo = load_profile('testevo')
@@ -19,7 +19,7 @@ def test_the_profiles() -> None:
 
 
 def test_an_unknown_profile_names_the_known_ones() -> None:
-    with pytest.raises(Fatal, match=r"no profile 'x': use one of default, testevo"):
+    with pytest.raises(Fatal, match=r"no profile 'x': use one of default, quick, testevo"):
         load_profile('x')
 
 

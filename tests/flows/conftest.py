@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.flows.mining_runs import PAIRS
+from tests.flows.mining_runs import released
+from tests.projects import junit
+from tests.projects import mined
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+
+
+@pytest.fixture(scope='module')
+def work() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix='coevo-test-', dir='/var/tmp') as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@pytest.fixture(scope='module')
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    steps = []
+    for number in range(PAIRS + 1):
+        value = f'    public static int last() {{ return {number}; }}\n'
+        test = junit('TillTest', f'rings: assertEquals({number}, Till.last());')
+        steps.append({'pom.xml': pom(), **source('Till', value), **test})
+    return write(tmp_path_factory.mktemp('shop') / 'repository', steps)
+
+
+@pytest.fixture(scope='module')
+def undisturbed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The snapshot of a run that nothing happened to."""
+    folder = tmp_path_factory.mktemp('undisturbed')
+    found = mined(repository, folder / 'store')
+    assert found.report.executed == PAIRS
+    return released(folder / 'store')

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.flows.mining_runs import PAIRS
+from tests.flows.mining_runs import different
+from tests.flows.mining_runs import disturb
+from tests.flows.mining_runs import gone
+from tests.flows.mining_runs import released
+from tests.flows.mining_runs import start
+from tests.flows.mining_runs import wait_until
+from tests.projects import NAME
+from tests.projects import mined
+
+
+@pytest.mark.jvm
+@pytest.mark.parametrize('moment', range(5))
+def test_a_kill_and_another_run_give_the_same_bytes(
+    repository: Path, undisturbed: Path, work: Path, tmp_path: Path, moment: int
+) -> None:
+    store = tmp_path / 'store'
+    with start(repository, store, work) as process:
+        disturb(process, moment, store, work, signal.SIGKILL)
+    gone(work)
+    with start(repository, store, work) as again:
+        again.communicate(timeout=200)
+    assert again.returncode == 0
+    assert different(released(store), undisturbed) == []
+    assert not list(work.iterdir())  # also what the killed run left there
+
+
+@pytest.mark.jvm
+@pytest.mark.parametrize(
+    ('moment', 'what'),
+    [*((moment, signal.SIGINT) for moment in range(3)), (1, signal.SIGTERM)],
+)
+def test_ctrl_c_leaves_a_store_that_goes_on(
+    repository: Path, undisturbed: Path, work: Path, tmp_path: Path, moment: int, what: int
+) -> None:
+    store = tmp_path / 'store'
+    with start(repository, store, work) as process:
+        if moment == 0:
+            wait_until(lambda: store.exists(), process)
+        disturb(process, moment, store, work, what)
+        assert process.stderr is not None
+        complaint = process.stderr.read()
+    assert process.returncode == 128 + what
+    assert complaint == 'coevo: interrupted; what was finished is kept\n'
+    gone(work)
+    assert not list(work.iterdir())
+    assert mined(repository, store).report.executed >= PAIRS - 1 - moment
+    assert different(released(store), undisturbed) == []
+
+
+@pytest.mark.jvm
+def test_two_runs_at_once(repository: Path, undisturbed: Path, work: Path, tmp_path: Path) -> None:
+    """Whichever comes first to the partition mines it; the other says so and touches nothing."""
+    store = tmp_path / 'store'
+    with start(repository, store, work) as one, start(repository, store, work) as other:
+        complaints = [process.communicate(timeout=200)[1] for process in (one, other)]
+    assert sorted((one.returncode, other.returncode)) == [0, 2]
+    quiet, told = sorted(complaints)
+    assert not quiet
+    assert told == (
+        f'coevo: {NAME} (parents) is being mined into {store} by another process: '
+        'wait until it ends, or use another --store\n'
+    )
+    assert different(released(store), undisturbed) == []
