@@ -21,7 +21,7 @@ from tests.projects import write
 from tests.repos import git
 from tests.repos import init
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 PRICE = '    public static int price() {{ return {}; }}\n'
 

@@ -215,5 +215,5 @@ def test_the_worker_ends_with_its_parent_though_java_is_at_work(number: signal.S
         while sum(worker.cpu_times()[:2]) < idle + 0.5:
             time.sleep(0.02)
         parent.send_signal(number)
-        parent.wait(timeout=20)
-        worker.wait(timeout=20)
+        parent.wait(timeout=120)
+        worker.wait(timeout=120)

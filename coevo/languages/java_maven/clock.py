@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from datetime import UTC
 from datetime import datetime
+from math import ceil
 
 from coevo.libfaketime import libraries
 from coevo.sandbox import Job
@@ -80,5 +81,6 @@ class Clock:
 
 
 def _at(start: datetime, settings: Mapping[str, str]) -> Mapping[str, str]:
-    seconds = round((start - datetime.now(UTC)).total_seconds())
+    # never before the date: less than a second after it
+    seconds = ceil((start - datetime.now(UTC)).total_seconds())
     return {**settings, 'FAKETIME': f'{seconds:+d}'}

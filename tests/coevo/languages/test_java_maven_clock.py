@@ -137,6 +137,7 @@ def test_without_it_the_clock_is_the_machines(place: tuple[JavaWorkshop, str]) -
     assert failing == ['dates', 'asksItsChild']
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('jdk', find_jdks(), ids=lambda jdk: jdk.version)
 def test_it_is_set_for_every_jdk(tmp_path: Path, jdk: Jdk) -> None:
     with opened(tmp_path, 'bubblewrap', jdk) as place:
