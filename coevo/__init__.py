@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     import duckdb
 
 
-def open(path: Path | str) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection with the tables of a snapshot as views (`coevo.snapshot.open`)."""
+def open(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnection:
+    """A DuckDB connection with the tables of snapshots as views (`coevo.snapshot.open`)."""
     from coevo import snapshot  # only who opens one pays for the import
 
-    return snapshot.open(path)
+    return snapshot.open(path, *more)

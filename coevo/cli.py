@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from typing import NoReturn
 
 from coevo.errors import Damaged
@@ -23,6 +24,9 @@ PIPELINE_VERBS = {
     'mine': 'mine one repository into the store',
     'release': 'write a snapshot of all that the store holds',
 }
+
+if TYPE_CHECKING:
+    from coevo.cutoffs import Cutoff
 
 Verb = Callable[[argparse.Namespace], int]
 
@@ -46,9 +50,17 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     verbs = top.add_subparsers(dest='verb', metavar='VERB', required=True)
     _add_pipeline(verbs, argv)
     query = verbs.add_parser('query', help='ask a snapshot with SQL, filtered by date and track')
-    query.add_argument('snapshot', type=Path)
+    query.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
     query.add_argument('sql', nargs='?', help='default: counts by track and label')
-    query.add_argument('--after', metavar='DATE', help='only what was public later than DATE')
+    query.add_argument(
+        '--and',
+        dest='others',
+        action='append',
+        default=[],
+        metavar='SNAPSHOT',
+        help='another month to ask at once; tables then have a column `snapshot`',
+    )
+    _add_cutoff(query)
     query.add_argument('--track', choices=('generation', 'update', 'repair'))
     query.add_argument('--format', choices=('table', 'csv', 'json', 'parquet'), default='table')
     query.add_argument('--out', type=Path, metavar='FILE')
@@ -71,7 +83,7 @@ def _add_identification(verbs: argparse._SubParsersAction[Parser]) -> None:
         'identification', help='count and export the label sets of test-update identification'
     )
     study.add_argument('snapshot', type=Path)
-    study.add_argument('--after', metavar='DATE', help='only what was public later than DATE')
+    _add_cutoff(study)
     study.add_argument('--walk', choices=('parents', 'first-parent', 'states', 'window'))
     study.add_argument('--export', type=Path, metavar='DIR', help='write both label sets there')
     study.add_argument('--format', choices=('parquet', 'csv'), default='parquet')
@@ -83,6 +95,32 @@ def _add_identification(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     study.add_argument('--seed', type=int, default=0, metavar='N')
     study.set_defaults(run=_identification)
+
+
+def _add_cutoff(verb: Parser) -> None:
+    which = verb.add_mutually_exclusive_group()
+    which.add_argument('--after', metavar='DATE', help='only what was public later than DATE')
+    which.add_argument('--model', metavar='NAME', help="only what is later than a model's cutoff")
+    verb.add_argument('--models', type=Path, metavar='FILE', help='more cutoffs of models (TOML)')
+    verb.add_argument(
+        '--margin', type=int, default=0, metavar='DAYS', help='so many days later still (0)'
+    )
+
+
+def _cutoff(arguments: argparse.Namespace) -> Cutoff | None:
+    """What was asked for; Fatal for a margin or a file without a cutoff, which would do nothing."""
+    from coevo.cutoffs import Cutoff
+    from coevo.models import find_model
+
+    if arguments.model is not None:
+        model = find_model(arguments.model, arguments.models)
+        because = f'{arguments.model}, says {model.source}'
+        return Cutoff(date=model.cutoff, margin_days=arguments.margin, because=because)
+    if arguments.after is not None:
+        return Cutoff(date=arguments.after, margin_days=arguments.margin)
+    if arguments.margin or arguments.models:
+        raise Fatal('--margin and --models need a cutoff beside them: --after DATE or --model NAME')
+    return None
 
 
 def _add_pipeline(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]) -> None:
@@ -110,12 +148,12 @@ def _query(arguments: argparse.Namespace) -> int:
 
     question = Question(
         sql=arguments.sql,
-        after=arguments.after,
+        cutoff=_cutoff(arguments),
         track=arguments.track,
         format=arguments.format,
         out=arguments.out,
     )
-    query(arguments.snapshot, question)
+    query((arguments.snapshot, *arguments.others), question)
     return 0
 
 
@@ -126,7 +164,7 @@ def _identification(arguments: argparse.Namespace) -> int:
     from coevo.records import Walk
 
     study = Study(
-        after=arguments.after,
+        cutoff=_cutoff(arguments),
         walk=Walk(arguments.walk or Walk.PARENTS),
         export=arguments.export,
         format=arguments.format,

@@ -2,11 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC
 from datetime import datetime
 from datetime import timedelta
 
 from coevo.errors import Fatal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cutoff:
+    """Until when a model may have seen what was public, and how much later something must be.
+
+    date         YYYY-MM-DD or YYYY-MM
+    margin_days  whole days beside it
+    because      what the date rests on, to be told; empty if the user named the date
+    """
+
+    date: str
+    margin_days: int = 0
+    because: str = ''
+
+    @property
+    def first_clean(self) -> datetime:
+        """The earliest clean time. Fatal if the cutoff is none, or beyond all dates."""
+        if self.margin_days < 0:
+            raise Fatal(
+                f'a margin of {self.margin_days} days would let leaks through: give 0 or more'
+            )
+        try:
+            return first_clean_moment(self.date) + timedelta(days=self.margin_days)
+        except OverflowError:
+            raise Fatal(f'a margin of {self.margin_days} days is beyond all dates') from None
+
+    def __str__(self) -> str:
+        margin = f' + {self.margin_days} days' * bool(self.margin_days)
+        return f'{self.date}{margin}' + f' ({self.because})' * bool(self.because)
 
 
 def first_clean_moment(cutoff: str) -> datetime:
@@ -22,12 +53,19 @@ def first_clean_moment(cutoff: str) -> datetime:
         )
 
 
-# The same in SQL. A date that is null is never clean, nor is anything under a null cutoff.
-MACRO = """
+# The same in SQL, for a date and for the methods of a snapshot. A date that is null is never clean,
+# nor is anything under a null cutoff.
+MACROS = (
+    """
 CREATE MACRO clean(contamination_date, cutoff) AS coalesce(
     contamination_date >= (CASE
         WHEN length(cutoff::VARCHAR) = 7 THEN (cutoff::VARCHAR || '-01')::DATE + INTERVAL 1 MONTH
         ELSE cutoff::VARCHAR::DATE + INTERVAL 1 DAY
     END) AT TIME ZONE 'UTC',
     false)
-"""
+""",
+    """
+CREATE MACRO clean(cutoff) AS TABLE
+    SELECT * FROM methods WHERE clean(contamination_date, cutoff)
+""",
+)

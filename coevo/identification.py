@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from coevo import durable
 from coevo import presentation
 from coevo import snapshot
+from coevo.cutoffs import Cutoff
 from coevo.errors import Fatal
 from coevo.query import conditions
 from coevo.query import left_out
@@ -42,14 +43,14 @@ ORDER BY list_position(['static', 'dynamic', 'left_out'], labelling), class = 'n
 class Study:
     """What is asked for.
 
-    after   a cutoff, as `coevo query` takes it
+    cutoff  only what was public later
     export  a new folder for both label sets
     format  of what is exported: parquet or csv
     split   percent of repositories for training, validation and test
     seed    chooses which repositories; the same seed never moves one
     """
 
-    after: str | None = None
+    cutoff: Cutoff | None = None
     walk: Walk = Walk.PARENTS
     export: Path | None = None
     format: str = 'parquet'
@@ -61,7 +62,7 @@ def identify(path: Path, study: Study) -> None:
     """Print how many methods, tasks and repositories each class has; write the label sets."""
     if study.export is not None and study.export.exists():
         raise Fatal(f'{study.export} is there already: name a new folder')
-    for line in left_out(path, study.after) if study.after else ():
+    for line in left_out((path,), study.cutoff) if study.cutoff else ():
         print(line, file=sys.stderr)
     connection = labelled(path, study)
     sys.stdout.write(presentation.render(connection.sql(COUNTS), 'table').decode())
@@ -71,7 +72,7 @@ def identify(path: Path, study: Study) -> None:
 
 def labelled(path: Path, study: Study) -> duckdb.DuckDBPyConnection:
     """A connection to a snapshot with the table `identification`, the query's answer with `split`."""
-    connection = snapshot.connect(path, dict(conditions(study.after)))
+    connection = snapshot.connect(path, dict(conditions(study.cutoff)))
     query = files('coevo').joinpath('queries', 'identification.sql').read_text(encoding='utf-8')
     connection.execute(f'CREATE TEMP TABLE answer AS {query}', {'walk': str(study.walk)})
     connection.execute('CREATE TEMP TABLE splits (family VARCHAR, split VARCHAR)')

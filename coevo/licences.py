@@ -30,6 +30,7 @@ class Sentences:
 class _Table:
     version: str
     osi: frozenset[str]
+    permissive: tuple[str, ...]
     names: dict[str, str]
     sentences: tuple[Sentences, ...]
 
@@ -49,6 +50,11 @@ def approved(expression: str, accepted: Collection[str] = ()) -> bool:
         all(part.strip() in known for part in choice.split(' AND '))
         for choice in expression.split(' OR ')
     )
+
+
+def permissive() -> tuple[str, ...]:
+    """The SPDX ids of licences that ask for no more than to be named."""
+    return _table().permissive
 
 
 def named(name: str) -> str | None:
@@ -91,6 +97,7 @@ def _table() -> _Table:
     return _Table(
         version=read['osi']['version'],
         osi=frozenset(read['osi']['ids']),
+        permissive=tuple(read['permissive']['ids']),
         names=read['names'],
         sentences=tuple(
             Sentences(id=one['id'], all=tuple(one['all']), none=tuple(one.get('none', ())))

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coevo import cutoffs
 from coevo import durable
 from coevo import presentation
 from coevo import snapshot
+from coevo.cutoffs import Cutoff
 from coevo.errors import Fatal
+from coevo.locations import Folder
+from coevo.locations import locate
 from coevo.schema import TABLES
 
 if TYPE_CHECKING:
@@ -40,28 +43,28 @@ class Question:
     """What is asked of a snapshot.
 
     sql     one SELECT; None is a summary by label and track
-    after   a cutoff: only what was public later, in every table
+    cutoff  only what was public later, in every table
     track   generation, update or repair: only what belongs to it, in every table
     format  table, csv, json (one array) or parquet
     out     a file to write; None is standard output
     """
 
     sql: str | None = None
-    after: str | None = None
+    cutoff: Cutoff | None = None
     track: str | None = None
     format: str = 'table'
     out: Path | None = None
 
 
-def query(path: Path, question: Question) -> None:
+def query(places: Sequence[Path | str], question: Question) -> None:
     """Print or write the answer; what a cutoff left out is said on standard error."""
     if question.format == 'parquet' and question.out is None:
         raise Fatal('Parquet is not for a terminal: say where to write it with --out FILE')
-    limits = dict(conditions(question.after, question.track))
-    for line in left_out(path, question.after) if question.after else ():
+    limits = dict(conditions(question.cutoff, question.track))
+    for line in left_out(places, question.cutoff) if question.cutoff else ():
         print(line, file=sys.stderr)
-    connection = snapshot.connect(path, limits)
-    lock(connection, path)
+    connection = snapshot.connect(places, limits)
+    lock(connection, places)
     sql = SUMMARY if question.sql is None else question.sql
     answer = ask(connection, sql, question.format)
     if question.out is None:
@@ -83,42 +86,47 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> bytes:
         raise Fatal(str(error).splitlines()[0]) from None
 
 
-def lock(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Let SQL of others reach the snapshot's own tables and no other file or host."""
-    files = [str(file.absolute()) for name in TABLES for file in snapshot.data_files(path, name)]
+def lock(connection: duckdb.DuckDBPyConnection, places: Sequence[Path | str]) -> None:
+    """Let SQL of others reach the tables of these snapshots and no other file or host."""
+    folders = [place.path for place in map(locate, places) if isinstance(place, Folder)]
+    files = [
+        str(file.absolute())
+        for folder in folders
+        for name in TABLES
+        for file in snapshot.data_files(folder, name)
+    ]
     allowed = ', '.join(snapshot.quoted(file) for file in files)
     connection.execute(f'SET allowed_paths = [{allowed}]')
     connection.execute('SET enable_external_access = false')
     connection.execute('SET lock_configuration = true')
 
 
-def left_out(path: Path, after: str) -> Iterator[str]:
+def left_out(places: Sequence[Path | str], cutoff: Cutoff) -> Iterator[str]:
     """For each table that has dates: how many rows a cutoff keeps, and why not the others."""
-    import duckdb
-
-    snapshot.manifest(path)
+    connection = snapshot.connect(places, {})
     for table, columns in DATES.items():
-        files = snapshot.source(snapshot.data_files(path, table))
         dated = ' AND '.join(f'{column} IS NOT NULL' for column in columns)
         sql = (
             f'SELECT count(*), count(*) FILTER ({dated}), '
-            f'count(*) FILTER ({_later(columns, after)}) FROM {files}'
+            f'count(*) FILTER ({_later(columns, cutoff)}) FROM {table}'
         )
-        found = duckdb.connect().execute(sql).fetchone()
+        found = connection.execute(sql).fetchone()
         assert found is not None
         rows, with_date, kept = found
         yield (
-            f'after {after}: {kept} of {rows} {table}; left out: {with_date - kept} not later, '
+            f'after {cutoff}: {kept} of {rows} {table}; left out: {with_date - kept} not later, '
             f'{rows - with_date} without a date'
         )
 
 
-def conditions(after: str | None, track: str | None = None) -> Iterator[tuple[str, str]]:
+def conditions(cutoff: Cutoff | None, track: str | None = None) -> Iterator[tuple[str, str]]:
     """What limits each view, in an order in which a condition names earlier views only."""
-    if after is None and track is None:
+    if cutoff is None and track is None:
         return
     of_track = f'track = {snapshot.quoted(track)}' if track else 'true'
-    later = {table: _later(columns, after) if after else 'true' for table, columns in DATES.items()}
+    later = {
+        table: _later(columns, cutoff) if cutoff else 'true' for table, columns in DATES.items()
+    }
     yield 'methods', f'{later["methods"]} AND {of_track}'
     yield 'tasks', f'{later["tasks"]} AND {of_track}'
     with_track = _in('methods', 'pair_id', 'walk') if track else 'true'
@@ -131,8 +139,8 @@ def conditions(after: str | None, track: str | None = None) -> Iterator[tuple[st
     yield 'withdrawn', 'false'  # a row that is gone has no date and no track
 
 
-def _later(columns: tuple[str, ...], after: str) -> str:
-    moment = cutoffs.first_clean_moment(after).isoformat()
+def _later(columns: tuple[str, ...], cutoff: Cutoff) -> str:
+    moment = cutoff.first_clean.isoformat()
     return ' AND '.join(
         f"coalesce({column} >= TIMESTAMPTZ '{moment}', false)" for column in columns
     )

@@ -5,17 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
 from typing import cast
 
 from coevo import cutoffs
+from coevo import licences
 from coevo.errors import Damaged
 from coevo.errors import Fatal
 from coevo.labels import TABLE
 from coevo.labels import Demand
 from coevo.labels import Row
+from coevo.locations import MANIFEST
+from coevo.locations import Location
+from coevo.locations import data_files
+from coevo.locations import locate
+from coevo.locations import quoted
+from coevo.locations import source
 from coevo.records import Cell
 from coevo.schema import SCHEMA_VERSION
 from coevo.schema import TABLES
@@ -23,56 +31,81 @@ from coevo.schema import TABLES
 if TYPE_CHECKING:
     import duckdb
 
-MANIFEST = 'manifest.json'
+__all__ = ['MANIFEST', 'connect', 'data_files', 'manifest', 'open', 'quoted', 'source', 'standard']
+
 # A cell that decides is run in at least so many fresh processes; a time limit that is hit twice
 # says all it can; a compiler is asked once.
 LEAST_RUNS, LEAST_TIMEOUTS = 3, 2
 
 
-def open(path: Path | str) -> duckdb.DuckDBPyConnection:
+def open(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnection:
     """A connection with a view for each table; Fatal if `path` is no snapshot.
 
+    `path` is a folder, a .zip, or a URL of https:// or s3://. Of several snapshots every table has
+    the rows of all, with the column `snapshot`, its month, first.
+
     The view `standard` holds what most people want: methods of the walk `parents` of which every
-    deciding cell has complete evidence. `clean(contamination_date, '2024-06')` is true for what
-    was not public until later than that month (or day).
+    deciding cell has complete evidence; `permissive` those of them under a permissive licence.
+    `clean(contamination_date, '2024-06')` is true for what was not public until later than that
+    month (or day), and `FROM clean('2024-06')` gives these methods.
     """
-    return connect(Path(path), {})
+    return connect((path, *more), {})
 
 
-def connect(path: Path, conditions: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
+def connect(
+    places: Path | str | Sequence[Path | str], conditions: Mapping[str, str]
+) -> duckdb.DuckDBPyConnection:
     """The same, each view with the condition of its name, which may name views before it."""
     import duckdb
 
-    files = {name: data_files(path, name) for name in TABLES}
-    manifest(path)
+    places = (places,) if isinstance(places, (str, Path)) else places
+    found = [(locate(place), manifest(place)) for place in places]
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")
     ordered = [*conditions, *(name for name in TABLES if name not in conditions)]
     for name in ordered:
-        if files[name]:
+        rows = _rows(connection, name, found)
+        if rows:
             where = conditions.get(name, 'true')
-            connection.execute(
-                f'CREATE VIEW {name} AS SELECT * FROM {source(files[name])} WHERE {where}'
-            )
-    connection.execute(cutoffs.MACRO)
+            connection.execute(f'CREATE VIEW {name} AS SELECT * FROM {rows} WHERE {where}')
+    for macro in cutoffs.MACROS:
+        connection.execute(macro)
     connection.execute(f'CREATE VIEW standard AS SELECT * FROM methods WHERE {standard()}')
+    connection.execute(f'CREATE VIEW permissive AS SELECT * FROM standard WHERE {_permissive()}')
     return connection
 
 
-def manifest(path: Path) -> dict[str, Any]:
+def _rows(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    found: Sequence[tuple[Location, dict[str, Any]]],
+) -> str | None:
+    """What stands behind FROM for a table of all snapshots."""
+    relations = [
+        (location.relation(connection, table), content['month']) for location, content in found
+    ]
+    there = [(relation, month) for relation, month in relations if relation]
+    if len(found) == 1 or not there:
+        return there[0][0] if there else None
+    parts = (f'SELECT {quoted(month)} AS snapshot, * FROM {relation}' for relation, month in there)
+    return f'({" UNION ALL BY NAME ".join(parts)})'
+
+
+def manifest(path: Path | str) -> dict[str, Any]:
     """A snapshot's manifest; Damaged if there is none, Fatal if this version is too old for it."""
-    if not path.is_dir():
-        raise Fatal(f'{path} is no snapshot: there is no such folder')
+    location = locate(path)
     try:
-        found = json.loads((path / MANIFEST).read_bytes())
+        found = json.loads(location.manifest())
     except FileNotFoundError:
-        raise Damaged(f'{path} is no snapshot: it has no {MANIFEST}') from None
+        raise Damaged(f'{location.shown} is no snapshot: it has no {MANIFEST}') from None
     except (ValueError, IsADirectoryError):
         found = None
     if not _is_manifest(found):
-        raise Damaged(f'{path / MANIFEST} is damaged: get the snapshot again')
+        raise Damaged(f'{location.shown}/{MANIFEST} is damaged: get the snapshot again')
     if found['schema_version'] > SCHEMA_VERSION:
-        raise Fatal(f'{path} is of a newer schema ({found["schema_version"]}): update coevo')
+        raise Fatal(
+            f'{location.shown} is of a newer schema ({found["schema_version"]}): update coevo'
+        )
     return cast('dict[str, Any]', found)
 
 
@@ -87,6 +120,7 @@ def _is_manifest(found: object) -> bool:
         isinstance(files, dict)
         and _have(files.values(), {'size', 'sha256'})
         and isinstance(rows, dict)
+        and isinstance(found.get('month'), str)
         and isinstance(walks, list)
         and _have(walks, {'repo', 'language', 'walk', 'pairs_unmined'})
     )
@@ -96,31 +130,18 @@ def _have(parts: Iterable[object], keys: set[str]) -> bool:
     return all(isinstance(part, dict) and keys.issubset(part) for part in parts)
 
 
-def data_files(path: Path, table: str) -> tuple[Path, ...]:
-    """The Parquet files of a table, sorted; Damaged if there are none."""
-    found = tuple(sorted((path / 'data' / table).glob('*.parquet')))
-    if not found and table != 'timings':  # which are no part of what a snapshot promises
-        manifest(path)
-        raise Damaged(f'{path} is not whole: data/{table} has no Parquet file; get it again')
-    return found
-
-
-def source(files: tuple[Path, ...]) -> str:
-    """Parquet files as what stands behind FROM."""
-    names = ', '.join(quoted(str(file.absolute())) for file in files)
-    return f'read_parquet([{names}])'
-
-
-def quoted(text: str) -> str:
-    """A text as SQL writes it."""
-    doubled = text.replace("'", "''")
-    return f"'{doubled}'"
-
-
 def standard() -> str:
     """The condition of the view `standard`, from the label table."""
     rows = ' OR '.join(f'({_evidence(row)})' for row in TABLE)
     return f"walk = 'parents' AND sandbox <> 'none' AND ({rows})"
+
+
+def _permissive() -> str:
+    """Of `A OR B` one licence has to be permissive, of `A AND B` both."""
+    ids = ', '.join(quoted(name) for name in licences.permissive())
+    choice = f"list_bool_and([part IN ({ids}) FOR part IN string_split(choice, ' AND ')])"
+    fine = f"list_bool_or([{choice} FOR choice IN string_split(license, ' OR ')])"
+    return f'(pair_id, walk) IN (SELECT (pair_id, walk) FROM pairs WHERE {fine})'
 
 
 def _evidence(row: Row) -> str:

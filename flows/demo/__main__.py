@@ -81,7 +81,7 @@ def run(console: Console) -> int:
     wrong = compare(console, commits, report)
     console.print(publish(ReleaseOptions(store=STORE, snapshot=SNAPSHOT)).sentence)
     console.print(f'\n{QUESTION}\n')
-    query(SNAPSHOT, Question(sql=QUESTION))
+    query((SNAPSHOT,), Question(sql=QUESTION))
     if wrong or report.failures:
         console.print('\nNot as expected (-), but found (+):', *wrong, sep='\n')
         return 1

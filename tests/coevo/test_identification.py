@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.cli import main
+from coevo.cutoffs import Cutoff
 from coevo.errors import Fatal
 from coevo.identification import Study
 from coevo.identification import identify
@@ -173,9 +174,9 @@ def test_both_labellings_are_of_the_same_methods_and_nothing_is_lost(snapshot: P
 def test_a_cutoff_leaves_out_what_was_public(
     snapshot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = counts(snapshot, capsys, Study(after='2024-01-02'))
+    found = counts(snapshot, capsys, Study(cutoff=Cutoff(date='2024-01-02')))
     assert found['dynamic', 'positive'] == (1, 1, 1)
-    assert counts(snapshot, capsys, Study(after='2024-02')) == {}
+    assert counts(snapshot, capsys, Study(cutoff=Cutoff(date='2024-02'))) == {}
 
 
 def test_what_is_exported(snapshot: Path, tmp_path: Path) -> None:
@@ -228,7 +229,7 @@ def test_a_split_is_by_repository_and_seed_alone() -> None:
     assert found != [split_of(name, Study(seed=1)) for name in names]
     wider = [split_of(name, Study(split=(90, 5, 5))) for name in names]
     assert {b for a, b in zip(found, wider, strict=True) if a == 'train'} == {'train'}
-    assert split_of('owner/7', Study()) == split_of('owner/7', Study(after='2024-01'))
+    assert split_of('owner/7', Study()) == split_of('owner/7', Study(cutoff=Cutoff(date='2024-01')))
 
 
 @pytest.mark.parametrize('text', ['80/20', '80/10/11', 'a/b/c', '', '100/-5/5', '33.3/33.3/33.4'])

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import coevo
+from coevo.cutoffs import Cutoff
 from coevo.errors import Fatal
 from coevo.query import Question
 from coevo.query import query
@@ -38,8 +39,9 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def asked(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
-    def ask(sql: str, **options: str) -> list[dict[str, object]]:
-        query(snapshot, Question(sql=sql, format='json', **options))  # type: ignore[arg-type]
+    def ask(sql: str, after: str | None = None, **options: str) -> list[dict[str, object]]:
+        cutoff = Cutoff(date=after) if after else None
+        query((snapshot,), Question(sql=sql, format='json', cutoff=cutoff, **options))
         found: list[dict[str, object]] = json.loads(capsys.readouterr().out)
         return found
 
@@ -49,7 +51,7 @@ def asked(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
 def test_every_table_is_a_view(snapshot: Path) -> None:
     connection = coevo.open(snapshot)
     names = {name for (name,) in connection.execute('SHOW TABLES').fetchall()}
-    assert names == {*TABLES, 'standard'}
+    assert names == {*TABLES, 'standard', 'permissive'}
     assert connection.execute('SELECT count(*) FROM methods').fetchone() == (9,)
 
 
@@ -135,7 +137,7 @@ def test_every_table_obeys_the_track(asked: Asked, table: str) -> None:
 def test_what_a_cutoff_leaves_out_is_said(
     snapshot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    query(snapshot, Question(after='2024-01-03'))
+    query((snapshot,), Question(cutoff=Cutoff(date='2024-01-03')))
     said = capsys.readouterr().err
     assert 'after 2024-01-03: 2 of 6 tasks; left out: 2 not later, 2 without a date' in said
 
@@ -143,11 +145,11 @@ def test_what_a_cutoff_leaves_out_is_said(
 @pytest.mark.parametrize('cutoff', ['June', '2024', '2024-13', '2024-02-30', '20240101', '9999-12'])
 def test_what_is_no_cutoff_is_refused(snapshot: Path, cutoff: str) -> None:
     with pytest.raises(Fatal, match='2024-06-30'):
-        query(snapshot, Question(after=cutoff))
+        query((snapshot,), Question(cutoff=Cutoff(date=cutoff)))
 
 
 def test_without_sql_there_is_a_summary(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    query(snapshot, Question())
+    query((snapshot,), Question())
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].split() == [
         *('parents', 'generation', 'generation', '3', '3'),
@@ -161,7 +163,7 @@ def test_all_formats_say_the_same(snapshot: Path, tmp_path: Path) -> None:
     found = {}
     for name in ('csv', 'json', 'parquet', 'table'):
         out = tmp_path / name
-        query(snapshot, Question(sql=f'{sql} ORDER BY ALL', format=name, out=out))
+        query((snapshot,), Question(sql=f'{sql} ORDER BY ALL', format=name, out=out))
         found[name] = out.read_bytes()
     rows = json.loads(found['json'])
     assert len(rows) == 6
@@ -178,7 +180,7 @@ def test_all_formats_say_the_same(snapshot: Path, tmp_path: Path) -> None:
 def test_a_table_cannot_steer_the_terminal(
     snapshot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    query(snapshot, Question(sql="SELECT 'a' || chr(27) || '[2J' AS x"))
+    query((snapshot,), Question(sql="SELECT 'a' || chr(27) || '[2J' AS x"))
     assert r'a\x1b[2J' in capsys.readouterr().out
 
 
@@ -205,7 +207,7 @@ def test_other_ways_to_read(asked: Asked, sql: str) -> None:
 def test_a_snapshot_is_only_read(snapshot: Path, tmp_path: Path, sql: str) -> None:
     before = (snapshot / 'data/tasks/part-0.parquet').read_bytes()
     with pytest.raises(Fatal, match='only read'):
-        query(snapshot, Question(sql=sql.format(file=tmp_path / 'x', snapshot=snapshot)))
+        query((snapshot,), Question(sql=sql.format(file=tmp_path / 'x', snapshot=snapshot)))
     assert list(tmp_path.iterdir()) == []
     assert (snapshot / 'data/tasks/part-0.parquet').read_bytes() == before
 
@@ -217,25 +219,25 @@ def test_sql_reaches_no_other_file(snapshot: Path, tmp_path: Path, sql: str) -> 
     secret = tmp_path / 'secret.csv'
     secret.write_text('a\n1\n')
     with pytest.raises(Fatal, match='disabled'):
-        query(snapshot, Question(sql=sql.format(file=secret)))
+        query((snapshot,), Question(sql=sql.format(file=secret)))
 
 
 def test_bad_sql_is_told_in_one_line(snapshot: Path) -> None:
     for sql in ('SELEC 1', 'SELECT nothing FROM tasks', "SELECT 'x'::INT"):
         with pytest.raises(Fatal, match=r'^[A-Z]\w+ Error: [^\n]+$'):
-            query(snapshot, Question(sql=sql))
+            query((snapshot,), Question(sql=sql))
 
 
 def test_an_answer_is_written_whole_or_not_at_all(snapshot: Path, tmp_path: Path) -> None:
     out = tmp_path / 'answer.csv'
     out.write_text('old')
     with pytest.raises(Fatal):
-        query(snapshot, Question(sql="SELECT error('x')", out=out))
+        query((snapshot,), Question(sql="SELECT error('x')", out=out))
     assert out.read_text() == 'old'
     with pytest.raises(Fatal, match='folder does not exist'):
-        query(snapshot, Question(out=tmp_path / 'no' / 'x'))
+        query((snapshot,), Question(out=tmp_path / 'no' / 'x'))
     with pytest.raises(Fatal, match='--out'):
-        query(snapshot, Question(format='parquet'))
+        query((snapshot,), Question(format='parquet'))
     assert list(tmp_path.iterdir()) == [out]
 
 
@@ -257,10 +259,32 @@ def test_a_quote_in_a_path_is_no_sql(tmp_path: Path) -> None:
     folder.mkdir()
     made = snapshots.make(folder, 1)
     assert coevo.open(made).execute('SELECT count(*) FROM tasks').fetchone() == (2,)
-    query(made, Question(out=tmp_path / 'out'))
+    query((made,), Question(out=tmp_path / 'out'))
 
 
 def test_drops_of_the_walk_have_no_date(asked: Asked) -> None:
     """They are ids of commits; a filter that cannot tell leaves out."""
     stages = {row['stage'] for row in asked('FROM drops', after='2023-01')}
     assert stages == {Stage.SIEVE, Stage.LABEL}
+
+
+@pytest.mark.parametrize(
+    ('licence', 'kept'),
+    [
+        ('MIT', True),
+        ('GPL-3.0-only', False),
+        ('GPL-3.0-only OR MIT', True),
+        ('MIT AND EPL-2.0', False),
+    ],
+)
+def test_permissive_holds_what_may_be_used_by_anyone(
+    tmp_path: Path, licence: str, kept: bool
+) -> None:
+    store = Store(tmp_path / 'store')
+    segments.fill(store, 2)
+    snapshots.write(store, tmp_path / 'made', licence=lambda repo, rev: licence)
+    connection = coevo.open(tmp_path / 'made')
+    (standard,) = connection.execute('SELECT count(*) FROM standard').fetchall()
+    assert standard != (0,)
+    expected = [standard] if kept else [(0,)]
+    assert connection.execute('SELECT count(*) FROM permissive').fetchall() == expected

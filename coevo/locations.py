@@ -1,0 +1,180 @@
+"""Where a snapshot lies: a folder, a .zip of one, or a URL (https://, http://, s3://).
+
+A folder is read by DuckDB itself. What lies elsewhere is read through PyArrow, by ranges: row groups
+and columns that a question does not need are not fetched. Its manifest says which files there are.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from coevo.errors import Damaged
+from coevo.errors import Fatal
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+MANIFEST = 'manifest.json'
+
+
+class Location(Protocol):
+    """What reading a snapshot asks of the place where it lies."""
+
+    @property
+    def shown(self) -> str:
+        """What a person calls it."""
+        ...
+
+    def manifest(self) -> bytes:
+        """The bytes of its manifest; FileNotFoundError if it has none, Fatal if there is nothing."""
+        ...
+
+    def relation(self, connection: duckdb.DuckDBPyConnection, table: str) -> str | None:
+        """What stands behind FROM for all rows of a table; None where there are no files."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    path: Path
+
+    @property
+    def shown(self) -> str:
+        return str(self.path)
+
+    def manifest(self) -> bytes:
+        if not self.path.is_dir():
+            raise Fatal(f'{self.path} is no snapshot: there is no such folder')
+        return (self.path / MANIFEST).read_bytes()
+
+    def relation(self, connection: duckdb.DuckDBPyConnection, table: str) -> str | None:
+        files = data_files(self.path, table)
+        return source(files) if files else None
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Files that are opened by their name in the snapshot."""
+
+    shown: str
+    open: Callable[[str], pa.NativeFile]
+
+    def manifest(self) -> bytes:
+        return bytes(self.open(MANIFEST).read())
+
+    def relation(self, connection: duckdb.DuckDBPyConnection, table: str) -> str | None:
+        files = sorted(
+            name
+            for name in json.loads(self.manifest())['files']
+            if name.startswith(f'data/{table}/') and name.endswith('.parquet')
+        )
+        if not files:
+            return None
+        name = f'"{self.shown} {table}"'
+        connection.register(name.strip('"'), _dataset([self.open(file) for file in files]))
+        return name
+
+
+def locate(place: Path | str) -> Location:
+    """Where a path or a URL leads; Fatal if nobody can read from there."""
+    text = str(place)
+    scheme = urlsplit(text).scheme if '://' in text else ''
+    if scheme in ('http', 'https'):
+        from coevo.ranges import over_http
+
+        return Elsewhere(text, over_http(text.rstrip('/')))
+    if scheme == 's3':
+        return Elsewhere(text, _in_bucket(text.rstrip('/')))
+    if scheme:
+        raise Fatal(f'{text} cannot be read: give a folder, a .zip, or a URL of https:// or s3://')
+    path = Path(place)
+    return Elsewhere(text, _in_archive(path)) if path.suffix == '.zip' else Folder(path)
+
+
+def data_files(path: Path, table: str) -> tuple[Path, ...]:
+    """The Parquet files of a table in a folder, sorted; Damaged if there are none."""
+    found = tuple(sorted((path / 'data' / table).glob('*.parquet')))
+    if not found and table != 'timings':  # which are no part of what a snapshot promises
+        Folder(path).manifest()
+        raise Damaged(f'{path} is not whole: data/{table} has no Parquet file; get it again')
+    return found
+
+
+def source(files: Sequence[Path]) -> str:
+    """Parquet files as what stands behind FROM."""
+    names = ', '.join(quoted(str(file.absolute())) for file in files)
+    return f'read_parquet([{names}])'
+
+
+def quoted(text: str) -> str:
+    """A text as SQL writes it."""
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"
+
+
+def _dataset(files: Sequence[pa.NativeFile]) -> object:
+    """Parquet files as one, of which only what is asked for is read."""
+    from pyarrow import dataset
+
+    parquet = dataset.ParquetFileFormat()
+    fragments = [parquet.make_fragment(file) for file in files]
+    return dataset.FileSystemDataset(fragments, fragments[0].physical_schema, parquet)
+
+
+def _in_archive(path: Path) -> Callable[[str], pa.NativeFile]:
+    """Members of a .zip; the snapshot may be its content or one folder in it."""
+    import pyarrow as pa
+
+    try:
+        archive = zipfile.ZipFile(path)
+    except FileNotFoundError:
+        raise Fatal(f'{path} is no snapshot: there is no such file') from None
+    except (zipfile.BadZipFile, OSError):
+        raise Damaged(f'{path} is no .zip that can be read: get it again') from None
+    heads = [n.removesuffix(MANIFEST) for n in archive.namelist() if n.split('/')[-1] == MANIFEST]
+    head = min(heads, key=len, default='')
+
+    def open(name: str) -> pa.NativeFile:
+        try:
+            return pa.BufferReader(archive.read(head + name))
+        except KeyError:
+            raise FileNotFoundError(name) from None
+        except (zipfile.BadZipFile, OSError):
+            raise Damaged(f'{path} is damaged at {name}: get it again') from None
+
+    return open
+
+
+def _in_bucket(url: str) -> Callable[[str], pa.NativeFile]:
+    """Objects of an S3-compatible store; where it is and who we are stand in AWS_* variables."""
+    import os
+
+    from pyarrow import fs
+
+    endpoint = os.environ.get('AWS_ENDPOINT_URL_S3') or os.environ.get('AWS_ENDPOINT_URL')
+    filesystem = fs.S3FileSystem(
+        endpoint_override=endpoint, anonymous=not os.environ.get('AWS_ACCESS_KEY_ID')
+    )
+    folder = url.removeprefix('s3://')
+
+    def open(name: str) -> pa.NativeFile:
+        try:
+            return filesystem.open_input_file(f'{folder}/{name}')
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            line = str(error).splitlines()[0]
+            raise Fatal(
+                f'{url} cannot be read: {line}; check the URL and AWS_* variables'
+            ) from None
+
+    return open

@@ -1,0 +1,175 @@
+"""A snapshot is the same wherever it lies."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+from werkzeug.exceptions import NotFound
+from werkzeug.serving import make_server
+from werkzeug.utils import send_from_directory
+from werkzeug.wrappers import Request
+from werkzeug.wrappers import Response
+
+import coevo
+from coevo.errors import Damaged
+from coevo.errors import Fatal
+from coevo.query import Question
+from coevo.query import query
+from tests import snapshots
+
+
+@pytest.fixture(scope='module')
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return snapshots.make(tmp_path_factory.mktemp('made'), 1, 2, 3)
+
+
+class Site:
+    """A static web server; `bytes` are those of all bodies, `ranged` is whether it knows ranges."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.bytes, self.ranged, self.broken = root, 0, True, 0
+        self._server = make_server('127.0.0.1', 0, self._serve, threaded=True)
+        self.url = f'http://127.0.0.1:{self._server.server_port}'
+        self._thread = threading.Thread(target=self._server.serve_forever)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def _serve(self, environ: dict[str, object], start: object) -> object:
+        request = Request(environ)
+        if self.broken:
+            return Response(status=self.broken)(environ, start)  # type: ignore[arg-type]
+        if not self.ranged:
+            environ.pop('HTTP_RANGE', None)
+        try:
+            answer = send_from_directory(self.root, request.path.lstrip('/'), environ)
+        except NotFound as error:
+            return error.get_response(environ)(environ, start)  # type: ignore[arg-type]
+        if request.method == 'GET':
+            self.bytes += answer.content_length or 0
+        return answer(environ, start)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def site(snapshot: Path) -> Iterator[Site]:
+    served = Site(snapshot.parent)
+    yield served
+    served.close()
+
+
+def counts(*places: Path | str) -> list[tuple[object, ...]]:
+    connection = coevo.open(*places)
+    sql = 'SELECT walk, label, count(*) FROM methods GROUP BY ALL ORDER BY ALL'
+    found = connection.execute(sql).fetchall()
+    found += connection.execute("SELECT count(*) FROM clean('2024-01-03')").fetchall()
+    found += connection.execute('SELECT count(*) FROM standard').fetchall()
+    connection.close()
+    return found
+
+
+@pytest.mark.parametrize('head', ['', 'some/folder/'])
+def test_a_zip_reads_as_its_folder_does(snapshot: Path, tmp_path: Path, head: str) -> None:
+    archive = tmp_path / 'snapshot.zip'
+    with zipfile.ZipFile(archive, 'w', zipfile.ZIP_DEFLATED) as packed:
+        for file in sorted(snapshot.rglob('*')):
+            packed.write(file, f'{head}{file.relative_to(snapshot).as_posix()}')
+    assert counts(archive) == counts(snapshot)
+
+
+def test_a_url_reads_as_its_folder_does(snapshot: Path, site: Site) -> None:
+    assert counts(f'{site.url}/snapshot/') == counts(snapshot)
+
+
+def test_what_is_not_asked_for_is_not_fetched(snapshot: Path, site: Site) -> None:
+    connection = coevo.open(f'{site.url}/snapshot')
+    site.bytes = 0
+    connection.execute('SELECT count(label) FROM methods').fetchall()
+    connection.close()
+    sizes = {file.stat().st_size for file in (snapshot / 'data' / 'methods').iterdir()}
+    assert 0 < site.bytes < sum(sizes) / 2
+
+
+def test_a_server_without_ranges_is_told(site: Site) -> None:
+    site.ranged = False
+    with pytest.raises(Fatal, match='download it'):
+        coevo.open(f'{site.url}/snapshot')
+
+
+@pytest.mark.parametrize('status', [404, 403, 503])
+def test_a_server_that_refuses_is_told(site: Site, status: int) -> None:
+    site.broken = status
+    with pytest.raises(RuntimeError, match='has no manifest' if status == 404 else str(status)):
+        coevo.open(f'{site.url}/snapshot')
+
+
+@pytest.fixture
+def bucket(snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    server = ThreadedMotoServer(port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    monkeypatch.setenv('AWS_ENDPOINT_URL', f'http://{host}:{port}')
+    monkeypatch.setenv('AWS_ACCESS_KEY_ID', 'test')
+    monkeypatch.setenv('AWS_SECRET_ACCESS_KEY', 'test')
+    monkeypatch.setenv('AWS_DEFAULT_REGION', 'us-east-1')
+    client = boto3.client('s3')
+    client.create_bucket(Bucket='data')
+    for file in snapshot.rglob('*'):
+        if file.is_file():
+            client.upload_file(file, 'data', f'2024-01/{file.relative_to(snapshot).as_posix()}')
+    yield 's3://data/2024-01'
+    client.close()
+    server.stop()
+
+
+def test_a_bucket_reads_as_its_folder_does(snapshot: Path, bucket: str) -> None:
+    assert counts(bucket) == counts(snapshot)
+    with pytest.raises(Damaged, match='no manifest'):
+        coevo.open(f'{bucket}/elsewhere')
+
+
+def test_months_are_told_apart(snapshot: Path, tmp_path: Path) -> None:
+    later = tmp_path / 'later'
+    shutil.copytree(snapshot, later)
+    manifest = later / 'manifest.json'
+    manifest.write_text(manifest.read_text().replace('"month": "2024-01"', '"month": "2024-02"'))
+    connection = coevo.open(snapshot, later)
+    sql = 'SELECT snapshot, count(*) FROM methods GROUP BY ALL ORDER BY ALL'
+    assert connection.execute(sql).fetchall() == [('2024-01', 9), ('2024-02', 9)]
+    assert connection.execute("SELECT count(*) FROM clean('2024-01-03')").fetchone() == (6,)
+
+
+def test_sql_reaches_nothing_else_there_either(snapshot: Path, site: Site, tmp_path: Path) -> None:
+    secret = tmp_path / 'secret.csv'
+    secret.write_text('a\n1\n')
+    with pytest.raises(Fatal, match='disabled'):
+        query((f'{site.url}/snapshot',), Question(sql=f"FROM read_csv('{secret}')"))
+
+
+@pytest.mark.parametrize(
+    ('place', 'said'),
+    [
+        ('ftp://host/x', 'give a folder'),
+        ('nowhere', 'no such folder'),
+        ('nowhere.zip', 'no such file'),
+        ('http://127.0.0.1:1/x', 'cannot be reached'),
+    ],
+)
+def test_what_is_no_place_is_told(place: str, said: str) -> None:
+    with pytest.raises(RuntimeError, match=said):
+        coevo.open(place)
+
+
+def test_what_is_no_archive_is_told(tmp_path: Path) -> None:
+    (tmp_path / 'x.zip').write_text('no archive')
+    with pytest.raises(Damaged, match='get it again'):
+        coevo.open(tmp_path / 'x.zip')
