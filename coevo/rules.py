@@ -92,7 +92,8 @@ REFERENCES = (
     Rule(
         name='not_withdrawn',
         table='withdrawn',
-        sql='SELECT id FROM withdrawn w SEMI JOIN tasks t ON t.task_id = w.id',
+        sql="""SELECT id, reissued FROM withdrawn w
+            WHERE reissued <> (id IN (SELECT task_id FROM tasks))""",
     ),
 )
 

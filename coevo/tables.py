@@ -212,6 +212,7 @@ class TaskRow:
     focal_method: str | None
     environment: Environment | None
     prompt_version: str | None = None
+    released: str | None = None  # month of the snapshot that had it first; at release
     coverage_gold: float | None = None  # means over the methods, from 0 to 1; unmeasured ones are 0
     coverage_gold_success: float | None = None  # without those that could not be measured
     mutation_score_gold: float | None = None
@@ -224,6 +225,7 @@ class WithdrawnRow:
     id: str
     reason: str
     month: str
+    reissued: bool = False  # it is there again, or still is with another date
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

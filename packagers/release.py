@@ -41,7 +41,8 @@ from packagers.rows import gather
 from packagers.rows import mark_duplicates
 from packagers.rows import ordered
 from packagers.rows import unmined
-from packagers.withdrawal import withdraw
+from packagers.withdrawal import follow
+from packagers.withdrawal import read_earlier
 
 # Methods with their contamination columns filled, in any order.
 Date = Callable[[Rows], Sequence[MethodRow]]
@@ -82,6 +83,9 @@ class ReleaseReport:
     snapshot: Path
     written: bool
     rows: Mapping[str, int]
+    new: int
+    withdrawn: int
+    reissued: int
     unmined: tuple[tuple[Partition, int], ...]
 
     @property
@@ -93,7 +97,8 @@ class ReleaseReport:
             'missing in it'
             for partition, count in self.unmined
         )
-        return f'{self.snapshot}: {counts}; {done}{missing}'
+        news = f'{self.new} tasks are new, {self.withdrawn} withdrawn, {self.reissued} issued anew'
+        return f'{self.snapshot}: {counts}; {done}\n{news}{missing}'
 
 
 def release(store: Store, plan: Plan) -> ReleaseReport:
@@ -101,8 +106,7 @@ def release(store: Store, plan: Plan) -> ReleaseReport:
     _check_target(plan.snapshot)
     rows = assemble(gather(store), plan)
     month = _checked(plan.month) if plan.month else _newest(rows)
-    if plan.previous is not None:
-        rows = dataclasses.replace(rows, withdrawn=withdraw(plan.previous, rows, month))
+    rows = follow(read_earlier(plan.previous, month) if plan.previous else None, rows, month)
     missing = unmined(store)
     parameters = {**plan.parameters, 'licences_accepted': ' '.join(sorted(plan.accepted))}
     about = manifests.About(month=month, parameters=parameters, unmined=dict(missing))
@@ -114,7 +118,16 @@ def release(store: Store, plan: Plan) -> ReleaseReport:
         write(made, rows, about)
         written = _put(made, plan.snapshot)
     counts = {name: len(getattr(rows, name)) for name in TABLES}
-    return ReleaseReport(snapshot=plan.snapshot, written=written, rows=counts, unmined=missing)
+    now = [row.reissued for row in rows.withdrawn if row.month == month]
+    return ReleaseReport(
+        snapshot=plan.snapshot,
+        written=written,
+        rows=counts,
+        new=sum(task.released == month for task in rows.tasks),
+        withdrawn=now.count(False),
+        reissued=now.count(True),
+        unmined=missing,
+    )
 
 
 def assemble(rows: Rows, plan: Plan) -> Rows:

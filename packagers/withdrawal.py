@@ -1,54 +1,129 @@
-"""What an earlier snapshot had and this one has not, with the reason."""
+"""What a snapshot says of an earlier one: what is new, what is gone, and what is dated otherwise.
+
+An id names the same task for ever. One whose answer turns out to have been public earlier than was
+said is withdrawn and issued anew under its id, with the date that holds now.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
 from coevo import snapshot
+from coevo.errors import Fatal
 from coevo.records import Drop
 from coevo.records import Stage
+from coevo.tables import TaskRow
 from coevo.tables import WithdrawnRow
 from packagers.rows import Rows
 from packagers.rows import ordered
 
 NO_LONGER = 'no_longer_reproduced'
+DATED_EARLIER = 'dated_earlier'
+
+_COLUMNS = ('task_id', 'pair_id', 'contamination_date', 'released')
 
 
-def withdraw(previous: Path, rows: Rows, month: str) -> tuple[WithdrawnRow, ...]:
-    """The tasks that are gone since `previous`, and what it had withdrawn itself."""
-    snapshot.manifest(previous)
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an earlier snapshot held, read for what a later one has to say of it."""
+
+    month: str
+    tasks: Mapping[str, Mapping[str, Any]]
+    withdrawn: tuple[WithdrawnRow, ...]
+
+
+def read_earlier(path: Path, month: str) -> Earlier:
+    """An earlier snapshot; Fatal if it is not of an earlier month than `month`."""
+    before = snapshot.manifest(path)['month']
+    if before >= month:
+        raise Fatal(
+            f'{path} is of {before}, which is no earlier month than {month}: name the snapshot '
+            'before it as --previous'
+        )
+    return Earlier(
+        month=before,
+        tasks={row['task_id']: row for row in _read(path, 'tasks', _COLUMNS)},
+        withdrawn=tuple(WithdrawnRow(**row) for row in _read(path, 'withdrawn')),
+    )
+
+
+def follow(earlier: Earlier | None, rows: Rows, month: str) -> Rows:
+    """The rows with the month in which each task first was released, and with what is withdrawn."""
+    if earlier is None:
+        return dataclasses.replace(rows, tasks=tuple(_released(task, month) for task in rows.tasks))
+    tasks = [_released(task, _first_month(task.task_id, earlier, month)) for task in rows.tasks]
+    withdrawn = (*_carried(earlier, rows), *_gone(earlier, rows, month))
+    redated = _redated(earlier, rows, month)
+    return dataclasses.replace(
+        rows,
+        tasks=tuple(tasks),
+        withdrawn=ordered('withdrawn', (*withdrawn, *redated)),
+    )
+
+
+def _released(task: TaskRow, month: str) -> TaskRow:
+    return dataclasses.replace(task, released=month)
+
+
+def _first_month(task_id: str, earlier: Earlier, month: str) -> str:
+    before = earlier.tasks.get(task_id)
+    back = min((row.month for row in earlier.withdrawn if row.id == task_id), default=month)
+    return (before.get('released') or earlier.month) if before else back
+
+
+def _carried(earlier: Earlier, rows: Rows) -> Iterator[WithdrawnRow]:
+    """A snapshot is whole by itself: it repeats what earlier ones withdrew."""
     now = {task.task_id for task in rows.tasks}
-    before = [WithdrawnRow(**row) for row in _read(previous, 'withdrawn')]
-    carried = [row for row in before if row.id not in now]
-    known = {row.id for row in carried}
-    gone = {
-        row['task_id']: row['pair_id']
-        for row in _read(previous, 'tasks', 'task_id', 'pair_id')
-        if row['task_id'] not in now | known
-    }
+    for row in earlier.withdrawn:
+        yield dataclasses.replace(row, reissued=row.id in now)
+
+
+def _gone(earlier: Earlier, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
+    now = {task.task_id for task in rows.tasks}
     reasons = {drop.key: _reason(drop) for drop in rows.drops if drop.stage is Stage.TASK}
     withheld = {drop.pair_id: drop.reason for drop in rows.drops if drop.stage is Stage.PUBLISH}
-    new = (
-        WithdrawnRow(
-            table='tasks',
-            id=id_,
-            reason=reasons.get(id_) or withheld.get(pair_id) or NO_LONGER,
-            month=month,
-        )
-        for id_, pair_id in gone.items()
-    )
-    return ordered('withdrawn', (*carried, *new))
+    for id_, row in earlier.tasks.items():
+        if id_ not in now:
+            reason = reasons.get(id_) or withheld.get(row['pair_id']) or NO_LONGER
+            yield WithdrawnRow(table='tasks', id=id_, reason=reason, month=month)
+
+
+def _redated(earlier: Earlier, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
+    for task in rows.tasks:
+        before = earlier.tasks.get(task.task_id)
+        if before is not None and _leaked(before['contamination_date'], task.contamination_date):
+            was, now = (
+                f'{date:%Y-%m-%d}' if date else 'unknown'
+                for date in (before['contamination_date'], task.contamination_date)
+            )
+            reason = f'{DATED_EARLIER}: {now}, not {was}'
+            yield WithdrawnRow(
+                table='tasks', id=task.task_id, reason=reason, month=month, reissued=True
+            )
+
+
+def _leaked(before: datetime | None, now: datetime | None) -> bool:
+    """Whether some cutoff called clean then what it does not call clean now."""
+    return before is not None and (now is None or now < before)
 
 
 def _reason(drop: Drop) -> str:
     return f'{drop.reason}: {drop.detail}' if drop.detail else drop.reason
 
 
-def _read(path: Path, table: str, *columns: str) -> list[dict[str, str]]:
-    files = snapshot.data_files(path, table)
-    rows: list[dict[str, str]] = []
-    for file in files:
-        rows += pq.read_table(file, columns=list(columns) or None).to_pylist()
+def _read(path: Path, table: str, columns: tuple[str, ...] | None = None) -> list[dict[str, Any]]:
+    """Rows as dicts, without columns that an older schema lacked."""
+    rows: list[dict[str, Any]] = []
+    for file in snapshot.data_files(path, table):
+        there = pq.read_schema(file).names
+        wanted = [name for name in there if columns is None or name in columns]
+        rows += pq.read_table(file, columns=wanted).to_pylist()
     return rows

@@ -5,6 +5,8 @@ import hashlib
 import json
 import os
 import shutil
+from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,8 @@ from coevo.records import short_hash
 from coevo.schema import TABLES
 from coevo.schema import arrow_schema
 from coevo.store import Store
+from coevo.tables import MethodRow
+from coevo.verification import verify
 from packagers.funnel import funnel
 from packagers.release import Built
 from packagers.rows import Rows
@@ -271,7 +275,50 @@ def test_what_was_withdrawn_stays_so_until_it_is_back(tmp_path: Path) -> None:
     snapshots.write(half, tmp_path / 'third', previous=tmp_path / 'second', month='2024-03')
     assert rows(tmp_path / 'third', 'withdrawn') == rows(tmp_path / 'second', 'withdrawn')
     snapshots.write(whole, tmp_path / 'fourth', previous=tmp_path / 'third', month='2024-04')
-    assert rows(tmp_path / 'fourth', 'withdrawn') == []
+    back = rows(tmp_path / 'fourth', 'withdrawn')
+    assert [row['month'] for row in back if row['reissued']] == ['2024-02'] * len(back) != []
+    assert {row['released'] for row in rows(tmp_path / 'fourth', 'tasks')} == {'2024-01', '2024-02'}
+
+
+def test_a_task_keeps_the_month_that_had_it_first(tmp_path: Path) -> None:
+    first = snapshots.make(tmp_path / 'first', 1)
+    store = Store(tmp_path / 'store')
+    segments.fill(store, 1, 2)
+    report = snapshots.write(store, tmp_path / 'second', previous=first, month='2024-02')
+    months = {row['pair_id']: row['released'] for row in rows(tmp_path / 'second', 'tasks')}
+    assert months == {pair_id(1): '2024-01', pair_id(2): '2024-02'}
+    assert '2 tasks are new, 0 withdrawn, 0 issued anew' in report.sentence
+
+
+def test_a_task_that_was_public_earlier_than_was_said_is_issued_anew(tmp_path: Path) -> None:
+    def earlier(found: Rows) -> Sequence[MethodRow]:
+        day = timedelta(days=1)
+        return [
+            dataclasses.replace(row, contamination_date=row.contamination_date - day)
+            if row.contamination_date and row.pair_id == pair_id(2)
+            else row
+            for row in snapshots.date(found)
+        ]
+
+    first = snapshots.make(tmp_path / 'first', 1, 2, 3)
+    store = Store(tmp_path / 'store')
+    segments.fill(store, 1, 2, 3)
+    snapshots.write(store, tmp_path / 'second', previous=first, month='2024-02', date=earlier)
+    tasks = {row['task_id']: row['pair_id'] for row in rows(tmp_path / 'second', 'tasks')}
+    again = rows(tmp_path / 'second', 'withdrawn')
+    assert {tasks[row['id']] for row in again} == {pair_id(2)}
+    assert {row['reason'] for row in again} == {'dated_earlier: 2024-01-02, not 2024-01-03'}
+    assert verify(tmp_path / 'second') == []
+    snapshots.write(
+        store, tmp_path / 'third', previous=tmp_path / 'second', month='2024-03', date=earlier
+    )
+    assert rows(tmp_path / 'third', 'withdrawn') == again
+
+
+def test_a_previous_of_the_same_month_is_refused(store: Store, tmp_path: Path) -> None:
+    first = snapshots.make(tmp_path / 'first', 1)
+    with pytest.raises(Fatal, match='no earlier month'):
+        snapshots.write(store, tmp_path / 'second', previous=first)
 
 
 def test_a_previous_that_is_no_snapshot_is_refused(store: Store, tmp_path: Path) -> None:
