@@ -74,14 +74,16 @@ class Suites:
         with lock:
             if key in self._answers:
                 return self._answers[key], 0.0
-            run = _Run(workshop=workshop, build=build, cpu_seconds=self._cpu_seconds)
+            run = SuiteRun(workshop=workshop, build=build, cpu_seconds=self._cpu_seconds)
             self._answers[key] = _answer(run, self._tests(build.rev))
             return self._answers[key], run.spent
 
 
 @dataclass(slots=True, kw_only=True)
-class _Run:
+class SuiteRun:
     """The suite of one revision, with what it has told and used so far.
+
+    cpu_seconds   that its tests may use, but for what the last process is given
 
     left_out      tests that were not run: no CPU seconds were left, or too many processes died
     uncompilable  a module
@@ -99,20 +101,24 @@ class _Run:
     def left(self) -> float:
         return self.cpu_seconds - self.spent
 
+    def run(self, tests: Mapping[str, Sequence[TestMethod]]) -> None:
+        """Run the tests of modules that were built; Transient where a process does not start."""
+        for module, methods in tests.items():
+            _run_module(self, module, methods)
 
-def _answer(run: _Run, tests: Mapping[str, Sequence[TestMethod]]) -> str:
+
+def _answer(run: SuiteRun, tests: Mapping[str, Sequence[TestMethod]]) -> str:
     if run.build.failure is not None:
         return f'unbuildable: {run.build.failure}'
     for module in tests:
         trouble = run.build.trouble(module)
         if trouble is not None:
             return f'unbuildable: {module}: {trouble}'
-    for module, methods in tests.items():
-        _run_module(run, module, methods)
+    run.run(tests)
     return _told(run)
 
 
-def _told(run: _Run) -> str:
+def _told(run: SuiteRun) -> str:
     broken = [v for v in run.verdicts if v.outcome.broken and v.environment is None]
     withheld = sum(v.outcome.broken and v.environment is not None for v in run.verdicts)
     total = len(run.verdicts) + run.left_out
@@ -132,7 +138,7 @@ def _told(run: _Run) -> str:
     return f'{PASS} but for environment {withheld} of {total}' if withheld else PASS
 
 
-def _run_module(run: _Run, module: str, methods: Sequence[TestMethod]) -> None:
+def _run_module(run: SuiteRun, module: str, methods: Sequence[TestMethod]) -> None:
     compiled = run.workshop.compile(run.build.rev, run.build.rev, module)
     run.spent += compiled.cpu_seconds
     refused = {m: run.workshop.compile_verdict(compiled, m) for m in methods}
@@ -150,7 +156,7 @@ def _run_module(run: _Run, module: str, methods: Sequence[TestMethod]) -> None:
 
 
 def _run_processes(
-    run: _Run, compiled: Compiled, methods: Sequence[TestMethod], override: str | None
+    run: SuiteRun, compiled: Compiled, methods: Sequence[TestMethod], override: str | None
 ) -> list[Verdict]:
     """Who lost the process goes on in the next one; who was too slow is tried once more, alone."""
     found: dict[TestMethod, Verdict] = {}
@@ -167,7 +173,7 @@ def _run_processes(
 
 
 def _run_process(
-    run: _Run, compiled: Compiled, methods: Sequence[TestMethod], override: str | None
+    run: SuiteRun, compiled: Compiled, methods: Sequence[TestMethod], override: str | None
 ) -> dict[TestMethod, Verdict]:
     """The verdicts of one process; a time-out that may be that of the whole suite is none."""
     conditions = Conditions(override=override, process_cpu_limit=max(run.left, LEAST_FOR_A_PROCESS))
