@@ -19,11 +19,17 @@ from coevo.records import TestMethod
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """A revision built once, tests left uncompiled. `failure` says why the whole is unusable."""
+    """A revision built once, tests left uncompiled. `failure` says why the whole is unusable.
+
+    modules  module -> None where it is built, else why not
+    level    the highest language level that a built module declares; None where none declares one,
+             or only such as had to be raised
+    """
 
     rev: str
     failure: str | None
-    modules: Mapping[str, str | None]  # module -> None where it is built, else why not
+    modules: Mapping[str, str | None]
+    level: int | None = None
     overrides: tuple[str, ...] = ()
     builder: str = ''
     jdk: str = ''

@@ -30,6 +30,7 @@ from coevo.languages.java_maven.images import separate
 from coevo.languages.java_maven.launch import JUnit
 from coevo.languages.java_maven.launch import Launcher
 from coevo.languages.java_maven.launch import Plan
+from coevo.languages.java_maven.levels import declared_level
 from coevo.languages.java_maven.places import ARCHIVES
 from coevo.languages.java_maven.places import REPOSITORY
 from coevo.languages.java_maven.places import TOOLS
@@ -274,6 +275,7 @@ class Yard:
             rev=empty.rev,
             failure=None if built else why(answer, modules),
             modules={name: module.failure for name, module in modules.items()},
+            level=declared_level(built),
             overrides=tuple(sorted({o for module in built for o in module.overrides})),
             builder=attempt.builder,
             jdk=self.toolchain.jdk,
