@@ -6,13 +6,9 @@ Prefect's flows and the command line only call what stands here.
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from contextlib import ExitStack
-from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field
 from functools import partial
@@ -39,6 +35,7 @@ from flows.options import MineOptions
 from flows.study import Tools
 from flows.workers import Failure
 from flows.workers import run_in_parallel
+from flows.workshops import workshops
 from miners.clones import Clone
 from miners.clones import obtain
 from miners.crawls import record_crawl
@@ -159,7 +156,7 @@ def _mine_missing(
     def work(pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
         return mine_pair(mining, pair, open_workshop)
 
-    with _workshops(options, mining.repository, todo, listener) as (opener, release):
+    with workshops(mining.repository, options.sandbox, todo, listener.say) as (opener, release):
         for done, (pair, result) in enumerate(
             run_in_parallel(work, todo, opener, jobs=options.jobs), start=1
         ):
@@ -170,37 +167,6 @@ def _mine_missing(
                 report.executed += 1
             release(pair)
             listener.step('pairs', done, len(todo))
-
-
-@contextmanager
-def _workshops(
-    options: MineOptions, repository: Repository, todo: Sequence[Pair], listener: Listener
-) -> Iterator[tuple[Callable[[], Workshop], Callable[[Pair], None]]]:
-    """A factory of workshops over the same yards, and what forgets revisions that no pair needs more.
-
-    They are opened when something is to be run at last; many pairs need nothing of it.
-    """
-    uses = Counter(rev for pair in todo for rev in (pair.old.rev, pair.new.rev))
-    opening = threading.Lock()
-    with ExitStack() as stack:
-        yards: list[java_maven.Yards] = []
-
-        def open_workshop() -> Workshop:
-            with opening:
-                if not yards:
-                    site = java_maven.Site(
-                        repository, sandbox=options.sandbox, stack=stack, say=listener.say
-                    )
-                    yards.append(java_maven.Yards(site))
-            return java_maven.PairWorkshop(yards[0])
-
-        def release(pair: Pair) -> None:
-            for rev in (pair.old.rev, pair.new.rev):
-                uses[rev] -= 1
-                if not uses[rev] and yards:
-                    yards[0].forget(rev)
-
-        yield open_workshop, release
 
 
 def _walk_record(
