@@ -22,6 +22,7 @@ from coevo.errors import Transient
 
 PIPELINE_VERBS = {
     'mine': 'mine one repository into the store',
+    'validate': 'prove that a repository can be mined',
     'release': 'write a snapshot of all that the store holds',
 }
 

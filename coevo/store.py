@@ -42,7 +42,7 @@ __all__ = ['Partition', 'Store', 'WalkRecord']
 STORE_VERSION = 1
 
 # Folders of other parts, which may be there before anything was mined.
-_NEIGHBOURS = {'clones', 'cache'}
+_NEIGHBOURS = {'clones', 'cache', 'validations', 'reverifications'}
 _WALK, _MERGED, _LOOSE = 'walk.coevo', 'segments.coevo', '.segment'
 
 _log = logging.getLogger(__name__)

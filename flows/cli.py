@@ -14,6 +14,7 @@ from coevo.cli import PIPELINE_VERBS
 from coevo.cli import Parser
 from coevo.errors import Fatal
 from coevo.records import Walk
+from flows import validate_verb
 
 SANDBOXES = ('bubblewrap', 'docker', 'none')
 
@@ -57,6 +58,7 @@ def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='a licence that will do though the OSI has not approved it; may be given often',
     )
     release.set_defaults(run=_release)
+    validate_verb.add(verbs)
 
 
 def _mine(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,62 @@
+"""The verb `coevo validate`: is a repository worth mining?"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from coevo.cli import PIPELINE_VERBS
+from coevo.cli import Parser
+from coevo.errors import Fatal
+from coevo.errors import Transient
+
+VALID, INVALID, BAD_INPUT, TROUBLE = 0, 1, 2, 3
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    verb = verbs.add_parser('validate', help=PIPELINE_VERBS['validate'])
+    verb.add_argument(
+        'repositories', nargs='+', metavar='REPOSITORY', help='a path, a URL, or owner/name'
+    )
+    verb.add_argument('--store', type=Path, default=Path('store'), metavar='DIR')
+    verb.add_argument('--name', metavar='OWNER/NAME', help='the key of the one repository')
+    verb.add_argument('--ref', help='what is proven (the latest release, or the default branch)')
+    verb.add_argument('--sandbox', choices=('bubblewrap', 'docker', 'none'), default='bubblewrap')
+    verb.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    """The worst of all: a word that is none, then trouble of ours, then what is invalid."""
+    if len(arguments.repositories) > 1 and (arguments.name or arguments.ref):
+        raise Fatal('--name and --ref are of one repository; validate the others by themselves')
+    found = [_one(arguments, source) for source in arguments.repositories]
+    return next(status for status in (BAD_INPUT, TROUBLE, INVALID, VALID) if status in found)
+
+
+def _one(arguments: argparse.Namespace, source: str) -> int:
+    """One that cannot be asked does not keep the others from it."""
+    from flows.console import open_console
+    from flows.console import showing
+    from flows.validation import ValidateOptions
+    from flows.validation import validate
+
+    options = ValidateOptions(
+        source=source,
+        store=arguments.store,
+        name=arguments.name,
+        ref=arguments.ref,
+        sandbox=arguments.sandbox,
+    )
+    console = open_console()
+    try:
+        with showing(console) as listener:
+            found = validate(options, listener)
+    except Fatal as error:
+        print(f'coevo: {error}', file=sys.stderr)
+        return BAD_INPUT
+    except Transient as error:
+        print(f'coevo: {source}: {error}; run the same command again', file=sys.stderr)
+        return TROUBLE
+    print(found.sentence)
+    return VALID if found.valid else INVALID

@@ -1,0 +1,214 @@
+"""Is a repository worth mining? It is cloned and proven by execution (TestEvo-Bench, A.1).
+
+The paper: "it must declare Java >= 8 in its Maven configuration, build cleanly with
+`mvn -DskipTests` from a recent commit on the default branch, and execute its existing JUnit suite
+without infrastructure errors"; 3.1 says "the latest (release) commit". So the latest release is
+asked, and the head of the default branch where there was none. Tests that fail are no objection.
+Where not a single one passes the surroundings are at fault, or there is nothing to mine.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+
+from coevo.execution import ENGINE_VERSION
+from coevo.git import Repository
+from coevo.languages import java_maven
+from coevo.languages.base import Build
+from coevo.languages.base import Workshop
+from coevo.languages.java_maven.jdk_choice import demand_of
+from coevo.records import Outcome
+from coevo.records import Pair
+from coevo.records import TestMethod
+from coevo.records import Walk
+from coevo.store import Store
+from coevo.suites import SuiteRun
+from flows.pipeline import SILENT
+from flows.pipeline import Listener
+from flows.validations import Invalid
+from flows.validations import Seconds
+from flows.validations import Suite
+from flows.validations import Validation
+from flows.validations import keep_validation
+from flows.validations import name_latest
+from flows.validations import read_validation
+from flows.workshops import workshops
+from miners.clones import Clone
+from miners.clones import obtain
+from miners.crawls import record_crawl
+from miners.releases import latest_release
+from miners.siblings import methods_by_module
+
+LEAST_JAVA = 8
+
+# For all tests of a revision; the suites that published tasks come from took less than a third.
+SUITE_CPU_SECONDS = 1800.0
+
+# A test that ended so has run.
+_RAN = (Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
+
+Tests = Mapping[str, Sequence[TestMethod]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidateOptions:
+    """One repository to validate.
+
+    ref                in place of the latest release, else of the default branch
+    suite_cpu_seconds  for all tests of the revision, but for what the last process is given
+    """
+
+    source: str
+    store: Path
+    name: str | None = None
+    ref: str | None = None
+    sandbox: str = 'bubblewrap'
+    suite_cpu_seconds: float = SUITE_CPU_SECONDS
+
+
+def validate(options: ValidateOptions, listener: Listener = SILENT) -> Validation:
+    """What is found of a repository; a revision that this engine has proven runs nothing.
+
+    Fatal for what cannot be cloned, Transient for trouble of ours, which is no finding.
+    """
+    Store(options.store)  # which refuses a folder that is none
+    listener.step('clone', 0, 1)
+    clone = obtain(options.source, store=options.store, name=options.name)
+    repository = Repository(clone.git_dir)
+    record_crawl(repository)
+    blank = _blank(options, clone, repository)
+    found = read_validation(options.store, clone.repo, blank.rev)
+    if found is None or not _stands(found, blank):
+        found, seconds = _prove(options, repository, blank, listener)
+        keep_validation(options.store, found, seconds)
+    name_latest(options.store, found)
+    return found
+
+
+def _blank(options: ValidateOptions, clone: Clone, repository: Repository) -> Validation:
+    """Which revision is asked, and nothing that was found."""
+    ref = options.ref or latest_release(repository) or clone.default_ref
+    rev = repository.resolve(ref)
+    return Validation(
+        repo=clone.repo,
+        rev=rev,
+        ref=ref,
+        committed=repository.commit(rev).committer_date,
+        sandbox=options.sandbox,
+        engine_version=ENGINE_VERSION,
+    )
+
+
+def _stands(found: Validation, blank: Validation) -> bool:
+    asked = (blank.engine_version, blank.sandbox)
+    return (found.engine_version, found.sandbox) == asked
+
+
+def _prove(
+    options: ValidateOptions, repository: Repository, blank: Validation, listener: Listener
+) -> tuple[Validation, Seconds]:
+    nothing = Seconds(build=0.0, suite=0.0)
+    if not java_maven.detect(repository, blank.rev):
+        return replace(blank, reason=Invalid.NO_POM), nothing
+    commit = repository.commit(blank.rev)
+    # A workshop builds pairs: this is one of a revision with itself, which is built once.
+    alone = Pair(repo=blank.repo, walk=Walk.PARENTS, old=commit, new=commit, old_is_ancestor=True)
+    with (
+        workshops(repository, options.sandbox, [alone], listener.say) as (open_workshop, _),
+        closing(open_workshop()) as workshop,
+    ):
+        listener.step('build', 0, 1)
+        build, _ = workshop.build(alone)
+        built = _of_build(repository, blank, build)
+        if built.reason is not None:
+            return built, Seconds(build=build.cpu_seconds, suite=0.0)
+        listener.step('tests', 0, 1)
+        found, spent = _of_tests(options, repository, built, workshop, build)
+        return found, Seconds(build=build.cpu_seconds, suite=spent)
+
+
+def _of_build(repository: Repository, blank: Validation, build: Build) -> Validation:
+    """What the build shows, a reason included if it is not enough."""
+    built = replace(
+        blank,
+        java=build.level,
+        jdk=build.jdk,
+        jdks_tried=build.jdks_tried,
+        builder=build.builder or None,
+        modules=len(build.modules),
+        built=sum(why is None for why in build.modules.values()),
+    )
+    if build.level is not None and build.level < LEAST_JAVA:
+        return replace(built, reason=Invalid.JAVA_TOO_OLD, detail=f'Java {build.level}')
+    trouble = _trouble(build)
+    if trouble is not None:
+        return replace(built, reason=Invalid.DOES_NOT_BUILD, detail=trouble)
+    if build.level is None:
+        said = demand_of(repository, build.rev).lowest
+        detail = f'Java {said}' if said else 'none declared'
+        return replace(built, reason=Invalid.JAVA_TOO_OLD, detail=detail)
+    return built
+
+
+def _trouble(build: Build) -> str | None:
+    """Maven's own reason, with the first module of which that is known."""
+    if build.failure is not None:
+        return build.failure
+    failed = {name: why for name, why in sorted(build.modules.items()) if why is not None}
+    told = {name: why for name, why in failed.items() if why != 'skipped'} or failed
+    return next((f'{name}: {why}' for name, why in told.items()), None)
+
+
+def _of_tests(
+    options: ValidateOptions,
+    repository: Repository,
+    built: Validation,
+    workshop: Workshop,
+    build: Build,
+) -> tuple[Validation, float]:
+    """What the tests of all modules show, and the CPU seconds that they took."""
+    declared = methods_by_module(repository, build.rev)
+    tests = {module: methods for module, methods in declared.items() if module in build.modules}
+    built = replace(built, tests=sum(map(len, tests.values())))
+    if not tests:
+        return replace(built, reason=Invalid.NO_TESTS), 0.0
+    compiled = [workshop.compile(build.rev, build.rev, module) for module in tests]
+    refused = next((one.module for one in compiled if not one.unit_ok), None)
+    if refused is not None:
+        spent = sum(one.cpu_seconds for one in compiled)
+        return replace(built, reason=Invalid.TESTS_DO_NOT_COMPILE, detail=refused), spent
+    run = SuiteRun(workshop=workshop, build=build, cpu_seconds=options.suite_cpu_seconds)
+    run.run(tests)
+    return replace(built, suite=_suite(run), reason=_judged(run)), run.spent
+
+
+def _judged(run: SuiteRun) -> Invalid | None:
+    outcomes = {verdict.outcome for verdict in run.verdicts}
+    if run.left_out:
+        return Invalid.SUITE_BREAKS_OFF if run.left > 0 else Invalid.SUITE_TOO_SLOW
+    if outcomes.isdisjoint(_RAN):
+        return Invalid.NO_TEST_RUNS
+    return None if Outcome.PASS in outcomes else Invalid.NO_TEST_PASSES
+
+
+def _suite(run: SuiteRun) -> Suite:
+    counts = Counter(verdict.outcome for verdict in run.verdicts)
+    return Suite(
+        passed=counts[Outcome.PASS],
+        failed=counts[Outcome.FAIL],
+        error=counts[Outcome.ERROR],
+        timeout=counts[Outcome.TIMEOUT],
+        compile_error=counts[Outcome.COMPILE_ERROR],
+        skipped=counts[Outcome.SKIPPED],
+        missing=counts[Outcome.MISSING],
+        environment=sum(
+            verdict.outcome.broken and verdict.environment is not None for verdict in run.verdicts
+        ),
+        not_run=run.left_out,
+    )

@@ -1,0 +1,177 @@
+"""What validation found of a repository at a revision, and where a store keeps it.
+
+STORE/validations/OWNER+NAME/REV.json           the finding; written whole or not at all
+STORE/validations/OWNER+NAME/REV.seconds.json   what it cost, which is not the same twice
+STORE/validations/OWNER+NAME/latest.json        the revision that was asked about last
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+
+from coevo import codec
+from coevo import durable
+from coevo.errors import Fatal
+
+FOLDER = 'validations'
+
+
+class Invalid(StrEnum):
+    """Why a repository is not mined. The values are data; one is never renamed."""
+
+    NO_POM = 'no_pom'
+    JAVA_TOO_OLD = 'java_too_old'
+    DOES_NOT_BUILD = 'does_not_build'
+    NO_TESTS = 'no_tests'
+    TESTS_DO_NOT_COMPILE = 'tests_do_not_compile'
+    NO_TEST_RUNS = 'no_test_runs'
+    NO_TEST_PASSES = 'no_test_passes'
+    SUITE_TOO_SLOW = 'suite_too_slow'
+    SUITE_BREAKS_OFF = 'suite_breaks_off'
+
+    @property
+    def sentence(self) -> str:
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    Invalid.NO_POM: 'There is no pom.xml at the root.',
+    Invalid.JAVA_TOO_OLD: 'The POMs declare no Java level, or none from 8 on.',
+    Invalid.DOES_NOT_BUILD: 'Maven does not build every module.',
+    Invalid.NO_TESTS: 'No module that is built declares a JUnit or TestNG method.',
+    Invalid.TESTS_DO_NOT_COMPILE: 'The tests of a module do not compile.',
+    Invalid.NO_TEST_RUNS: 'Every test is skipped, or not found by the JUnit Platform.',
+    Invalid.NO_TEST_PASSES: 'Tests run, but not one of them passes here.',
+    Invalid.SUITE_TOO_SLOW: 'The CPU seconds for a suite did not last for all tests.',
+    Invalid.SUITE_BREAKS_OFF: 'Tests end their JVM again and again, before the rest has run.',
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """How many test methods had which outcome on their own code.
+
+    environment  of the broken, those that need what the machine withholds
+    not_run      those for which no process or no CPU seconds were left
+    """
+
+    passed: int = 0
+    failed: int = 0
+    error: int = 0
+    timeout: int = 0
+    compile_error: int = 0
+    skipped: int = 0
+    missing: int = 0
+    environment: int = 0
+    not_run: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """One repository at one revision; valid if there is no `reason`.
+
+    ref    what led to the revision: the tag of the latest release, a branch, what was asked for
+    java   the highest level that a built module declares; None where it is unknown
+    jdk    that it was built with, the one that counts of those tried
+    built  how many of its modules
+    tests  declared in modules that are built
+    suite  None where it was not run
+    """
+
+    repo: str
+    rev: str
+    ref: str
+    committed: datetime | None
+    reason: Invalid | None = None
+    detail: str = ''
+    java: int | None = None
+    jdk: str | None = None
+    jdks_tried: tuple[str, ...] = ()
+    builder: str | None = None
+    modules: int = 0
+    built: int = 0
+    tests: int = 0
+    suite: Suite | None = None
+    sandbox: str
+    engine_version: int
+
+    @property
+    def valid(self) -> bool:
+        return self.reason is None
+
+    @property
+    def sentence(self) -> str:
+        """The finding in one line."""
+        what = f'{self.repo} at {self.rev[:12]} ({self.ref})'
+        if self.reason is not None:
+            detail = f' ({self.detail})' if self.detail else ''
+            return f'{what}: invalid, {self.reason}: {self.reason.sentence}{detail}'
+        assert self.suite is not None, 'what is valid was run'
+        return (
+            f'{what}: valid, Java {self.java}, {self.built} modules, '
+            f'{self.suite.passed} of {self.tests} tests pass'
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seconds:
+    """CPU seconds of the sandboxed programs; `suite` with the compilation of tests."""
+
+    build: float
+    suite: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Latest:
+    rev: str
+
+
+def read_validation(store: Path, repo: str, rev: str) -> Validation | None:
+    """What is known of a revision; None where it was not asked."""
+    return _read(Validation, _folder(store, repo) / f'{rev}.json')
+
+
+def latest_validation(store: Path, repo: str) -> Validation | None:
+    """What is known of the revision that was asked about last; None if none ever was."""
+    latest = _read(_Latest, _folder(store, repo) / 'latest.json')
+    return None if latest is None else read_validation(store, repo, latest.rev)
+
+
+def seconds_of(store: Path, validation: Validation) -> Seconds | None:
+    """What a validation cost when it was run."""
+    return _read(Seconds, _folder(store, validation.repo) / f'{validation.rev}.seconds.json')
+
+
+def keep_validation(store: Path, validation: Validation, seconds: Seconds) -> None:
+    """Write a finding; one of the same revision by another engine or sandbox makes way."""
+    folder = _folder(store, validation.repo)
+    _write(folder / f'{validation.rev}.seconds.json', seconds)
+    _write(folder / f'{validation.rev}.json', validation)
+
+
+def name_latest(store: Path, validation: Validation) -> None:
+    """Let `latest_validation` give this one."""
+    file = _folder(store, validation.repo) / 'latest.json'
+    latest = _Latest(rev=validation.rev)
+    if _read(_Latest, file) != latest:
+        _write(file, latest)
+
+
+def _folder(store: Path, repo: str) -> Path:
+    return store / FOLDER / repo.replace('/', '+')
+
+
+def _write(file: Path, record: object) -> None:
+    durable.write(file, [codec.encode(record), b'\n'])
+
+
+def _read(record: type[codec.Record], file: Path) -> codec.Record | None:
+    try:
+        return codec.decode(record, file.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError, KeyError) as error:
+        raise Fatal(f'{file} is damaged: remove it and validate again') from error
