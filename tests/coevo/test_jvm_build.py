@@ -103,6 +103,28 @@ def test_one_module(builder: Builder, tmp_path: Path) -> None:
     assert project['surefire']['properties'] == {'k': 'v'}
 
 
+def test_the_class_path_is_that_of_tests_whatever_goal_comes_last(
+    builder: Builder, tmp_path: Path
+) -> None:
+    inner = """<build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId><executions>
+        <execution><id>default-testCompile</id><phase>none</phase></execution>
+        <execution><id>early</id><phase>compile</phase><goals><goal>testCompile</goal></goals>
+        </execution></executions></plugin></plugins></build>"""
+    files: dict[str, str | bytes] = {
+        'pom.xml': pom('root', inner + dependencies(JUNIT)),
+        'src/main/java/p/A.java': MAIN,
+        'src/test/java/p/ATest.java': TEST,
+        'src/test/resources/t.txt': 'copied by the last goal, which asks for no library',
+    }
+    got = build(builder, tmp_path, files)
+    assert got['status'] == 'built', got
+    (project,) = got['projects']
+    assert [it['gav'] for it in project['test_class_path']] == [
+        'junit:junit:4.13.2',
+        'org.hamcrest:hamcrest-core:1.3',
+    ]
+
+
 def test_modules_depend_on_each_other(builder: Builder, tmp_path: Path) -> None:
     modules = '<modules><module>two</module><module>one</module><module>three</module></modules>'
     files: dict[str, str | bytes] = {

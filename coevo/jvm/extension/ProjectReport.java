@@ -4,10 +4,12 @@ import java.io.File;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.maven.artifact.Artifact;
+import org.apache.maven.artifact.resolver.filter.CumulativeScopeArtifactFilter;
 import org.apache.maven.execution.MavenSession;
 import org.apache.maven.model.Resource;
 import org.apache.maven.plugin.MojoExecution;
@@ -63,6 +65,11 @@ final class ProjectReport {
         failure.put("phase", failedPhase);
     }
 
+    /** Maven shows what the last goal asked for, which is nothing where it copied resources. */
+    private void showAllArtifacts() {
+        project.setArtifactFilter(new CumulativeScopeArtifactFilter(Collections.singleton("test")));
+    }
+
     /** Another day it would be another build, whatever came of it today. */
     private void failIfUnpinned() {
         Object known = project.getContextValue(Tuning.UNPINNED);
@@ -74,6 +81,7 @@ final class ProjectReport {
     }
 
     Map<String, Object> toMap(Path root) {
+        showAllArtifacts();
         failIfUnpinned();
         Path folder = project.getBasedir().toPath();
         String module = root.relativize(folder).toString().replace(File.separatorChar, '/');
