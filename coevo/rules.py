@@ -90,6 +90,13 @@ REFERENCES = (
                     WHERE r.repo = m.repo))""",
     ),
     Rule(
+        name='near_original_missing',
+        table='methods',
+        sql="""SELECT method_id, near_duplicate_of FROM methods m
+            WHERE near_duplicate_of IS NOT NULL AND NOT EXISTS (
+                FROM methods o WHERE o.method_id = m.near_duplicate_of AND o.repo <> m.repo)""",
+    ),
+    Rule(
         name='not_withdrawn',
         table='withdrawn',
         sql="""SELECT id, reissued FROM withdrawn w

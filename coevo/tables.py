@@ -169,6 +169,7 @@ class MethodRow:
     contamination_basis: str | None = None
     code_first_seen: datetime | None = None
     duplicate_of: str | None = None
+    near_duplicate_of: str | None = None  # the earliest in another repository that is nearly equal
     task_id: str | None = None
 
 

@@ -35,6 +35,7 @@ from packagers import manifests
 from packagers.licensing import Licence
 from packagers.licensing import fill_licences
 from packagers.licensing import withhold
+from packagers.near_duplicates import near_duplicates
 from packagers.parquet import write_table
 from packagers.rows import Rows
 from packagers.rows import gather
@@ -142,9 +143,14 @@ def assemble(rows: Rows, plan: Plan) -> Rows:
     rows = withhold(fill_licences(rows, plan.licence), plan.accepted)
     rows = dataclasses.replace(rows, methods=ordered('methods', plan.date(rows)))
     rows = dataclasses.replace(rows, methods=mark_duplicates(rows))
+    near = near_duplicates(rows.methods)
     tasks, task_ids, drops = plan.build(rows)
     methods = (
-        dataclasses.replace(row, task_id=task_ids.get((row.method_id, row.walk)))
+        dataclasses.replace(
+            row,
+            near_duplicate_of=near.get((row.method_id, row.walk)),
+            task_id=task_ids.get((row.method_id, row.walk)),
+        )
         for row in rows.methods
     )
     return dataclasses.replace(

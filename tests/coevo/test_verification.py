@@ -463,6 +463,11 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
     'a reason that nobody explains': (changed('drops', 0, reason='whim'), 'drops', 'reason'),
     'a unit of another stage': (changed('drops', 0, unit='task'), 'drops', 'reason'),
     'a pair without a sandbox': (changed('pairs', 0, sandbox='none'), 'pairs', 'sandbox'),
+    'a near duplicate of nothing': (
+        changed('methods', 0, near_duplicate_of='0' * 16),
+        'methods',
+        'near_original_missing',
+    ),
     'withdrawn and there': (added('withdrawn', withdrawn_but_there), 'withdrawn', 'not_withdrawn'),
     'a task that is newer than its parts': (
         task_of_pair(2, contamination_date=segments.day(9)),
