@@ -7,7 +7,8 @@ Of each label 50 rows, at most 10 of a repository and 5 of a pair; of each of th
 reasons of the stages sieve, label and track 100 drops, at most 25 of a repository and 10 of a pair.
 Labels are drawn where the two compile verdicts agree in all deciding cells, since Maven knows one
 only. The deciding cells of a row are run, once, in a tree for each cell; the label is what the
-label table makes of them. `draw` resumes, and stops after N CPU seconds of the oracle.
+label table makes of them. `draw` resumes, and stops after N CPU seconds of the oracle. What has been
+asked counts, of other stores, too: draw of one after the other until all quotas are met.
 """
 
 from __future__ import annotations
@@ -91,6 +92,10 @@ class Drawn:
 
 
 Stratum = tuple[Kind, str]
+Level = tuple[str, ...]
+
+# Characters of a revision in the results.
+REV = 12
 
 
 def strata(segment: Segment) -> Iterator[tuple[Stratum, Drawn]]:
@@ -121,18 +126,27 @@ def _both_verdicts_agree(row: MethodRow) -> bool:
     )
 
 
-def draw(store: Store, seed: int) -> dict[Partition, list[Drawn]]:
-    """Pairs in an order drawn by seed, repositories in turn; each stratum until its quota is met."""
+def draw(
+    store: Store, seed: int, asked: Sequence[Mapping[str, str]]
+) -> dict[Partition, list[Drawn]]:
+    """Pairs in an order drawn by seed, repositories in turn; each stratum until its quota is met.
+
+    asked  rows of the results, which count and are not drawn again
+    """
     partitions = [p for p in store.partitions() if p.walk is Walk.STATES]
     waiting = {p: _shuffled(store, p, seed) for p in partitions}
     wanted = {(Kind.LABEL, str(name)) for name in Label} | _commonest(waiting)
-    counts: Counter[tuple[object, ...]] = Counter()
+    counts = Counter(
+        key for row in asked for key in _levels(Kind(row['kind']), row['name'], _place(row))
+    )
+    known = {(row['kind'], row['method_id']) for row in asked}
     found: dict[Partition, list[Drawn]] = defaultdict(list)
     while any(waiting.values()):
         for partition in partitions:
             if waiting[partition]:
                 for stratum, row in waiting[partition].pop():
-                    if stratum in wanted and _has_room(counts, stratum, row):
+                    new = stratum in wanted and (row.kind, row.method_id) not in known
+                    if new and _has_room(counts, row):
                         found[partition].append(row)
     return found
 
@@ -157,17 +171,25 @@ def _commonest(waiting: Mapping[Partition, list[list[tuple[Stratum, Drawn]]]]) -
     return {stratum for stratum, _ in counts.most_common(REASONS)}
 
 
-def _has_room(counts: Counter[tuple[object, ...]], stratum: Stratum, row: Drawn) -> bool:
+def _has_room(counts: Counter[Level], row: Drawn) -> bool:
     quota = QUOTAS[row.kind]
-    levels = (
-        (stratum, quota.all),
-        ((*stratum, row.pair.repo), quota.of_a_repository),
-        ((*stratum, row.pair.repo, row.pair.pair_id), quota.of_a_pair),
-    )
-    if any(counts[key] >= limit for key, limit in levels):
+    place = (row.pair.repo, row.pair.old_rev[:REV], row.pair.new_rev[:REV])
+    levels = _levels(row.kind, row.name, place)
+    limits = (quota.all, quota.of_a_repository, quota.of_a_pair)
+    if any(counts[level] >= limit for level, limit in zip(levels, limits, strict=True)):
         return False
-    counts.update(key for key, _ in levels)
+    counts.update(levels)
     return True
+
+
+def _levels(kind: Kind, name: str, place: tuple[str, str, str]) -> tuple[Level, Level, Level]:
+    """What has a quota: the stratum, its part of a repository, and of a pair."""
+    repo, _, _ = place
+    return (kind, name), (kind, name, repo), (kind, name, *place)
+
+
+def _place(row: Mapping[str, str]) -> tuple[str, str, str]:
+    return row['repo'], row['old'], row['new']
 
 
 # -- asking ------------------------------------------------------------------------------------
@@ -260,8 +282,8 @@ def result(question: Question, said: Mapping[tuple[int, Cell], Outcome]) -> dict
         'kind': drawn.kind,
         'name': drawn.name,
         'repo': drawn.pair.repo,
-        'old': drawn.pair.old_rev[:12],
-        'new': drawn.pair.new_rev[:12],
+        'old': drawn.pair.old_rev[:REV],
+        'new': drawn.pair.new_rev[:REV],
         'method': f'{method.test_class}#{method.test_method}({",".join(method.parameters)})',
         'method_id': drawn.method_id,
         'change': candidate.change,
@@ -279,12 +301,11 @@ def _engine(row: MethodRow | None, cells: Sequence[Cell]) -> str:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    known = {(row['kind'], row['method_id']) for row in tables.read(arguments.results)}
-    found = draw(Store(arguments.store), SEED)
+    found = draw(Store(arguments.store), SEED, tables.read(arguments.results))
     budget = Budget(arguments.seconds)
     with ExitStack() as stack:
         bench = Bench(stack)
-        for todo in _in_turn(found, known):
+        for todo in _in_turn(found):
             if budget.is_spent:
                 return
             asked = questions(arguments.store, todo)
@@ -300,21 +321,22 @@ def run(arguments: argparse.Namespace) -> None:
                     print(*row.values(), flush=True)
 
 
-def _in_turn(
-    found: Mapping[Partition, Sequence[Drawn]], known: set[tuple[str, str]]
-) -> Iterator[list[Drawn]]:
-    """The rows of one pair after the other, repositories in turn; what is known is left out."""
+def _in_turn(found: Mapping[Partition, Sequence[Drawn]]) -> Iterator[list[Drawn]]:
+    """The rows of one pair after the other, repositories in turn, those with most labels first."""
     queues: list[list[list[Drawn]]] = []
     for rows in found.values():
         pairs: dict[str, list[Drawn]] = defaultdict(list)
         for one in rows:
-            if (one.kind, one.method_id) not in known:
-                pairs[one.pair.pair_id].append(one)
-        queues.append(sorted(pairs.values(), key=len))  # the largest is popped first
+            pairs[one.pair.pair_id].append(one)
+        queues.append(sorted(pairs.values(), key=_worth))  # the last is popped first
     while any(queues):
         for queue in queues:
             if queue:
                 yield queue.pop()
+
+
+def _worth(rows: Sequence[Drawn]) -> tuple[int, int]:
+    return sum(one.kind is Kind.LABEL for one in rows), len(rows)
 
 
 # -- summing up --------------------------------------------------------------------------------
