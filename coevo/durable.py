@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,7 +14,8 @@ UNFINISHED = '.new-'
 def write(path: Path, parts: Iterable[bytes]) -> None:
     """Replace the file at `path`; its folder is made where it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f'{path.name}{UNFINISHED}{os.getpid()}')
+    # Threads, and machines that share the folder, may write the same file at once.
+    temporary = path.with_name(f'{path.name}{UNFINISHED}{secrets.token_hex(6)}')
     try:
         with temporary.open('wb') as new:
             new.writelines(parts)
