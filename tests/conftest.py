@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from coevo.place import Url
 from tests.daemon import docker_daemon
 
 
@@ -16,3 +17,21 @@ def daemon() -> Iterator[None]:
         if missing is not None:
             pytest.skip(missing)
         yield
+
+
+@pytest.fixture(scope='session')
+def object_store() -> Iterator[str]:
+    """The endpoint of an S3 server on loopback."""
+    from tests import buckets
+
+    with buckets.serving() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def bucket(object_store: str, monkeypatch: pytest.MonkeyPatch) -> Url:
+    """A prefix where nothing lies yet; the environment says how to get there."""
+    from tests import buckets
+
+    buckets.connect(object_store, monkeypatch)
+    return buckets.new_bucket()

@@ -1,0 +1,118 @@
+"""Where a store lies: in a folder (`coevo.places.folder`) or in an object store
+(`coevo.places.objects`). Files are named by relative paths with `/`, and are whole or not there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NewType
+from typing import Protocol
+from urllib.parse import quote
+
+from coevo.errors import Fatal
+from coevo.folders import cache_folder
+
+Url = NewType('Url', str)
+# What a user names.
+Root = Path | Url
+
+_S3 = re.compile(r's3://[a-z0-9][a-z0-9.-]+(/[^/?#@]+)*')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A file's name, and when it was written: nanoseconds since 1970 by the place's own clock."""
+
+    name: str
+    modified: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A file's content; `version` is another one after each change."""
+
+    data: bytes
+    version: str
+    modified: int
+
+
+class Hold(Protocol):
+    """A lock that is held, as far as one can know."""
+
+    def check(self) -> None:
+        """Transient if it is known to be lost. Costs nothing."""
+
+    def confirm(self) -> None:
+        """Make sure of it, or Transient."""
+
+
+class Place(Protocol):
+    def shown(self, name: str = '') -> str:
+        """The place, or a file of it, as a user would write it."""
+
+    def tops(self) -> frozenset[str]:
+        """The names of files and folders at its top."""
+
+    def entries(self, folder: str) -> Sequence[Entry]:
+        """All files below a folder, by name."""
+
+    def read(self, name: str) -> Found | None: ...
+
+    def read_all(self, names: Sequence[str]) -> Sequence[Found | None]:
+        """The same for many, in their order."""
+
+    def write(self, name: str, data: bytes) -> None:
+        """Replace a file, or make it."""
+
+    def exchange(self, name: str, data: bytes, version: str | None) -> str | None:
+        """Write a file if it has that version still, or (None) if there is none.
+
+        The new version; None if somebody else was first.
+        """
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files; one that is not there will do."""
+
+    def sweep(self, folder: str) -> None:
+        """Remove what kills left unfinished right in a folder."""
+
+    def lock(self, name: str, busy: str) -> AbstractContextManager[Hold]:
+        """Keep others out, by a file of that name; Fatal with that sentence if one is in."""
+
+
+def root_of(text: str) -> Root:
+    """The words of a user: a URL of an object store, or else a folder."""
+    if '://' not in text:
+        return Path(text)
+    plain = text.rstrip('/')
+    if not _S3.fullmatch(plain):
+        # It isn't repeated: who writes a key into a URL must not find it in a log.
+        raise Fatal(
+            'An object store is named as s3://BUCKET/PREFIX; its address and its keys are taken '
+            'from AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID and so on'
+        )
+    return Url(plain)
+
+
+def place_of(root: Root) -> Place:
+    """Fatal if that kind of place needs a package that is missing, or keys."""
+    if isinstance(root, Path):
+        from coevo.places.folder import Folder
+
+        return Folder(root)
+    from coevo.places.objects import Objects
+
+    return Objects(root)
+
+
+def on_disk(store: Root) -> Path:
+    """The folder of a store's clones and caches: the store, or one of this machine's for a URL."""
+    if isinstance(store, Path):
+        return store
+    name = '+'.join(quote(part, safe='') for part in store.replace('://', '/').split('/'))
+    return cache_folder() / 'stores' / name

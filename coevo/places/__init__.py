@@ -1,0 +1,1 @@
+"""The kinds of places that a store can lie in (`coevo.place`)."""

@@ -1,0 +1,118 @@
+"""A place in a folder of this machine, or of a file system that machines share."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from pathlib import Path
+
+from coevo import durable
+from coevo.errors import Fatal
+from coevo.place import Entry
+from coevo.place import Found
+from coevo.place import Hold
+
+
+class Folder:
+    """The folder is made by the first writing."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def shown(self, name: str = '') -> str:
+        return str(self._root / name)
+
+    def tops(self) -> frozenset[str]:
+        return (
+            frozenset(path.name for path in self._root.iterdir())
+            if self._root.is_dir()
+            else frozenset()
+        )
+
+    def entries(self, folder: str) -> Sequence[Entry]:
+        paths = (path for path in (self._root / folder).rglob('*') if path.is_file())
+        found = (
+            Entry(name=path.relative_to(self._root).as_posix(), modified=path.stat().st_mtime_ns)
+            for path in paths
+            if durable.UNFINISHED not in path.name
+        )
+        return sorted(found, key=lambda entry: entry.name)
+
+    def read(self, name: str) -> Found | None:
+        try:
+            with (self._root / name).open('rb') as file:
+                state = os.fstat(file.fileno())
+                return Found(data=file.read(), version=_version(state), modified=state.st_mtime_ns)
+        except FileNotFoundError:
+            return None
+
+    def read_all(self, names: Sequence[str]) -> Sequence[Found | None]:
+        return [self.read(name) for name in names]
+
+    def write(self, name: str, data: bytes) -> None:
+        durable.write(self._root / name, [data])
+
+    def exchange(self, name: str, data: bytes, version: str | None) -> str | None:
+        path = self._root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(path.parent):
+            if _version_of(path) != version:
+                return None
+            durable.write(path, [data])
+            return _version_of(path)
+
+    def remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            (self._root / name).unlink(missing_ok=True)
+
+    def sweep(self, folder: str) -> None:
+        for path in (self._root / folder).glob(f'*{durable.UNFINISHED}*'):
+            path.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def lock(self, name: str, busy: str) -> Iterator[Hold]:
+        """The kernel's lock: it ends with the process that holds it, however that ends."""
+        path = self._root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open('ab') as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Fatal(busy) from None
+            yield _Flock()
+
+
+class _Flock:
+    """Nobody can take it away."""
+
+    def check(self) -> None:
+        pass
+
+    def confirm(self) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let processes exchange files of a folder one after another, for moments."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _version_of(path: Path) -> str | None:
+    try:
+        return _version(path.stat())
+    except FileNotFoundError:
+        return None
+
+
+def _version(state: os.stat_result) -> str:
+    return f'{state.st_ino}-{state.st_mtime_ns}-{state.st_size}'

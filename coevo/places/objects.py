@@ -1,0 +1,188 @@
+"""A place under a prefix of an S3 bucket. It rests on S3's conditional writes: create-only, and
+only over a known ETag (https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from typing import Literal
+
+from coevo import leases
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from coevo.place import Entry
+from coevo.place import Found
+from coevo.place import Hold
+from coevo.place import Url
+
+if TYPE_CHECKING:
+    from obstore import UpdateVersion
+    from obstore.store import S3Store
+
+# One request, and one with all its repetitions; both are well below a lease's time.
+_REQUEST, _REPEATED = timedelta(seconds=20), timedelta(seconds=30)
+_AT_ONCE = 16
+_WORTH_A_RETRY = {408, 409, 425, 429}
+# Where the client asks for keys when the environment has none.
+_METADATA = ('169.254.169.254', 'MissingAccessKeyId', 'MissingSecretAccessKey')
+
+
+class Objects:
+    def __init__(self, url: Url) -> None:
+        self._url = url
+        with _translated(url):
+            self._store = _opened(url)
+
+    def shown(self, name: str = '') -> str:
+        return f'{self._url}/{name}' if name else self._url
+
+    def tops(self) -> frozenset[str]:
+        import obstore
+
+        with _translated(self._url):
+            found = obstore.list_with_delimiter(self._store)
+        return frozenset((*found['common_prefixes'], *(one['path'] for one in found['objects'])))
+
+    def entries(self, folder: str) -> Sequence[Entry]:
+        import obstore
+
+        with _translated(self._url):
+            listed = [one for page in obstore.list(self._store, f'{folder}/') for one in page]
+        found = [Entry(name=one['path'], modified=_ns(one['last_modified'])) for one in listed]
+        return sorted(found, key=lambda entry: entry.name)
+
+    def read(self, name: str) -> Found | None:
+        import obstore
+
+        try:
+            with _translated(self._url):
+                answer = obstore.get(self._store, name)
+                data = bytes(answer.bytes())
+        except FileNotFoundError:
+            return None
+        meta = answer.meta
+        return Found(data=data, version=meta['e_tag'] or '', modified=_ns(meta['last_modified']))
+
+    def read_all(self, names: Sequence[str]) -> Sequence[Found | None]:
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return list(pool.map(self.read, names))
+
+    def write(self, name: str, data: bytes) -> None:
+        self._put(name, data, 'overwrite')
+
+    def exchange(self, name: str, data: bytes, version: str | None) -> str | None:
+        from obstore.exceptions import AlreadyExistsError
+        from obstore.exceptions import PreconditionError
+
+        try:
+            return self._put(name, data, 'create' if version is None else {'e_tag': version})
+        except (AlreadyExistsError, PreconditionError):
+            # A request whose answer was lost is repeated, and is refused since it was done.
+            found = self.read(name)
+            return found.version if found is not None and found.data == data else None
+
+    def remove(self, names: Iterable[str]) -> None:
+        import obstore
+
+        paths = list(names)
+        if paths:
+            with _translated(self._url), contextlib.suppress(FileNotFoundError):
+                obstore.delete(self._store, paths)
+
+    def sweep(self, folder: str) -> None:
+        """What was not uploaded to its end is not there."""
+
+    @contextlib.contextmanager
+    def lock(self, name: str, busy: str) -> Iterator[Hold]:
+        """A lease. Of a holder that was killed it is over within `leases.SECONDS`."""
+        try:
+            lease = leases.take_when_over(self, name, leases.Terms())
+        except leases.Taken as taken:
+            raise Fatal(f'{busy} ({taken})') from None
+        with lease:
+            yield lease
+
+    def _put(
+        self, name: str, data: bytes, mode: Literal['create', 'overwrite'] | UpdateVersion
+    ) -> str:
+        import obstore
+
+        try:
+            with _translated(self._url):
+                # In parts it could not be conditional.
+                answer = obstore.put(self._store, name, data, mode=mode, use_multipart=False)
+        except FileNotFoundError:
+            raise Fatal(f'{self._url}: there is no such bucket; make it first') from None
+        return answer['e_tag'] or ''
+
+
+def _opened(url: Url) -> S3Store:
+    try:
+        from obstore.store import S3Store
+    except ImportError:
+        raise Fatal(
+            f'{url} needs the package obstore: run `pip install obstore`, or name a folder'
+        ) from None
+    bucket, _, prefix = url.removeprefix('s3://').partition('/')
+    endpoint = os.environ.get('AWS_ENDPOINT_URL_S3') or os.environ.get('AWS_ENDPOINT_URL')
+    return S3Store(
+        bucket,
+        prefix=prefix or None,
+        endpoint=endpoint,
+        client_options={
+            'allow_http': bool(endpoint and endpoint.startswith('http://')),
+            'connect_timeout': timedelta(seconds=5),
+            'timeout': _REQUEST,
+        },
+        retry_config={'max_retries': 5, 'retry_timeout': _REPEATED},
+    )
+
+
+@contextlib.contextmanager
+def _translated(url: Url) -> Iterator[None]:
+    """The client's errors as ours; those that a caller can expect pass."""
+    from obstore import exceptions as client
+
+    try:
+        yield
+    except (client.AlreadyExistsError, client.PreconditionError):
+        raise
+    except (client.PermissionDeniedError, client.UnauthenticatedError):
+        raise Fatal(
+            f'{url}: the object store refuses the keys that it was given; see AWS_ACCESS_KEY_ID, '
+            'AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and what they may do there'
+        ) from None
+    except client.BaseError as error:
+        raise _trouble(url, str(error)) from None
+
+
+def _trouble(url: Url, text: str) -> Fatal | Transient:
+    """What the client says in many lines, as one sentence."""
+    if any(word in text for word in _METADATA):
+        return Fatal(
+            f'{url}: there are no keys for the object store; set AWS_ACCESS_KEY_ID and '
+            "AWS_SECRET_ACCESS_KEY (and AWS_ENDPOINT_URL where it is not Amazon's)"
+        )
+    if 'NoSuchBucket' in text:
+        return Fatal(f'{url}: there is no such bucket; make it first')
+    status = re.search(r'status code: (4\d\d)', text)
+    if status and int(status[1]) not in _WORTH_A_RETRY:
+        return Fatal(
+            f'{url}: the object store answers with status {status[1]}; is it the right one?'
+        )
+    # The rest of it would show the whole request.
+    reason = text.partition('\n')[0].rpartition(' - ')[2][:200]
+    return Transient(f'{url} cannot be reached or used now ({reason})')
+
+
+def _ns(moment: datetime) -> int:
+    return int(moment.timestamp() * 1_000_000_000)

@@ -1,0 +1,45 @@
+"""An object store on loopback (moto's server), a new bucket for each test."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+
+from coevo.place import Url
+
+KEYS = {
+    'AWS_ACCESS_KEY_ID': 'test',
+    'AWS_SECRET_ACCESS_KEY': 'only-a-test',
+    'AWS_DEFAULT_REGION': 'us-east-1',
+}
+_numbers = itertools.count()
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """The endpoint of a server that runs meanwhile."""
+    server = ThreadedMotoServer(ip_address='127.0.0.1', port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f'http://{host}:{port}'
+    server.stop()
+
+
+def connect(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this process, and those that it starts, use the server."""
+    for name, value in {**KEYS, 'AWS_ENDPOINT_URL': endpoint}.items():
+        monkeypatch.setenv(name, value)
+
+
+def new_bucket() -> Url:
+    """A prefix in a bucket of its own."""
+    name = f'coevo-{next(_numbers)}'
+    client = boto3.client('s3')
+    client.create_bucket(Bucket=name)
+    client.close()
+    return Url(f's3://{name}/some/prefix')
