@@ -9,11 +9,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
-
-from coevo import durable
 
 MAGIC = 'coevo-archive-1'
 _LEVEL = 9
@@ -50,8 +47,8 @@ def pack(data: bytes) -> Piece:
     return Piece(size=len(data), compressed=codec.compress(data, asbytes=True))
 
 
-def write(path: Path, pieces: Mapping[str, Piece]) -> None:
-    """Replace the file; the same pieces give the same bytes."""
+def encode(pieces: Mapping[str, Piece]) -> bytes:
+    """The whole file; the same pieces give the same bytes."""
     ordered = sorted(pieces.items())
     index = json.dumps(
         [
@@ -60,20 +57,19 @@ def write(path: Path, pieces: Mapping[str, Piece]) -> None:
         ]
     ).encode()
     head = f'{MAGIC} {_checksum(index)} {len(index)}\n'.encode()
-    durable.write(path, (head, index, *(piece.compressed for _, piece in ordered)))
+    return b''.join((head, index, *(piece.compressed for _, piece in ordered)))
 
 
-def read(path: Path) -> Archive:
-    """All of the file; DamagedArchive if its index is not what was written."""
-    data = path.read_bytes()
+def decode(data: bytes) -> Archive:
+    """All of a file; DamagedArchive if its index is not what was written."""
     start = data.find(b'\n') + 1
     match data[:start].decode('ascii', 'replace').split():
         case [magic, checksum, length] if magic == MAGIC and length.isdecimal():
             end = start + int(length)
         case _:
-            raise DamagedArchive(f'{path} does not begin as an archive')
+            raise DamagedArchive('it does not begin as an archive')
     if _checksum(data[start:end]) != checksum:
-        raise DamagedArchive(f'the index of {path} is damaged')
+        raise DamagedArchive('its index')
     return _cut(json.loads(data[start:end]), data, end)
 
 

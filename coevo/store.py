@@ -6,19 +6,22 @@
         PAIR.KEY.segment                  one pair, as it was mined
         segments.coevo                    all pairs of the runs that ended
         *.corrupt                         what a miner found damaged; it counts as missing
-    STORE/clones, STORE/cache             not this module's
+        lock                              who mines there now
+    STORE/clones, STORE/cache, …          not this module's
 
-Every file is written beside its place, synced and renamed: a kill costs the pair in hand.
+It lies in a folder or under a prefix of an object store (`coevo.place`). Every file is there as a
+whole or not at all: a kill costs the pair in hand. What two runs may change at once is changed by
+exchange: a file that is no longer what it was when it was read is read again.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import fcntl
 import json
 import logging
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,10 +30,15 @@ from urllib.parse import unquote
 
 from coevo import archive
 from coevo import codec
-from coevo import durable
 from coevo.archive import Archive
 from coevo.archive import Piece
 from coevo.errors import Fatal
+from coevo.place import Entry
+from coevo.place import Found
+from coevo.place import Hold
+from coevo.place import Place
+from coevo.place import Root
+from coevo.place import place_of
 from coevo.records import Walk
 from coevo.tables import Segment
 from coevo.walks import WalkRecord
@@ -41,9 +49,18 @@ __all__ = ['Partition', 'Store', 'WalkRecord']
 
 STORE_VERSION = 1
 
-# Folders of other parts, which may be there before anything was mined.
-_NEIGHBOURS = {'clones', 'cache', 'validations', 'reverifications'}
-_WALK, _MERGED, _LOOSE = 'walk.coevo', 'segments.coevo', '.segment'
+# Of other parts, which may be there before anything was mined.
+_NEIGHBOURS = {
+    'clones',
+    'cache',
+    'crawls',
+    'validations',
+    'reverifications',
+    'claims',
+    'failures',
+}
+_STAMP, _PARTITIONS = 'store.json', 'partitions'
+_WALK, _MERGED, _LOOSE, _LOCK = 'walk.coevo', 'segments.coevo', '.segment', 'lock'
 
 _log = logging.getLogger(__name__)
 
@@ -61,58 +78,83 @@ class Partition:
         return Path(name, quote(self.language, safe=''), self.walk)
 
 
-class Store:
-    """A folder of partitions. It is made by the first writing; `warnings` tells of damage."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Whole:
+    """The undamaged pieces of a file, and its version; None if there is no file."""
 
-    def __init__(self, root: Path) -> None:
+    pieces: Mapping[str, Piece]
+    version: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Contents:
+    """The pieces of a partition by pair and key, sorted; what of them stood alone, and the rest."""
+
+    pieces: Mapping[tuple[str, str], Piece]
+    loose: Sequence[Entry]
+    merged: str | None
+
+
+class Store:
+    """Partitions in one place. It is made by the first writing; `warnings` tells of damage."""
+
+    def __init__(self, root: Root) -> None:
         self.root = root
+        self.place = place_of(root)
         self.warnings: list[str] = []
-        self._locked: set[Path] = set()
-        _check(root)
+        self._holds: dict[str, Hold] = {}
+        self._stamped = _check(root, self.place)
 
     def partitions(self) -> tuple[Partition, ...]:
         """All that were ever written to, sorted."""
-        found = (self.root / 'partitions').glob('*/*/*/')
-        return tuple(sorted(_partition(folder) for folder in found))
+        names = (entry.name.split('/') for entry in self.place.entries(_PARTITIONS))
+        written = (parts for parts in names if len(parts) == 5 and parts[4] != _LOCK)
+        return tuple(sorted({_partition(*parts[1:4]) for parts in written}))
 
     @contextlib.contextmanager
     def lock(self, partition: Partition) -> Iterator[None]:
-        """Keep other miners away from a partition; Fatal if one is at work there."""
-        folder = self._made(partition)
-        with (folder / 'lock').open('ab') as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise Fatal(
-                    f'{partition.repo} ({partition.walk}) is being mined into {self.root} by '
-                    'another process: wait until it ends, or use another --store'
-                ) from None
-            self._locked.add(folder)
+        """Keep other miners away from a partition; Fatal if one is at work there.
+
+        In an object store this is a lease: where it is lost, writing is Transient.
+        """
+        self._stamp()
+        folder = _folder(partition)
+        busy = (
+            f'{partition.repo} ({partition.walk}) is being mined into {self.root} by '
+            'another process: wait until it ends, or use another --store'
+        )
+        with self.place.lock(f'{folder}/{_LOCK}', busy) as hold:
+            self._holds[folder] = hold
             try:
                 yield
             finally:
-                self._locked.remove(folder)
+                del self._holds[folder]
 
     def keys(self, partition: Partition) -> frozenset[str]:
         """The keys of all segments that are there and whole."""
-        return frozenset(key for _, key in self._pieces(partition))
+        return frozenset(key for _, key in self._contents(partition).pieces)
 
     def has(self, partition: Partition, key: str) -> bool:
         return key in self.keys(partition)
 
     def read(self, partition: Partition, key: str) -> Segment:
         """The segment with that key; KeyError if there is none."""
-        for (_, found), piece in self._pieces(partition).items():
+        for (_, found), piece in self._contents(partition).pieces.items():
             if found == key:
                 return codec.decode(Segment, piece.unpack())
         raise KeyError(key)
 
     def write(self, partition: Partition, segment: Segment) -> None:
         """Keep a segment; one that is there already under its key stays as it is."""
+        self._stamp()
         name = f'{segment.pair.pair_id}.{segment.key}'
-        path = self._made(partition) / f'{name}{_LOOSE}'
-        if name not in self._whole(path):
-            archive.write(path, {name: archive.pack(codec.encode(segment))})
+        path = f'{_folder(partition)}/{name}{_LOOSE}'
+        data = archive.encode({name: archive.pack(codec.encode(segment))})
+        if not self.place.exchange(path, data, None) and name not in self._whole(path).pieces:
+            self.place.write(path, data)
+        hold = self._holds.get(_folder(partition))
+        if hold is not None:
+            hold.check()
 
     def segments(self, partition: Partition) -> Iterator[Segment]:
         """One segment for each pair of the walk that was mined, by pair_id.
@@ -130,15 +172,19 @@ class Store:
 
     def write_walk(self, partition: Partition, record: WalkRecord) -> None:
         """Add what a walk saw to what earlier ones saw (`coevo.walks.merge`)."""
-        old = self._walk(partition)
-        new = arrange(record) if old is None else merge(old, record)
-        if new != old:
-            piece = archive.pack(codec.encode(new))
-            archive.write(self._made(partition) / _WALK, {'walk': piece})
+        self._stamp()
+        written = False
+        while not written:
+            self._confirm(partition)
+            old, version = self._walk(partition)
+            new = arrange(record) if old is None else merge(old, record)
+            data = archive.encode({'walk': archive.pack(codec.encode(new))})
+            path = f'{_folder(partition)}/{_WALK}'
+            written = new == old or self.place.exchange(path, data, version) is not None
 
     def walk(self, partition: Partition) -> WalkRecord:
         """What walks have seen so far; Fatal if there was none."""
-        found = self._walk(partition)
+        found, _ = self._walk(partition)
         if found is None:
             raise Fatal(
                 f'{self.root} has no record of {partition.repo} ({partition.walk}): mine it again'
@@ -150,76 +196,97 @@ class Store:
 
         Call it under the partition's lock.
         """
-        folder = self.root / 'partitions' / partition.path
-        loose = sorted(folder.glob(f'*{_LOOSE}'))
-        if not loose:
+        folder = _folder(partition)
+        contents = self._contents(partition)
+        if not contents.loose:
             return
-        self._name_newest(partition, loose)
-        pieces = self._pieces(partition)
-        archive.write(
-            folder / _MERGED, {f'{pair}.{key}': piece for (pair, key), piece in pieces.items()}
-        )
-        for path in (*loose, *folder.glob(f'*{durable.UNFINISHED}*')):
-            path.unlink(missing_ok=True)
+        self._name_newest(partition, contents.loose)
+        while not self._merge(partition, contents):
+            contents = self._contents(partition)
+        self.place.remove(entry.name for entry in contents.loose)
+        self.place.sweep(folder)
 
-    def _name_newest(self, partition: Partition, loose: Sequence[Path]) -> None:
+    def _merge(self, partition: Partition, contents: _Contents) -> bool:
+        """False if the merged file has changed since it was read."""
+        self._confirm(partition)
+        named = {f'{pair}.{key}': piece for (pair, key), piece in contents.pieces.items()}
+        path = f'{_folder(partition)}/{_MERGED}'
+        return self.place.exchange(path, archive.encode(named), contents.merged) is not None
+
+    def _name_newest(self, partition: Partition, loose: Sequence[Entry]) -> None:
         """Let the segments of the run that ends count, where its walk did not say so itself."""
-        walk = self._walk(partition)
+        walk, _ = self._walk(partition)
         if walk is None:
             return
         named = dict(walk.keys)
-        written = [path.name.removesuffix(_LOOSE).partition('.') for path in _by_age(loose)]
+        written = [_identity(entry).partition('.') for entry in sorted(loose, key=_age)]
         known = {pair for pair, _, key in written if named.get(pair) == key}
         keys = {pair: key for pair, _, key in written if pair not in known}
         self.write_walk(partition, dataclasses.replace(walk, keys=tuple(keys.items())))
 
-    def _made(self, partition: Partition) -> Path:
-        """The partition's folder, made together with the store if it is the first one."""
-        stamp = self.root / 'store.json'
-        if not stamp.exists():
-            durable.write(stamp, [f'{json.dumps({"coevo-store": STORE_VERSION})}\n'.encode()])
-        folder = self.root / 'partitions' / partition.path
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
+    def _stamp(self) -> None:
+        """Make it a store, if this is the first writing."""
+        if not self._stamped:
+            data = f'{json.dumps({"coevo-store": STORE_VERSION})}\n'.encode()
+            self.place.exchange(_STAMP, data, None)
+            self._stamped = True
 
-    def _walk(self, partition: Partition) -> WalkRecord | None:
-        path = self.root / 'partitions' / partition.path / _WALK
-        found = self._whole(path)
-        return codec.decode(WalkRecord, found['walk'].unpack()) if 'walk' in found else None
+    def _confirm(self, partition: Partition) -> None:
+        """Stop a miner here that has lost its lock before it replaces what others may have made."""
+        hold = self._holds.get(_folder(partition))
+        if hold is not None:
+            hold.confirm()
+
+    def _walk(self, partition: Partition) -> tuple[WalkRecord | None, str | None]:
+        found = self._whole(f'{_folder(partition)}/{_WALK}')
+        piece = found.pieces.get('walk')
+        return codec.decode(WalkRecord, piece.unpack()) if piece else None, found.version
 
     def _current(self, partition: Partition) -> dict[str, Piece]:
         """By pair_id, sorted."""
-        walk = self._walk(partition)
+        walk, _ = self._walk(partition)
         wanted = {pair for _, pair in walk.pairs} if walk else None
         named = dict(walk.keys) if walk else {}
         found: dict[str, Piece] = {}
-        for (pair, key), piece in self._pieces(partition).items():
+        for (pair, key), piece in self._contents(partition).pieces.items():
             if (wanted is None or pair in wanted) and (pair not in found or named.get(pair) == key):
                 found[pair] = piece
         return found
 
-    def _pieces(self, partition: Partition) -> dict[tuple[str, str], Piece]:
-        """All segments by pair and key, sorted, wherever they stand; none is decoded."""
-        folder = self.root / 'partitions' / partition.path
-        named: dict[str, Piece] = {}
-        for path in (*sorted(folder.glob(f'*{_LOOSE}')), folder / _MERGED):
-            named |= self._whole(path)
-        pieces = {(name.partition('.')[0], name.partition('.')[2]): p for name, p in named.items()}
-        return dict(sorted(pieces.items()))
+    def _contents(self, partition: Partition) -> _Contents:
+        """All segments wherever they stand; none is decoded.
 
-    def _whole(self, path: Path) -> dict[str, Piece]:
-        """The undamaged pieces of a file, none if there is no file."""
+        The merged file is read last: what a run that ends meanwhile removes is in it by then.
+        """
+        folder = _folder(partition)
+        loose = [entry for entry in self.place.entries(folder) if entry.name.endswith(_LOOSE)]
+        named: dict[str, Piece] = {}
+        contents = self.place.read_all([entry.name for entry in loose])
+        for entry, found in zip(loose, contents, strict=True):
+            named |= self._checked(entry.name, found).pieces
+        merged = self._whole(f'{folder}/{_MERGED}')
+        named |= merged.pieces
+        pieces = {(name.partition('.')[0], name.partition('.')[2]): p for name, p in named.items()}
+        return _Contents(pieces=dict(sorted(pieces.items())), loose=loose, merged=merged.version)
+
+    def _whole(self, name: str) -> _Whole:
+        return self._checked(name, self.place.read(name))
+
+    def _checked(self, name: str, found: Found | None) -> _Whole:
+        """What of a file is whole. A damaged one is set aside if it is ours to change."""
+        if found is None:
+            return _Whole(pieces={}, version=None)
         try:
-            found = archive.read(path)
-        except FileNotFoundError:
-            return {}
+            held = archive.decode(found.data)
         except archive.DamagedArchive as damage:
-            found = Archive(pieces={}, damaged=(str(damage),))
-        if found.damaged:
-            self._warn(f'{path} is damaged ({", ".join(found.damaged)}): that is not mined yet')
-            if path.parent in self._locked:
-                _set_aside(path, found)
-        return dict(found.pieces)
+            held = Archive(pieces={}, damaged=(str(damage),))
+        version: str | None = found.version
+        if held.damaged:
+            shown = self.place.shown(name)
+            self._warn(f'{shown} is damaged ({", ".join(held.damaged)}): that is not mined yet')
+            if name.rpartition('/')[0] in self._holds:
+                version = _set_aside(self.place, name, found, held.pieces)
+        return _Whole(pieces=held.pieces, version=version)
 
     def _warn(self, sentence: str) -> None:
         if sentence not in self.warnings:
@@ -227,39 +294,50 @@ class Store:
             _log.warning(sentence)
 
 
-def _set_aside(path: Path, found: Archive) -> None:
+def _set_aside(place: Place, name: str, found: Found, whole: Mapping[str, Piece]) -> str | None:
     """Keep a damaged file for a person to look at, and what of it is whole in its place."""
-    path.rename(path.with_name(f'{path.name}.corrupt'))
-    if found.pieces:
-        archive.write(path, found.pieces)
+    place.write(f'{name}.corrupt', found.data)
+    if whole:
+        return place.exchange(name, archive.encode(whole), found.version) or found.version
+    place.remove([name])
+    return None
 
 
-def _by_age(paths: Sequence[Path]) -> list[Path]:
-    return sorted(paths, key=lambda path: (path.stat().st_mtime_ns, path.name))
+def _folder(partition: Partition) -> str:
+    return f'{_PARTITIONS}/{partition.path.as_posix()}'
 
 
-def _check(root: Path) -> None:
-    """Fatal unless the folder is a store that this version can read, or may become one."""
-    if root.exists() and not root.is_dir():
+def _identity(entry: Entry) -> str:
+    """The pair and key in a loose segment's name."""
+    return entry.name.rpartition('/')[2].removesuffix(_LOOSE)
+
+
+def _age(entry: Entry) -> tuple[int, str]:
+    return entry.modified, entry.name
+
+
+def _check(root: Root, place: Place) -> bool:
+    """Whether it is a store; Fatal unless this version can read it, or it may become one."""
+    if isinstance(root, Path) and root.exists() and not root.is_dir():
         raise Fatal(f'{root} is not a folder: give --store one that is a store, or none yet')
-    stamp = root / 'store.json'
-    if not stamp.exists():
-        if root.is_dir() and {entry.name for entry in root.iterdir()} - _NEIGHBOURS:
+    stamp = place.read(_STAMP)
+    if stamp is None:
+        if place.tops() - _NEIGHBOURS:
             raise Fatal(f'{root} holds other files and is no store of coevo: use another --store')
-        return
-    version = _version(stamp)
+        return False
+    version = _version(place.shown(_STAMP), stamp.data)
     if version > STORE_VERSION:
         raise Fatal(f'{root} was written by a newer coevo (store version {version}): update coevo')
+    return True
 
 
-def _version(stamp: Path) -> int:
+def _version(shown: str, stamp: bytes) -> int:
     try:
-        return int(json.loads(stamp.read_bytes())['coevo-store'])
+        return int(json.loads(stamp)['coevo-store'])
     except (ValueError, KeyError, TypeError):
-        raise Fatal(f'{stamp} is not the stamp of a store of coevo: use another --store') from None
+        raise Fatal(f'{shown} is not the stamp of a store of coevo: use another --store') from None
 
 
-def _partition(folder: Path) -> Partition:
-    repo, language, walk = folder.parts[-3:]
+def _partition(repo: str, language: str, walk: str) -> Partition:
     name = '/'.join(unquote(part) for part in repo.split('+'))
     return Partition(repo=name, language=unquote(language), walk=Walk(walk))

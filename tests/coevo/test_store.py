@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from coevo import leases
 from coevo.errors import Fatal
+from coevo.place import Root
 from coevo.records import Stage
 from coevo.records import Walk
 from coevo.store import Partition
@@ -21,18 +23,37 @@ from tests.segments import pair_id
 from tests.segments import rev
 from tests.segments import segment
 
+FOLDER = f'partitions/{PARTITION.path}'
+
+
+@pytest.fixture(params=['folder', 'bucket'])
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> Root:
+    found: Root = tmp_path / 'store'
+    return found if request.param == 'folder' else request.getfixturevalue('bucket')
+
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(root: Root) -> Store:
+    return Store(root)
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Store:
     return Store(tmp_path / 'store')
 
 
-def folder(store: Store) -> Path:
-    return store.root / 'partitions' / PARTITION.path
+def names(store: Store) -> list[str]:
+    return [entry.name for entry in store.place.entries(FOLDER)]
 
 
-def loose(store: Store) -> list[Path]:
-    return sorted(folder(store).glob('*.segment'))
+def loose(store: Store) -> list[str]:
+    return [name for name in names(store) if name.endswith('.segment')]
+
+
+def content(store: Store, name: str) -> bytes:
+    found = store.place.read(name)
+    assert found is not None
+    return found.data
 
 
 def test_a_segment_comes_back_as_it_was(store: Store) -> None:
@@ -69,32 +90,33 @@ def test_compacting_changes_nothing_but_the_number_of_files(store: Store) -> Non
     assert store.keys(PARTITION) == {'k1', 'k2', 'k3'}
 
 
-def test_compacting_is_the_same_whatever_came_first(tmp_path: Path) -> None:
+def test_compacting_is_the_same_whatever_came_first(root: Root, tmp_path: Path) -> None:
     written = []
-    for name, order in (('a', (1, 2)), ('b', (2, 1))):
-        store = Store(tmp_path / name)
+    for place, order in ((root, (1, 2)), (tmp_path / 'b', (2, 1))):
+        store = Store(place)
         for number in order:
             store.write(PARTITION, segment(number, key=f'k{number}'))
         store.compact(PARTITION)
-        written.append((folder(store) / 'segments.coevo').read_bytes())
+        written.append(content(store, f'{FOLDER}/segments.coevo'))
     assert written[0] == written[1]
 
 
 def test_a_kill_between_merging_and_removing_is_harmless(store: Store) -> None:
     store.write(PARTITION, segment(1))
-    (path,) = loose(store)
-    content = path.read_bytes()
+    (name,) = loose(store)
+    data = content(store, name)
     store.compact(PARTITION)
-    path.write_bytes(content)
+    store.place.write(name, data)
     assert list(store.segments(PARTITION)) == [segment(1)]
     store.compact(PARTITION)
     assert loose(store) == []
     assert store.keys(PARTITION) == {'engine-1'}
 
 
-def test_what_a_kill_leaves_unfinished_is_no_segment(store: Store) -> None:
+def test_what_a_kill_leaves_unfinished_is_no_segment(local: Store) -> None:
+    store = local
     store.write(PARTITION, segment(1))
-    (path,) = loose(store)
+    path = Path(store.place.shown(loose(store)[0]))
     unfinished = path.with_name(f'{path.name}.new-1')
     unfinished.write_bytes(path.read_bytes()[:99])
     assert store.keys(PARTITION) == {'engine-1'}
@@ -103,10 +125,13 @@ def test_what_a_kill_leaves_unfinished_is_no_segment(store: Store) -> None:
     assert store.warnings == []
 
 
-def test_a_killed_miner_loses_the_pair_in_hand_only(store: Store) -> None:
+def test_a_killed_miner_loses_the_pair_in_hand_only(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script = (
-        'import sys; from pathlib import Path; from tests import segments as s\n'
-        'store = s.Store(Path(sys.argv[1]))\n'
+        'import sys; from tests import segments as s; from coevo import leases; from coevo.place import root_of\n'
+        'leases.SECONDS = 1.0\n'
+        'store = s.Store(root_of(sys.argv[1]))\n'
         'with store.lock(s.PARTITION):\n'
         '  for n in range(1, 10_000):\n'
         '    store.write(s.PARTITION, s.segment(n, key=f"k{n}")); print(n, flush=True)\n'
@@ -131,14 +156,14 @@ def test_a_damaged_segment_counts_as_missing_and_is_said(
 ) -> None:
     store.write(PARTITION, segment(1, key='k1'))
     store.write(PARTITION, segment(2, key='k2'))
-    path = next(p for p in loose(store) if '.k1.' in p.name)
-    path.write_bytes(path.read_bytes()[:kept] + added)
+    name = next(name for name in loose(store) if '.k1.' in name)
+    store.place.write(name, content(store, name)[:kept] + added)
     assert store.keys(PARTITION) == {'k2'}
     (warning,) = store.warnings
-    assert path.name in warning
+    assert store.place.shown(name) in warning
     with store.lock(PARTITION):
         assert store.keys(PARTITION) == {'k2'}
-        assert path.with_name(f'{path.name}.corrupt').exists()
+        assert f'{name}.corrupt' in names(store)
         store.write(PARTITION, segment(1, key='k1'))
     assert store.keys(PARTITION) == {'k1', 'k2'}
 
@@ -147,8 +172,8 @@ def test_damage_in_the_merged_file_is_kept_to_one_pair(store: Store) -> None:
     for number in range(1, 5):
         store.write(PARTITION, segment(number, key=f'k{number}'))
     store.compact(PARTITION)
-    path = folder(store) / 'segments.coevo'
-    path.write_bytes(path.read_bytes()[:-1])
+    name = f'{FOLDER}/segments.coevo'
+    store.place.write(name, content(store, name)[:-1])
     with store.lock(PARTITION):
         left = store.keys(PARTITION)
         assert len(left) == 3
@@ -213,12 +238,12 @@ def test_a_shorter_walk_does_not_unmake_the_pair_at_its_end(store: Store) -> Non
     assert dict(store.walk(PARTITION).pairs) == {rev(n): pair_id(n) for n in (1, 2)}
 
 
-def test_the_order_of_a_walk_leaves_no_trace(tmp_path: Path) -> None:
+def test_the_order_of_a_walk_leaves_no_trace(root: Root, tmp_path: Path) -> None:
     written = []
-    for name, order in (('a', (1, 2, 3)), ('b', (3, 1, 2))):
-        store = Store(tmp_path / name)
+    for place, order in ((root, (1, 2, 3)), (tmp_path / 'b', (3, 1, 2))):
+        store = Store(place)
         store.write_walk(PARTITION, segments.walk(*order))
-        written.append((folder(store) / 'walk.coevo').read_bytes())
+        written.append(content(store, f'{FOLDER}/walk.coevo'))
     assert written[0] == written[1]
 
 
@@ -240,7 +265,8 @@ def test_partitions_are_listed_by_their_names(store: Store) -> None:
     assert store.partitions() == tuple(sorted(wanted))
 
 
-def test_two_miners_do_not_share_a_partition(store: Store) -> None:
+def test_two_miners_do_not_share_a_partition(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leases, 'SECONDS', 2.0)
     other = dataclasses.replace(PARTITION, walk=Walk.STATES)
     with store.lock(PARTITION):
         again = Store(store.root).lock(PARTITION)
@@ -257,7 +283,7 @@ def test_reading_makes_no_store(store: Store) -> None:
     assert store.keys(PARTITION) == frozenset()
     with pytest.raises(Fatal, match=f'no record of {REPO}'):
         store.walk(PARTITION)
-    assert not store.root.exists()
+    assert not store.place.tops()
 
 
 def test_a_folder_with_other_things_is_no_store(tmp_path: Path) -> None:
@@ -276,20 +302,20 @@ def test_a_folder_with_clones_may_become_a_store(tmp_path: Path) -> None:
 
 def test_a_newer_store_is_left_alone(store: Store) -> None:
     store.write(PARTITION, segment(1))
-    (store.root / 'store.json').write_text('{"coevo-store": 2}')
+    store.place.write('store.json', b'{"coevo-store": 2}')
     with pytest.raises(Fatal, match='update coevo'):
         Store(store.root)
-    (store.root / 'store.json').write_text('[]')
+    store.place.write('store.json', b'[]')
     with pytest.raises(Fatal, match='not the stamp'):
         Store(store.root)
 
 
-def test_knowing_what_is_there_is_quick(store: Store) -> None:
+def test_knowing_what_is_there_is_quick(local: Store) -> None:
     """A second `coevo mine` must end within two seconds in all; reading keys is a part of it."""
     for number in range(300):
-        store.write(PARTITION, segment(number, key=f'k{number}'))
-    store.compact(PARTITION)
+        local.write(PARTITION, segment(number, key=f'k{number}'))
+    local.compact(PARTITION)
     start = time.process_time()
-    assert len(store.keys(PARTITION)) == 300
+    assert len(local.keys(PARTITION)) == 300
     assert time.process_time() - start < 0.1
-    assert len(list(folder(store).iterdir())) == 1
+    assert len(names(local)) == 1
