@@ -17,7 +17,7 @@ from rich.table import Table
 from coevo.tables import Segment
 from flows.funnel import Step
 from flows.funnel import labels
-from flows.pipeline import Listener
+from flows.listener import Listener
 from flows.pipeline import MineReport
 
 # Without a terminal a line every so many pairs says that the run lives.

@@ -28,6 +28,8 @@ from coevo.suites import Suites
 from coevo.tables import RepositoryRow
 from coevo.tables import Segment
 from flows.licence import spdx_of
+from flows.listener import SILENT
+from flows.listener import Listener
 from flows.mining import Mine
 from flows.mining import mine_pair
 from flows.mining import segment_key
@@ -58,21 +60,6 @@ class MineReport:
     reused: int = 0
     failures: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()  # damage that the store or the walk found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listener:
-    """Who hears how a run goes on.
-
-    step  a step's name, how much of it is done, and of how much
-    say   a sentence about what takes a while
-    """
-
-    step: Callable[[str, int, int], None] = lambda name, done, total: None
-    say: Callable[[str], None] = lambda sentence: None
-
-
-SILENT = Listener()
 
 
 def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:

@@ -1,0 +1,21 @@
+"""Who hears how a run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """Two ways to be told.
+
+    step  a step's name, how much of it is done, and of how much
+    say   a sentence about what takes a while
+    """
+
+    step: Callable[[str, int, int], None] = lambda name, done, total: None
+    say: Callable[[str], None] = lambda sentence: None
+
+
+SILENT = Listener()
