@@ -1,0 +1,106 @@
+"""GitHub as a place where repositories are: who is there, and what a repository says of itself.
+
+Repositories are asked for by their number, which stays when their name and owner change. The
+paths are those to which GitHub redirects a name that was left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+from datetime import datetime
+
+from miners.budgets import Resource
+from miners.candidates import CandidateProfile
+from miners.candidates import Facts
+from miners.candidates import Presence
+from miners.candidates import Root
+from miners.github_requests import Api
+from miners.github_requests import Reply
+from miners.github_search import PartRead
+from miners.github_search import search
+from miners.sightings import Sighting
+from miners.sightings import sighting
+
+_EMPTY = 'this repository is empty'
+_TOO_MANY = 'too large to list contributors'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hits:
+    """What the searches of a profile found, by id; `proven` if nothing can be missing."""
+
+    sightings: dict[int, Sighting]
+    parts: tuple[PartRead, ...]
+    proven: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lookup:
+    """What became of a repository that a search no longer finds.
+
+    seen  None where it is gone, or nothing has changed since `etag`
+    """
+
+    presence: Presence
+    seen: Sighting | None = None
+    etag: str | None = None
+
+
+def discover(api: Api, profile: CandidateProfile, now: datetime) -> Hits:
+    """All repositories that the searches of a profile find."""
+    sightings: dict[int, Sighting] = {}
+    parts: list[PartRead] = []
+    proven = True
+    for words in profile.searches:
+        found = search(api, words, profile.stars, now)
+        sightings |= {number: sighting(item) for number, item in found.items.items()}
+        parts += found.parts
+        proven = proven and found.proven
+    return Hits(sightings=sightings, parts=tuple(parts), proven=proven)
+
+
+def look_up(api: Api, github_id: int, etag: str | None) -> Lookup:
+    """Ask for one repository by its number; Transient as ever."""
+    reply = _about(api, github_id, '', etag)
+    if reply.status == 304:
+        return Lookup(presence=Presence.LOOKUP, etag=etag)
+    if reply.status == 200:
+        return Lookup(presence=Presence.LOOKUP, seen=sighting(reply.data), etag=reply.etag)
+    gone = reply.status in (404, 410)
+    return Lookup(presence=Presence.DELETED if gone else Presence.BLOCKED)
+
+
+def ask_root(api: Api, github_id: int, facts: Facts) -> Facts:
+    """Whether a pom.xml lies at the root, asked so that nothing is spent if it is as it was."""
+    reply = _about(api, github_id, '/contents/pom.xml', facts.root_etag)
+    if reply.status == 304:
+        return facts
+    if reply.status == 200:
+        return replace(facts, root=Root.POM, root_etag=reply.etag)
+    if reply.status != 404:
+        return replace(facts, root=None, root_etag=None)
+    empty = reply.message.lower().startswith(_EMPTY)
+    return replace(facts, root=Root.EMPTY if empty else Root.NO_POM, root_etag=None)
+
+
+def ask_contributors(api: Api, github_id: int, facts: Facts, wanted: int) -> Facts:
+    """How many people with an account have committed, counted up to `wanted`."""
+    reply = _about(
+        api, github_id, '/contributors', facts.contributors_etag, per_page=max(1, min(wanted, 100))
+    )
+    if reply.status == 304:
+        return facts
+    if reply.status == 200:
+        return replace(facts, at_least_contributors=len(reply.data), contributors_etag=reply.etag)
+    number = None
+    if reply.status == 204:
+        number = 0
+    elif reply.status == 403 and _TOO_MANY in reply.message.lower():
+        number = wanted
+    return replace(facts, at_least_contributors=number, contributors_etag=None)
+
+
+def _about(api: Api, github_id: int, part: str, etag: str | None, **parameters: int) -> Reply:
+    path = f'/repositories/{github_id}{part}'
+    return api.get(path, parameters, Resource.CORE, etag=etag, affinity=github_id)

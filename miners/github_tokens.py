@@ -1,0 +1,52 @@
+"""Tokens for GitHub's API: from the environment or a file, and never shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from pathlib import Path
+
+from coevo.errors import Fatal
+
+_WORD = re.compile(r'[A-Za-z0-9_.~+/=-]+')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """One token; messages name it by its place among those that were given, from 1 on."""
+
+    number: int
+    secret: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return f'token {self.number}'
+
+
+def read_tokens(environment: Mapping[str, str], file: Path | None = None) -> tuple[Token, ...]:
+    """Those of `file`, one a line; else of $GITHUB_TOKENS, with commas or spaces between, or of
+    $GITHUB_TOKEN. The same one counts once. Fatal where there is none."""
+    text = _of_file(file) if file is not None else _of_environment(environment)
+    words = dict.fromkeys(text.replace(',', ' ').split())
+    if not words:
+        raise Fatal(
+            'GitHub is asked with a token only: set $GITHUB_TOKENS (several, with commas between) '
+            'or give --tokens FILE with one a line'
+        )
+    for number, word in enumerate(words, 1):
+        if not _WORD.fullmatch(word):
+            raise Fatal(f'token {number} holds a character that no token of GitHub has')
+    return tuple(Token(number=number, secret=word) for number, word in enumerate(words, 1))
+
+
+def _of_environment(environment: Mapping[str, str]) -> str:
+    return environment.get('GITHUB_TOKENS') or environment.get('GITHUB_TOKEN') or ''
+
+
+def _of_file(file: Path) -> str:
+    try:
+        lines = file.read_text(encoding='utf-8').splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Fatal(f'{file} cannot be read; give --tokens a file with one token a line') from error
+    return '\n'.join(line for line in lines if not line.lstrip().startswith('#'))
