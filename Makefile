@@ -9,6 +9,9 @@ NOT_HERE := docker or live or slow
 # By file: what a module's fixtures build at some cost is built once.
 SPREAD := --dist loadfile --no-loadscope-reorder
 
+# GitHub's own description of its API, which the tests' GitHub is held against.
+OPENAPI := tests/github_server/node_modules/.package-lock.json
+
 # A machine without a home folder (a bare container) is given one inside the checkout.
 ifndef HOME
 export HOME := $(CURDIR)/.cache/home
@@ -27,11 +30,15 @@ setup: ## install what is needed: system packages, then everything locked into .
 demo: setup ## mine a small repository that the demo writes, into ./demo; minutes
 	@$(BIN)/python -m flows.demo
 
-test: lint ## what CI runs: lint, then every test but those marked docker, live or slow
+test: lint $(OPENAPI) ## what CI runs: lint, then every test but those marked docker, live or slow
 	@$(BIN)/python -m pytest -n 2 $(SPREAD) -m 'not ($(NOT_HERE))'
 
-test-all: lint ## all tests, also those that need Docker, a server, a browser or patience
+test-all: lint $(OPENAPI) ## all tests, also those that need Docker, a server, a browser or patience
 	@$(BIN)/python -m pytest -n 2 $(SPREAD)
+
+$(OPENAPI): tests/github_server/package-lock.json
+	@command -v npm >/dev/null || { echo 'the tests need npm, of Node.js 18 or newer' >&2; exit 2; }
+	@npm ci --prefix tests/github_server --no-audit --no-fund --silent
 
 lint: setup ## style, types and the direction of imports
 	@$(BIN)/ruff check

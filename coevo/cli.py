@@ -21,6 +21,7 @@ from coevo.errors import Fatal
 from coevo.errors import Transient
 
 PIPELINE_VERBS = {
+    'crawl': 'look for candidates on GitHub',
     'mine': 'mine one repository into the store',
     'validate': 'prove that a repository can be mined',
     'release': 'write a snapshot of all that the store holds',

@@ -14,6 +14,7 @@ from coevo.cli import PIPELINE_VERBS
 from coevo.cli import Parser
 from coevo.errors import Fatal
 from coevo.records import Walk
+from flows import crawl_verb
 from flows import validate_verb
 
 SANDBOXES = ('bubblewrap', 'docker', 'none')
@@ -58,6 +59,7 @@ def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='a licence that will do though the OSI has not approved it; may be given often',
     )
     release.set_defaults(run=_release)
+    crawl_verb.add(verbs)
     validate_verb.add(verbs)
 
 

@@ -29,8 +29,8 @@ from coevo.records import TestMethod
 from coevo.records import Walk
 from coevo.store import Store
 from coevo.suites import SuiteRun
-from flows.pipeline import SILENT
-from flows.pipeline import Listener
+from flows.listener import SILENT
+from flows.listener import Listener
 from flows.validations import Invalid
 from flows.validations import Seconds
 from flows.validations import Suite

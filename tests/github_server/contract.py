@@ -32,6 +32,7 @@ class Contract:
     """Equal contents are checked once, so that a thousand pages of the same hits stay cheap."""
 
     def __init__(self) -> None:
+        _description()  # to fail where a test begins, not where an answer is due
         self._good: set[tuple[str, bytes]] = set()
 
     def check(self, route: str, answer: Answer) -> None:

@@ -5,6 +5,7 @@ https://docs.github.com/en/search-github/searching-on-github/searching-for-repos
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -85,24 +86,23 @@ def _test(name: str, value: str) -> Test:
     raise BadQuery(name)
 
 
+_SIGNS: dict[str, Callable[[str, str], bool]] = {
+    '>=': operator.ge,
+    '<=': operator.le,
+    '>': operator.gt,
+    '<': operator.lt,
+}
+
+
 def _range(value: str, of: Callable[[Hosted], str], read: Callable[[str, bool], str]) -> Test:
     """`a..b` with both ends, `*` for none; `>=a`, `>a`, `<=b`, `<b`; or one value."""
-    if '..' in value:
-        low, high = value.split('..')
-        first = read(low, False) if low != '*' else ''
-        last = read(high, True) if high != '*' else '~'
-        return lambda one: first <= of(one) <= last
-    for sign in ('>=', '<=', '>', '<'):
-        if value.startswith(sign):
-            rest = value.removeprefix(sign)
-            edge = read(rest, sign in ('>', '<='))
-            return {
-                '>=': lambda one: of(one) >= edge,
-                '<=': lambda one: of(one) <= edge,
-                '>': lambda one: of(one) > edge,
-                '<': lambda one: of(one) < edge,
-            }[sign]
-    first, last = read(value, False), read(value, True)
+    sign = next((sign for sign in _SIGNS if value.startswith(sign)), None)
+    if sign is not None:
+        edge = read(value.removeprefix(sign), sign in ('>', '<='))
+        return lambda one: _SIGNS[sign](of(one), edge)
+    low, high = value.split('..') if '..' in value else (value, value)
+    first = read(low, False) if low != '*' else ''
+    last = read(high, True) if high != '*' else '~'
     return lambda one: first <= of(one) <= last
 
 

@@ -1,0 +1,124 @@
+"""The tables of a crawl as records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from miners.candidates import Facts
+from miners.candidates import Presence
+from miners.candidates import Reason
+from miners.candidates import Root
+from miners.github_search import Outcome
+from miners.sightings import Sighting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositorySeen:
+    """`repositories`: every repository that this or an earlier crawl of the profile met.
+
+    github_id   the key: the number that stays when name and owner change
+    repo        what the repository is called in all data, for ever: its name when it was first met
+    presence    where it was met; `search` and `lookup` exist, the rest is gone
+    kept        whether it is a candidate; `reason` says why not
+    unanswered  questions to which GitHub gave no answer; what was known before stands
+    first_seen, last_seen  stamps of crawls
+    """
+
+    github_id: int
+    repo: str
+    full_name: str
+    clone_url: str
+    default_branch: str
+    stars: int
+    license: str | None
+    language: str | None
+    archived: bool
+    disabled: bool
+    fork: bool
+    created_at: datetime
+    pushed_at: datetime | None
+    presence: Presence
+    kept: bool
+    reason: Reason | None
+    root: Root | None
+    at_least_contributors: int | None
+    unanswered: tuple[str, ...]
+    first_seen: str
+    last_seen: str
+    lookup_etag: str | None
+    root_etag: str | None
+    contributors_etag: str | None
+
+    @property
+    def sighting(self) -> Sighting:
+        return Sighting(
+            github_id=self.github_id,
+            full_name=self.full_name,
+            clone_url=self.clone_url,
+            default_branch=self.default_branch,
+            stars=self.stars,
+            license=self.license,
+            language=self.language,
+            archived=self.archived,
+            disabled=self.disabled,
+            fork=self.fork,
+            created_at=self.created_at,
+            pushed_at=self.pushed_at,
+        )
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(
+            root=self.root,
+            root_etag=self.root_etag,
+            at_least_contributors=self.at_least_contributors,
+            contributors_etag=self.contributors_etag,
+        )
+
+
+class EventKind(StrEnum):
+    """What can happen to a repository between two crawls."""
+
+    APPEARED = 'appeared'
+    GONE_FROM_SEARCH = 'gone_from_search'
+    BACK_IN_SEARCH = 'back_in_search'
+    DELETED = 'deleted'
+    BLOCKED = 'blocked'
+    RESTORED = 'restored'
+    RENAMED = 'renamed'
+    TRANSFERRED = 'transferred'
+    ARCHIVED = 'archived'
+    UNARCHIVED = 'unarchived'
+    FORKED = 'forked'
+    UNFORKED = 'unforked'
+    EMPTIED = 'emptied'
+    FILLED = 'filled'
+    LICENCE_CHANGED = 'licence_changed'
+    DEFAULT_BRANCH_CHANGED = 'default_branch_changed'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """`events`: what happened to a repository since the profile's crawl before."""
+
+    github_id: int
+    repo: str
+    kind: EventKind
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryRead:
+    """`queries`: every query that was asked, in that order.
+
+    total  how many repositories GitHub said it has
+    shown  how many it showed; a part that was split showed none
+    """
+
+    query: str
+    total: int
+    shown: int
+    outcome: Outcome

@@ -1,0 +1,83 @@
+"""`coevo crawl`: look for candidates on GitHub."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coevo.cli import PIPELINE_VERBS
+from coevo.cli import Parser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flows.discovery import CrawlReport
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    crawl = verbs.add_parser('crawl', help=PIPELINE_VERBS['crawl'])
+    crawl.add_argument('--profile', default='testevo', metavar='NAME')
+    crawl.add_argument(
+        '--profiles', type=Path, metavar='FILE', help='a file with profiles beside our own'
+    )
+    crawl.add_argument('--store', type=Path, default=Path('store'), metavar='DIR')
+    crawl.add_argument(
+        '--tokens',
+        type=Path,
+        metavar='FILE',
+        help='tokens, one a line (default: $GITHUB_TOKENS, else $GITHUB_TOKEN)',
+    )
+    crawl.add_argument(
+        '--api',
+        metavar='URL',
+        help="GitHub's API (default: $COEVO_GITHUB_API, else the public one)",
+    )
+    crawl.set_defaults(run=_crawl)
+
+
+def _crawl(arguments: argparse.Namespace) -> int:
+    from flows.console import open_console
+    from flows.console import showing
+    from flows.discovery import CrawlOptions
+    from flows.discovery import crawl
+    from miners.candidates import load_profile
+    from miners.github_requests import PUBLIC_API
+    from miners.github_tokens import read_tokens
+
+    options = CrawlOptions(
+        store=arguments.store,
+        profile=load_profile(arguments.profile, arguments.profiles),
+        tokens=read_tokens(os.environ, arguments.tokens),
+        api=arguments.api or os.environ.get('COEVO_GITHUB_API') or PUBLIC_API,
+    )
+    console = open_console()
+    with showing(console) as listener:
+        report = crawl(options, listener)
+    for line in _lines(report):
+        console.print(line, markup=False, highlight=False)
+    return 0
+
+
+def _lines(report: CrawlReport) -> Iterator[str]:
+    yield (
+        f'{report.profile} {report.stamp}: {report.found} repositories found, {report.kept} kept, '
+        f'{report.unknown} unknown, {report.seen - report.kept - report.unknown} dropped'
+    )
+    if not report.proven:
+        yield 'the searches are not proven to be whole: see queries.parquet'
+    for query in report.unsplit:
+        yield f'more repositories than GitHub shows, and nothing to split by: {query}'
+    kinds = Counter(event.kind for event in report.events)
+    if kinds:
+        yield 'events: ' + ', '.join(f'{kind} {count}' for kind, count in sorted(kinds.items()))
+    asked = report.requests
+    yield (
+        f'requests: {asked.counted["search"]} searches and {asked.counted["core"]} others counted, '
+        f'{asked.unchanged} unchanged, {sum(asked.failed.values())} failed, '
+        f'{asked.waited:.0f} s waited'
+    )
+    yield from report.warnings
+    yield f'{report.folder}'

@@ -1,0 +1,66 @@
+"""Crawls of the tests' GitHub, with short waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from flows.crawl_rows import RepositorySeen
+from flows.crawls import read_repositories
+from flows.discovery import CrawlOptions
+from flows.discovery import CrawlReport
+from flows.discovery import crawl
+from miners.candidates import load_profile
+from miners.github_requests import Patience
+from miners.github_tokens import Token
+from tests.github_server import Budgets
+from tests.github_server import Hosted
+from tests.github_server import Server
+from tests.github_server import World
+from tests.github_server import serving
+
+SECRET = 'ghp_neverShowThisOne0123456789'
+
+QUICK = Patience(attempts=3, pause=0.02, longest_pause=0.05, secondary=0.05, timeout=1)
+
+
+def tokens(count: int = 1) -> tuple[Token, ...]:
+    return tuple(Token(number=n, secret=f'{SECRET}{n}') for n in range(1, count + 1))
+
+
+@contextmanager
+def github(*repositories: Hosted, budgets: Budgets | None = None) -> Iterator[Server]:
+    """A GitHub that holds these, with budgets that are never spent unless they are given."""
+    plenty = {'search': 10**6, 'core': 10**6, 'graphql': 10**6}
+    server = Server(world=World.of(repositories), budgets=budgets or Budgets(limits=plenty))
+    with serving(server) as running:
+        yield running
+
+
+def options(server: Server, store: Path, **others: object) -> CrawlOptions:
+    known = {'profile': load_profile('testevo'), 'tokens': tokens(), 'patience': QUICK}
+    return CrawlOptions(store=store, api=server.api, **{**known, **others})
+
+
+def crawled(server: Server, store: Path, **others: object) -> CrawlReport:
+    return crawl(options(server, store, **others))
+
+
+def rows(report: CrawlReport) -> dict[int, RepositorySeen]:
+    return {row.github_id: row for row in read_repositories(report.folder)}
+
+
+def queries(report: CrawlReport) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = pq.read_table(report.folder / 'queries.parquet').to_pylist()
+    return found
+
+
+def many(count: int, **others: object) -> list[Hosted]:
+    """Repositories with ids from 1 on, ever more stars."""
+    return [
+        Hosted(**{'id': n, 'owner': 'ada', 'name': f'r{n}', 'stars': 500 + n, **others})
+        for n in range(1, count + 1)
+    ]

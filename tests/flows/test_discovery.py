@@ -1,0 +1,82 @@
+"""What a crawl keeps, drops and writes down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flows.crawls import crawls
+from flows.crawls import latest_kept
+from miners.candidates import Reason
+from miners.candidates import load_profile
+from tests.flows.crawling import crawled
+from tests.flows.crawling import github
+from tests.flows.crawling import rows
+from tests.github_server import Hosted
+
+
+def test_each_repository_is_kept_or_dropped_for_a_reason(tmp_path: Path) -> None:
+    hosted = [
+        Hosted(id=1, owner='ada', name='good', license='MIT'),
+        Hosted(id=2, owner='ada', name='gradle', files=('build.gradle',)),
+        Hosted(id=3, owner='ada', name='empty', files=()),
+        Hosted(id=4, owner='ada', name='bare', license=None),
+        Hosted(id=5, owner='ada', name='odd', license='NOASSERTION'),
+        Hosted(id=6, owner='ada', name='closed', license='CC-BY-NC-4.0'),
+        Hosted(id=7, owner='ada', name='fork', fork=True),
+        Hosted(id=8, owner='ada', name='small', stars=499),
+        Hosted(id=9, owner='ada', name='other', language='Kotlin'),
+    ]
+    with github(*hosted) as server:
+        report = crawled(server, tmp_path)
+    assert {row.full_name: row.reason for row in rows(report).values()} == {
+        'ada/good': None,
+        'ada/gradle': Reason.NO_TOP_LEVEL_POM,
+        'ada/empty': Reason.EMPTY,
+        'ada/bare': Reason.NO_LICENCE,
+        'ada/odd': Reason.LICENCE_UNKNOWN,
+        'ada/closed': Reason.LICENCE_NOT_ACCEPTED,
+    }
+    assert report.proven
+    (kept,) = latest_kept(tmp_path)
+    assert (kept.repo, kept.github_id) == ('ada/good', 1)
+    assert kept.clone_url == f'{server.api}/git/ada/good.git'
+
+
+def test_tam_eval_asks_for_two_contributors_and_a_push_after_2020(tmp_path: Path) -> None:
+    hosted = [
+        Hosted(id=1, owner='ada', name='good', stars=40, license='MIT', contributors=2),
+        Hosted(id=2, owner='ada', name='alone', stars=40, license='Apache-2.0', contributors=1),
+        Hosted(id=3, owner='ada', name='old', license='MIT', pushed_at='2020-12-31T23:59:59Z'),
+        Hosted(id=4, owner='ada', name='crowd', license='MIT', contributors=None),
+        Hosted(id=5, owner='ada', name='bsd', license='BSD-3-Clause'),
+    ]
+    with github(*hosted) as server:
+        report = crawled(server, tmp_path, profile=load_profile('tam-eval'))
+    assert {row.full_name: row.reason for row in rows(report).values()} == {
+        'ada/good': None,
+        'ada/alone': Reason.TOO_FEW_CONTRIBUTORS,
+        'ada/crowd': None,
+    }
+
+
+def test_a_crawl_changes_no_earlier_one_and_comes_after_it(tmp_path: Path) -> None:
+    with github(Hosted(id=1, owner='ada', name='a')) as server:
+        first = crawled(server, tmp_path)
+        before = {path.name: path.read_bytes() for path in first.folder.iterdir()}
+        second = crawled(server, tmp_path)
+    assert {path.name: path.read_bytes() for path in first.folder.iterdir()} == before
+    assert crawls(tmp_path) == [first.folder, second.folder]
+
+
+@pytest.mark.parametrize('gone', ['pom', 'pom_and_push'])
+def test_a_pom_that_goes_is_noticed(tmp_path: Path, gone: str) -> None:
+    with github(Hosted(id=1, owner='ada', name='a')) as server:
+        crawled(server, tmp_path)
+        server.world[1].files = ('README.md',)
+        if gone == 'pom_and_push':
+            server.world[1].pushed_at = '2026-02-02T00:00:00Z'
+        report = crawled(server, tmp_path)
+    assert rows(report)[1].reason is Reason.NO_TOP_LEVEL_POM
+    assert latest_kept(tmp_path) == ()
