@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import field
 from functools import partial
@@ -37,7 +38,8 @@ from flows.options import MineOptions
 from flows.study import Tools
 from flows.workers import Failure
 from flows.workers import run_in_parallel
-from flows.workshops import workshops
+from flows.workshops import Surroundings
+from flows.workshops import Workshops
 from miners.clones import Clone
 from miners.clones import obtain
 from miners.crawls import record_crawl
@@ -104,7 +106,7 @@ def _tools(
         repository=repository,
         profile=options.profile,
         suites=Suites(partial(methods_by_module, repository), options.profile.suite_cpu_seconds),
-        refactoring_miner=refactoring_miners.of_thread,
+        refactoring_miners=refactoring_miners,
     )
 
 
@@ -143,16 +145,23 @@ def _mine_missing(
     def work(pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
         return mine_pair(mining, pair, open_workshop)
 
-    with workshops(mining.repository, options.sandbox, todo, listener.say) as (opener, release):
-        for done, (pair, result) in enumerate(
-            run_in_parallel(work, todo, opener, jobs=options.jobs), start=1
-        ):
+    surroundings = Surroundings(
+        repository=mining.repository,
+        sandbox=options.sandbox,
+        say=listener.say,
+        end_helpers=mining.tools.refactoring_miners.close,
+    )
+    with (
+        Workshops(surroundings, todo) as workshops,
+        closing(run_in_parallel(work, todo, workshops, jobs=options.jobs)) as results,
+    ):
+        for done, (pair, result) in enumerate(results, start=1):
             if isinstance(result, Failure):
                 report.failures[pair.pair_id] = result.sentence
             else:
                 store.write(report.partition, result)
                 report.executed += 1
-            release(pair)
+            workshops.forget(pair)
             listener.step('pairs', done, len(todo))
 
 

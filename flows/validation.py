@@ -38,7 +38,8 @@ from flows.validations import Validation
 from flows.validations import keep_validation
 from flows.validations import name_latest
 from flows.validations import read_validation
-from flows.workshops import workshops
+from flows.workshops import Surroundings
+from flows.workshops import Workshops
 from miners.clones import Clone
 from miners.clones import obtain
 from miners.crawls import record_crawl
@@ -119,10 +120,8 @@ def _prove(
     commit = repository.commit(blank.rev)
     # A workshop builds pairs: this is one of a revision with itself, which is built once.
     alone = Pair(repo=blank.repo, walk=Walk.PARENTS, old=commit, new=commit, old_is_ancestor=True)
-    with (
-        workshops(repository, options.sandbox, [alone], listener.say) as (open_workshop, _),
-        closing(open_workshop()) as workshop,
-    ):
+    around = Surroundings(repository=repository, sandbox=options.sandbox, say=listener.say)
+    with Workshops(around, [alone]) as workshops, closing(workshops.open()) as workshop:
         listener.step('build', 0, 1)
         build, _ = workshop.build(alone)
         built = _of_build(repository, blank, build)

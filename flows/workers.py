@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Generator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,10 +14,14 @@ from coevo.errors import Transient
 from coevo.languages.base import Workshop
 from coevo.records import Pair
 from coevo.tables import Segment
+from flows.workshops import Workshops
 
 # A trouble of ours (a full disk, a killed helper) is tried again at once, then left for the next
 # run of the miner, which does what is missing.
 TRIES = 2
+
+# What a thread does outside of sandboxes (a diff, a git process) is over long before.
+_ENDING_SECONDS = 20.0
 
 Work = Callable[[Pair, Callable[[], Workshop]], Segment]
 
@@ -29,12 +34,12 @@ class Failure:
 
 
 def run_in_parallel(
-    work: Work, pairs: Sequence[Pair], open_workshop: Callable[[], Workshop], *, jobs: int
-) -> Iterator[tuple[Pair, Segment | Failure]]:
+    work: Work, pairs: Sequence[Pair], workshops: Workshops, *, jobs: int
+) -> Generator[tuple[Pair, Segment | Failure]]:
     """Results as they come. A bug in one thread stops all of them and is raised here.
 
-    The threads outlive no iteration: when the caller stops reading, they end after their pair,
-    which the closing of the workshops' sandboxes shortens.
+    The threads outlive no iteration: its end, or its being closed, halts the workshops and waits
+    for the threads, so that the workshops' folder can be removed.
     """
     todo: queue.SimpleQueue[Pair] = queue.SimpleQueue()
     for pair in pairs:
@@ -47,7 +52,7 @@ def run_in_parallel(
 
         def workshop() -> Workshop:
             if not opened:
-                opened.append(open_workshop())
+                opened.append(workshops.open())
             return opened[0]
 
         while not stop.is_set():
@@ -56,7 +61,7 @@ def run_in_parallel(
             except queue.Empty:
                 return
             try:
-                done.put((pair, _attempt(work, pair, workshop)))
+                done.put((pair, _attempt(work, pair, workshop, stop)))
             except BaseException as bug:  # noqa: BLE001 - raised again in the caller's thread
                 done.put(bug)
                 return
@@ -72,11 +77,24 @@ def run_in_parallel(
             yield result
     finally:
         stop.set()
+        workshops.halt()
+        _wait_for(threads)
 
 
-def _attempt(work: Work, pair: Pair, workshop: Callable[[], Workshop]) -> Segment | Failure:
+def _wait_for(threads: Sequence[threading.Thread]) -> None:
+    deadline = time.monotonic() + _ENDING_SECONDS
+    for thread in threads:
+        if thread.is_alive():
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+
+def _attempt(
+    work: Work, pair: Pair, workshop: Callable[[], Workshop], stop: threading.Event
+) -> Segment | Failure:
     trouble = ''
     for _ in range(TRIES):
+        if stop.is_set():
+            break
         try:
             return work(pair, workshop)
         except Transient as error:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Iterable
 from collections.abc import Sequence
 from contextlib import ExitStack
-from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Self
 
+from coevo.errors import Transient
 from coevo.git import Repository
 from coevo.jdks import Jdk
 from coevo.languages import java_maven
@@ -18,34 +20,67 @@ from coevo.libraries import Say
 from coevo.records import Pair
 
 
-@contextmanager
-def workshops(
-    repository: Repository,
-    sandbox: str,
-    pairs: Sequence[Pair],
-    say: Say = lambda sentence: None,
-    jdks: Sequence[Jdk] | None = None,
-) -> Iterator[tuple[Callable[[], Workshop], Callable[[Pair], None]]]:
-    """A factory of workshops, and what forgets revisions that none of these pairs needs more.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What all workshops of a run have in common.
 
-    jdks  those that may be used; None for all of the machine
+    jdks         those that may be used; None for all of the machine
+    end_helpers  ends processes outside of sandboxes that threads may be waiting for
     """
-    uses = Counter(rev for pair in pairs for rev in (pair.old.rev, pair.new.rev))
-    opening = threading.Lock()
-    with ExitStack() as stack:
-        yards: list[java_maven.Yards] = []
 
-        def open_workshop() -> Workshop:
-            with opening:
-                if not yards:
-                    site = java_maven.Site(repository, sandbox=sandbox, stack=stack, say=say)
-                    yards.append(java_maven.Yards(site, jdks))
-            return java_maven.PairWorkshop(yards[0])
+    repository: Repository
+    sandbox: str
+    say: Say = lambda sentence: None
+    jdks: Sequence[Jdk] | None = None
+    end_helpers: Callable[[], None] = lambda: None
 
-        def release(pair: Pair) -> None:
-            for rev in (pair.old.rev, pair.new.rev):
-                uses[rev] -= 1
-                if not uses[rev] and yards:
-                    yards[0].forget(rev)
 
-        yield open_workshop, release
+class Workshops:
+    """A context manager; its threads have to end before it does, which `halt` hastens.
+
+    What they write to is removed at the end: a thread that still writes would leave it behind.
+    """
+
+    def __init__(self, surroundings: Surroundings, pairs: Iterable[Pair]) -> None:
+        self._surroundings = surroundings
+        self._uses = Counter(rev for pair in pairs for rev in (pair.old.rev, pair.new.rev))
+        self._stack = ExitStack()
+        self._lock = threading.Lock()
+        self._site: java_maven.Site | None = None
+        self._yards: java_maven.Yards | None = None
+        self._halted = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.halt()
+        self._stack.close()
+
+    def open(self) -> Workshop:
+        """A workshop for one thread; Transient once the run is halted."""
+        with self._lock:
+            if self._halted:
+                raise Transient('the run is being ended')
+            if self._yards is None:
+                around = self._surroundings
+                self._site = java_maven.Site(
+                    around.repository, sandbox=around.sandbox, stack=self._stack, say=around.say
+                )
+                self._yards = java_maven.Yards(self._site, around.jdks)
+            return java_maven.PairWorkshop(self._yards)
+
+    def forget(self, pair: Pair) -> None:
+        """A pair is done: revisions that no other one needs are removed."""
+        for rev in (pair.old.rev, pair.new.rev):
+            self._uses[rev] -= 1
+            if not self._uses[rev] and self._yards is not None:
+                self._yards.forget(rev)
+
+    def halt(self) -> None:
+        """End what threads may be waiting for, and let nothing begin."""
+        with self._lock:
+            self._halted = True
+            if self._site is not None:
+                self._site.sandbox.close()
+        self._surroundings.end_helpers()

@@ -141,6 +141,10 @@ class RefactoringMiners:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Kill all workers; threads that wait for one are told so."""
         for miner in tuple(self._opened.values()):
             miner.process.close()
 

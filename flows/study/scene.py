@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
@@ -20,20 +19,20 @@ from coevo.results import Evaluation
 from coevo.suites import Suites
 from flows.rows import Judged
 from miners.changes import PairChange
-from miners.refactorings import RefactoringMiner
+from miners.refactorings import RefactoringMiners
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
     """What a run lends to the study of each of its pairs.
 
-    refactoring_miner  that of the calling thread
+    refactoring_miners  one for each thread
     """
 
     repository: Repository
     profile: Profile
     suites: Suites
-    refactoring_miner: Callable[[], RefactoringMiner]
+    refactoring_miners: RefactoringMiners
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,9 @@ def _ask_refactorings(
     if not scene.tools.profile.refactorings:
         return
     pair, repository = scene.pair, scene.tools.repository
-    refactorings = scene.tools.refactoring_miner().find(repository, pair.old.rev, pair.new.rev)
+    refactorings = scene.tools.refactoring_miners.of_thread().find(
+        repository, pair.old.rev, pair.new.rev
+    )
     scene.evaluation.cost.add(Step.REFACTORINGS, refactorings.cpu_seconds)
     found.pair['refactorings'] = summary(refactorings)
     found.refactorings = tuple(refactoring_rows(pair, refactorings))

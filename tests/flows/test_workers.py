@@ -1,0 +1,67 @@
+"""Threads of a run that is broken off: they end, and only then goes what they work in."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from coevo.errors import Transient
+from coevo.git import Repository
+from coevo.languages.base import Workshop
+from coevo.records import Pair
+from coevo.tables import Segment
+from flows.workers import run_in_parallel
+from flows.workshops import Surroundings
+from flows.workshops import Workshops
+from tests.miners.pairs_of import diffed
+
+
+@pytest.mark.timeout(60)
+def test_threads_end_before_their_folder_goes(
+    work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One thread goes on until the run is halted, and still writes for a while."""
+    monkeypatch.setenv('COEVO_WORK', str(work))
+    waits, written = threading.Event(), threading.Event()
+
+    def mine(pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
+        if pair is quick:
+            waits.wait()
+            raise Transient('not now')
+        open_workshop()
+        waits.set()
+        wait_until_halted(workshops)
+        (folder,) = work.iterdir()
+        for number in range(20):
+            (folder / 'built' / str(number)).mkdir(parents=True)
+            time.sleep(0.02)
+        written.set()
+        raise Transient('it was halted')
+
+    slow, quick = (
+        diffed(tmp_path / name, {'A': 'class A {}'}, {'A': f'class A {{ int {name}; }}'}).pair
+        for name in ('slow', 'quick')
+    )
+    repository = Repository(tmp_path / 'slow' / 'repository' / '.git')
+    around = Surroundings(repository=repository, sandbox='bubblewrap')
+    with (
+        Workshops(around, [slow, quick]) as workshops,
+        closing(run_in_parallel(mine, [slow, quick], workshops, jobs=2)) as results,
+    ):
+        assert next(results)[0] is quick
+    assert written.is_set()
+    assert not list(work.iterdir())
+    with pytest.raises(Transient):
+        workshops.open()
+
+
+def wait_until_halted(workshops: Workshops) -> None:
+    with suppress(Transient):
+        while True:
+            workshops.open()
