@@ -142,7 +142,7 @@ def conditions(cutoff: Cutoff | None, track: str | None = None) -> Iterator[tupl
 def _later(columns: tuple[str, ...], cutoff: Cutoff) -> str:
     moment = cutoff.first_clean.isoformat()
     return ' AND '.join(
-        f"coalesce({column} >= TIMESTAMPTZ '{moment}', false)" for column in columns
+        f"{column} IS NOT NULL AND {column} >= TIMESTAMPTZ '{moment}'" for column in columns
     )
 
 

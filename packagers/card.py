@@ -79,15 +79,15 @@ LIMITS = """\
 - An edit that stands in several pairs (branches, merges, rebased copies, forks) is in `methods` each
   time, with `duplicate_of`; as a task it is there once, with `also_at`. Repositories that share a
   commit are of one `family`.
-- The code is that of the repositories, each under its own licence (`pairs.license`, at the new
-  revision). Where that is unknown or not approved by the OSI there is no code of it, only drops and
-  counts."""
+- The data is under CC BY 4.0. The code in it is that of the repositories, each under its own licence
+  (`pairs.license`, at the new revision); `permissive` holds what no copyleft covers. Where a licence is
+  unknown or not approved by the OSI there is no code, only drops and counts."""
 
 
 def text(rows: Rows, about: About) -> str:
     """The card as Markdown, its head telling dataset viewers which files are which table."""
     blocks = (
-        _configs(),
+        _configs(rows),
         f'# coevo {about.month}',
         INTRODUCTION,
         '## Tables',
@@ -110,11 +110,18 @@ def text(rows: Rows, about: About) -> str:
     return '\n\n'.join(blocks) + '\n'
 
 
-def _configs() -> str:
-    lines = ['---', 'license: other', 'tags:', '- code', '- software-testing', 'configs:']
-    for name in TABLES:
+def _configs(rows: Rows) -> str:
+    """The head that dataset viewers read: a configuration for each table, and one for each track.
+
+    One without rows is left out, since Hugging Face's library calls it broken.
+    """
+    lines = ['---', 'license: cc-by-4.0', 'tags:', '- code', '- software-testing', 'configs:']
+    paths = {name: f'data/{name}/*.parquet' for name in TABLES if getattr(rows, name)}
+    tracks = sorted({task.track for task in rows.tasks})
+    paths |= {f'test_{track}': f'data/tasks/{track}.parquet' for track in tracks}
+    for name, path in paths.items():
         lines += [f'- config_name: {name}', '  data_files:', '  - split: train']
-        lines += [f'    path: data/{name}/*.parquet']
+        lines += [f'    path: {path}']
         if name == 'tasks':
             lines += ['  default: true']
     return '\n'.join((*lines, '---'))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import Any
 
 import pyarrow as pa
 
 from coevo.schema import TABLES
 from coevo.schema import arrow_schema
+from packagers import parquet
 from packagers.manifests import UNCHECKED
 from packagers.manifests import Checksums
 
@@ -63,22 +65,21 @@ def text(month: str, files: Checksums) -> str:
         'name': f'coevo-{month}',
         'description': 'Test methods and the code changes that they had to follow, with what '
         'running the tests at both revisions gave.',
-        'license': 'Each repository has its own: see the column license of the table pairs.',
+        'license': 'https://creativecommons.org/licenses/by/4.0/',
         'url': 'README.md',
         'version': f'{month.replace("-0", "-").replace("-", ".")}.0',
         'datePublished': f'{month}-01',
-        'distribution': [_file(name, files) for name in names],
-        'recordSet': [_records(name) for name in names],
+        'distribution': [_file(path, files) for name in names for path in parquet.files(name)],
+        'recordSet': [_records(name, path) for name in names for path in parquet.files(name)],
     }
     return f'{json.dumps(content, indent=2, ensure_ascii=False)}\n'
 
 
-def _file(name: str, files: Checksums) -> dict[str, Any]:
-    path = f'data/{name}/part-0.parquet'
+def _file(path: str, files: Checksums) -> dict[str, Any]:
     return {
         '@type': 'cr:FileObject',
-        '@id': f'{name}.parquet',
-        'name': f'{name}.parquet',
+        '@id': path,
+        'name': path,
         'contentUrl': path,
         'contentSize': f'{files[path]["size"]} B',
         'encodingFormat': 'application/x-parquet',
@@ -86,16 +87,18 @@ def _file(name: str, files: Checksums) -> dict[str, Any]:
     }
 
 
-def _records(name: str) -> dict[str, Any]:
+def _records(table: str, path: str) -> dict[str, Any]:
+    """A table, or of tasks one track, which the paper calls test_generation and so on."""
+    name = f'test_{PurePath(path).stem}' if table == 'tasks' else table
     return {
         '@type': 'cr:RecordSet',
         '@id': name,
         'name': name,
-        'field': list(_fields(name, arrow_schema(TABLES[name]))),
+        'field': list(_fields(name, path, arrow_schema(TABLES[table]))),
     }
 
 
-def _fields(table: str, schema: pa.Schema) -> Iterator[dict[str, Any]]:
+def _fields(records: str, path: str, schema: pa.Schema) -> Iterator[dict[str, Any]]:
     for column in schema:
         kind, repeated = column.type, pa.types.is_list(column.type)
         if repeated:
@@ -104,11 +107,11 @@ def _fields(table: str, schema: pa.Schema) -> Iterator[dict[str, Any]]:
             continue
         field = {
             '@type': 'cr:Field',
-            '@id': f'{table}/{column.name}',
+            '@id': f'{records}/{column.name}',
             'name': column.name,
             'dataType': _data_type(kind),
             'source': {
-                'fileObject': {'@id': f'{table}.parquet'},
+                'fileObject': {'@id': path},
                 'extract': {'column': column.name},
             },
         }

@@ -1,6 +1,6 @@
 """Release a store: an immutable, checksummed snapshot that is the same whoever makes it.
 
-    SNAPSHOT/data/TABLE/part-0.parquet   the tables
+    SNAPSHOT/data/TABLE/*.parquet        the tables; tasks have a file for each track
     SNAPSHOT/manifest.json               what it was made of, and the checksum of every other file
     SNAPSHOT/README.md, croissant.json   the dataset card, for people and for machines
 
@@ -163,7 +163,7 @@ def assemble(rows: Rows, plan: Plan) -> Rows:
 
 def write(folder: Path, rows: Rows, about: manifests.About) -> None:
     """Everything of a snapshot into a new folder."""
-    files = [write_table(folder, name, getattr(rows, name)) for name in TABLES]
+    files = [file for name in TABLES for file in write_table(folder, name, getattr(rows, name))]
     data = manifests.checksums(folder, files)
     _text(folder / 'croissant.json', croissant.text(about.month, data))
     _text(folder / 'README.md', card.text(rows, about))

@@ -196,7 +196,7 @@ def test_other_ways_to_read(asked: Asked, sql: str) -> None:
     'sql',
     [
         "COPY tasks TO '{file}'",
-        "COPY (SELECT 1) TO '{snapshot}/data/tasks/part-0.parquet' (USE_TMP_FILE false)",
+        "COPY (SELECT 1) TO '{snapshot}/data/tasks/update.parquet' (USE_TMP_FILE false)",
         "EXPLAIN ANALYZE COPY tasks TO '{file}'",
         "ATTACH '{file}'",
         'CREATE TABLE x AS FROM tasks',
@@ -205,11 +205,11 @@ def test_other_ways_to_read(asked: Asked, sql: str) -> None:
     ],
 )
 def test_a_snapshot_is_only_read(snapshot: Path, tmp_path: Path, sql: str) -> None:
-    before = (snapshot / 'data/tasks/part-0.parquet').read_bytes()
+    before = (snapshot / 'data/tasks/update.parquet').read_bytes()
     with pytest.raises(Fatal, match='only read'):
         query((snapshot,), Question(sql=sql.format(file=tmp_path / 'x', snapshot=snapshot)))
     assert list(tmp_path.iterdir()) == []
-    assert (snapshot / 'data/tasks/part-0.parquet').read_bytes() == before
+    assert (snapshot / 'data/tasks/update.parquet').read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_a_missing_file_is_found(good: Path) -> None:
 
 
 def test_a_file_too_many_is_found(good: Path) -> None:
-    path = good / 'data' / 'tasks' / 'part-0.parquet'
+    path = good / 'data' / 'tasks' / 'update.parquet'
     path.with_name('part-1.parquet').write_bytes(path.read_bytes())
     assert rules(verify(good)) == {('tasks', 'file_not_in_manifest')}
 
