@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from miners.candidates import Facts
 from miners.candidates import Presence
@@ -76,6 +77,18 @@ class RepositorySeen:
             at_least_contributors=self.at_least_contributors,
             contributors_etag=self.contributors_etag,
         )
+
+
+def repository_seen(row: dict[str, Any]) -> RepositorySeen:
+    """From a row of the table, where what is closed is text."""
+    reason, root = row['reason'], row['root']
+    closed = {
+        'presence': Presence(row['presence']),
+        'reason': Reason(reason) if reason is not None else None,
+        'root': Root(root) if root is not None else None,
+        'unanswered': tuple(row['unanswered']),
+    }
+    return RepositorySeen(**{**row, **closed})
 
 
 class EventKind(StrEnum):

@@ -23,7 +23,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     crawl.add_argument(
         '--profiles', type=Path, metavar='FILE', help='a file with profiles beside our own'
     )
-    crawl.add_argument('--store', type=Path, default=Path('store'), metavar='DIR')
+    crawl.add_argument('--store', default='store', metavar='DIR|URL')
     crawl.add_argument(
         '--tokens',
         type=Path,
@@ -39,6 +39,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _crawl(arguments: argparse.Namespace) -> int:
+    from coevo.place import root_of
     from flows.console import open_console
     from flows.console import showing
     from flows.discovery import CrawlOptions
@@ -48,7 +49,7 @@ def _crawl(arguments: argparse.Namespace) -> int:
     from miners.github_tokens import read_tokens
 
     options = CrawlOptions(
-        store=arguments.store,
+        store=root_of(arguments.store),
         profile=load_profile(arguments.profile, arguments.profiles),
         tokens=read_tokens(os.environ, arguments.tokens),
         api=arguments.api or os.environ.get('COEVO_GITHUB_API') or PUBLIC_API,
@@ -80,4 +81,4 @@ def _lines(report: CrawlReport) -> Iterator[str]:
         f'{asked.waited:.0f} s waited'
     )
     yield from report.warnings
-    yield f'{report.folder}'
+    yield report.folder

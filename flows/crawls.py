@@ -1,49 +1,54 @@
-"""Crawls in the store: `STORE/crawls/STAMP/`, each written whole or not at all, never changed.
+"""Crawls in the store: `crawls/STAMP/`, each there as a whole or not at all, and never changed.
 
-`crawl.json` says what was asked and how it went, `repositories.parquet`, `events.parquet` and
-`queries.parquet` hold the records of `crawl_rows`.
+`repositories.parquet`, `events.parquet` and `queries.parquet` hold the records of `crawl_rows`.
+`crawl.json` is written last, and only if there is none: without it a crawl is not there. It says
+what was asked, how it went, the checksums of the tables, and each profile's latest crawl.
 """
 
 from __future__ import annotations
 
-import fcntl
+import hashlib
 import json
-import os
 import re
-import shutil
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC
 from datetime import datetime
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo import durable
 from coevo import schema
 from coevo.errors import Fatal
+from coevo.place import Hold
+from coevo.place import Place
+from coevo.place import Root
+from coevo.place import place_of
 from coevo.store import Store
 from flows.crawl_rows import Event
 from flows.crawl_rows import QueryRead
 from flows.crawl_rows import RepositorySeen
-from miners.candidates import Presence
-from miners.candidates import Reason
-from miners.candidates import Root
+from flows.crawl_rows import repository_seen
 
 FORMAT = 1
 
 _STAMP = '%Y%m%dT%H%M%SZ'
-_NAME = re.compile(r'\d{8}T\d{6}Z')
+_ABOUT = re.compile(r'crawls/(\d{8}T\d{6}Z)/crawl\.json')
+_TABLE = re.compile(r'crawls/(\d{8}T\d{6}Z)/[^/]+\.parquet')
+_TABLES = {'repositories': RepositorySeen, 'events': Event, 'queries': QueryRead}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crawl:
-    """What a crawl leaves; `about` is `crawl.json` but for its format and stamp."""
+    """What a crawl leaves; `about` is `crawl.json` but for what stands in every one."""
 
+    stamp: str
+    profile: str
     about: dict[str, Any]
     repositories: tuple[RepositorySeen, ...]
     events: tuple[Event, ...]
@@ -64,18 +69,18 @@ class Candidate:
     profiles: tuple[str, ...]
 
 
-def latest_kept(store: Path, profile: str | None = None) -> tuple[Candidate, ...]:
+def latest_kept(store: Root, profile: str | None = None) -> tuple[Candidate, ...]:
     """The candidates by the latest crawl of one profile, or of each; sorted by `repo`."""
-    found: dict[int, tuple[RepositorySeen, list[str]]] = {}
-    for name, folder in sorted(latest(store).items(), key=lambda item: item[1].name):
-        if profile not in (None, name):
-            continue
-        for row in read_repositories(folder):
-            if row.kept:
-                names = found[row.github_id][1] if row.github_id in found else []
-                found[row.github_id] = row, sorted([*names, name])
-    candidates = [_candidate(row, names) for row, names in found.values()]
-    return tuple(sorted(candidates, key=lambda one: one.repo))
+    rows: dict[int, RepositorySeen] = {}
+    names: dict[int, list[str]] = {}
+    for name, stamp in sorted(latest(store).items(), key=lambda item: item[1]):
+        if profile in (None, name):
+            for row in read_repositories(store, stamp):
+                if row.kept:
+                    rows[row.github_id] = row
+                    names.setdefault(row.github_id, []).append(name)
+    found = [_candidate(row, names[number]) for number, row in rows.items()]
+    return tuple(sorted(found, key=lambda one: one.repo))
 
 
 def _candidate(row: RepositorySeen, names: Sequence[str]) -> Candidate:
@@ -87,90 +92,98 @@ def _candidate(row: RepositorySeen, names: Sequence[str]) -> Candidate:
         default_branch=row.default_branch,
         stars=row.stars,
         license=row.license,
-        profiles=tuple(names),
+        profiles=tuple(sorted(names)),
     )
 
 
-def latest(store: Path) -> dict[str, Path]:
-    """The folder of the latest crawl of each profile."""
-    return {read_about(folder)['profile']['name']: folder for folder in crawls(store)}
+def stamps(store: Root) -> tuple[str, ...]:
+    """Of all crawls, the oldest first."""
+    found = (_ABOUT.fullmatch(entry.name) for entry in place_of(store).entries('crawls'))
+    return tuple(sorted(match[1] for match in found if match is not None))
 
 
-def crawls(store: Path) -> list[Path]:
-    """The folders of all crawls, the oldest first."""
-    root = store / 'crawls'
-    if not root.is_dir():
-        return []
-    return sorted(entry for entry in root.iterdir() if _NAME.fullmatch(entry.name))
+def latest(store: Root) -> dict[str, str]:
+    """The stamp of each profile's latest crawl."""
+    found = stamps(store)
+    return dict(read_about(store, found[-1])['latest']) if found else {}
 
 
-def read_about(folder: Path) -> dict[str, Any]:
+def read_about(store: Root, stamp: str) -> dict[str, Any]:
     """What `crawl.json` says; Fatal if a newer coevo wrote it."""
-    found: dict[str, Any] = json.loads((folder / 'crawl.json').read_bytes())
+    found: dict[str, Any] = json.loads(_read(place_of(store), f'crawls/{stamp}/crawl.json'))
     if found['coevo-crawl'] > FORMAT:
-        raise Fatal(f'{folder} was written by a newer coevo: update coevo')
+        raise Fatal(f'the crawl {stamp} was written by a newer coevo: update coevo')
     return found
 
 
-def read_repositories(folder: Path) -> tuple[RepositorySeen, ...]:
-    rows = pq.read_table(folder / 'repositories.parquet').to_pylist()
-    return tuple(_row(row) for row in rows)
+def read_repositories(store: Root, stamp: str) -> tuple[RepositorySeen, ...]:
+    """Fatal if the table is not the one that the crawl wrote."""
+    place, name = place_of(store), f'crawls/{stamp}/repositories.parquet'
+    data = _read(place, name)
+    if hashlib.sha256(data).hexdigest() != read_about(store, stamp)['files'][name.split('/')[-1]]:
+        raise Fatal(f'{place.shown(name)} is damaged: move crawls/{stamp} away and crawl again')
+    return tuple(map(repository_seen, pq.read_table(pa.BufferReader(data)).to_pylist()))
 
 
-def _row(row: dict[str, Any]) -> RepositorySeen:
-    closed = {
-        'presence': Presence(row['presence']),
-        'reason': Reason(row['reason']) if row['reason'] is not None else None,
-        'root': Root(row['root']) if row['root'] is not None else None,
-        'unanswered': tuple(row['unanswered']),
-    }
-    return RepositorySeen(**{**row, **closed})
+def _read(place: Place, name: str) -> bytes:
+    found = place.read(name)
+    if found is None:
+        raise Fatal(f'{place.shown(name)} is missing: move its folder away and crawl again')
+    return found.data
 
 
 @contextmanager
-def crawling(store: Path) -> Iterator[None]:
-    """One crawl of a store at a time: keys of repositories are given once. Fatal if there is one.
-
-    What a crawl that was killed left unfinished is removed.
-    """
+def crawling(store: Root) -> Iterator[Hold]:
+    """One crawl of a store at a time, since keys of repositories are given once; Fatal if another
+    one is running. What a crawl that was killed left unfinished is removed."""
     Store(store)  # Fatal where the folder is something else
-    root = store / 'crawls'
-    root.mkdir(parents=True, exist_ok=True)
-    with (root / 'lock').open('w') as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Fatal(f'another crawl of {store} is running: wait for its end') from None
-        for left in root.glob(f'*{durable.UNFINISHED}*'):
-            shutil.rmtree(left)
-        yield
+    place = place_of(store)
+    busy = f'another crawl of {place.shown()} is running: wait for its end'
+    with place.lock('crawls/lock', busy) as hold:
+        unfinished = (_TABLE.fullmatch(entry.name) for entry in place.entries('crawls'))
+        whole = frozenset(stamps(store))
+        place.remove([one[0] for one in unfinished if one is not None and one[1] not in whole])
+        yield hold
 
 
-def next_stamp(store: Path, now: datetime) -> str:
+def next_stamp(store: Root, now: datetime) -> str:
     """`now`, or a second after the latest crawl where the clock has been set back."""
-    found = crawls(store)
+    found = stamps(store)
     if found:
-        last = datetime.strptime(found[-1].name, _STAMP).replace(tzinfo=UTC)
-        now = max(now, last + timedelta(seconds=1))
+        now = max(now, time_of(found[-1]) + timedelta(seconds=1))
     return now.astimezone(UTC).strftime(_STAMP)
 
 
-def write_crawl(store: Path, stamp: str, crawl: Crawl) -> Path:
-    """The folder of a crawl, written under another name first."""
-    folder = store / 'crawls' / stamp
-    new = folder.with_name(f'{stamp}{durable.UNFINISHED}{os.getpid()}')
-    new.mkdir()
-    about = {'coevo-crawl': FORMAT, 'stamp': stamp, **crawl.about}
-    durable.write(new / 'crawl.json', [f'{json.dumps(about, indent=1)}\n'.encode()])
-    _write_table(new / 'repositories.parquet', RepositorySeen, crawl.repositories)
-    _write_table(new / 'events.parquet', Event, crawl.events)
-    _write_table(new / 'queries.parquet', QueryRead, crawl.queries)
-    durable.sync(new)
-    new.rename(folder)
-    durable.sync(folder.parent)
-    return folder
+def time_of(stamp: str) -> datetime:
+    return datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)
 
 
-def _write_table(path: Path, record: type, rows: Sequence[Any]) -> None:
-    pq.write_table(schema.table(record, rows), path, compression='zstd')
-    durable.sync(path)
+def write_crawl(store: Root, crawl: Crawl) -> str:
+    """Where it stands, as a user would write it."""
+    place, folder = place_of(store), f'crawls/{crawl.stamp}'
+    tables = {
+        f'{name}.parquet': _parquet(record, getattr(crawl, name))
+        for name, record in _TABLES.items()
+    }
+    about = {
+        'coevo-crawl': FORMAT,
+        'stamp': crawl.stamp,
+        **crawl.about,
+        'latest': dict(sorted({**latest(store), crawl.profile: crawl.stamp}.items())),
+        'files': {name: hashlib.sha256(data).hexdigest() for name, data in tables.items()},
+    }
+    for name, data in tables.items():
+        place.write(f'{folder}/{name}', data)
+    if place.exchange(f'{folder}/crawl.json', _json(about), None) is None:
+        raise Fatal(f'{place.shown(folder)} is there already; a crawl is never changed')
+    return place.shown(folder)
+
+
+def _parquet(record: type, rows: Sequence[Any]) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(schema.table(record, rows), sink, compression='zstd')
+    return bytes(sink.getvalue())
+
+
+def _json(about: Mapping[str, Any]) -> bytes:
+    return f'{json.dumps(about, indent=1)}\n'.encode()

@@ -17,6 +17,8 @@ from miners.github_tokens import Token
 
 # A window ends at a whole second, by a clock that is not ours.
 _MARGIN = 1.0
+# Where a budget is spent and nothing says until when.
+_UNTOLD = 60.0
 
 
 class Resource(StrEnum):
@@ -36,14 +38,6 @@ class Clock:
     sleep: Callable[[float], None] = time.sleep
 
 
-@dataclass(slots=True)
-class _Budget:
-    """`free_at` is a time of the monotonic clock; remaining None is not known yet."""
-
-    remaining: int | None = None
-    free_at: float = 0.0
-
-
 class Budgets:
     """Kept from the headers of answers; a reset is taken relative to the answer's own date, so
     that a wrong clock here makes no wait wrong."""
@@ -51,7 +45,8 @@ class Budgets:
     def __init__(self, tokens: Sequence[Token], clock: Clock) -> None:
         self._tokens = list(tokens)
         self._clock = clock
-        self._budgets: dict[tuple[int, Resource], _Budget] = {}
+        # By the monotonic clock.
+        self._free_at: dict[tuple[int, Resource], float] = {}
         self._resting: dict[int, float] = {}
 
     def choose(self, resource: Resource, affinity: int = 0) -> Token | None:
@@ -59,24 +54,22 @@ class Budgets:
         now = self._clock.monotonic()
         count = len(self._tokens)
         order = [self._tokens[(affinity + step) % count] for step in range(count)]
-        return next((one for one in order if self._free_at(one, resource) <= now), None)
+        return next((one for one in order if self._free(one, resource) <= now), None)
 
     def wait(self, resource: Resource) -> float:
         """Seconds until a token may ask again, never negative; ValueError if there is none."""
-        free_at = min(self._free_at(one, resource) for one in self._tokens)
+        free_at = min(self._free(one, resource) for one in self._tokens)
         return max(0.0, free_at - self._clock.monotonic())
 
     def note(self, token: Token, resource: Resource, headers: Mapping[str, str]) -> None:
         """Take over what an answer says of the token's budget."""
-        try:
-            remaining = int(float(headers['x-ratelimit-remaining']))
-            reset = float(headers['x-ratelimit-reset'])
-        except (KeyError, ValueError):
+        if _number(headers, 'x-ratelimit-remaining', 1.0) >= 1:
+            self._free_at.pop((token.number, resource), None)
             return
-        budget = self._budgets.setdefault((token.number, resource), _Budget())
-        budget.remaining = remaining
-        seconds = reset - self._date(headers) + _MARGIN
-        budget.free_at = self._clock.monotonic() + max(0.0, seconds) if remaining <= 0 else 0.0
+        date = self._date(headers)
+        reset = _number(headers, 'x-ratelimit-reset', date + _UNTOLD)
+        seconds = max(0.0, reset - date) + _MARGIN
+        self._free_at[token.number, resource] = self._clock.monotonic() + seconds
 
     def rest(self, token: Token, seconds: float) -> None:
         """Let a token ask nothing for a while, whatever its budgets: a secondary limit."""
@@ -89,12 +82,20 @@ class Budgets:
     def __len__(self) -> int:
         return len(self._tokens)
 
-    def _free_at(self, token: Token, resource: Resource) -> float:
-        budget = self._budgets.get((token.number, resource), _Budget())
-        return max(budget.free_at, self._resting.get(token.number, 0.0))
+    def _free(self, token: Token, resource: Resource) -> float:
+        spent = self._free_at.get((token.number, resource), 0.0)
+        return max(spent, self._resting.get(token.number, 0.0))
 
     def _date(self, headers: Mapping[str, str]) -> float:
         try:
             return parsedate_to_datetime(headers['date']).timestamp()
         except (KeyError, ValueError, TypeError):
             return self._clock.wall()
+
+
+def _number(headers: Mapping[str, str], name: str, otherwise: float) -> float:
+    """GitHub has been seen to send floats."""
+    try:
+        return float(headers[name])
+    except (KeyError, ValueError):
+        return otherwise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -97,7 +98,9 @@ class CandidateProfile:
 
         GitHub takes one licence a query; all that the OSI approved would be a hundred queries.
         """
-        words = [f'language:{self.language}', f'fork:{str(self.forks).lower()}']
+        words = ['is:public', f'language:{self.language}']
+        if self.forks:
+            words.append('fork:true')
         if not self.archived:
             words.append('archived:false')
         if self.pushed_since is not None:
@@ -105,6 +108,12 @@ class CandidateProfile:
         if self.licences is None:
             return (' '.join(words),)
         return tuple(' '.join([*words, f'license:{one.lower()}']) for one in self.licences)
+
+    def as_json(self) -> dict[str, Any]:
+        """What it asks for, as it is recorded with a crawl."""
+        plain = {item.name: getattr(self, item.name) for item in fields(self)}
+        since = self.pushed_since
+        return {**plain, 'pushed_since': since.isoformat() if since is not None else None}
 
     def accepts(self, license_: str) -> bool:
         if self.licences is None:
@@ -224,6 +233,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 def _profile(file: Path, name: str, table: Any) -> CandidateProfile:
     where = f'profile {name!r} of {file}'
+    if not re.fullmatch(r'[\w.-]+', name):
+        raise Fatal(f'{where}: a name is made of letters, digits, dots and dashes')
     if not isinstance(table, dict):
         raise Fatal(f'{where} is no table: write [{name}] above its lines')
     _check(where, table)
@@ -241,5 +252,9 @@ def _check(where: str, table: Mapping[str, Any]) -> None:
     for key, value in table.items():
         if type(value) not in _KINDS[key]:
             raise Fatal(f'{where} has {key} = {value!r}, which is of the wrong kind')
+    if not re.fullmatch(r'[\w+#.-]+', table['language']):
+        raise Fatal(f'{where}: language is one word, as GitHub writes it')
+    if not 0 <= table['contributors'] <= 100:
+        raise Fatal(f'{where}: contributors is a number up to 100, as many as GitHub lists at once')
     if isinstance(table['licences'], str) and table['licences'] != _OSI:
         raise Fatal(f'{where}: licences is "osi" or a list of SPDX ids')

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from dataclasses import replace
 from datetime import datetime
 
+from coevo.errors import Transient
 from miners.budgets import Resource
 from miners.candidates import CandidateProfile
 from miners.candidates import Facts
@@ -17,6 +18,7 @@ from miners.candidates import Presence
 from miners.candidates import Root
 from miners.github_requests import Api
 from miners.github_requests import Reply
+from miners.github_search import Found
 from miners.github_search import PartRead
 from miners.github_search import search
 from miners.sightings import Sighting
@@ -28,11 +30,23 @@ _TOO_MANY = 'too large to list contributors'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hits:
-    """What the searches of a profile found, by id; `proven` if nothing can be missing."""
+    """What the searches of a profile found, by id.
+
+    odd  repositories that GitHub described otherwise than agreed
+    """
 
     sightings: dict[int, Sighting]
-    parts: tuple[PartRead, ...]
-    proven: bool
+    odd: tuple[int, ...]
+    searches: tuple[Found, ...]
+
+    @property
+    def proven(self) -> bool:
+        """Whether no repository that the searches cover can be missing."""
+        return not self.odd and all(one.proven for one in self.searches)
+
+    @property
+    def parts(self) -> tuple[PartRead, ...]:
+        return tuple(part for one in self.searches for part in one.parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +63,16 @@ class Lookup:
 
 def discover(api: Api, profile: CandidateProfile, now: datetime) -> Hits:
     """All repositories that the searches of a profile find."""
+    searches = tuple(search(api, words, profile.stars, now) for words in profile.searches)
     sightings: dict[int, Sighting] = {}
-    parts: list[PartRead] = []
-    proven = True
-    for words in profile.searches:
-        found = search(api, words, profile.stars, now)
-        sightings |= {number: sighting(item) for number, item in found.items.items()}
-        parts += found.parts
-        proven = proven and found.proven
-    return Hits(sightings=sightings, parts=tuple(parts), proven=proven)
+    odd = []
+    for found in searches:
+        for number, item in found.items.items():
+            try:
+                sightings[number] = sighting(item)
+            except Transient:
+                odd.append(number)
+    return Hits(sightings=sightings, odd=tuple(odd), searches=searches)
 
 
 def look_up(api: Api, github_id: int, etag: str | None) -> Lookup:
@@ -65,10 +80,10 @@ def look_up(api: Api, github_id: int, etag: str | None) -> Lookup:
     reply = _about(api, github_id, '', etag)
     if reply.status == 304:
         return Lookup(presence=Presence.LOOKUP, etag=etag)
-    if reply.status == 200:
+    if reply.status == 200 and not reply.data['private']:
         return Lookup(presence=Presence.LOOKUP, seen=sighting(reply.data), etag=reply.etag)
-    gone = reply.status in (404, 410)
-    return Lookup(presence=Presence.DELETED if gone else Presence.BLOCKED)
+    blocked = reply.status in (403, 451)
+    return Lookup(presence=Presence.BLOCKED if blocked else Presence.DELETED)
 
 
 def ask_root(api: Api, github_id: int, facts: Facts) -> Facts:

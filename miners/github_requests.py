@@ -39,6 +39,7 @@ class Patience:
     pause          before the second try; doubled each time, up to `longest_pause`
     secondary      after a secondary limit that does not say how long
     longest_limit  a limit that lasts longer ends the crawl
+    refusals       limits in a row and token, without one answer between them, that end it, too
     timeout        for an answer to begin, and between its parts
     """
 
@@ -47,6 +48,7 @@ class Patience:
     longest_pause: float = 60.0
     secondary: float = 60.0
     longest_limit: float = 3700.0
+    refusals: int = 20
     timeout: int = 30
 
 
@@ -135,12 +137,13 @@ class Api:
         etag: str | None,
         affinity: int,
     ) -> Reply | _Trouble:
-        """Limits are waited for as often as they come: each of them says when it ends."""
-        while True:
+        """A limit says when it ends: it is waited for, and no failed attempt."""
+        for _ in range(self._patience.refusals * len(self._clients)):
             token = self._token(resource, affinity)
             found = self._ask(token, path, parameters, resource, etag)
             if isinstance(found, Reply) or found.pause:
                 return found
+        raise Transient(f'GitHub refused {path} again and again, for its limits')
 
     def _token(self, resource: Resource, affinity: int) -> Token:
         while True:
@@ -224,9 +227,10 @@ class Api:
         self, token: Token, status: int, headers: Mapping[str, str], text: str
     ) -> _Trouble | None:
         if 'retry-after' in headers:
-            self._budgets.rest(token, _seconds(headers['retry-after'], self._patience.secondary))
+            seconds = _seconds(headers['retry-after'], self._patience.secondary)
+            self._budgets.rest(token, max(seconds, self._patience.pause))
             return _Trouble('secondary_limit', 'a secondary limit', pause=False)
-        if headers.get('x-ratelimit-remaining') == '0':
+        if headers.get('x-ratelimit-remaining') == '0':  # taken note of already
             return _Trouble('primary_limit', 'a limit', pause=False)
         if status == 429 or any(words in text.lower() for words in _LIMITED):
             self._budgets.rest(token, self._patience.secondary)

@@ -98,11 +98,23 @@ class Found:
     total: int
 
     @property
+    def query(self) -> str:
+        return self.parts[0].query
+
+    @property
+    def leaves(self) -> tuple[PartRead, ...]:
+        return tuple(one for one in self.parts if one.outcome is not Outcome.SPLIT)
+
+    @property
+    def sum(self) -> int:
+        """How many repositories all parts together say they have."""
+        return sum(one.total for one in self.leaves)
+
+    @property
     def proven(self) -> bool:
         """Whether all parts are whole and together as many as the query has."""
-        leaves = [one for one in self.parts if one.outcome is not Outcome.SPLIT]
-        whole = all(one.outcome is Outcome.WHOLE for one in leaves)
-        return whole and sum(one.total for one in leaves) == self.total == len(self.items)
+        whole = all(one.outcome is Outcome.WHOLE for one in self.leaves)
+        return whole and self.sum == self.total == len(self.items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,26 +164,24 @@ def _with_total(
 def _read(api: Api, query: str, first: _Page) -> tuple[PartRead, dict[int, dict[str, Any]]]:
     """All pages of a part; once more where what they show is not what it says."""
     seen: dict[int, dict[str, Any]] = {}
-    outcome = Outcome.UNSTEADY
     for attempt in range(_READS):
         page = first if attempt == 0 else _page(api, query, 1)
         pages = [page, *_others(api, query, page)]
         now = {_id(item): item for one in pages for item in one.items}
         seen |= now
-        total = pages[-1].total
-        outcome = _outcome(pages, len(now))
+        outcome = _outcome(pages, {len(now), len(seen)})
         if outcome is not Outcome.UNSTEADY:
             break
-    return PartRead(query=query, total=total, shown=len(seen), outcome=outcome), seen
+    return PartRead(query=query, total=pages[-1].total, shown=len(seen), outcome=outcome), seen
 
 
-def _outcome(pages: Sequence[_Page], shown: int) -> Outcome:
+def _outcome(pages: Sequence[_Page], shown: set[int]) -> Outcome:
     total = pages[-1].total
     if any(one.incomplete for one in pages):
         return Outcome.INCOMPLETE
     if total > CAP:
         return Outcome.UNSPLITTABLE
-    return Outcome.WHOLE if shown == total else Outcome.UNSTEADY
+    return Outcome.WHOLE if total in shown else Outcome.UNSTEADY
 
 
 def _others(api: Api, query: str, first: _Page) -> Iterator[_Page]:
@@ -201,11 +211,14 @@ def _parsed(api: Api, query: str, parameters: dict[str, Any]) -> _Page:
     if reply.status != 200:
         raise Fatal(f'GitHub does not take the query {query!r}: {reply.message}')
     try:
-        return _Page(
+        page = _Page(
             total=int(reply.data['total_count']),
             incomplete=bool(reply.data['incomplete_results']),
             items=list(reply.data['items']),
         )
+        for item in page.items:
+            _id(item), _stars(item)
+        return page
     except (KeyError, TypeError, ValueError):
         raise Transient('GitHub answered a search with something else') from None
 

@@ -50,11 +50,13 @@ def crawled(server: Server, store: Path, **others: object) -> CrawlReport:
 
 
 def rows(report: CrawlReport) -> dict[int, RepositorySeen]:
-    return {row.github_id: row for row in read_repositories(report.folder)}
+    folder = Path(report.folder)
+    found = read_repositories(folder.parent.parent, report.stamp)
+    return {row.github_id: row for row in found}
 
 
 def queries(report: CrawlReport) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = pq.read_table(report.folder / 'queries.parquet').to_pylist()
+    found: list[dict[str, object]] = pq.read_table(f'{report.folder}/queries.parquet').to_pylist()
     return found
 
 

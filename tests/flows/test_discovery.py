@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.crawls import crawls
 from flows.crawls import latest_kept
+from flows.crawls import stamps
 from miners.candidates import Reason
 from miners.candidates import load_profile
 from tests.flows.crawling import crawled
@@ -64,10 +64,10 @@ def test_tam_eval_asks_for_two_contributors_and_a_push_after_2020(tmp_path: Path
 def test_a_crawl_changes_no_earlier_one_and_comes_after_it(tmp_path: Path) -> None:
     with github(Hosted(id=1, owner='ada', name='a')) as server:
         first = crawled(server, tmp_path)
-        before = {path.name: path.read_bytes() for path in first.folder.iterdir()}
+        before = {path.name: path.read_bytes() for path in Path(first.folder).iterdir()}
         second = crawled(server, tmp_path)
-    assert {path.name: path.read_bytes() for path in first.folder.iterdir()} == before
-    assert crawls(tmp_path) == [first.folder, second.folder]
+    assert {path.name: path.read_bytes() for path in Path(first.folder).iterdir()} == before
+    assert stamps(tmp_path) == (first.stamp, second.stamp)
 
 
 @pytest.mark.parametrize('gone', ['pom', 'pom_and_push'])

@@ -48,7 +48,7 @@ def found(repositories: Iterable[Hosted], query: str, sort: str | None, order: s
 def _tests(query: str) -> list[Test]:
     words = query.split()
     tests: list[Test] = []
-    forks = 'false'
+    forks = ''
     for word in words:
         match = _QUALIFIER.fullmatch(word)
         if match is None:
@@ -58,7 +58,7 @@ def _tests(query: str) -> list[Test]:
             forks = value
         else:
             tests.append(_test(name, value))
-    if forks not in ('true', 'false', 'only'):
+    if forks not in ('', 'true', 'only'):
         raise BadQuery(f'fork:{forks}')
     if forks != 'true':
         tests.append(lambda one: one.fork == (forks == 'only'))

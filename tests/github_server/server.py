@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 from urllib.parse import urlsplit
 
+from tests.git_server import GitBackend
 from tests.github_server.answers import Answer
 from tests.github_server.answers import etag
 from tests.github_server.answers import message
@@ -24,7 +26,6 @@ from tests.github_server.contract import Contract
 from tests.github_server.contract import Violation
 from tests.github_server.contract import route_of
 from tests.github_server.faults import Fault
-from tests.github_server.git_backend import serve_git
 from tests.github_server.routes import Request
 from tests.github_server.routes import respond
 from tests.github_server.world import World
@@ -34,7 +35,8 @@ from tests.github_server.world import World
 class Server:
     """What tests see and change while it runs.
 
-    repositories    folder with OWNER/NAME.git, what `clone_url` leads to
+    repositories    folder with OWNER/NAME.git, to which `clone_url` leads
+    git             what serves them, below /git; it can be told to fail, too
     etag_per_token  whether another token gets another ETag for the same content
     asked           every request: token, path, status
     violations      answers that GitHub's description does not allow
@@ -43,6 +45,7 @@ class Server:
     world: World
     budgets: Budgets = field(default_factory=Budgets)
     repositories: Path | None = None
+    git: GitBackend = field(init=False)
     etag_per_token: bool = True
     faults: list[Fault] = field(default_factory=list)
     asked: list[tuple[str, str, int]] = field(default_factory=list)
@@ -51,6 +54,9 @@ class Server:
     contract: Contract = field(default_factory=Contract)
     lock: threading.Lock = field(default_factory=threading.Lock)
     stopping: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self.git = GitBackend(self.repositories or Path('/nonexistent'), prefix='/git')
 
     @property
     def statuses(self) -> Counter[int]:
@@ -72,6 +78,7 @@ def serving(server: Server, port: int = 0) -> Iterator[Server]:
         yield server
     finally:
         server.stopping.set()
+        server.git.close()
         http.shutdown()
         http.server_close()
         thread.join()
@@ -88,22 +95,25 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
     server: _Http
     timeout = 30
-    wbufsize = -1
     disable_nagle_algorithm = True
 
     def log_message(self, format: str, *arguments: object) -> None:
         """Requests are kept in `asked`, not printed."""
 
     def do_POST(self) -> None:
-        if self.path.startswith('/git/'):
-            serve_git(self, self.server.state.repositories)
-            return
-        self._send(message(404, 'Not Found'), {})
+        self._heard(lambda: self._send(message(404, 'Not Found'), {}))
 
     def do_GET(self) -> None:
-        if self.path.startswith('/git/'):
-            serve_git(self, self.server.state.repositories)
-            return
+        self._heard(self._get)
+
+    def _heard(self, otherwise: Callable[[], None]) -> None:
+        try:
+            if not self.server.state.git.answer(self):
+                otherwise()
+        except (BrokenPipeError, ConnectionResetError):  # the client was killed, or went
+            self.close_connection = True
+
+    def _get(self) -> None:
         state = self.server.state
         with state.lock:
             answer, headers, fault = self._answer(state)

@@ -1,0 +1,68 @@
+"""What a crawl was told before it was interrupted: it is asked again at no cost, by its ETags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from coevo import schema
+from coevo.place import Root
+from coevo.place import place_of
+from flows.crawl_rows import RepositorySeen
+from flows.crawl_rows import repository_seen
+
+# A kill costs the answers since the last writing.
+_EVERY = 200
+
+
+class Progress:
+    """A file beside the crawls, one for each profile, gone when a crawl has got to its end."""
+
+    def __init__(self, store: Root, profile: str) -> None:
+        self._place = place_of(store)
+        self._name = f'crawls/unfinished-{profile}.parquet'
+        self._rows: Mapping[int, RepositorySeen] = {}
+        self._before: Mapping[int, RepositorySeen] = {}
+        self._noted = 0
+
+    def read(self) -> Mapping[int, RepositorySeen]:
+        """The rows of the unfinished crawl by number; none if there is none, or it is damaged."""
+        found = self._place.read(self._name)
+        if found is None:
+            return {}
+        try:
+            rows = pq.read_table(pa.BufferReader(found.data)).to_pylist()
+            self._before = {row['github_id']: repository_seen(row) for row in rows}
+        except (pa.ArrowException, KeyError, TypeError, ValueError):
+            return {}
+        return self._before
+
+    @contextmanager
+    def kept(self, rows: Mapping[int, RepositorySeen]) -> Iterator[None]:
+        """While entered, rows that are added are written now and then, and when it breaks off."""
+        self._rows = rows
+        try:
+            yield
+        except BaseException:
+            self._write()
+            raise
+
+    def note(self) -> None:
+        """One more row."""
+        self._noted += 1
+        if self._noted % _EVERY == 0:
+            self._write()
+
+    def clear(self) -> None:
+        self._place.remove([self._name])
+
+    def _write(self) -> None:
+        rows = {**self._before, **self._rows}
+        table = schema.table(RepositorySeen, [rows[number] for number in sorted(rows)])
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink)
+        self._place.write(self._name, bytes(sink.getvalue()))
