@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import configparser
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +14,18 @@ from git import InvalidGitRepositoryError
 from git import Repo
 
 from coevo.errors import Fatal
-from miners.mirrors import Address
+from miners import remains
+from miners.clone_locks import changing
+from miners.clone_locks import using
+from miners.evictions import make_room
 from miners.mirrors import default_ref
 from miners.mirrors import mirror
+from miners.remotes import NO_LIMITS
+from miners.remotes import Address
+from miners.remotes import Limits
+from miners.remotes import Remote
+from miners.repository_drops import RepositoryReason
+from miners.repository_drops import Unclonable
 
 GITHUB = 'https://github.com'
 
@@ -28,12 +40,16 @@ _ON_GITHUB = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clone:
-    """A bare clone and what its repository is called in the data."""
+    """A bare clone and what its repository is called in the data.
+
+    warnings  what of it was lost, and cannot be had again
+    """
 
     repo: str
     git_dir: Path
     url: str | None
     default_ref: str
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,19 +61,71 @@ class _Source:
     url: str | None
 
 
-def obtain(source: str, *, store: Path, name: str | None = None) -> Clone:
+def obtain(
+    source: str,
+    *,
+    store: Path,
+    name: str | None = None,
+    limits: Limits = NO_LIMITS,
+    expected_bytes: int = 0,
+) -> Clone:
     """The clone of a path, a URL or an `owner/name`, up to date with its source.
 
     Objects of a local repository are copied; its configuration, hooks and alternates stay its own.
-    Fatal for what is no repository, has no commit or a cut history; Transient for the network.
+    `expected_bytes` is what its host says of its size. Unclonable (which is Fatal) for what is gone,
+    empty, cut or too large; Transient for the network.
     """
+    with obtained(
+        source, store=store, name=name, limits=limits, expected_bytes=expected_bytes
+    ) as clone:
+        return clone
+
+
+@contextmanager
+def obtained(
+    source: str,
+    *,
+    store: Path,
+    name: str | None = None,
+    limits: Limits = NO_LIMITS,
+    expected_bytes: int = 0,
+) -> Iterator[Clone]:
+    """The same, with the clone staying where it is meanwhile, whoever needs room."""
     found = _find(source)
     repo = name or found.repo
     if not _NAME.fullmatch(repo):
         raise Fatal(f'{repo!r} is not a name for a repository; give --name OWNER/NAME')
     git_dir = folder_of(store, repo)
-    mirror(found.address, git_dir)
-    return Clone(repo=repo, git_dir=git_dir, url=found.url, default_ref=default_ref(git_dir))
+    git_dir.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        with changing(git_dir) as lock:
+            remote = Remote(address=found.address, limits=limits, lock=lock)
+            if not git_dir.is_dir():
+                remote.check_size(expected_bytes)
+                make_room(git_dir.parent, limits, needed=expected_bytes)
+            warnings = mirror(remote, git_dir)
+            stack.enter_context(using(git_dir))
+        make_room(git_dir.parent, limits)
+        yield Clone(
+            repo=repo,
+            git_dir=git_dir,
+            url=found.url,
+            default_ref=default_ref(git_dir),
+            warnings=warnings,
+        )
+
+
+@contextmanager
+def at_hand(store: Path, repo: str) -> Iterator[Path]:
+    """A clone that was obtained before, staying where it is; fetched again if it was evicted."""
+    git_dir = folder_of(store, repo)
+    with ExitStack() as stack:
+        if git_dir.is_dir():
+            stack.enter_context(using(git_dir))
+        location = remains.location_of(git_dir)
+        if not git_dir.is_dir() and location is not None:
+            stack.enter_context(obtained(location, store=store, name=repo))
+        yield git_dir
 
 
 def folder_of(store: Path, repo: str) -> Path:
@@ -99,9 +167,10 @@ def _local(path: Path) -> _Source:
         message = f'{path} is not a Git repository; name a clone, a URL or owner/name'
         raise Fatal(message) from error
     if (common / 'shallow').exists():
-        raise Fatal(
+        raise Unclonable(
+            RepositoryReason.SHALLOW,
             f'{path} is a shallow clone, which hides when a test was first public; '
-            'run `git fetch --unshallow` in it first'
+            'run `git fetch --unshallow` in it first',
         )
     on_github = _github_name(origin)
     folder = path.resolve()

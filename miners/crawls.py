@@ -17,13 +17,17 @@ from coevo.durable import write
 from coevo.errors import Fatal
 from coevo.git import Repository
 
-_FILE = 'coevo-crawl.json'
+CRAWL = 'coevo-crawl.json'
+
+# Refs of ours to what the clone holds anyway: a release is no crawl.
+_RELEASED = b'\trefs/coevo/released/'
 
 
 def record_crawl(repository: Repository) -> None:
     """Write down the present, unless the refs are those of the last record."""
-    refs = hashlib.sha256(repository.git('for-each-ref')).hexdigest()
-    file = repository.git_dir / _FILE
+    listing = repository.git('for-each-ref').splitlines(keepends=True)
+    refs = hashlib.sha256(b''.join(x for x in listing if _RELEASED not in x)).hexdigest()
+    file = repository.git_dir / CRAWL
     if file.exists() and _read(file)['refs'] == refs:
         return
     now = datetime.now(tz=UTC).replace(microsecond=0)
@@ -32,7 +36,7 @@ def record_crawl(repository: Repository) -> None:
 
 def crawled_at(git_dir: Path) -> datetime:
     """The time of the last record."""
-    file = git_dir / _FILE
+    file = git_dir / CRAWL
     if not file.exists():
         raise Fatal(f'{git_dir} has no record of its crawl: mine its repository again')
     return datetime.fromisoformat(_read(file)['crawled_at'])

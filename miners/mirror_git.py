@@ -1,0 +1,99 @@
+"""Git on mirrors: run blind to anyone's settings, swept of what a killed one left."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from coevo.git import ENVIRONMENT
+
+NO_SPACE = re.compile(r'No space left|Disk quota exceeded|Cannot allocate memory')
+
+_OPTIONS = (
+    *('-c', 'gc.auto=0', '-c', 'core.hooksPath=/dev/null', '-c', 'fetch.unpackLimit=1'),
+    *('-c', 'fetch.recurseSubmodules=false'),
+)
+
+
+class DamagedMirror(Fatal):
+    """Git stumbles over what lies in a mirror."""
+
+
+def git(git_dir: Path, *arguments: str, stdin: str = '', lock: int | None = None) -> str:
+    """Run a command on the mirror alone; DamagedMirror if it fails."""
+    done = run(git_dir, *arguments, environment=ENVIRONMENT, stdin=stdin, lock=lock)
+    if done.returncode:
+        if NO_SPACE.search(done.stderr):
+            raise Transient(f'git {arguments[0]} failed: {done.stderr.strip()}')
+        raise DamagedMirror(
+            f'{git_dir} is damaged ({done.stderr.strip()}); delete it and run again'
+        )
+    return done.stdout
+
+
+def run(
+    git_dir: Path | None,
+    *arguments: str,
+    environment: Mapping[str, str],
+    stdin: str = '',
+    lock: int | None = None,
+    file_bytes: int | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run Git; it and all that it starts end with this call.
+
+    lock        a descriptor to share, so that a lock is held until the last of them has ended
+    file_bytes  the size at which writing any one file ends the process that writes
+    """
+    where = [f'--git-dir={git_dir}'] if git_dir else []
+    limit = [] if file_bytes is None else ['prlimit', f'--fsize={file_bytes}', '--']
+    with subprocess.Popen(
+        [*limit, 'git', *where, *_OPTIONS, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding='utf-8',
+        errors='surrogateescape',
+        env=environment,
+        cwd='/',
+        pass_fds=() if lock is None else (lock,),
+        start_new_session=True,
+    ) as process:
+        try:
+            output, complaint = process.communicate(stdin)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, output, complaint)
+
+
+def refs_of(git_dir: Path) -> dict[str, str]:
+    """All refs and what they point at."""
+    listing = git(git_dir, 'for-each-ref', '--format=%(refname) %(objectname)')
+    # Not `splitlines`: names of refs may hold what Unicode calls the end of a line.
+    lines = (line.rpartition(' ') for line in listing.split('\n')[:-1])
+    return {ref: oid for ref, _, oid in lines}
+
+
+def missing(git_dir: Path, oids: set[str]) -> set[str]:
+    """Which of these objects are not there."""
+    asked = ''.join(f'{oid}\n' for oid in sorted(oids))
+    answer = git(git_dir, 'cat-file', '--batch-check=%(objectname)', stdin=asked)
+    return {line.split()[0] for line in answer.splitlines() if line.endswith(' missing')}
+
+
+def sweep(git_dir: Path) -> None:
+    """Remove what a killed fetch left: nobody else is at work here."""
+    stale = [*git_dir.glob('*.lock'), *(git_dir / 'refs').rglob('*.lock')]
+    for path in (*stale, *(git_dir / 'objects' / 'pack').glob('tmp_*')):
+        path.unlink(missing_ok=True)
+
+
+def bytes_of(folder: Path) -> int:
+    """What its files hold."""
+    return sum(path.lstat().st_size for path in folder.rglob('*') if not path.is_dir())

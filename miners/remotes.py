@@ -1,0 +1,242 @@
+"""Where clones come from: what a source has, and fetching it piece by piece."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from coevo.errors import Transient
+from coevo.git import ENVIRONMENT
+from miners.mirror_git import NO_SPACE
+from miners.mirror_git import bytes_of
+from miners.mirror_git import run
+from miners.mirror_git import sweep
+from miners.repository_drops import RepositoryReason
+from miners.repository_drops import Unclonable
+
+OURS = 'refs/coevo/'
+HEAD = f'{OURS}HEAD'  # the source's commit where no branch is checked out
+KEPT = f'{OURS}kept/'  # what the source has rewritten or deleted
+RELEASED = f'{OURS}released/'  # what tasks of a snapshot need
+
+# What Git hosts merge, what we keep by ourselves, and replaced objects.
+_IGNORED = re.compile(r'refs/(coevo|replace)/|refs/pull/[^/]+/merge$')
+
+# So many refs are asked for at once: what came stays, whatever becomes of the next ones.
+_BATCH = 500
+
+# What Git needs of the user's environment to reach a server, and nothing else.
+_NETWORK = {
+    'GIT_SSH_COMMAND': 'ssh -oBatchMode=yes -oConnectTimeout=60 -oServerAliveInterval=20',
+    **{
+        name: value
+        for name, value in os.environ.items()
+        if name.lower() in ('https_proxy', 'http_proxy', 'no_proxy', 'all_proxy', 'ssh_auth_sock')
+        or name in ('GIT_SSL_CAINFO', 'SSL_CERT_FILE', 'SSL_CERT_DIR')
+    },
+}
+
+_SENTENCES = {
+    r'dubious ownership': (
+        RepositoryReason.UNREADABLE,
+        'belongs to another user; clone it yourself and name the copy',
+    ),
+    r'shallow': (
+        RepositoryReason.SHALLOW,
+        'is a shallow clone, which hides the past; run `git fetch --unshallow` in it first',
+    ),
+    r'not found|does not exist|could not read Username|not appear to be a git repository': (
+        RepositoryReason.GONE,
+        'cannot be found or is private; check the name, or clone it yourself and name the copy',
+    ),
+    r'Authentication failed|Permission denied|Access denied|returned error: 4(0[134]|51)': (
+        RepositoryReason.FORBIDDEN,
+        'cannot be read without logging in; clone it yourself and name the copy',
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where to fetch from: a URL, or the path of a repository on this machine."""
+
+    location: str
+    local: bool
+
+    @property
+    def shown(self) -> str:
+        """Without a user or password."""
+        return re.sub(r'//[^/@]+@', '//', self.location)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a clone may cost; None sets no limit.
+
+    clone_bytes  on disk, of one clone
+    store_bytes  on disk, of all clones of a store; what can be had again gives way
+    silence      seconds without a word of the server (less than 1,000 bytes each)
+    """
+
+    clone_bytes: int | None = None
+    store_bytes: int | None = None
+    silence: int = 60
+
+
+NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advertised:
+    """The refs of a source by name (HEAD among them if it is detached), and its default branch."""
+
+    refs: Mapping[str, str]
+    branch: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remote:
+    """A source as one run reaches it; `lock` is shared with Git, which may outlive a killed run."""
+
+    address: Address
+    limits: Limits
+    lock: int | None = None
+
+    def ask(self) -> Advertised:
+        """What the source has; Unclonable if that is nothing."""
+        refs, branch, head = {}, None, None
+        listing = self._reach(None, 'ls-remote', '--symref', self.address.location)
+        for line in listing.split('\n')[:-1]:
+            value, _, name = line.partition('\t')
+            if name == 'HEAD' and value.startswith('ref: '):
+                branch = value.removeprefix('ref: ')
+            elif name == 'HEAD':
+                head = value
+            elif not name.endswith('^{}') and not _IGNORED.match(name):
+                refs[name] = value
+        if head and not branch:
+            refs[HEAD] = head
+        if not refs:
+            raise Unclonable(
+                RepositoryReason.EMPTY,
+                f'{self.address.shown} is empty: it has no commit to walk from',
+            )
+        return Advertised(refs=refs, branch=branch)
+
+    def fetch(self, git_dir: Path, wanted: Mapping[str, str], branch: str | None) -> None:
+        """Bring refs to these ids, the default branch first; each batch is there to stay."""
+        refs = sorted(wanted, key=partial(_rank, branch))
+        batches = [refs] if self.address.local and refs else _batches(refs, branch)
+        for batch in batches:
+            self.bring(git_dir, ''.join(f'+{wanted[ref]}:{ref}\n' for ref in batch))
+
+    def bring(self, git_dir: Path, refspecs: str) -> None:
+        """Fetch what refspecs (a line each) name; nothing half-fetched is left."""
+        options = ('--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance')
+        fetch = ('fetch', *options, '--force', '--stdin', self.address.location)
+        left = self._bytes_left(git_dir)
+        try:
+            self._reach(git_dir, *fetch, stdin=refspecs, file_bytes=left)
+        except (Transient, Unclonable):
+            # Git does not say that what it wrote has reached the limit.
+            if left is not None and _largest(git_dir / 'objects' / 'pack') >= left:
+                raise self._too_large() from None
+            raise
+        finally:
+            sweep(git_dir)
+        if (git_dir / 'shallow').exists():
+            reason, sentence = _SENTENCES['shallow']
+            raise Unclonable(reason, f'{self.address.shown} {sentence}')
+
+    def _reach(
+        self,
+        git_dir: Path | None,
+        *arguments: str,
+        stdin: str = '',
+        file_bytes: int | None = None,
+    ) -> str:
+        """Run a command that talks to the source."""
+        environment = {
+            **ENVIRONMENT,
+            **({} if self.address.local else _NETWORK),
+            'GIT_ALLOW_PROTOCOL': 'file' if self.address.local else 'https:http:ssh:git',
+            'GIT_HTTP_LOW_SPEED_LIMIT': '1000',
+            'GIT_HTTP_LOW_SPEED_TIME': str(self.limits.silence),
+        }
+        done = run(
+            git_dir,
+            *arguments,
+            environment=environment,
+            stdin=stdin,
+            lock=self.lock,
+            file_bytes=file_bytes,
+        )
+        if done.returncode:
+            raise self._trouble(done.stderr)
+        return done.stdout
+
+    def _bytes_left(self, git_dir: Path) -> int | None:
+        limit = self.limits.clone_bytes
+        if limit is None:
+            return None
+        left = limit - bytes_of(git_dir)
+        if left <= 0:
+            raise self._too_large()
+        return left
+
+    def check_size(self, expected_bytes: int) -> None:
+        """Unclonable if what the host says of a source's size is above the limit already."""
+        limit = self.limits.clone_bytes
+        if limit is not None and expected_bytes > limit:
+            raise self._too_large()
+
+    def _too_large(self) -> Unclonable:
+        return Unclonable(
+            RepositoryReason.CLONE_TOO_LARGE,
+            f'{self.address.shown} takes more than the {self.limits.clone_bytes:,} bytes that a '
+            'clone may have; raise that limit, or leave the repository out',
+        )
+
+    def _trouble(self, complaint: str) -> RuntimeError:
+        shown = self.address.shown
+        complaint = complaint.replace(self.address.location, shown)
+        lines = [line for line in complaint.splitlines() if line.startswith('fatal: ')]
+        reason = (lines or complaint.splitlines() or ['no reason given'])[0].removeprefix('fatal: ')
+        if NO_SPACE.search(complaint):
+            return Transient(f'{shown} could not be fetched: {reason}')
+        for pattern, (why, sentence) in _SENTENCES.items():
+            if re.search(pattern, complaint):
+                return Unclonable(why, f'{shown} {sentence}')
+        if self.address.local:
+            return Unclonable(
+                RepositoryReason.UNREADABLE,
+                f'{shown} cannot be read by Git ({reason}); repair it first',
+            )
+        return Transient(f'{shown} could not be fetched: {reason}')
+
+
+def _largest(folder: Path) -> int:
+    return max((path.stat().st_size for path in folder.glob('tmp_*')), default=0)
+
+
+def _rank(branch: str | None, ref: str) -> tuple[int, int, str]:
+    """The default branch, since it brings most, then branches, tags and the rest.
+
+    By length before by name: pull requests come in the order of their numbers.
+    """
+    kinds = {'heads': 1, 'tags': 2}
+    return 0 if ref == branch else kinds.get(ref.split('/')[1], 3), len(ref), ref
+
+
+def _batches(refs: Sequence[str], branch: str | None) -> Iterator[Sequence[str]]:
+    alone = 1 if branch in refs[:1] else 0
+    if alone:
+        yield refs[:1]
+    for start in range(alone, len(refs), _BATCH):
+        yield refs[start : start + _BATCH]

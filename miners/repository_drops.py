@@ -1,0 +1,55 @@
+"""Why a repository as a whole cannot be had: data to a run over many, a clear end to one by hand.
+
+The values are what is recorded; one is never renamed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from coevo.errors import Fatal
+
+
+class RepositoryReason(StrEnum):
+    CLONE_TOO_LARGE = 'clone_too_large'
+    EMPTY = 'empty'
+    GONE = 'gone'
+    FORBIDDEN = 'forbidden'
+    SHALLOW = 'shallow'
+    UNREADABLE = 'unreadable'
+    ANOTHER_REPOSITORY = 'another_repository'
+
+
+REPOSITORY_REASONS = {
+    RepositoryReason.CLONE_TOO_LARGE: 'Its history takes more bytes than a clone may have.',
+    RepositoryReason.EMPTY: 'It has no commit.',
+    RepositoryReason.GONE: 'It cannot be found, or is private, which its server does not tell.',
+    RepositoryReason.FORBIDDEN: 'It cannot be read without logging in, or was blocked.',
+    RepositoryReason.SHALLOW: 'It is a shallow clone, which hides when a test was first public.',
+    RepositoryReason.UNREADABLE: 'Git cannot read it where it lies.',
+    RepositoryReason.ANOTHER_REPOSITORY: 'It has no commit in common with the clone of its name.',
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryDrop:
+    """A repository that left before it had pairs; `detail` is a sentence without secrets."""
+
+    repo: str
+    reason: RepositoryReason
+    detail: str
+
+
+class Unclonable(Fatal):
+    """No other try will bring this repository, as it and the limits are.
+
+    By hand this is the end; a run over many records `drop` and goes on.
+    """
+
+    def __init__(self, reason: RepositoryReason, sentence: str) -> None:
+        super().__init__(sentence)
+        self.reason = reason
+
+    def drop(self, repo: str) -> RepositoryDrop:
+        return RepositoryDrop(repo=repo, reason=self.reason, detail=str(self))

@@ -1,0 +1,106 @@
+"""Clones that have lost objects: noticed, made anew, with what only they have if it can be read."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from coevo.git import Repository
+from miners.clones import obtain
+from miners.crawls import crawled_at
+from miners.crawls import record_crawl
+from miners.damage import suspect
+from miners.retention import keep
+from tests.miners.hosting import refs
+from tests.repos import commit
+from tests.repos import git
+from tests.repos import init
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    repo = init(tmp_path / 'demo')
+    commit(repo, 'first', {'A.java': 'class A {}'})
+    commit(repo, 'second', {'A.java': 'class A { int a; }'})
+    return repo
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / 'store'
+
+
+def lose(clone: Path, *revs: str) -> None:
+    """Take objects out of a clone."""
+    for pack in list(clone.glob('objects/pack/*.pack')):
+        content = pack.read_bytes()
+        for part in clone.glob(f'objects/pack/{pack.stem}.*'):
+            part.unlink()
+        subprocess.run(
+            ['git', f'--git-dir={clone}', 'unpack-objects', '-q'], input=content, check=True
+        )
+    for oid in [git(clone, 'rev-parse', rev) for rev in revs]:
+        (clone / 'objects' / oid[:2] / oid[2:]).unlink()
+
+
+def test_a_clone_without_a_tip_is_made_anew_with_what_it_kept(source: Path, store: Path) -> None:
+    old = git(source, 'rev-parse', 'HEAD')
+    obtain(str(source), store=store)
+    commit(
+        source,
+        'other',
+        {'A.java': 'class A { long a; }'},
+        parents=[git(source, 'rev-parse', 'HEAD~1')],
+    )
+    clone = obtain(str(source), store=store)
+    record_crawl(Repository(clone.git_dir))
+    keep(clone.git_dir, [git(source, 'rev-parse', 'HEAD~1')])
+    before, crawled = refs(clone), crawled_at(clone.git_dir)
+    lose(clone.git_dir, 'refs/heads/main')
+    again = obtain(str(source), store=store)
+    assert (refs(again), again.warnings) == (before, ())
+    assert f'refs/coevo/kept/{old}' in before
+    assert crawled_at(clone.git_dir) == crawled
+    git(clone.git_dir, 'fsck', '--full', '--strict')
+    assert not [path for path in (store / 'clones').iterdir() if path.name.startswith('.')]
+
+
+def test_what_cannot_be_saved_is_said(source: Path, store: Path) -> None:
+    old = git(source, 'rev-parse', 'HEAD')
+    obtain(str(source), store=store)
+    commit(
+        source,
+        'other',
+        {'A.java': 'class A { long a; }'},
+        parents=[git(source, 'rev-parse', 'HEAD~1')],
+    )
+    clone = obtain(str(source), store=store).git_dir
+    lose(clone, old)
+    (sentence,) = obtain(str(source), store=store).warnings
+    assert old in sentence
+    assert f'refs/coevo/kept/{old}' not in refs(clone)
+    assert obtain(str(source), store=store).warnings == ()
+
+
+def test_a_suspicion_makes_a_clone_anew_once(source: Path, store: Path) -> None:
+    clone = obtain(str(source), store=store).git_dir
+    first = git(source, 'rev-parse', 'HEAD~1')
+    lose(clone, first)
+    obtain(str(source), store=store)
+    assert not list(clone.glob('objects/pack/*.pack'))  # nobody has looked at it
+    assert suspect(clone, [first])
+    obtain(str(source), store=store)
+    assert Repository(clone).commit(first).rev == first
+    assert not suspect(clone, [first])
+
+
+def test_refs_that_cannot_be_read_are_healed_and_said(source: Path, store: Path) -> None:
+    clone = obtain(str(source), store=store).git_dir
+    (clone / 'packed-refs').write_text('what is this\n')
+    commit(source, 'third', {'A.java': 'class A { char a; }'})
+    (sentence,) = obtain(str(source), store=store).warnings
+    assert 'without what it kept' in sentence
+    git(clone, 'fsck', '--full', '--strict')
+    assert refs(clone) == {'refs/heads/main': git(source, 'rev-parse', 'HEAD')}

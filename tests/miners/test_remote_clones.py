@@ -1,0 +1,206 @@
+"""Clones over HTTP: what they bring, and what becomes of those that end in the midst."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from miners.clones import folder_of
+from miners.clones import obtain
+from miners.mirrors import scratch_of
+from miners.remotes import Limits
+from miners.repository_drops import RepositoryReason
+from miners.repository_drops import Unclonable
+from tests.git_server import Fault
+from tests.miners.hosting import PULLS
+from tests.miners.hosting import Host
+from tests.miners.hosting import hosting
+from tests.miners.hosting import refs
+from tests.repos import commit
+from tests.repos import git
+
+NAME = 'octo/cat'
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Host]:
+    with hosting(tmp_path / 'hosted') as host:
+        yield host
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / 'store'
+
+
+def offered(host: Host) -> dict[str, str]:
+    return {ref: oid for ref, oid in refs(host.cat).items() if not ref.endswith('/merge')}
+
+
+def test_heads_of_pull_requests_come_along_and_trial_merges_do_not(host: Host, store: Path) -> None:
+    clone = obtain(host.url, store=store, name=NAME)
+    assert refs(clone) == offered(host)
+    assert sum(ref.startswith('refs/pull/') for ref in refs(clone)) == PULLS
+    git(clone.git_dir, 'fsck', '--full', '--strict')
+
+
+def test_an_unchanged_source_is_asked_for_its_refs_alone(host: Host, store: Path) -> None:
+    obtain(host.url, store=store, name=NAME)
+    host.backend.requests.clear()
+    obtain(host.url, store=store, name=NAME)
+    assert len(host.backend.requests) == 2
+
+
+def test_a_clone_that_breaks_off_goes_on_where_it_was(host: Host, store: Path) -> None:
+    host.backend.faults.append(Fault(after=300_000))
+    with pytest.raises(Transient, match='could not be fetched'):
+        obtain(host.url, store=store, name=NAME)
+    assert not folder_of(store, NAME).exists()
+    host.backend.sent = 0
+    assert refs(obtain(host.url, store=store, name=NAME)) == offered(host)
+    assert 100_000 * PULLS < host.backend.sent < 100_000 * PULLS + 20_000
+
+
+def test_a_clone_that_is_killed_goes_on_where_it_was(host: Host, store: Path) -> None:
+    host.backend.faults.append(Fault(after=300_000, hang=True))
+    code = 'from miners.clones import obtain; import pathlib, sys;'
+    code += 'obtain(sys.argv[1], store=pathlib.Path(sys.argv[2]), name="octo/cat")'
+    with subprocess.Popen([sys.executable, '-c', code, host.url, str(store)]) as process:
+        while host.backend.sent < 300_000:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    host.backend.close()  # what the killed run started ends, too
+    host.backend.sent = 0
+    assert refs(obtain(host.url, store=store, name=NAME)) == offered(host)
+    assert host.backend.sent < 100_000 * PULLS + 20_000
+
+
+def test_what_the_source_rewrote_since_a_break_is_kept(host: Host, store: Path) -> None:
+    before = git(host.cat, 'rev-parse', 'main')
+    host.backend.faults.append(Fault(after=300_000))
+    with pytest.raises(Transient):
+        obtain(host.url, store=store, name=NAME)
+    commit(host.cat, 'other', {'A.java': 'class A { int a; }'}, parents=[])
+    clone = obtain(host.url, store=store, name=NAME)
+    assert refs(clone) == {**offered(host), f'refs/coevo/kept/{before}': before}
+
+
+def test_a_source_that_was_broken_off_under_another_address_starts_anew(
+    host: Host, store: Path
+) -> None:
+    host.backend.faults.append(Fault(after=300_000))
+    with pytest.raises(Transient):
+        obtain(host.url, store=store, name=NAME)
+    host.backend.sent = 0
+    obtain(f'{host.url}/', store=store, name=NAME)
+    assert host.backend.sent > 200_000
+
+
+@pytest.mark.parametrize(
+    ('status', 'reason'),
+    [
+        (404, RepositoryReason.GONE),
+        (403, RepositoryReason.FORBIDDEN),
+        (401, RepositoryReason.FORBIDDEN),
+    ],
+)
+def test_a_refusal_is_a_reason(
+    host: Host, store: Path, status: int, reason: RepositoryReason
+) -> None:
+    host.backend.faults.append(Fault(status=status))
+    with pytest.raises(Fatal) as caught:
+        obtain(host.url.replace('//', '//u:secret@'), store=store, name=NAME)
+    assert isinstance(caught.value, Unclonable)
+    drop = caught.value.drop(NAME)
+    assert (drop.repo, drop.reason) == (NAME, reason)
+    assert 'secret' not in drop.detail
+
+
+@pytest.mark.parametrize(
+    'fault',
+    [
+        Fault(path='service=', status=503),
+        Fault(path='POST', status=429),
+        Fault(path='POST', status=502),
+        Fault(path='service=', after=20),
+    ],
+)
+def test_trouble_on_the_way_is_worth_another_try(host: Host, store: Path, fault: Fault) -> None:
+    host.backend.faults.append(fault)
+    with pytest.raises(Transient, match=f'{host.url} could not be fetched: '):
+        obtain(host.url, store=store, name=NAME)
+    assert refs(obtain(host.url, store=store, name=NAME)) == offered(host)
+
+
+def test_a_silent_server_is_not_waited_for(host: Host, store: Path) -> None:
+    host.backend.faults.append(Fault(after=250_000, hang=True))
+    before = time.monotonic()
+    with pytest.raises(Transient, match='could not be fetched'):
+        obtain(host.url, store=store, name=NAME, limits=Limits(silence=1))
+    assert time.monotonic() - before < 10
+
+
+def test_an_update_that_breaks_off_leaves_the_clone_as_it_was(host: Host, store: Path) -> None:
+    before = refs(obtain(host.url, store=store, name=NAME))
+    commit(host.cat, 'second', {'A.java': 'class A { int a; }'})
+    host.backend.faults.append(Fault(path='POST', skip=1, status=500))
+    with pytest.raises(Transient):
+        obtain(host.url, store=store, name=NAME)
+    assert before.items() <= refs(folder_of(store, NAME)).items()
+    assert not list(folder_of(store, NAME).rglob('tmp_*'))
+    assert refs(obtain(host.url, store=store, name=NAME)) == offered(host)
+
+
+def test_a_clone_above_the_limit_is_a_reason_and_leaves_nothing(host: Host, store: Path) -> None:
+    for size in (100_000, 350_000):  # ends in the default branch, and among the pull requests
+        with pytest.raises(Unclonable, match=f'{size:,} bytes') as caught:
+            obtain(host.url, store=store, name=NAME, limits=Limits(clone_bytes=size))
+        assert caught.value.reason is RepositoryReason.CLONE_TOO_LARGE
+        assert not folder_of(store, NAME).exists()
+        assert not scratch_of(folder_of(store, NAME)).exists()
+        with pytest.raises(Unclonable, match=f'{size:,} bytes'):
+            obtain(str(host.cat), store=store, name=NAME, limits=Limits(clone_bytes=size))
+    enough = Limits(clone_bytes=700_000)
+    assert refs(obtain(host.url, store=store, name=NAME, limits=enough)) == offered(host)
+
+
+def test_a_limit_that_the_host_says_is_passed_costs_no_request(host: Host, store: Path) -> None:
+    limits = Limits(clone_bytes=1000)
+    with pytest.raises(Unclonable) as caught:
+        obtain(host.url, store=store, name=NAME, limits=limits, expected_bytes=1001)
+    assert caught.value.reason is RepositoryReason.CLONE_TOO_LARGE
+    assert not host.backend.requests
+
+
+def test_a_default_branch_that_is_deleted_leaves_another(host: Host, store: Path) -> None:
+    old = git(host.cat, 'rev-parse', 'main')
+    assert obtain(host.url, store=store, name=NAME).default_ref == 'refs/heads/main'
+    commit(host.cat, 'other', {'A.java': 'class A { int a; }'}, parents=[])
+    git(host.cat, 'branch', 'trunk')
+    git(host.cat, 'checkout', '-q', '--detach')
+    git(host.cat, 'branch', '-q', '-D', 'main')
+    git(host.cat, 'symbolic-ref', 'HEAD', 'refs/heads/main')  # as hosts leave it
+    clone = obtain(host.url, store=store, name=NAME)
+    assert clone.default_ref == 'refs/heads/trunk'
+    assert refs(clone)[f'refs/coevo/kept/{old}'] == old
+
+
+def test_refs_that_are_not_utf8_or_hold_odd_ends_of_lines(host: Host, store: Path) -> None:
+    rev = git(host.cat, 'rev-parse', 'main')
+    names = ['refs/heads/n\udce4me', 'refs/tags/a\u2028b', 'refs/heads/c\x85d', 'refs/heads/q\'"$x']
+    for name in names:
+        git(host.cat, 'update-ref', name, rev)
+    assert refs(obtain(host.url, store=store, name=NAME)) == offered(host)
+    commit(host.cat, 'second', {'A.java': 'class A { int a; }'})
+    git(host.cat, 'update-ref', '-d', names[0])
+    clone = obtain(host.url, store=store, name=NAME)
+    assert refs(clone) == offered(host)
+    assert set(names[1:]) <= refs(clone).keys()
