@@ -8,6 +8,8 @@ from pathlib import Path
 
 from coevo.profiles import Profile
 from coevo.records import Walk
+from miners.remotes import NO_LIMITS
+from miners.remotes import Limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +28,7 @@ class MineOptions:
     jobs: int = 1
     sandbox: str = 'bubblewrap'
     cache: Path | None = None
+    limits: Limits = NO_LIMITS
 
     @property
     def executions(self) -> Path:

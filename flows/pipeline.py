@@ -41,8 +41,9 @@ from flows.workers import run_in_parallel
 from flows.workshops import Surroundings
 from flows.workshops import Workshops
 from miners.clones import Clone
-from miners.clones import obtain
+from miners.clones import obtained
 from miners.crawls import record_crawl
+from miners.damage import suspect
 from miners.pairs import Route
 from miners.pairs import Visit
 from miners.pairs import visit
@@ -67,7 +68,13 @@ class MineReport:
 def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
     """Mine one repository under one walk; what the store has is not run again."""
     listener.step('clone', 0, 1)
-    clone = obtain(options.source, store=options.store, name=options.name)
+    with obtained(
+        options.source, store=options.store, name=options.name, limits=options.limits
+    ) as clone:
+        return _mine(options, clone, listener)
+
+
+def _mine(options: MineOptions, clone: Clone, listener: Listener) -> MineReport:
     repository = Repository(clone.git_dir)
     record_crawl(repository)
     route = Route(
@@ -95,7 +102,7 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
         report = MineReport(partition=partition, visited=len(seen.visited), pairs=len(seen.pairs))
         _mine_missing(options, mining, store, seen.pairs, report, listener)
         store.compact(partition)
-        report.warnings = (*store.warnings, *_damage(clone, seen))
+        report.warnings = (*clone.warnings, *store.warnings, *_damage(clone, seen))
     return report
 
 
@@ -111,11 +118,14 @@ def _tools(
 
 
 def _damage(clone: Clone, seen: Visit) -> Iterator[str]:
-    lost = sum(drop.reason == Reason.UNREADABLE_COMMIT for drop in seen.drops)
+    lost = [drop.key for drop in seen.drops if drop.reason == Reason.UNREADABLE_COMMIT]
     if lost:
+        curable = suspect(clone.git_dir, lost)
         yield (
-            f'{lost} commits cannot be read in {clone.git_dir}, and what lies behind them is out '
-            'of reach; delete that clone and run again, nothing that was mined is lost'
+            f'{len(lost)} commits cannot be read in {clone.git_dir}, and what lies behind them is '
+            'out of reach; '
+            + ('run again to have it made anew' if curable else 'their source has them no better')
+            + ', nothing that was mined is lost'
         )
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from coevo.git import Repository
 from coevo.store import Store
 from coevo.tables import MethodRow
 from flows.licence import spdx_of
 from flows.options import ReleaseOptions
-from miners.clones import folder_of
+from miners.clones import at_hand
 from miners.crawls import crawled_at
+from miners.retention import keep
 from packagers.dating import Crawl
 from packagers.dating import date_methods
 from packagers.families import families
@@ -21,13 +24,21 @@ from packagers.tasks import build_tasks
 
 
 def publish(options: ReleaseOptions) -> ReleaseReport:
-    """Release all that a store holds; its clones answer what rows do not say."""
+    """Release all that a store holds; its clones answer what rows do not say.
+
+    They stay where they are meanwhile; those that were evicted are fetched again.
+    """
+    with ExitStack() as stack:
+        return _publish(options, stack)
+
+
+def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
     store = Store(options.store)
     clones: dict[str, Repository] = {}
 
     def clone(repo: str) -> Repository:
         if repo not in clones:
-            clones[repo] = Repository(folder_of(options.store, repo))
+            clones[repo] = Repository(stack.enter_context(at_hand(options.store, repo)))
         return clones[repo]
 
     def date(rows: Rows) -> tuple[MethodRow, ...]:
@@ -39,13 +50,18 @@ def publish(options: ReleaseOptions) -> ReleaseReport:
         return tuple(date_methods(rows.methods, crawls, cache_folder=options.store / 'cache'))
 
     def build(rows: Rows) -> Built:
-        return build_tasks(
+        built = build_tasks(
             rows.methods,
             {(row.pair_id, row.walk): row for row in rows.pairs},
             rows.repositories,
             {row.repo: clone(row.repo) for row in rows.methods},
             {(row.pair_id, row.module): row.environment for row in rows.environments},
         )
+        tasks, _, _ = built
+        for repo in sorted({task.repo for task in tasks}):
+            revs = {rev for t in tasks if t.repo == repo for rev in (t.old_rev, t.new_rev)}
+            keep(clone(repo).git_dir, revs)
+        return built
 
     return release(
         store,
