@@ -130,9 +130,19 @@ class Repository:
 
     def size(self, rev: str) -> int:
         """Bytes of a tree's files; one that cannot be read counts nothing."""
-        ids = ''.join(f'{entry.oid}\n' for entry in self.tree(rev).values())
+        return sum(self.sizes(rev).values())
+
+    def sizes(self, rev: str) -> dict[str, int]:
+        """Bytes of a tree's files by path; those that cannot be read are left out."""
+        tree = self.tree(rev)
+        ids = ''.join(f'{entry.oid}\n' for entry in tree.values())
         listing = self.git('cat-file', '--batch-check=%(objectsize)', stdin=ids.encode())
-        return sum(int(line) for line in listing.splitlines() if line.isdigit())
+        lines = zip(tree, listing.splitlines(), strict=True)
+        return {path: int(line) for path, line in lines if line.isdigit()}
+
+    def submodules(self, rev: str) -> tuple[str, ...]:
+        """Where the tree of a commit names one of another repository, whose files are not here."""
+        return tuple(self._submodules(self.header(rev).tree, ''))
 
     def materialise(self, rev: str, folder: Path) -> None:
         """Write a tree: blobs as they are, links only if they stay inside, submodules left out."""
@@ -160,6 +170,13 @@ class Repository:
                 yield from self._files(child, f'{prefix}{name}/')
             elif mode != SUBMODULE:
                 yield prefix + name, Entry(mode=mode, oid=child)
+
+    def _submodules(self, oid: str, prefix: str) -> Iterator[str]:
+        for mode, name, child in self.folder(oid):
+            if mode == FOLDER:
+                yield from self._submodules(child, f'{prefix}{name}/')
+            elif mode == SUBMODULE:
+                yield prefix + name
 
     def _differing(self, old: str | None, new: str | None, prefix: str) -> Iterator[FileChange]:
         """Compare two tree objects; those that are the same below are not read."""

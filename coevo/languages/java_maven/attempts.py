@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.java_maven.images import Image
+from coevo.languages.java_maven.left_out import NEEDS_LFS_FILE
+from coevo.languages.java_maven.left_out import NEEDS_SUBMODULE
 from coevo.languages.java_maven.report import Module
 from coevo.languages.java_maven.report import failure_of
 from coevo.languages.java_maven.session import Answer
@@ -144,9 +146,13 @@ def is_hopeless(failure: str | None) -> bool:
     """
     if failure is None:
         return False
-    return failure in (*_OF_THE_MODEL, UNPINNED, TREE_TOO_LARGE) or failure.startswith(
-        _BUILDER_DIED
-    )
+    known = (*_OF_THE_MODEL, UNPINNED, TREE_TOO_LARGE, NEEDS_SUBMODULE, NEEDS_LFS_FILE)
+    return failure in known or is_of_the_builder(failure)
+
+
+def is_of_the_builder(failure: str) -> bool:
+    """Whether a builder died of what it was to build."""
+    return failure.startswith(_BUILDER_DIED)
 
 
 def _may_be_cured(answer: Answer | Died, options: str) -> bool:

@@ -23,6 +23,7 @@ from coevo.languages.java_maven.archives import Archives
 from coevo.languages.java_maven.archives import archive_key
 from coevo.languages.java_maven.attempts import TREE_TOO_LARGE
 from coevo.languages.java_maven.attempts import Attempts
+from coevo.languages.java_maven.attempts import is_of_the_builder
 from coevo.languages.java_maven.attempts import why
 from coevo.languages.java_maven.clock import Clock
 from coevo.languages.java_maven.images import Image
@@ -30,6 +31,7 @@ from coevo.languages.java_maven.images import separate
 from coevo.languages.java_maven.launch import JUnit
 from coevo.languages.java_maven.launch import Launcher
 from coevo.languages.java_maven.launch import Plan
+from coevo.languages.java_maven.left_out import need_of
 from coevo.languages.java_maven.levels import declared_level
 from coevo.languages.java_maven.places import ARCHIVES
 from coevo.languages.java_maven.places import REPOSITORY
@@ -273,8 +275,11 @@ class Yard:
         built = [module for module in modules.values() if module.failure is None]
         build = Build(
             rev=empty.rev,
-            failure=None if built else why(answer, modules),
-            modules={name: module.failure for name, module in modules.items()},
+            failure=None if built else self._named(why(answer, modules), empty.rev),
+            modules={
+                name: module.failure and self._named(module.failure, empty.rev, name)
+                for name, module in modules.items()
+            },
             level=declared_level(built),
             overrides=tuple(sorted({o for module in built for o in module.overrides})),
             builder=attempt.builder,
@@ -282,6 +287,12 @@ class Yard:
             cpu_seconds=attempt.cpu_seconds,
         )
         return build, image
+
+    def _named(self, failure: str, rev: str, module: str | None = None) -> str:
+        """A failure of Maven's by its cause, if that is content which no clone holds."""
+        if failure == 'skipped' or is_of_the_builder(failure):
+            return failure
+        return need_of(self._repository, rev, module) or failure
 
     def _poms(self, rev: str) -> Iterator[str]:
         """Folders with a POM: modules, whether or not Maven got as far as reading them."""

@@ -1,0 +1,91 @@
+"""Builds that need what a clone does not hold: submodules, and files in Git LFS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coevo.git import Repository
+from coevo.languages.java_maven.left_out import NEEDS_LFS_FILE
+from coevo.languages.java_maven.left_out import NEEDS_SUBMODULE
+from coevo.languages.java_maven.left_out import need_of
+from tests.projects import junit
+from tests.projects import mined
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+from tests.repos import commit
+from tests.repos import git
+from tests.repos import init
+
+POINTER = f'version https://git-lfs.github.com/spec/v1\noid sha256:{"0" * 64}\nsize 123456\n'
+ATTRIBUTES = {'.gitattributes': '*.jar filter=lfs diff=lfs merge=lfs -text\n'}
+JAR = '<systemPath>${project.basedir}/lib/words.jar</systemPath>'
+
+
+def with_submodule(folder: Path, path: str, files: dict[str, str]) -> Repository:
+    init(folder)
+    (folder / path).mkdir(parents=True)
+    git(folder, 'update-index', '--add', '--cacheinfo', f'160000,{"1" * 40},{path}')
+    commit(folder, 'first', files)
+    return Repository(folder / '.git')
+
+
+@pytest.mark.parametrize(
+    ('path', 'poms', 'need'),
+    [
+        ('lib', {'pom.xml': '<project><modules><module>lib</module></modules></project>'}, True),
+        ('lib', {'pom.xml': '<project><module> ./lib/core </module></project>'}, True),
+        ('lib', {'a/pom.xml': '<project><dir>${basedir}/../lib/x.txt</dir></project>'}, True),
+        ('a/src/main/proto', {'a/pom.xml': '<project/>'}, True),
+        ('src/main/java/x', {'pom.xml': 'no XML'}, True),
+        ('lib', {'pom.xml': '<project><artifactId>lib</artifactId></project>'}, False),
+        ('lib', {'pom.xml': '<project><module>library</module></project>'}, False),
+        ('docs/theme', {'pom.xml': '<project><module>docs</module></project>'}, False),
+        ('src/test/data', {'pom.xml': '<project/>'}, False),
+    ],
+)
+def test_a_submodule_is_needed_if_a_pom_names_it_or_it_is_source(
+    tmp_path: Path, path: str, poms: dict[str, str], need: bool
+) -> None:
+    repository = with_submodule(tmp_path / 'demo', path, poms)
+    head = repository.resolve('HEAD')
+    assert repository.submodules(head) == (path,)
+    assert path not in repository.tree(head)
+    assert need_of(repository, head) == (NEEDS_SUBMODULE if need else None)
+    assert need_of(repository, head, 'elsewhere') is None
+
+
+@pytest.mark.parametrize(
+    ('files', 'need'),
+    [
+        ({'lib/words.jar': POINTER, 'pom.xml': f'<project>{JAR}</project>'}, NEEDS_LFS_FILE),
+        ({'lib/words.jar': POINTER, 'pom.xml': '<project/>'}, None),
+        ({'lib/words.jar': 'a jar', 'pom.xml': f'<project>{JAR}</project>'}, None),
+    ],
+)
+def test_a_file_in_lfs_is_needed_if_a_pom_names_it(
+    tmp_path: Path, files: dict[str, str], need: str | None
+) -> None:
+    folder = init(tmp_path / 'demo')
+    commit(folder, 'first', {**files, **ATTRIBUTES})
+    repository = Repository(folder / '.git')
+    assert need_of(repository, repository.resolve('HEAD'), '.') == need
+
+
+@pytest.mark.jvm
+def test_a_pair_whose_build_needs_a_submodule_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / 'repository'
+    tests = junit('TillTest', 'rings: assertEquals(2, Till.last());')
+    module = pom().replace('</version>', '</version><packaging>pom</packaging>', 1)
+    module = module.replace('<licenses>', '<modules><module>lib</module></modules><licenses>')
+    with_submodule(folder, 'lib', {'pom.xml': module})
+    body = '    public static int last() { return 2; }\n'
+    write(folder, [{**source('Till', body), **tests}])
+    found = mined(folder, tmp_path / 'store')
+    assert (found.report.executed, found.report.failures) == (1, {})
+    (pair,) = found.pairs
+    assert (pair.build_old, pair.build_new) == (NEEDS_SUBMODULE,) * 2
+    (drop,) = (drop for drop in found.drops if drop.stage == 'label')
+    assert (drop.reason, drop.detail) == ('tnew_cnew_unbuildable', NEEDS_SUBMODULE)
