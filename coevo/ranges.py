@@ -50,7 +50,7 @@ class RemoteFile(io.RawIOBase):
         if last < self._at:
             return 0
         content, version = self._ask({'Range': f'bytes={self._at}-{last}'}, 'GET')
-        if version != self._version:
+        if version and self._version and version != self._version:
             raise Fatal(f'{self._url} was replaced while it was read: ask again')
         buffer[: len(content)] = content
         self._at += len(content)

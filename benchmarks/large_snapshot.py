@@ -1,0 +1,222 @@
+"""What a release of many methods costs, and what asking it costs.
+
+    python -m benchmarks.large_snapshot write METHODS FOLDER   a made-up store, then its release
+    python -m benchmarks.large_snapshot ask FOLDER             `clean` against a scan by hand, HTTP
+
+Rows are made up; store, release and files are the real ones. A process of its own does each part, so
+that its peak of memory is its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+import resource
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC
+from datetime import datetime
+from datetime import timedelta
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+import coevo
+from benchmarks.ranged import Ranged
+from coevo.records import Change
+from coevo.records import Walk
+from coevo.records import short_hash
+from coevo.store import Partition
+from coevo.store import Store
+from coevo.tables import MethodRow
+from coevo.tables import Segment
+from coevo.walks import WalkRecord
+from packagers.release import Plan
+from packagers.release import release
+from packagers.rows import Rows
+from tests import segments
+from tests import snapshots
+
+REPOSITORIES = 200
+METHODS_PER_PAIR = 50
+_KINDS = (
+    (Change.CHANGED, segments.UPDATE),
+    (Change.CHANGED, segments.REFINEMENT),
+    (Change.INSERTED, segments.GENERATION),
+)
+_WORDS = [f'name{number}' for number in range(3000)]
+_START = datetime(2012, 1, 1, tzinfo=UTC)
+
+
+def write(count: int, folder: Path) -> None:
+    """A store with so many methods."""
+    store = Store(folder / 'store')
+    per_repository = count // METHODS_PER_PAIR // REPOSITORIES
+    for number in range(REPOSITORIES):
+        repo = f'example/r{number:03}'
+        partition = Partition(repo=repo, language='java', walk=Walk.PARENTS)
+        made = [_segment(repo, pair) for pair in range(1, per_repository + 1)]
+        with store.lock(partition):
+            store.write_walk(partition, _walk(repo, made))
+            for segment in made:
+                store.write(partition, segment)
+            store.compact(partition)
+
+
+def _walk(repo: str, made: list[Segment]) -> WalkRecord:
+    return WalkRecord(
+        repository=segments.repository(repo=repo),
+        pairs=tuple((segment.pair.new_rev, segment.pair.pair_id) for segment in made),
+        drops=(),
+    )
+
+
+def _segment(repo: str, number: int) -> Segment:
+    chance = random.Random(f'{repo} {number}')
+    date = _START + timedelta(days=chance.random() * 5200)
+    old, new = (short_hash(repo, str(each)) * 3 for each in (number - 1, number))
+    ends: dict[str, Any] = {'old_rev': old[:40], 'new_rev': new[:40]}
+    pair_id = short_hash(repo, 'java', ends['old_rev'], ends['new_rev'])
+    dates: dict[str, Any] = {
+        f'{end}_{who}_date': date for end in ('old', 'new') for who in ('author', 'committer')
+    }
+    of_pair = {'repo': repo, 'pair_id': pair_id, **ends}
+    methods = tuple(_method(chance, of_pair, number, each) for each in range(METHODS_PER_PAIR))
+    return Segment(
+        key=f'key-{number}',
+        pair=segments.pair(1, **of_pair, **dates, candidates=len(methods)),
+        methods=methods,
+        cells=tuple(row for item in methods for row in segments.cell_rows(item)),
+        drops=(),
+        environments=tuple(
+            dataclasses.replace(item, pair_id=pair_id) for item in segments.segment(1).environments
+        ),
+        timings=(),
+    )
+
+
+def _method(chance: random.Random, of_pair: dict[str, Any], number: int, each: int) -> MethodRow:
+    change, cells = _KINDS[each % len(_KINDS)]
+    name = f'test{each}'
+    text = ' '.join(chance.choices(_WORDS, k=chance.randint(20, 80)))
+    row = segments.method(1, name, change, cells)
+    return dataclasses.replace(
+        row,
+        **of_pair,
+        method_id=short_hash(of_pair['pair_id'], name),
+        test_file=f'src/test/java/ferry/Test{each // 5}.java',
+        new_source=f'void {name}() {{ {text} }}',
+        old_source=f'void {name}() {{ {text[50:]} }}' if row.old_source else None,
+        mutation=None,
+    )
+
+
+def _date(rows: Rows) -> Iterator[MethodRow]:
+    dates = {pair.pair_id: pair.new_committer_date for pair in rows.pairs}
+    for row in rows.methods:
+        yield dataclasses.replace(
+            row, contamination_date=dates[row.pair_id], contamination_basis='with_pulls'
+        )
+
+
+def publish(folder: Path) -> None:
+    plan = Plan(
+        snapshot=folder / 'snapshot',
+        date=lambda rows: tuple(_date(rows)),
+        build=snapshots.build,
+        licence=snapshots.licence,
+        families=snapshots.families,
+        month='2026-11',
+    )
+    print(release(Store(folder / 'store'), plan).sentence, file=sys.stderr)
+
+
+def ask(folder: Path) -> None:
+    """The ratio of `clean` to a scan by hand, paired; then shares of bytes over HTTP."""
+    snapshot, query = (
+        folder / 'snapshot',
+        'SELECT track, language, count(*), max(length(new_source))',
+    )
+    by_hand = f"""{query} FROM read_parquet('{snapshot}/data/methods/*.parquet')
+        WHERE contamination_date >= TIMESTAMPTZ '2025-07-01 00:00:00Z' GROUP BY ALL ORDER BY ALL"""
+    by_macro = f"{query} FROM clean('2025-06') GROUP BY ALL ORDER BY ALL"
+    plain, ours = duckdb.connect(), coevo.open(snapshot)
+    plain.execute("SET TimeZone = 'UTC'")
+    assert plain.execute(by_hand).fetchall() == ours.execute(by_macro).fetchall()
+    ratios = sorted(
+        _cpu(partial(_run, ours, by_macro)) / _cpu(partial(_run, plain, by_hand)) for _ in range(15)
+    )
+    print(
+        f'clean against a scan by hand: median {ratios[7]:.2f}, {ratios[0]:.2f}..{ratios[-1]:.2f}'
+    )
+    _over_http(snapshot)
+
+
+def _over_http(snapshot: Path) -> None:
+    server = ThreadingHTTPServer(('127.0.0.1', 0), partial(Ranged, directory=str(snapshot)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    size = sum(file.stat().st_size for file in (snapshot / 'data' / 'methods').iterdir())
+    questions = {
+        'count by label': 'SELECT label, count(*) FROM methods GROUP BY ALL',
+        'updates of a month, with texts': """SELECT old_source, new_source FROM clean('2026-02')
+            WHERE track = 'update'""",
+        'one repository, updates': """SELECT new_source FROM methods
+            WHERE repo = 'example/r007' AND track = 'update'""",
+    }
+    for name, sql in questions.items():
+        connection = coevo.open(f'http://127.0.0.1:{server.server_port}')
+        Ranged.sent = Ranged.requests = 0
+        rows = len(connection.execute(sql).fetchall())
+        connection.close()
+        share = 100 * Ranged.sent / size
+        print(f'{name}: {rows} rows, {share:.1f} % of {size} bytes, {Ranged.requests} requests')
+    server.shutdown()
+    server.server_close()
+
+
+def _run(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    connection.execute(sql).fetchall()
+
+
+def _cpu(call: partial[None]) -> float:
+    before = time.process_time()
+    call()
+    return time.process_time() - before
+
+
+def _alone(part: str, *words: str) -> None:
+    """Run a part in a process of its own; print its CPU seconds and its peak of memory."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, '-m', 'benchmarks.large_snapshot', part, *words]
+    subprocess.run(command, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(
+        json.dumps({'part': part, 'cpu_seconds': round(seconds), 'peak_mib': after.ru_maxrss >> 10})
+    )
+
+
+def main() -> None:
+    match sys.argv[1:]:
+        case ['write', count, folder]:
+            _alone('store', count, folder)
+            _alone('release', folder)
+        case ['store', count, folder]:
+            write(int(count), Path(folder))
+        case ['release', folder]:
+            publish(Path(folder))
+        case ['ask', folder]:
+            ask(Path(folder))
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == '__main__':
+    main()
