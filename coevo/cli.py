@@ -25,6 +25,7 @@ PIPELINE_VERBS = {
     'mine': 'mine one repository into the store',
     'validate': 'prove that a repository can be mined',
     'release': 'write a snapshot of all that the store holds',
+    'site': 'write a static site over snapshots',
 }
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The pipeline's verbs of the `coevo` command: mine and release."""
+"""The pipeline's verbs of the `coevo` command: mine and release; others have modules of their own."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from coevo.cli import Parser
 from coevo.errors import Fatal
 from coevo.records import Walk
 from flows import crawl_verb
+from flows import site_verb
 from flows import validate_verb
 
 SANDBOXES = ('bubblewrap', 'docker', 'none')
@@ -61,6 +62,7 @@ def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
     release.set_defaults(run=_release)
     crawl_verb.add(verbs)
     validate_verb.add(verbs)
+    site_verb.add(verbs)
 
 
 def _mine(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,34 @@
+-- Table 5 of TestEvo-Bench: the repositories that contribute at least one task. One row for a walk
+-- and metric. Reads `tasks`. Means are over repositories.
+--
+--   commits        pairs with at least one task
+--   test_methods   targets of a task, the mean over a repository's tasks
+-- The paper's means of Java files and lines are of a scan of each repository, which the data has not.
+
+WITH of_repository AS (
+    SELECT
+        walk::VARCHAR AS walk,
+        repo,
+        count(DISTINCT pair_id) AS commits,
+        count(*) AS tasks,
+        avg(len(test_methods)) AS test_methods
+    FROM tasks
+    GROUP BY walk, repo
+),
+summed AS (
+    SELECT
+        walk,
+        count(*)::DOUBLE AS repositories,
+        avg(commits) AS mean_commits,
+        avg(tasks) AS mean_tasks,
+        avg(test_methods) AS mean_test_methods
+    FROM of_repository
+    GROUP BY walk
+)
+SELECT walk, metric, value FROM (
+    SELECT walk, 1 AS place, 'repositories' AS metric, repositories AS value FROM summed
+    UNION ALL SELECT walk, 2, 'commits (mean)', round(mean_commits, 2) FROM summed
+    UNION ALL SELECT walk, 3, 'tasks (mean)', round(mean_tasks, 2) FROM summed
+    UNION ALL SELECT walk, 4, 'test methods of a task (mean)', round(mean_test_methods, 2) FROM summed
+)
+ORDER BY walk, place

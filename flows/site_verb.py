@@ -1,0 +1,31 @@
+"""`coevo site`: a static site over one or several snapshots."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from coevo.cli import PIPELINE_VERBS
+from coevo.cli import Parser
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    site = verbs.add_parser('site', help=PIPELINE_VERBS['site'])
+    site.add_argument('snapshots', nargs='+', type=Path, metavar='SNAPSHOT')
+    site.add_argument('--out', type=Path, required=True, metavar='DIR')
+    site.set_defaults(run=_site)
+
+
+def _site(arguments: argparse.Namespace) -> int:
+    from packagers.site.folder import write
+
+    out = write(arguments.snapshots, arguments.out, _say)
+    folder = shlex.quote(str(out))
+    print(f'{out}: written; look at it with: python3 -m http.server --directory {folder} 8000')
+    return 0
+
+
+def _say(text: str) -> None:
+    print(f'coevo: {text}', file=sys.stderr)

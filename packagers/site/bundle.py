@@ -1,0 +1,106 @@
+"""The page's program: our sources and two small libraries in one file, made once by esbuild.
+
+What npm installs is named with checksums in `web/package-lock.json`. The bundle lies in the tool
+cache under a name that the lock and the sources decide, so it is made again when these change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from collections.abc import Sequence
+from pathlib import Path
+
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from coevo.folders import cache_folder
+from coevo.libraries import Say
+from coevo.libraries import building
+
+_WEB = Path(__file__).with_name('web')
+_LIBRARIES = ('hyparquet', 'fzstd')
+# esbuild 0.28 and the page's own language level ask for no more.
+_OLDEST_NODE = 18
+
+
+def bundle(say: Say) -> Path:
+    """The folder of the page's files; `say` hears that it is made if it is not there yet."""
+    target = cache_folder() / 'tools' / f'site-{_key()}'
+    if not target.is_dir():
+        npm = _npm()
+        with building(target) as new:
+            if new is not None:
+                say('fetching and bundling what the page is made of (once)')
+                _build(new, npm)
+    return target
+
+
+def _key() -> str:
+    digest = hashlib.sha256()
+    for path in _sources():
+        digest.update(path.as_posix().encode() + b'\0' + (_WEB / path).read_bytes() + b'\0')
+    return digest.hexdigest()[:16]
+
+
+def _sources() -> list[Path]:
+    """Relative to their folder; not what somebody's own `npm ci` left there."""
+    found = (path.relative_to(_WEB) for path in _WEB.rglob('*') if path.is_file())
+    return sorted(path for path in found if path.parts[0] not in ('node_modules', 'bundle'))
+
+
+def _npm() -> str:
+    node, npm = shutil.which('node'), shutil.which('npm')
+    if node is None or npm is None or _feature(node) < _OLDEST_NODE:
+        raise Fatal(
+            f'The page is bundled with npm on Node.js {_OLDEST_NODE} or newer, which is not on PATH; '
+            'install it (apt install nodejs npm) and run again'
+        )
+    return npm
+
+
+def _feature(node: str) -> int:
+    """18, 20, … of `v20.1.0`."""
+    done = subprocess.run([node, '--version'], check=False, capture_output=True, text=True)
+    major = done.stdout.strip().removeprefix('v').partition('.')[0]
+    return int(major) if major.isdecimal() else 0
+
+
+def _build(folder: Path, npm: str) -> None:
+    work = folder / 'work'
+    for path in _sources():
+        (work / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(_WEB / path, work / path)
+    quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error']
+    _run([npm, 'ci', '--ignore-scripts', *quiet], work, 'npm could not fetch what the page needs')
+    _run([npm, 'run', '--silent', 'bundle'], work, 'esbuild could not bundle the page')
+    for path in sorted((work / 'bundle').iterdir()):
+        shutil.copyfile(path, folder / path.name)
+    shutil.copyfile(work / 'index.html', folder / 'index.html')
+    (folder / 'licences.txt').write_text('\n'.join(_licences(work / 'node_modules')))
+    shutil.rmtree(work)
+
+
+def _run(command: Sequence[str], folder: Path, sentence: str) -> None:
+    """Transient with the sentence and the last words of a command that fails."""
+    done = subprocess.run(
+        command,
+        check=False,
+        cwd=folder,
+        env={**os.environ, 'NO_COLOR': '1'},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode:
+        raise Transient(f'{sentence}:\n{done.stdout.strip()[-2000:]}')
+
+
+def _licences(modules: Path) -> Iterator[str]:
+    """The notices that have to go along with the bundled libraries."""
+    for name in _LIBRARIES:
+        (licence,) = sorted((modules / name).glob('LICEN[CS]E*'))
+        yield f'{name}\n\n{licence.read_text(encoding="utf-8").strip()}\n'

@@ -1,0 +1,92 @@
+"""Write the site whole, in the place of none or of an older one of ours."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from coevo import durable
+from coevo.errors import Fatal
+from coevo.labels import TABLE
+from coevo.libraries import Say
+from coevo.snapshot import LEAST_RUNS
+from coevo.snapshot import LEAST_TIMEOUTS
+from packagers.site import months
+from packagers.site.bundle import bundle
+
+INDEX = 'site.json'
+# Of the index; a page reads what was written beside it, so nothing has to read older ones.
+FORMAT = 1
+
+
+def write(snapshots: Sequence[Path], out: Path, say: Say) -> Path:
+    """Write the site of these snapshots to `out`; Fatal if something else is there.
+
+    The same snapshots give the same bytes.
+    """
+    check_target(out)
+    found = [months.read(path) for path in snapshots]
+    twice = [name for name, count in Counter(month.name for month in found).items() if count > 1]
+    if twice:
+        raise Fatal(f'two of the snapshots are of {twice[0]}: name one of each month')
+    page = bundle(say)
+    parent = out.absolute().parent
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f'.{out.name}.new-', dir=parent) as folder:
+        made = Path(folder) / 'made'
+        _write(made, sorted(found, key=lambda month: month.name, reverse=True), page)
+        if out.exists():
+            out.absolute().rename(Path(folder) / 'old')
+        made.rename(out.absolute())
+    durable.sync(parent)
+    return out
+
+
+def check_target(out: Path) -> None:
+    """Fatal if `out` is neither free nor a site of ours."""
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())) or _is_ours(out):
+        return
+    raise Fatal(f'{out} is there and is no site of coevo: name another folder')
+
+
+def _is_ours(out: Path) -> bool:
+    try:
+        index = json.loads((out / INDEX).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(index, dict) and 'coevo_site' in index
+
+
+def _write(folder: Path, found: Sequence[months.Month], page: Path) -> None:
+    folder.mkdir(mode=0o755)
+    for path in sorted(page.iterdir()):
+        shutil.copyfile(path, folder / path.name)
+    index = {
+        'coevo_site': FORMAT,
+        'months': [months.write(month, folder / month.name) for month in found],
+        'evidence': _evidence(),
+    }
+    durable.write(folder / INDEX, [json.dumps(index, indent=1, sort_keys=True).encode() + b'\n'])
+    for path in sorted(folder.rglob('*'), reverse=True):
+        durable.sync(path)
+
+
+def _evidence() -> dict[str, Any]:
+    """What makes a row one of the view `standard`, for the page to ask the same."""
+    return {
+        'least_runs': LEAST_RUNS,
+        'least_timeouts': LEAST_TIMEOUTS,
+        'labels': [
+            {
+                'label': row.label,
+                'change': row.change,
+                'cells': {cell: demand.value for cell, demand in row.demands.items()},
+            }
+            for row in TABLE
+        ],
+    }

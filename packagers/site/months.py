@@ -1,0 +1,88 @@
+"""A month of the site: the files of a snapshot that the page reads, and its statistics."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from coevo import durable
+from coevo import snapshot
+from coevo import statistics
+from coevo.errors import Damaged
+
+# What the page reads; the other tables stay with the snapshot.
+TABLES = ('tasks', 'methods', 'pairs', 'withdrawn')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Month:
+    """A snapshot and its manifest, with the checksum by which the page names its bytes."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+    sha256: str
+
+    @property
+    def name(self) -> str:
+        return str(self.manifest['month'])
+
+
+def read(path: Path) -> Month:
+    """Fatal if it is no snapshot that this version reads."""
+    manifest = snapshot.manifest(path)
+    checksum = hashlib.sha256((path / snapshot.MANIFEST).read_bytes()).hexdigest()
+    return Month(path=path, manifest=manifest, sha256=checksum)
+
+
+def write(month: Month, folder: Path) -> dict[str, Any]:
+    """Its files into a new folder; what the page has to know of it beside them."""
+    files = {table: list(_copy(month, table, folder)) for table in TABLES}
+    durable.write(folder / 'statistics.json', [_json(list(_statistics(month)))])
+    return {
+        'month': month.name,
+        'manifest_sha256': month.sha256,
+        'rows': month.manifest['rows'],
+        'files': files,
+    }
+
+
+def _copy(month: Month, table: str, folder: Path) -> Iterator[dict[str, str | int]]:
+    """The files of a table, whose checksums have to be those of the manifest."""
+    for file in snapshot.data_files(month.path, table):
+        name = file.relative_to(month.path).as_posix()
+        content = file.read_bytes()
+        known = month.manifest['files'].get(name, {})
+        if known.get('sha256') != hashlib.sha256(content).hexdigest():
+            raise Damaged(f'{file} is not what the manifest says it is: get the snapshot again')
+        durable.write(folder / name, [content])
+        yield {'path': name, 'size': len(content)}
+
+
+def _statistics(month: Month) -> Iterator[dict[str, Any]]:
+    connection = snapshot.open(month.path)
+    for statistic in statistics.STATISTICS:
+        found = statistics.answer(connection, statistic)
+        yield {
+            'name': statistic.name,
+            'title': statistic.title,
+            'sql': statistic.sql,
+            'columns': list(found.columns),
+            'rows': [[_plain(value) for value in row] for row in found.rows],
+        }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return float(value)
+    return value.isoformat() if isinstance(value, datetime.date) else value
+
+
+def _json(content: object) -> bytes:
+    return json.dumps(content, ensure_ascii=False, indent=1).encode() + b'\n'

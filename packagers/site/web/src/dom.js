@@ -1,0 +1,31 @@
+// Elements without markup in strings: whatever the data holds is shown as text.
+
+const SVG = 'http://www.w3.org/2000/svg'
+
+export function h(tag, properties = {}, ...children) {
+  return filled(document.createElement(tag), properties, children)
+}
+
+export function svg(tag, properties = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), properties, children)
+}
+
+function filled(element, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value)
+    else if (name === 'value') element.value = value
+    else element.setAttribute(name, value === true ? '' : value)
+  }
+  element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined))
+  return element
+}
+
+// Digits in groups of three, the same for every reader.
+export function count(number) {
+  return number.toLocaleString('en-US')
+}
+
+export function plural(number, word) {
+  return `${count(number)} ${word}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,157 @@
+// The data explorer: sliders of dates, filters, and the rows that these leave.
+
+import { cleared, write } from './address.js'
+import { shown } from './dates.js'
+import { count, h, plural } from './dom.js'
+import { chosen, values } from './filters.js'
+import { Listing } from './listing.js'
+import { Timeline, axis } from './timeline.js'
+
+const KINDS = { tasks: 'task', methods: 'method' }
+const TRACKS = ['generation', 'update', 'repair']
+
+export async function explorer(month, limits) {
+  const loaded = await month.load()
+  const rows = loaded[limits.kind] ?? loaded.tasks
+  return new Explorer(month, rows, limits).element
+}
+
+class Explorer {
+  constructor(month, rows, limits) {
+    Object.assign(this, { month, rows, limits })
+    // Some snapshots hold other walks alone: better all of their rows than none.
+    this.someStandard = rows.standard.includes(1)
+    limits.scope ||= this.someStandard ? 'standard' : 'all'
+    const changed = () => {
+      limits.page = 1
+      this.refresh()
+    }
+    this.committed = new Timeline({
+      title: 'New revision committed',
+      note: 'When the commit that the task asks for was made.',
+      ends: [{ name: 'from', label: 'From' }, { name: 'to', label: 'to', last: true }],
+      axis: axis(rows.committed, month.name), limits, changed,
+    })
+    this.public = new Timeline({
+      title: 'Answer public',
+      note: 'Only later than a model’s training cutoff. A date that is unknown is never later.',
+      ends: [{ name: 'after', label: 'Only after', last: true }],
+      axis: axis(rows.public, month.name), limits, changed,
+    })
+    this.result = h('p', { class: 'result', role: 'status' })
+    this.listing = new Listing({
+      kind: limits.kind, rows, limits,
+      link: i => write(KINDS[limits.kind], { month: limits.month }, limits.kind === 'tasks' ? rows.task_id[i] : `${rows.method_id[i]}.${rows.walk[i]}`),
+      changed: () => this.refresh(),
+    })
+    this.element = h('div', { class: 'explorer' },
+      this.#kinds(),
+      h('div', { class: 'timelines' }, this.committed.element, this.public.element),
+      this.#filters(changed),
+      h('div', { class: 'summary' }, this.result, h('a', { class: 'clear', href: write('explore', cleared(limits)) }, 'Clear all')),
+      this.listing.element,
+    )
+    this.refresh()
+  }
+
+  #kinds() {
+    const { limits } = this
+    return h('div', { class: 'heading' },
+      h('h1', {}, 'Explore'),
+      h('nav', { class: 'kinds', 'aria-label': 'What is listed' }, ...Object.keys(KINDS).map(kind =>
+        h('a', { href: write('explore', { ...cleared(limits), kind }), 'aria-current': kind === limits.kind ? 'true' : null },
+          kind === 'tasks' ? 'Tasks' : 'Test methods'),
+      )),
+    )
+  }
+
+  #filters(changed) {
+    const { rows, limits } = this
+    const narrow = matchMedia('(max-width: 44rem)').matches
+    const form = h('form', { class: 'filters', onsubmit: event => event.preventDefault() },
+      this.#tracks(changed),
+      this.#choice('repo', 'Repository', rows.repo, changed),
+      rows.label ? this.#choice('label', 'Label', rows.label, changed) : null,
+      this.#choice('cause', 'Cause', rows.causes, changed),
+      this.#choice('language', 'Language', rows.language, changed),
+      h('label', {}, h('span', {}, 'Rows'), this.#select('scope', [['standard', 'Standard: walk “parents”, whole evidence'], ['all', 'All walks, all evidence']], changed)),
+      h('label', { class: 'search' }, h('span', {}, 'Search'), h('input', {
+        type: 'search', value: limits.words, placeholder: 'Class, method, file or id', 'data-limit': 'words',
+        oninput: event => {
+          limits.words = event.target.value
+          changed()
+        },
+      })),
+    )
+    return h('details', { class: 'more', open: !narrow }, h('summary', {}, 'Filters'), form)
+  }
+
+  #tracks(changed) {
+    const { limits } = this
+    const names = limits.kind === 'tasks' ? TRACKS : [...TRACKS, 'none']
+    const box = name => h('label', { class: 'box' }, h('input', {
+      type: 'checkbox', checked: limits.tracks.includes(name), 'data-limit': 'tracks', value: name,
+      onchange: event => {
+        limits.tracks = names.filter(one => (one === name ? event.target.checked : limits.tracks.includes(one)))
+        changed()
+      },
+    }), ` ${name}`)
+    return h('fieldset', { class: 'tracks' }, h('legend', {}, 'Track'), ...names.map(box))
+  }
+
+  #choice(name, title, column, changed) {
+    const found = values(Array.from(column))
+    const options = [['', 'any'], ...found.map(([value, number]) => [value, `${value} (${count(number)})`])]
+    return h('label', {}, h('span', {}, title), this.#select(name, options, changed))
+  }
+
+  #select(name, options, changed) {
+    const select = h('select', { 'data-limit': name }, ...options.map(([value, text]) => h('option', { value }, text)))
+    select.value = this.limits[name]
+    select.addEventListener('change', () => {
+      this.limits[name] = select.value
+      changed()
+    })
+    return select
+  }
+
+  refresh() {
+    const { rows, limits } = this
+    const numbers = chosen(rows, limits)
+    const kept = new Set(numbers)
+    this.committed.draw(rows.committed, chosen(rows, limits, 'committed'), i => kept.has(i))
+    this.public.draw(rows.public, chosen(rows, limits, 'public'), i => kept.has(i))
+    this.result.replaceChildren(h('strong', { id: 'count' }, count(numbers.length)), ` of ${this.#all()}${this.#undated(limits, kept)}`)
+    this.listing.show(numbers, () => this.#nothing())
+    history.replaceState(null, '', write('explore', { ...limits, scope: limits.scope === this.#usual() ? '' : limits.scope }))
+  }
+
+  #usual() {
+    return this.someStandard ? 'standard' : 'all'
+  }
+
+  #all() {
+    return this.limits.kind === 'tasks' ? plural(this.rows.length, 'task') : plural(this.rows.length, 'test method')
+  }
+
+  #undated(limits) {
+    if (!limits.after) return ''
+    const undated = chosen(this.rows, limits, 'public').filter(i => Number.isNaN(this.rows.public[i])).length
+    return undated ? `; ${count(undated)} left out because nobody knows since when they are public` : ''
+  }
+
+  #nothing() {
+    const { limits } = this
+    const spans = [
+      (limits.from || limits.to) && `a new revision ${[limits.from && `from ${limits.from}`, limits.to && `up to ${limits.to}`].filter(Boolean).join(' ')}`,
+      limits.after && `an answer that was public only after ${limits.after}`,
+    ].filter(Boolean)
+    const newest = Math.max(...this.rows.public.filter(moment => !Number.isNaN(moment)))
+    return [
+      h('p', { class: 'big' }, 'Nothing is left.'),
+      h('p', {}, spans.length ? `No row that fits the filters has ${spans.join(' and ')}.` : 'No row fits all of the filters.'),
+      limits.after && Number.isFinite(newest) ? h('p', {}, `The newest answer of this month was public on ${shown(newest)}.`) : null,
+      h('p', {}, h('a', { href: write('explore', cleared(limits)) }, 'Clear all filters')),
+    ].filter(Boolean)
+  }
+}

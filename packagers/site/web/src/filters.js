@@ -1,0 +1,57 @@
+// Which rows of a table a reader wants. A date that is null is in no limited span, and never clean.
+
+import { end, start } from './dates.js'
+
+// The numbers of the rows that all limits leave; `spared` names one that is not asked.
+export function chosen(rows, limits, spared) {
+  const tests = Object.entries(TESTS)
+    .filter(([name]) => name !== spared)
+    .map(([, make]) => make(rows, limits))
+    .filter(Boolean)
+  const found = []
+  for (let i = 0; i < rows.length; i++) if (tests.every(test => test(i))) found.push(i)
+  return found
+}
+
+const TESTS = {
+  scope: (rows, { scope }) => scope !== 'all' && (i => rows.standard[i]),
+  tracks: (rows, { tracks }) => tracks.length > 0 && (i => tracks.includes(rows.track[i] ?? 'none')),
+  repo: (rows, { repo }) => repo && (i => rows.repo[i] === repo),
+  language: (rows, { language }) => language && (i => rows.language[i] === language),
+  cause: (rows, { cause }) => cause && (i => rows.causes[i].includes(cause)),
+  label: (rows, { label }) => label && rows.label && (i => (rows.label[i] ?? 'none') === label),
+  words: (rows, { words }) => words && matching(rows, words),
+  committed: (rows, { from, to }) => (from || to) && within(rows.committed, from ? start(from) : -Infinity, to ? end(to) : Infinity),
+  // The end of the cutoff's day has to be past.
+  public: (rows, { after }) => after && within(rows.public, end(after), Infinity),
+}
+
+function within(moments, first, beyond) {
+  return i => {
+    const moment = moments[i]
+    return !Number.isNaN(moment) && moment >= first && moment < beyond
+  }
+}
+
+function matching(rows, words) {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)
+  return i => {
+    const text = texts(rows, i).toLowerCase()
+    return wanted.every(word => text.includes(word))
+  }
+}
+
+function texts(rows, i) {
+  const own = rows.method_id ? [rows.method_id[i], rows.test_class[i], rows.test_method[i]] : [rows.task_id[i], ...rows.test_methods[i]]
+  return [rows.repo[i], rows.test_file[i], ...own].join(' ')
+}
+
+// The values of a column with how often they stand there, in the order of the alphabet.
+export function values(column) {
+  const counts = new Map()
+  for (const value of column.flat()) {
+    const name = value ?? 'none'
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  return [...counts].sort(([one], [other]) => (one < other ? -1 : 1))
+}

@@ -1,0 +1,88 @@
+// The page: which months there are, what the address asks for, and the frame around it.
+
+import { read, write } from './address.js'
+import { h, plural } from './dom.js'
+import { explorer } from './explorer.js'
+import { Month } from './month.js'
+import { methodView, taskView } from './item.js'
+import { funnel, statistics } from './statistics.js'
+import { leaderboard } from './leaderboard.js'
+
+const VIEWS = {
+  explore: { title: 'Explore', make: (month, { limits }) => explorer(month, limits) },
+  statistics: { title: 'Statistics', make: (month, { limits }) => statistics(month, limits) },
+  funnel: { title: 'Funnel', make: month => funnel(month) },
+  leaderboard: { title: 'Leaderboard', make: month => leaderboard(month) },
+  task: { make: (month, { id }) => taskView(month, id) },
+  method: { make: (month, { id }) => methodView(month, id) },
+}
+
+let months = []
+let shown = 0
+
+async function show() {
+  const place = read(location.hash)
+  const view = VIEWS[place.view] ?? VIEWS.explore
+  const month = months.find(one => one.name === place.limits.month) ?? months[0]
+  place.limits.month = month === months[0] ? '' : month.name
+  month.address = place.limits.month
+  const turn = ++shown
+  frame(place, month)
+  const content = document.getElementById('content')
+  try {
+    const element = await view.make(month, place)
+    if (turn === shown) content.replaceChildren(element)
+  } catch (error) {
+    if (turn === shown) content.replaceChildren(trouble(error))
+    throw error
+  }
+  content.dataset.ready = location.hash
+}
+
+function trouble(error) {
+  return h('div', { class: 'empty', role: 'alert' },
+    h('p', { class: 'big' }, 'This could not be shown.'),
+    h('p', {}, String(error.message ?? error)),
+    h('p', {}, 'A page that was opened from a disk may not read its files: serve its folder, for example with ', h('code', {}, 'python3 -m http.server'), '.'),
+  )
+}
+
+function frame(place, month) {
+  const month_ = place.limits.month
+  const tabs = Object.entries(VIEWS).filter(([, view]) => view.title).map(([name, view]) =>
+    h('a', { href: write(name, { month: month_ }), 'aria-current': name === place.view ? 'page' : null }, view.title),
+  )
+  const select = h('select', { 'aria-label': 'Snapshot' }, ...months.map(one => h('option', { value: one.name }, one.name)))
+  select.value = month.name
+  select.addEventListener('change', () => {
+    const view = VIEWS[place.view]?.title ? place.view : 'explore'
+    location.hash = write(view, { month: select.value === months[0].name ? '' : select.value })
+  })
+  document.getElementById('header').replaceChildren(
+    h('a', { class: 'name', href: write('explore', { month: month_ }) }, 'coevo'),
+    h('nav', { class: 'tabs', 'aria-label': 'Sections' }, ...tabs),
+    h('label', { class: 'month' }, 'Snapshot ', select),
+  )
+  const { rows, manifest_sha256: sum } = month.entry
+  document.getElementById('footer').replaceChildren(
+    h('p', {}, `Snapshot ${month.name}: ${plural(rows.tasks, 'task')}, ${plural(rows.methods, 'test method')}, ${plural(rows.pairs, 'pair')}. Data: CC BY 4.0; code in it: under the licence that each row names.`),
+    h('p', {}, 'SHA-256 of its manifest ', h('code', {}, sum)),
+    h('p', {}, h('a', { href: 'licences.txt' }, 'Licences of what this page is made of')),
+  )
+  document.title = `${VIEWS[place.view]?.title ?? place.id} · coevo ${month.name}`
+}
+
+async function begin() {
+  const answer = await fetch('site.json')
+  if (!answer.ok) throw new Error(`site.json: ${answer.status}`)
+  const index = await answer.json()
+  months = index.months.map(entry => new Month(entry, index.evidence))
+  addEventListener('hashchange', show)
+  await show()
+}
+
+begin().catch(error => {
+  const content = document.getElementById('content')
+  if (!months.length) content.replaceChildren(trouble(error))
+  console.error(error)
+})

@@ -1,0 +1,98 @@
+// A month's snapshot as the page holds it: the columns that are filtered and listed.
+
+import { standard } from './evidence.js'
+import { Table } from './parquet.js'
+
+export const CELLS = ['told_cold', 'tnew_cnew', 'told_cnew', 'tnew_cold']
+
+const TASKS = [
+  'task_id', 'pair_id', 'repo', 'license', 'language', 'track', 'walk', 'test_file', 'test_methods',
+  'method_ids', 'new_committer_date', 'contamination_date',
+]
+const METHODS = [
+  'method_id', 'walk', 'repo', 'pair_id', 'language', 'change', 'label', 'track', 'cause', 'sandbox',
+  'test_file', 'test_class', 'test_method', 'contamination_date', 'task_id',
+  ...CELLS.flatMap(cell => [cell, `${cell}_passes`, `${cell}_runs`]),
+]
+const DETAILS = [
+  'method_id', 'walk', 'test_class', 'test_method', 'parameters', 'change', 'label', 'cause', 'override',
+  'old_source', 'new_source', 'isolated', 'coverage', 'mutation', 'flake_upper_95', 'focal_method',
+  'dependencies', 'module', 'old_rev', 'new_rev', 'contamination_basis', 'code_first_seen', 'duplicate_of',
+  ...CELLS.flatMap(cell => [cell, `${cell}_unit`, `${cell}_passes`, `${cell}_runs`, `${cell}_signature`]),
+]
+
+export class Month {
+  constructor(entry, rules) {
+    this.entry = entry
+    this.name = entry.month
+    this.address = '' // how addresses name it: the newest needs no name
+    this.tables = Object.fromEntries(
+      Object.entries(entry.files).map(([name, files]) => [
+        name,
+        new Table(files.map(({ path, size }) => ({ url: `${entry.month}/${path}`, size }))),
+      ]),
+    )
+    this.rules = rules
+  }
+
+  // {tasks, methods}, each with `committed` and `public` (ms or NaN), `causes` and `standard`
+  load() {
+    this.loaded ??= this.#load()
+    return this.loaded
+  }
+
+  async #load() {
+    const [tasks, methods, pairs] = await Promise.all([
+      this.tables.tasks.columns(TASKS),
+      this.tables.methods.columns(METHODS),
+      this.tables.pairs.columns(['pair_id', 'walk', 'new_committer_date']),
+    ])
+    const committed = new Map()
+    for (let i = 0; i < pairs.length; i++) committed.set(key(pairs, 'pair_id', i), pairs.new_committer_date[i])
+    methods.standard = standard(methods, this.rules)
+    methods.committed = moments(methods.length, i => committed.get(key(methods, 'pair_id', i)))
+    methods.public = moments(methods.length, i => methods.contamination_date[i])
+    methods.causes = methods.cause.map(cause => (cause ? [cause] : []))
+    this.places = new Map()
+    for (let i = 0; i < methods.length; i++) this.places.set(key(methods, 'method_id', i), i)
+    tasks.committed = moments(tasks.length, i => tasks.new_committer_date[i])
+    tasks.public = moments(tasks.length, i => tasks.contamination_date[i])
+    const targets = i => this.targets(tasks, i)
+    tasks.causes = Array.from({ length: tasks.length }, (_, i) => [...new Set(targets(i).map(at => methods.cause[at]).filter(Boolean))])
+    tasks.standard = Uint8Array.from({ length: tasks.length }, (_, i) => targets(i).every(at => methods.standard[at]))
+    return { tasks, methods }
+  }
+
+  // The numbers of a task's rows in `methods`.
+  targets(tasks, i) {
+    const ids = tasks.method_ids[i].map(id => `${id} ${tasks.walk[i]}`)
+    return ids.map(id => this.places.get(id)).filter(at => at !== undefined)
+  }
+
+  async task(i) {
+    const { tasks } = await this.load()
+    const [[task], methods] = await Promise.all([
+      this.tables.tasks.rows([i]),
+      this.tables.methods.rows(this.targets(tasks, i), DETAILS),
+    ])
+    return { task, methods }
+  }
+
+  async method(i) {
+    const [method] = await this.tables.methods.rows([i], DETAILS)
+    return method
+  }
+
+  statistics() {
+    this.answers ??= fetch(`${this.name}/statistics.json`).then(answer => answer.json())
+    return this.answers
+  }
+}
+
+function key(columns, name, i) {
+  return `${columns[name][i]} ${columns.walk[i]}`
+}
+
+function moments(length, value) {
+  return Float64Array.from({ length }, (_, i) => value(i) ?? NaN)
+}

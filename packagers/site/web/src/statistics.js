@@ -1,0 +1,125 @@
+// The answers to the queries of the paper's statistics, each with its SQL; the funnel as a picture.
+
+import { write } from './address.js'
+import { count, h } from './dom.js'
+import { upright } from './plot.js'
+
+const TRACKS = ['generation', 'update', 'repair']
+const WALKS = ['parents', 'first-parent', 'states', 'window']
+const SHARES = /^(share|kill_rate)/
+
+export async function statistics(month, limits) {
+  const answers = (await month.statistics()).filter(answer => answer.name !== 'funnel')
+  const found = new Set(answers.flatMap(answer => answer.rows.map(row => row[answer.columns.indexOf('walk')])))
+  const walks = WALKS.filter(walk => found.has(walk))
+  const walk = walks.includes(limits.walk) ? limits.walk : walks[0]
+  return h('div', { class: 'statistics' },
+    h('h1', {}, 'Statistics'),
+    h('p', {}, 'What TestEvo-Bench says of its data, asked of this snapshot. Each answer is that of one query, which plain DuckDB answers as well.'),
+    walks.length > 1 ? h('nav', { class: 'kinds', 'aria-label': 'Walk' }, ...walks.map(one =>
+      h('a', { href: write('statistics', { month: limits.month, walk: one === walks[0] ? '' : one }), 'aria-current': one === walk ? 'true' : null }, one))) : null,
+    ...answers.map(answer => section(of(answer, walk))),
+  )
+}
+
+function of(answer, walk) {
+  const at = answer.columns.indexOf('walk')
+  const without = row => row.filter((_, i) => i !== at)
+  return { ...answer, columns: without(answer.columns), rows: answer.rows.filter(row => row[at] === walk).map(without) }
+}
+
+function section(answer) {
+  const picture = answer.name === 'figure_2' && answer.rows.length ? halfYears(answer) : null
+  return h('section', { class: 'statistic', id: answer.name },
+    h('h2', {}, answer.title),
+    picture,
+    answer.rows.length ? (picture ? h('details', {}, h('summary', {}, 'As a table'), table(answer)) : table(answer)) : h('p', { class: 'note' }, 'This snapshot has none.'),
+    query(answer),
+  )
+}
+
+function query({ sql }) {
+  return h('details', { class: 'sql' }, h('summary', {}, 'The query'), h('pre', { class: 'code', tabindex: '0' }, sql))
+}
+
+export function table({ title, columns, rows }) {
+  const figures = columns.map((_, i) => rows.some(row => typeof row[i] === 'number'))
+  return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, h('table', { class: 'answer' },
+    h('thead', {}, h('tr', {}, ...columns.map((name, i) => h('th', { scope: 'col', class: figures[i] ? 'figure' : null }, name.replaceAll('_', ' '))))),
+    h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map((value, i) => h('td', { class: figures[i] ? 'figure' : null }, shown(value, columns[i])))))),
+  ))
+}
+
+function shown(value, column) {
+  if (value === null) return '–'
+  if (typeof value !== 'number') return String(value).replaceAll('_', ' ')
+  if (SHARES.test(column)) return `${(value * 100).toFixed(1)} %`
+  return Number.isInteger(value) ? count(value) : value.toFixed(2)
+}
+
+function halfYears({ rows }) {
+  const byName = new Map()
+  for (const [name, track, tasks] of rows) {
+    const parts = byName.get(name) ?? TRACKS.map(() => 0)
+    parts[TRACKS.indexOf(track)] = tasks
+    byName.set(name, parts)
+  }
+  const bars = filled([...byName.keys()]).map(name => ({ name, parts: byName.get(name) ?? TRACKS.map(() => 0) }))
+  const total = rows.reduce((sum, row) => sum + row[2], 0)
+  const legend = TRACKS.filter(track => rows.some(row => row[1] === track)).map(track =>
+    h('li', {}, h('span', { class: `swatch part-${TRACKS.indexOf(track)}` }), track))
+  return h('figure', {},
+    h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Tasks by half-year' }, upright(`${count(total)} tasks by half-year and track`, bars)),
+    h('figcaption', {}, h('ul', { class: 'legend' }, ...legend)),
+  )
+}
+
+// Half-years without a task between those that have one are gaps, not left out.
+function filled(names) {
+  const dated = names.filter(name => /^\d/.test(name))
+  if (!dated.length) return names
+  const number = name => Number(name.slice(0, 4)) * 2 + Number(name.at(-1)) - 1
+  const all = []
+  for (let at = number(dated[0]); at <= number(dated.at(-1)); at++) all.push(`${Math.floor(at / 2)} H${(at % 2) + 1}`)
+  return [...names.filter(name => name === 'Older'), ...all, ...names.filter(name => name === 'Unknown')]
+}
+
+export async function funnel(month) {
+  const answer = (await month.statistics()).find(one => one.name === 'funnel')
+  const stages = new Map()
+  for (const [stage, unit, entered, kept, reason, dropped] of answer.rows) {
+    const found = stages.get(stage) ?? { stage, unit, entered, kept, reasons: [] }
+    if (reason) found.reasons.push([reason, dropped])
+    stages.set(stage, found)
+  }
+  const withdrawn = await month.tables.withdrawn.columns(['table', 'id', 'reason', 'month'])
+  return h('div', { class: 'funnel' },
+    h('h1', {}, 'Funnel'),
+    h('p', {}, 'What entered each stage, what it kept, and why the rest left. Over all walks; the unit changes on the way.'),
+    h('ol', {}, ...[...stages.values()].map(step)),
+    query(answer),
+    gone(withdrawn),
+  )
+}
+
+function step({ stage, unit, entered, kept, reasons }) {
+  const share = entered ? kept / entered : 0
+  const meter = h('div', { class: 'meter', 'aria-hidden': 'true' }, h('div'))
+  meter.firstChild.style.width = `${share * 100}%`
+  return h('li', {},
+    h('div', { class: 'stage' },
+      h('h2', {}, stage),
+      h('p', {}, h('strong', {}, count(kept)), ` of ${count(entered)} ${unit}s kept`),
+    ),
+    meter,
+    reasons.length ? h('dl', { class: 'reasons' }, ...reasons.map(([reason, dropped]) => h('div', {}, h('dt', {}, reason.replaceAll('_', ' ')), h('dd', {}, count(dropped))))) : null,
+  )
+}
+
+function gone(withdrawn) {
+  const rows = Array.from({ length: withdrawn.length }, (_, i) => ['month', 'table', 'id', 'reason'].map(name => withdrawn[name][i]))
+  return h('section', {},
+    h('h2', {}, 'Withdrawn'),
+    rows.length ? table({ title: 'Withdrawn', columns: ['month', 'table', 'id', 'reason'], rows }) : h('p', { class: 'note' }, 'Nothing of earlier snapshots was withdrawn.'),
+  )
+}

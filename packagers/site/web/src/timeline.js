@@ -1,0 +1,110 @@
+// Bars over time with one or two sliders below them, and a field for the exact day of each.
+
+import { count, h, svg } from './dom.js'
+import { firstDay, isDay, lastDay, month, monthOf } from './dates.js'
+
+const BARS = 48
+const HEIGHT = 56
+const EARLIEST = 2008 * 12
+
+// The months that an axis spans: what is older than its first bar is counted there.
+export function axis(moments, snapshotMonth) {
+  let first = monthOf(snapshotMonth)
+  let last = first
+  for (const moment of moments) {
+    if (Number.isNaN(moment)) continue
+    first = Math.min(first, month(moment))
+  }
+  first = Math.max(first, EARLIEST)
+  first -= first % 12
+  const step = [1, 3, 6, 12].find(months => (last - first + 1) / months <= BARS) ?? 12
+  last = first + Math.ceil((last - first + 1) / step) * step - 1
+  return { first, last, step }
+}
+
+// `ends`: [{name, label, last}] of the limits that its sliders set; `last` where the day is a month's last
+export class Timeline {
+  constructor({ title, note, ends, axis, limits, changed }) {
+    Object.assign(this, { ends, axis, limits, changed })
+    this.bars = svg('svg', { class: 'bars', 'aria-hidden': 'true', preserveAspectRatio: 'none' })
+    this.sliders = ends.map(end => this.#slider(end))
+    this.fields = ends.map(end => this.#field(end))
+    const years = h('div', { class: 'years', 'aria-hidden': 'true' }, ...[axis.first, (axis.first + axis.last + 1) / 2, axis.last].map(
+      at => h('span', {}, firstDay(Math.floor(at)).slice(0, 7)),
+    ))
+    this.element = h('fieldset', { class: 'timeline' },
+      h('legend', {}, title),
+      h('p', { class: 'note' }, note),
+      h('div', { class: ends.length > 1 ? 'track double' : 'track' }, this.bars, ...this.sliders),
+      years,
+      h('div', { class: 'days' }, ...ends.map((end, i) => h('label', {}, `${end.label} `, this.fields[i]))),
+    )
+    this.#place()
+  }
+
+  #slider(end) {
+    const { first, last } = this.axis
+    const slider = h('input', {
+      type: 'range', min: String(first - (end.last ? 1 : 0)), max: String(last), step: '1',
+      'aria-label': `${end.label}, by month`, 'data-limit': end.name,
+    })
+    slider.addEventListener('input', () => {
+      const at = Number(slider.value)
+      this.limits[end.name] = at === this.#open(end) ? '' : end.last ? lastDay(at) : firstDay(at)
+      this.#place()
+      this.changed()
+    })
+    return slider
+  }
+
+  // Where a slider limits nothing: a span's end at the right, all else at the left.
+  #open(end) {
+    if (end.name === 'to') return this.axis.last
+    return end.last ? this.axis.first - 1 : this.axis.first
+  }
+
+  #field(end) {
+    const field = h('input', { type: 'date', 'data-limit': end.name })
+    field.addEventListener('change', () => {
+      this.limits[end.name] = isDay(field.value) ? field.value : ''
+      this.#place()
+      this.changed()
+    })
+    return field
+  }
+
+  #place() {
+    this.ends.forEach((end, i) => {
+      const day = this.limits[end.name]
+      this.fields[i].value = day
+      this.sliders[i].value = String(day ? monthOf(day) : this.#open(end))
+      this.sliders[i].setAttribute('aria-valuetext', day || 'no limit')
+    })
+  }
+
+  // Bars of the rows that everything but these sliders leaves, those that they leave, too, stronger.
+  draw(moments, numbers, inside) {
+    const { first, last, step } = this.axis
+    const size = (last - first + 1) / step
+    const all = new Array(size).fill(0)
+    const kept = new Array(size).fill(0)
+    for (const i of numbers) {
+      if (Number.isNaN(moments[i])) continue
+      const bar = Math.min(Math.max(Math.floor((month(moments[i]) - first) / step), 0), size - 1)
+      all[bar] += 1
+      if (inside(i)) kept[bar] += 1
+    }
+    const most = Math.max(1, ...all)
+    this.bars.setAttribute('viewBox', `0 0 ${size * 10} ${HEIGHT}`)
+    this.bars.replaceChildren(...all.flatMap((number, bar) => [
+      column(bar, number, most, 'rest', `${firstDay(first + bar * step).slice(0, 7)}: ${count(kept[bar])} of ${count(number)}`),
+      column(bar, kept[bar], most, 'kept'),
+    ]))
+  }
+}
+
+function column(bar, number, most, name, title) {
+  // What is there is seen, however small.
+  const height = number ? Math.max(2, (number / most) * HEIGHT) : 0
+  return svg('rect', { x: bar * 10 + 1, y: HEIGHT - height, width: 8, height, class: name }, title ? svg('title', {}, title) : null)
+}
