@@ -69,14 +69,14 @@ def _write(folder: Path, found: Sequence[months.Month], page: Path) -> None:
     index = {
         'coevo_site': FORMAT,
         'months': [months.write(month, folder / month.name) for month in found],
-        'evidence': _evidence(),
+        'evidence': evidence(),
     }
     durable.write(folder / INDEX, [json.dumps(index, indent=1, sort_keys=True).encode() + b'\n'])
     for path in sorted(folder.rglob('*'), reverse=True):
         durable.sync(path)
 
 
-def _evidence() -> dict[str, Any]:
+def evidence() -> dict[str, Any]:
     """What makes a row one of the view `standard`, for the page to ask the same."""
     return {
         'least_runs': LEAST_RUNS,

@@ -26,8 +26,13 @@ export function lastDay(counted) {
   return day(Math.floor(counted / 12), (counted % 12) + 1, 0)
 }
 
-export function isDay(text) {
-  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+// A day as it is, a month as its first or its last day, as `coevo query --after` takes them; else null.
+export function dayOf(text, last) {
+  const [, year, part, number] = /^(\d{4})-(\d\d)(?:-(\d\d))?$/.exec(text.trim()) ?? []
+  if (!year || part < 1 || part > 12) return null
+  const counted = Number(year) * 12 + Number(part) - 1
+  if (!number) return last ? lastDay(counted) : firstDay(counted)
+  return number >= 1 && Number(number) <= Number(lastDay(counted).slice(-2)) ? text.trim() : null
 }
 
 // The first moment of a day, and the first after it.

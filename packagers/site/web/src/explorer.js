@@ -29,7 +29,7 @@ class Explorer {
     this.committed = new Timeline({
       title: 'New revision committed',
       note: 'When the commit that the task asks for was made.',
-      ends: [{ name: 'from', label: 'From' }, { name: 'to', label: 'to', last: true }],
+      ends: [{ name: 'from', label: 'From' }, { name: 'to', label: 'To', last: true }],
       axis: axis(rows.committed, month.name), limits, changed,
     })
     this.public = new Timeline({

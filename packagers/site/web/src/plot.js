@@ -22,7 +22,7 @@ export function upright(label, bars, { height = 220, width = 22 } = {}) {
       return value ? svg('rect', { x: left + i * width + 3, width: width - 6, y: y(below), height: from - y(below), class: `part-${part}` }) : null
     })
     const x = left + (i + 0.5) * width
-    return svg('g', {}, title, ...parts, svg('text', { x, y: height + 10, class: 'name', transform: `rotate(-55 ${x} ${height + 10})` }, bar.name))
+    return svg('g', {}, title, ...parts, svg('text', { x, y: height + 10, class: 'under', transform: `rotate(-55 ${x} ${height + 10})` }, bar.name))
   })
   return svg('svg', { class: 'plot', role: 'img', 'aria-label': label, viewBox: `0 0 ${whole} ${height + 62}`, width: whole, height: height + 62 }, ...lines, ...columns)
 }

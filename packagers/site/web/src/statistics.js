@@ -43,7 +43,7 @@ function query({ sql }) {
 }
 
 export function table({ title, columns, rows }) {
-  const figures = columns.map((_, i) => rows.some(row => typeof row[i] === 'number'))
+  const figures = columns.map((_, i) => rows.every(row => typeof row[i] !== 'string'))
   return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, h('table', { class: 'answer' },
     h('thead', {}, h('tr', {}, ...columns.map((name, i) => h('th', { scope: 'col', class: figures[i] ? 'figure' : null }, name.replaceAll('_', ' '))))),
     h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map((value, i) => h('td', { class: figures[i] ? 'figure' : null }, shown(value, columns[i])))))),

@@ -1,7 +1,7 @@
 // Bars over time with one or two sliders below them, and a field for the exact day of each.
 
 import { count, h, svg } from './dom.js'
-import { firstDay, isDay, lastDay, month, monthOf } from './dates.js'
+import { dayOf, firstDay, lastDay, month, monthOf } from './dates.js'
 
 const BARS = 48
 const HEIGHT = 56
@@ -63,10 +63,17 @@ export class Timeline {
     return end.last ? this.axis.first - 1 : this.axis.first
   }
 
+  // Text, since a browser's own field of a date shows it as its user's country writes it.
   #field(end) {
-    const field = h('input', { type: 'date', 'data-limit': end.name })
+    const field = h('input', {
+      type: 'text', inputmode: 'numeric', autocomplete: 'off', size: '10', placeholder: 'any day', 'data-limit': end.name,
+      title: '2024-06-30, or 2024-06 for its month',
+    })
     field.addEventListener('change', () => {
-      this.limits[end.name] = isDay(field.value) ? field.value : ''
+      const day = field.value.trim() ? dayOf(field.value, end.last) : ''
+      field.setAttribute('aria-invalid', String(day === null))
+      if (day === null) return
+      this.limits[end.name] = day
       this.#place()
       this.changed()
     })

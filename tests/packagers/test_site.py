@@ -1,0 +1,192 @@
+"""The site's folder: whole, deterministic, nothing from elsewhere, and never in another's place."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from coevo.cli import main
+from coevo.errors import Damaged
+from coevo.errors import Fatal
+from packagers.site import folder
+from tests import snapshots
+from tests.packagers import sites
+
+# The name of SVG's elements; nothing is fetched from there.
+NAMESPACE = 'http://www.w3.org/2000/svg'
+
+
+def silent(text: str) -> None:
+    """Nobody listens."""
+
+
+@pytest.fixture(scope='module')
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return sites.make(tmp_path_factory.mktemp('months'))
+
+
+def contents(site: Path) -> dict[str, str]:
+    return {
+        path.relative_to(site).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in site.rglob('*')
+        if path.is_file()
+    }
+
+
+def test_the_command_writes_a_page_its_data_and_how_to_serve_it(
+    snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / 'new' / 'site'
+    assert main(['site', str(snapshot), '--out', str(out)]) == 0
+    assert f'python3 -m http.server --directory {out} 8000' in capsys.readouterr().out
+    index = json.loads((out / 'site.json').read_bytes())
+    (month,) = index['months']
+    manifest = (snapshot / 'manifest.json').read_bytes()
+    assert month['month'] == '2024-06'
+    assert month['manifest_sha256'] == hashlib.sha256(manifest).hexdigest()
+    for files in month['files'].values():
+        for file in files:
+            copy = out / '2024-06' / file['path']
+            assert copy.read_bytes() == (snapshot / file['path']).read_bytes()
+            assert copy.stat().st_size == file['size']
+    assert {'index.html', 'main.js', 'main.css', 'licences.txt'} <= set(contents(out))
+
+
+def test_a_page_loads_nothing_from_elsewhere_and_no_path_from_the_root(
+    snapshot: Path, tmp_path: Path
+) -> None:
+    out = folder.write([snapshot], tmp_path / 'site', silent)
+    for name in ('index.html', 'main.js', 'main.css', 'site.json'):
+        text = (out / name).read_text().replace(NAMESPACE, '')
+        assert not re.search(r'(https?:)?//[\w-]+\.[\w.-]+', text), name
+        assert not re.search(r'(src|href|url)\s*[=(]\s*["\']?/', text), name
+    assert "default-src 'none'" in (out / 'index.html').read_text()
+
+
+def test_the_same_snapshots_give_the_same_bytes_in_any_order(
+    snapshot: Path, tmp_path: Path
+) -> None:
+    older = snapshots.make(tmp_path / 'older', 1, 2)
+    one = folder.write([older, snapshot], tmp_path / 'one', silent)
+    other = folder.write([snapshot, older], tmp_path / 'other', silent)
+    assert contents(one) == contents(other)
+    index = json.loads((one / 'site.json').read_bytes())
+    assert [month['month'] for month in index['months']] == ['2024-06', '2024-01']
+
+
+def test_a_site_takes_the_place_of_one_of_ours_and_of_nothing_else(
+    snapshot: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / 'site'
+    folder.write([snapshots.make(tmp_path, 1)], out, silent)
+    (out / 'left.txt').write_text('of the old site')
+    folder.write([snapshot], out, silent)
+    assert (out / '2024-06').is_dir()
+    assert not (out / '2024-01').exists()
+    assert not (out / 'left.txt').exists()
+    assert [path.name for path in tmp_path.glob('.site*')] == []
+    foreign = tmp_path / 'thesis'
+    foreign.mkdir()
+    (foreign / 'site.json').write_text('{"mine": 1}')
+    with pytest.raises(Fatal, match='is there and is no site of coevo'):
+        folder.write([snapshot], foreign, silent)
+    assert contents(foreign).keys() == {'site.json'}
+
+
+def test_bytes_that_the_manifest_does_not_know_make_no_site(tmp_path: Path) -> None:
+    snapshot = snapshots.make(tmp_path, 1)
+    (file,) = (snapshot / 'data' / 'pairs').iterdir()
+    file.write_bytes(file.read_bytes() + b' ')
+    with pytest.raises(Damaged, match='not what the manifest says'):
+        folder.write([snapshot], tmp_path / 'site', silent)
+    assert not (tmp_path / 'site').exists()
+
+
+def test_two_snapshots_of_a_month_are_refused(snapshot: Path, tmp_path: Path) -> None:
+    with pytest.raises(Fatal, match='two of the snapshots are of 2024-06'):
+        folder.write([snapshot, snapshot], tmp_path / 'site', silent)
+
+
+def test_without_node_one_sentence_says_what_is_missing(
+    snapshot: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv('PATH', str(tmp_path))
+    monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
+    assert main(['site', str(snapshot), '--out', str(tmp_path / 'site')]) == 2
+    assert 'apt install nodejs npm' in capsys.readouterr().err
+    assert not (tmp_path / 'site').exists()
+
+
+LIMITS = [
+    ({}, 'standard', ''),
+    ({'scope': 'all'}, 'methods', ''),
+    ({'tracks': ['update', 'none']}, 'standard', "track = 'update' OR track IS NULL"),
+    ({'label': 'refinement', 'repo': sites.OTHER}, 'standard', "label = 'refinement' AND repo = 'example/tram'"),
+    ({'cause': 'fixture', 'language': 'java'}, 'standard', "cause = 'fixture'"),
+    ({'from': '2016-02-15', 'to': '2019-05-28'}, 'standard', "new_committer_date >= '2016-02-15' AND new_committer_date < '2019-05-29'"),
+    ({'after': '2017-06-30'}, 'standard', "clean(contamination_date, '2017-06')"),
+    ({'after': '1900-01-01'}, 'standard', 'contamination_date IS NOT NULL'),
+    ({'words': 'FARE isnever'}, 'standard', "test_method = 'isNeverNegative'"),
+]  # fmt: skip
+
+ASK = """
+import { readFileSync } from 'node:fs'
+const [folder] = process.argv.slice(1)
+const { chosen } = await import(`${folder}/filters.js`)
+const { standard } = await import(`${folder}/evidence.js`)
+const { rows, rules, limits } = JSON.parse(readFileSync(0, 'utf8'))
+const moments = name => rows[name].map(value => value ?? NaN)
+rows.length = rows.method_id.length
+rows.standard = standard(rows, rules)
+rows.committed = moments('committed')
+rows.public = moments('public')
+rows.causes = rows.cause.map(cause => (cause ? [cause] : []))
+const none = { scope: 'standard', tracks: [] }
+console.log(JSON.stringify(limits.map(limit => chosen(rows, { ...none, ...limit }).map(i => rows.method_id[i]).sort())))
+"""
+
+
+def test_the_pages_filters_choose_what_duckdb_chooses(snapshot: Path) -> None:
+    """The program of the page itself, on rows that DuckDB read; a browser does the rest (live)."""
+    import coevo
+
+    connection = coevo.open(snapshot)
+    dated = """SELECT methods.* REPLACE (NULL AS dependencies), new_committer_date,
+        epoch_ms(new_committer_date) AS committed, epoch_ms(contamination_date) AS public
+        FROM methods JOIN pairs USING (pair_id, walk)"""
+    unwanted = 'contamination_date, code_first_seen, new_committer_date'
+    table = connection.sql(f'SELECT * EXCLUDE ({unwanted}) FROM ({dated})').to_arrow_table()
+    rows = table.to_pydict()
+    question = {
+        'rows': rows,
+        'rules': folder.evidence(),
+        'limits': [limits for limits, _, _ in LIMITS],
+    }
+    answer = subprocess.run(
+        [
+            'node',
+            '--input-type=module',
+            '--eval',
+            ASK,
+            str(Path(folder.__file__).parent / 'web' / 'src'),
+        ],
+        check=True,
+        input=json.dumps(question),
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
+    for (limits, view, condition), found in zip(LIMITS, json.loads(answer), strict=True):
+        sql = f"""SELECT method_id FROM {view} JOIN
+            (SELECT pair_id, walk, new_committer_date FROM pairs) USING (pair_id, walk)
+            WHERE {condition or 'true'} ORDER BY method_id"""
+        expected = [each for (each,) in connection.sql(sql).fetchall()]
+        assert found == expected, limits
+        assert expected, limits
