@@ -1,9 +1,11 @@
 """The funnel of a store by stage, unit and reason, and what a labelled method cost by step.
 
-    python -m benchmarks.funnel STORE WALK
+    python -m benchmarks.funnel STORE WALK [--also STORE ...] [--profile NAME]
 
-Tables in Markdown, a column for each repository of which all pairs were mined. CPU seconds are those of the sandboxed programs and
-of the thread that mined the pair; what the cache had costs none.
+Tables in Markdown, a column for each repository. Pairs that no store has were not mined: they are
+diffed and sieved here, with the named profile (testevo), and what is to be run of them leaves the
+funnel as `not_run`. CPU seconds are those of the sandboxed programs and of the thread that mined the
+pair; what the cache had costs none.
 """
 
 from __future__ import annotations
@@ -18,11 +20,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.mined import open_clone
+from benchmarks.stores import segments as segments_of
+from benchmarks.unmined import sieved
+from coevo.git import Repository
+from coevo.languages import java_maven
+from coevo.profiles import Profile
+from coevo.profiles import load_profile
 from coevo.records import Stage
 from coevo.records import Walk
 from coevo.results import Step
 from coevo.store import Partition
 from coevo.store import Store
+from coevo.store import WalkRecord
 from coevo.tables import Segment
 from flows.funnel import funnel
 from flows.funnel import labels
@@ -39,21 +49,32 @@ class Column:
     """One repository's counts, by (stage, what) and by step."""
 
     repo: str
+    pairs: int
+    mined: int
     counts: Mapping[tuple[str, str], int]
     labels: Mapping[str, int]
     seconds: Mapping[str, float]
     labelled: int
 
 
-def column(store: Store, partition: Partition) -> Column:
-    segments = list(store.segments(partition))
+def column(
+    stores: Sequence[Store], record: WalkRecord, repository: Repository, profile: Profile
+) -> Column:
+    known = record.repository
+    mined = list(segments_of(stores, (known.walk,), known.repo))
+    of_walk = {pair_id for _, pair_id in record.pairs}
+    mined = [segment for segment in mined if segment.pair.pair_id in of_walk]
+    done = {segment.pair.pair_id for segment in mined}
+    segments = [*mined, *sieved(repository, record, profile, done)]
     counts: dict[tuple[str, str], int] = {}
-    for stage in funnel(store.walk(partition).drops, segments):
+    for stage in funnel(record.drops, segments):
         counts[stage.stage, 'entered'] = stage.entered
         counts |= {(stage.stage, f'dropped: {reason}'): n for reason, n in stage.dropped}
         counts[stage.stage, 'kept'] = stage.kept
     return Column(
-        repo=partition.repo,
+        repo=known.repo,
+        pairs=len(segments),
+        mined=len(mined),
         counts=counts,
         labels=dict(labels(segments)),
         seconds=_seconds(segments),
@@ -80,6 +101,8 @@ def total(columns: Sequence[Column]) -> Column:
             seconds[step] += spent
     return Column(
         repo='all',
+        pairs=sum(one.pairs for one in columns),
+        mined=sum(one.mined for one in columns),
         counts=counts,
         labels=named,
         seconds=seconds,
@@ -139,11 +162,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('store', type=Path)
     parser.add_argument('walk', type=Walk)
+    parser.add_argument('--also', type=Path, action='append', default=[], metavar='STORE')
+    parser.add_argument('--profile', default='testevo')
     arguments = parser.parse_args()
-    store = Store(arguments.store)
-    partitions = [p for p in store.partitions() if p.walk is arguments.walk]
-    unmined = {p: len(store.unmined(p)) for p in partitions}
-    found = [column(store, p) for p in partitions if not unmined[p]]
+    stores = [Store(path) for path in (arguments.store, *arguments.also)]
+    profile = load_profile(arguments.profile)
+    found = [
+        column(stores, record, open_clone(path, record.repository.repo), profile)
+        for record, path in _records(stores, arguments.walk)
+    ]
     columns = [*found, total(found)]
     names = [one.repo.rpartition('/')[2] for one in columns]
     print(f'### Funnel, walk `{arguments.walk}`\n')
@@ -152,10 +179,19 @@ def main() -> None:
     print_table(('label', *names), label_rows(columns))
     print(f'### CPU seconds per labelled method, walk `{arguments.walk}`\n')
     print_table(('step', *names), cost_rows(columns))
-    for partition, count in unmined.items():
-        if count:
-            of = len(store.walk(partition).pairs)
-            print(f'Left out: {partition.repo}, {count} of {of} pairs were not mined.')
+    print_table(('', *names), [['pairs mined', *(f'{c.mined} of {c.pairs}' for c in columns)]])
+
+
+def _records(stores: Sequence[Store], walk: Walk) -> Iterator[tuple[WalkRecord, Path]]:
+    """The walk of each repository in the first store that has it, and where that store lies."""
+    first: dict[str, Store] = {}
+    for store in stores:
+        for partition in store.partitions():
+            if partition.walk is walk:
+                first.setdefault(partition.repo, store)
+    for repo, store in sorted(first.items()):
+        partition = Partition(repo=repo, language=java_maven.NAME, walk=walk)
+        yield store.walk(partition), store.root
 
 
 if __name__ == '__main__':

@@ -1,0 +1,58 @@
+"""What is known of a walk's pairs that were not mined: how many methods the sieve would let through."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Iterator
+
+from coevo.git import Repository
+from coevo.identity import method_id
+from coevo.profiles import Profile
+from coevo.records import Drop
+from coevo.records import Pair
+from coevo.records import Stage
+from coevo.store import WalkRecord
+from coevo.tables import Segment
+from filters import sieve
+from flows.rows import pair_row
+from miners.changes import diff
+from miners.pairs import Route
+from miners.pairs import visit
+
+NOT_RUN = 'not_run'
+
+
+def sieved(
+    repository: Repository, record: WalkRecord, profile: Profile, mined: Collection[str]
+) -> Iterator[Segment]:
+    """Pairs that are not among `mined`, with what is to be run dropped as `not_run` at the label."""
+    known = record.repository
+    route = Route(
+        repo=known.repo,
+        walk=known.walk,
+        ref=known.head,
+        commits=profile.commits,
+        until=known.cutoff,
+    )
+    wanted = {pair_id for _, pair_id in record.pairs}
+    pairs = {pair.pair_id: pair for pair in visit(repository, route).pairs}
+    assert pairs.keys() == wanted, f'the walk of {known.repo} is another one now'
+    for pair in pairs.values():
+        if pair.pair_id not in mined:
+            yield _sieved(repository, pair, profile)
+
+
+def _sieved(repository: Repository, pair: Pair, profile: Profile) -> Segment:
+    change = diff(repository, pair)
+    kept, drops = sieve(change, profile)
+    candidates = len(kept) + sum(drop.stage is Stage.SIEVE for drop in drops)
+    waiting = (Drop.at(Stage.LABEL, pair, method_id(pair, item), NOT_RUN) for item in kept)
+    return Segment(
+        key='',
+        pair=pair_row(change, None, candidates=candidates, sandbox=''),
+        methods=(),
+        cells=(),
+        drops=(*drops, *waiting),
+        environments=(),
+        timings=(),
+    )
