@@ -1,0 +1,51 @@
+"""What is kept of a run that a repository's trouble ended: why, and the traceback, for a person.
+
+    STORE/failures/OWNER+NAME/STAMP-ID.json
+
+Nothing reads these records to decide anything: the next run tries the repository again.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+from coevo import durable
+from coevo.execution import ENGINE_VERSION
+from flows.claims import of_repository
+from flows.contained import Ended
+from flows.redaction import redact
+
+FOLDER = 'failures'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A run that failed: of which repository, at what, and how its process ended."""
+
+    name: str
+    verb: str
+    sentence: str
+    ended: Ended
+
+
+def keep(store: Path, failure: Failure) -> str:
+    """Write it down, without any token; its name under the store."""
+    now = datetime.now(tz=UTC)
+    name = f'{FOLDER}/{of_repository(redact(failure.name))}/{now:%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:8]}.json'
+    record = {
+        'name': redact(failure.name),
+        'verb': failure.verb,
+        'sentence': redact(failure.sentence),
+        'status': failure.ended.status,
+        'stopped_for': failure.ended.stop,
+        'complaint': redact(failure.ended.complaint),
+        'engine_version': ENGINE_VERSION,
+        'at': now.isoformat(timespec='seconds'),
+    }
+    durable.write(store / name, [json.dumps(record, indent=2).encode(), b'\n'])
+    return name
