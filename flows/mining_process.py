@@ -1,0 +1,106 @@
+"""`python -m flows.mining_process`: mine the one repository that a line of standard input names.
+
+A bug, a hang or a lack of memory ends this process and no other. Each line of its output is a
+`Heard`; its status is that of `coevo mine`, 1 for a bug with its traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import IO
+
+from coevo import codec
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from coevo.profiles import load_profile
+from coevo.store import Store
+from flows.contained import stop_with_parent
+from flows.funnel import Step
+from flows.funnel import funnel
+from flows.jobs import FATAL
+from flows.jobs import TRANSIENT
+from flows.jobs import Answer
+from flows.jobs import FunnelRow
+from flows.jobs import Heard
+from flows.jobs import Job
+from flows.options import MineOptions
+from flows.pipeline import Listener
+from flows.pipeline import MineReport
+from flows.pipeline import mine
+
+
+def main() -> int:
+    job = codec.decode(Job, sys.stdin.buffer.readline())
+    stop_with_parent()
+    answers = _take_output()
+
+    def say(heard: Heard) -> None:
+        answers.write(codec.encode(heard) + b'\n')
+        answers.flush()
+
+    listener = Listener(
+        step=lambda step, done, total: say(Heard(step=step, done=done, total=total)),
+        say=lambda sentence: say(Heard(sentence=sentence)),
+    )
+    try:
+        say(Heard(answer=_answer(job, mine(_options(job), listener))))
+    except Fatal as error:
+        print(error, file=sys.stderr)
+        return FATAL
+    except Transient as error:
+        print(error, file=sys.stderr)
+        return TRANSIENT
+    return 0
+
+
+def _options(job: Job) -> MineOptions:
+    profile = load_profile(job.profile)
+    return MineOptions(
+        source=job.source,
+        store=Path(job.store),
+        profile=profile,
+        name=job.repo,
+        commits=job.commits or profile.commits,
+        until=job.until,
+        walk=job.walk or profile.walk,
+        jobs=job.jobs,
+        sandbox=job.sandbox,
+    )
+
+
+def _answer(job: Job, report: MineReport) -> Answer:
+    store = Store(Path(job.store))
+    steps = funnel(store.walk(report.partition).drops, tuple(store.segments(report.partition)))
+    return Answer(
+        repo=report.partition.repo,
+        visited=report.visited,
+        pairs=report.pairs,
+        executed=report.executed,
+        reused=report.reused,
+        waiting=len(report.failures),
+        funnel=tuple(map(_row, steps)),
+        warnings=report.warnings,
+    )
+
+
+def _row(step: Step) -> FunnelRow:
+    return FunnelRow(
+        stage=step.stage,
+        unit=step.stage.unit,
+        entered=step.entered,
+        kept=step.kept,
+        reasons=', '.join(f'{reason} {count}' for reason, count in step.dropped),
+    )
+
+
+def _take_output() -> IO[bytes]:
+    """Standard output for answers alone: what a library prints goes to standard error."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return answers
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())

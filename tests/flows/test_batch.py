@@ -1,0 +1,44 @@
+"""Repositories of a batch, each in a process of its own: what goes wrong in one stays there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flows import claims
+from flows.batch import mine_repository
+from flows.contained import Limits
+from flows.jobs import Job
+from flows.jobs import Outcome
+from flows.jobs import Result
+from tests.flows.mining_runs import PAIRS
+from tests.flows.mining_runs import different
+from tests.flows.mining_runs import released
+from tests.projects import NAME
+
+AMPLE = Limits(seconds=200, memory_bytes=4 << 30)
+
+
+def job(repository: Path, store: Path, repo: str = NAME) -> Job:
+    return Job(source=str(repository), store=str(store), profile='quick', repo=repo)
+
+
+def record(store: Path, result: Result) -> dict[str, object]:
+    assert result.failure is not None
+    found: dict[str, object] = json.loads((store / result.failure).read_text())
+    return found
+
+
+@pytest.mark.jvm
+def test_a_repository_is_mined_once_and_then_only_what_is_new(
+    repository: Path, undisturbed: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / 'store'
+    first = mine_repository(job(repository, store), AMPLE)
+    assert first.outcome is Outcome.MINED
+    assert first.answer is not None
+    assert (first.answer.executed, first.answer.reused) == (PAIRS, 0)
+    assert different(released(store), undisturbed) == []
+    assert claims.claimed_by(store, claims.of_repository(NAME)) is None
