@@ -1,0 +1,76 @@
+"""The reaper: end what Prefect believes to be running though nobody has heard of it, and free its slot.
+
+A run that was killed is started once more, with the same parameters; the store knows what it had done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC
+from datetime import datetime
+from datetime import timedelta
+from pathlib import Path
+
+from prefect import flow
+from prefect import get_run_logger
+from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import FlowRunFilter
+from prefect.client.schemas.objects import FlowRun
+from prefect.client.schemas.objects import State
+from prefect.client.schemas.objects import StateType
+from prefect.runtime import flow_run as this_run
+from prefect.states import Crashed
+
+from flows import claims
+from flows.live.surroundings import surroundings
+
+TAG = 'coevo'
+AGAIN = 'again'  # a run that the reaper has started; it is not started a third time
+
+# From a state's beginning to the first heartbeat: the start of a process on a busy machine.
+GRACE_SECONDS = 600.0
+_OPEN = [StateType.PENDING.value, StateType.RUNNING.value, StateType.CANCELLING.value]
+
+
+@flow(name='reap', log_prints=True)
+def reap(grace_seconds: float = GRACE_SECONDS) -> int:
+    """End all runs that are dead; how many."""
+    store = Path(surroundings().store)
+    return len(end_dead_runs(store, timedelta(seconds=grace_seconds)))
+
+
+def end_dead_runs(store: Path, grace: timedelta) -> tuple[FlowRun, ...]:
+    """Let Prefect know of runs without a heartbeat that they have crashed, then start them again."""
+    with get_client(sync_client=True) as client:
+        dead = tuple(_dead(client, store, grace))
+        for run in dead:
+            get_run_logger().warning('%s has no heartbeat: its process is gone', run.name)
+            crashed: State[None] = Crashed(message='no heartbeat: the process of this run is gone')
+            client.set_flow_run_state(run.id, crashed, force=True)
+            _start_again(client, run)
+    claims.sweep(store)
+    return dead
+
+
+def _dead(client: SyncPrefectClient, store: Path, grace: timedelta) -> Iterator[FlowRun]:
+    wanted = FlowRunFilter.model_validate(
+        {'state': {'type': {'any_': _OPEN}}, 'tags': {'all_': [TAG]}}
+    )
+    now = datetime.now(tz=UTC)
+    for run in client.read_flow_runs(flow_run_filter=wanted):
+        assert run.state is not None
+        fresh = now - run.state.timestamp < grace
+        mine = str(run.id) == this_run.id
+        if not mine and not fresh and claims.claimed_by(store, claims.of_run(str(run.id))) is None:
+            yield run
+
+
+def _start_again(client: SyncPrefectClient, run: FlowRun) -> None:
+    if run.deployment_id is not None and AGAIN not in run.tags:
+        client.create_flow_run_from_deployment(
+            run.deployment_id,
+            parameters=run.parameters,
+            tags=[*run.tags, AGAIN],
+            idempotency_key=f'{run.id}-{AGAIN}',
+        )

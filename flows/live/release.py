@@ -1,0 +1,81 @@
+"""`release`: a snapshot of all that the store holds, each month."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+from prefect import flow
+from prefect import get_run_logger
+from prefect import task
+from prefect.artifacts import create_table_artifact
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+from prefect.states import Completed
+
+from flows import months
+from flows.live.heartbeat import living
+from flows.live.surroundings import check_engine
+from flows.live.surroundings import surroundings
+from flows.live.trying import DELAYS
+from flows.live.trying import transient
+from flows.options import ReleaseOptions
+from flows.publication import publish
+from packagers.release import ReleaseReport
+
+
+@flow(name='release', persist_result=False)
+def release(
+    month: str | None = None,
+    name: str | None = None,
+    previous: str | None = None,
+    accepted: list[str] | None = None,
+    engine: int | None = None,
+) -> State[None]:
+    """Release a month, YYYY-MM, by default the one before this run's.
+
+    name      of the snapshot's folder, by default the month
+    previous  name of the snapshot that it follows, by default the last one before it by name
+    accepted  SPDX ids of licences that will do though the OSI has not approved them
+    """
+    check_engine(engine)
+    place = surroundings()
+    started = flow_run.scheduled_start_time or datetime.now(tz=UTC)
+    month = month or months.before(started)
+    name = name or month
+    snapshots = Path(place.snapshots)
+    earlier = snapshots / previous if previous else _last_before(snapshots, name)
+    with living(Path(place.store)):
+        report = _publish(
+            ReleaseOptions(
+                store=Path(place.store),
+                snapshot=snapshots / name,
+                month=month,
+                previous=earlier,
+                accepted=tuple(sorted(set(accepted or ()))),
+            )
+        )
+    get_run_logger().info(report.sentence)
+    rows = [{'table': table, 'rows': count} for table, count in report.rows.items()]
+    create_table_artifact(rows, key='snapshot', description=f'{name} after {earlier or "nothing"}')
+    return Completed(message=f'{report.rows["tasks"]} tasks in {name}')
+
+
+@task(
+    retries=len(DELAYS),
+    retry_delay_seconds=DELAYS,
+    retry_condition_fn=transient,
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)
+def _publish(options: ReleaseOptions) -> ReleaseReport:
+    return publish(options)
+
+
+def _last_before(snapshots: Path, name: str) -> Path | None:
+    earlier = sorted(
+        folder.parent for folder in snapshots.glob('*/manifest.json') if folder.parent.name < name
+    )
+    return earlier[-1] if earlier else None

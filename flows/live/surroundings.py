@@ -1,0 +1,37 @@
+"""What a worker's machine says by its environment: where the store lies, and how it executes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from coevo.errors import Fatal
+from coevo.execution import ENGINE_VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """The same for all flows of a worker: $COEVO_STORE, $COEVO_SNAPSHOTS, $COEVO_SANDBOX, $COEVO_JOBS."""
+
+    store: str
+    snapshots: str
+    sandbox: str
+    jobs: int
+
+
+def surroundings() -> Surroundings:
+    return Surroundings(
+        store=os.environ.get('COEVO_STORE', 'store'),
+        snapshots=os.environ.get('COEVO_SNAPSHOTS', 'snapshots'),
+        sandbox=os.environ.get('COEVO_SANDBOX', 'bubblewrap'),
+        jobs=int(os.environ.get('COEVO_JOBS') or os.cpu_count() or 1),
+    )
+
+
+def check_engine(engine: int | None) -> None:
+    """Fatal where a run was asked of another engine than the one that this worker has."""
+    if engine is not None and engine != ENGINE_VERSION:
+        raise Fatal(
+            f'this run was asked of engine {engine}, but the worker has {ENGINE_VERSION}: '
+            'bring the worker to the same version, or schedule the run anew'
+        )

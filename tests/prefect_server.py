@@ -1,0 +1,132 @@
+"""A Prefect server of a test's own, and workers: real processes, all their files in one folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flows.contained import end_tree
+
+ROOT = Path(__file__).parent.parent
+PREFECT = Path(sys.executable).with_name('prefect')
+POOL = 'coevo'
+# The first start of a server makes its database, step by step.
+_START_SECONDS = 240.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where it listens, and the environment of whoever is to talk to it."""
+
+    api: str
+    folder: Path
+    environment: Mapping[str, str]
+
+    def prefect(self, *words: str) -> str:
+        """What a command of Prefect's prints; it has to succeed."""
+        done = subprocess.run(
+            (PREFECT, '--no-prompt', *words),
+            cwd=ROOT,
+            env=dict(self.environment),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def read(self, what: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The objects of a kind that a filter of Prefect's API finds."""
+        request = urllib.request.Request(
+            f'{self.api}/{what}/filter',
+            data=json.dumps(wanted).encode(),
+            headers={'Content-Type': 'application/json'},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            found: list[dict[str, Any]] = json.load(answer)
+        return found
+
+
+@contextmanager
+def prefect_server(folder: Path, **more: str) -> Iterator[Server]:
+    """A server with a database in `folder`; `more` is added to everybody's environment."""
+    api = f'http://127.0.0.1:{_free_port()}/api'
+    environment = _environment(folder, api) | more
+    port = api.rpartition(':')[2].removesuffix('/api')
+    command = (PREFECT, 'server', 'start', '--host', '127.0.0.1', '--port', port)
+    with _logged(folder / 'server.log', command, environment) as process:
+        _wait(f'{api}/health', process)
+        yield Server(api=api, folder=folder, environment=environment)
+
+
+@contextmanager
+def worker(server: Server, name: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker of the process pool; the flow runs that it started end with it."""
+    command = (PREFECT, 'worker', 'start', '--pool', POOL, '--name', name)
+    with _logged(server.folder / f'{name}.log', command, server.environment) as process:
+        yield process
+
+
+def _environment(folder: Path, api: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith('PREFECT_')}
+    return kept | {
+        'PREFECT_HOME': str(folder / 'prefect'),
+        'PREFECT_API_URL': api,
+        'PREFECT_SERVER_ANALYTICS_ENABLED': 'false',
+        'PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT': 'false',
+        'PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS': 'false',
+        'DO_NOT_TRACK': '1',
+        'PREFECT_WORKER_QUERY_SECONDS': '1',
+        'PREFECT_LOGGING_TO_API_BATCH_INTERVAL': '0.5',
+        'PYTHONPATH': str(ROOT),
+    }
+
+
+@contextmanager
+def _logged(
+    log: Path, command: tuple[str | Path, ...], environment: Mapping[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open('ab') as output:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        end_tree(process)
+
+
+def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.2)
+    raise AssertionError(f'{url} does not answer')
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return int(probe.getsockname()[1])
