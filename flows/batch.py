@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
-from pathlib import Path
 
 from coevo import codec
+from coevo import leases
+from coevo.place import place_of
+from coevo.place import root_of
 from flows import claims
 from flows import failures
 from flows.contained import Ended
@@ -25,8 +26,8 @@ from flows.jobs import Heard
 from flows.jobs import Job
 from flows.jobs import Outcome
 from flows.jobs import Result
-from flows.pipeline import SILENT
-from flows.pipeline import Listener
+from flows.listener import SILENT
+from flows.listener import Listener
 from flows.redaction import redact
 from flows.redaction import without_secrets
 
@@ -38,26 +39,32 @@ _COMMAND = (sys.executable, '-m', 'flows.mining_process')
 
 def mine_repository(job: Job, limits: Limits = LIMITS, listener: Listener = SILENT) -> Result:
     """Mine one repository, if nobody else does, and keep what there is to say of a failure."""
-    lost = threading.Event()
-    with claims.held(Path(job.store), claims.of_repository(job.name), lost.set) as ours:
-        if not ours:
-            return Result(
-                name=job.name, outcome=Outcome.CLAIMED, sentence='another run is mining it'
-            )
-        answers: list[Answer] = []
-
-        def hear(line: bytes) -> None:
-            _pass_on(codec.decode(Heard, line), listener, answers)
-
+    store = root_of(job.store)
+    answers: list[Answer] = []
+    try:
+        claim = leases.take_when_over(
+            place_of(store), claims.of_repository(job.name), leases.Terms()
+        )
+    except leases.Taken as taken:
+        return Result(name=job.name, outcome=Outcome.CLAIMED, sentence=str(taken))
+    with claim:
         ended = run(
             _COMMAND,
             codec.encode(job) + b'\n',
             limits,
-            hear=hear,
-            asked=lost,
+            hear=lambda line: _pass_on(codec.decode(Heard, line), listener, answers),
+            over=lambda: _is_lost(claim),
             environment=without_secrets(os.environ),
         )
     return _result(job, limits, ended, answers)
+
+
+def _is_lost(claim: leases.Lease) -> bool:
+    try:
+        claim.check()
+    except leases.LeaseLost:
+        return True
+    return False
 
 
 def _pass_on(heard: Heard, listener: Listener, answers: list[Answer]) -> None:
@@ -74,7 +81,7 @@ def _result(job: Job, limits: Limits, ended: Ended, answers: list[Answer]) -> Re
     failure = None
     if outcome is not Outcome.MINED:
         failed = failures.Failure(name=job.name, verb='mine', sentence=sentence, ended=ended)
-        failure = failures.keep(Path(job.store), failed)
+        failure = failures.keep(root_of(job.store), failed)
     return Result(
         name=job.name,
         outcome=outcome,
@@ -87,7 +94,7 @@ def _result(job: Job, limits: Limits, ended: Ended, answers: list[Answer]) -> Re
 def _judge(limits: Limits, ended: Ended, answers: list[Answer]) -> tuple[Outcome, str]:
     last = (ended.complaint.strip().splitlines() or ['it said nothing'])[-1]
     if ended.stop is Stop.ASKED:
-        return Outcome.TRANSIENT, 'another run has taken the claim on it over'
+        return Outcome.TRANSIENT, 'the claim on it was lost'
     if ended.stop is Stop.TIME:
         return Outcome.FAILED, f'not done after {limits.seconds:.0f} s'
     if ended.stop is Stop.MEMORY:

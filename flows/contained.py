@@ -64,10 +64,10 @@ def run(
     limits: Limits,
     *,
     hear: Callable[[bytes], None],
-    asked: threading.Event,
+    over: Callable[[], bool],
     environment: Mapping[str, str],
 ) -> Ended:
-    """Run to the end. `hear` gets each line of its output; setting `asked` ends it."""
+    """Run to the end. `hear` gets each line of its output; `over` says whether to end it."""
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             command,
@@ -86,7 +86,7 @@ def run(
             with suppress(BrokenPipeError):
                 process.stdin.write(stdin)
                 process.stdin.flush()
-            stop = _watch(process, limits, asked, lambda: _tell(lines, hear))
+            stop = _watch(process, limits, over, lambda: _tell(lines, hear))
         finally:
             end_tree(process)
             with suppress(BrokenPipeError):
@@ -130,7 +130,7 @@ def end_tree(process: subprocess.Popen[bytes]) -> None:
 def _watch(
     process: subprocess.Popen[bytes],
     limits: Limits,
-    asked: threading.Event,
+    over: Callable[[], bool],
     pass_on: Callable[[], None],
 ) -> Stop | None:
     """Wait for the end, or say why it has to be now."""
@@ -140,7 +140,7 @@ def _watch(
             process.wait(_POLL_SECONDS)
             return None
         pass_on()
-        if asked.is_set():
+        if over():
             return Stop.ASKED
         if time.monotonic() > deadline:
             return Stop.TIME

@@ -12,11 +12,11 @@ import uuid
 from dataclasses import dataclass
 from datetime import UTC
 from datetime import datetime
-from pathlib import Path
 
-from coevo import durable
 from coevo.execution import ENGINE_VERSION
-from flows.claims import of_repository
+from coevo.place import Root
+from coevo.place import place_of
+from flows.claims import folder_name
 from flows.contained import Ended
 from flows.redaction import redact
 
@@ -33,10 +33,10 @@ class Failure:
     ended: Ended
 
 
-def keep(store: Path, failure: Failure) -> str:
+def keep(store: Root, failure: Failure) -> str:
     """Write it down, without any token; its name under the store."""
     now = datetime.now(tz=UTC)
-    name = f'{FOLDER}/{of_repository(redact(failure.name))}/{now:%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:8]}.json'
+    name = f'{FOLDER}/{folder_name(redact(failure.name))}/{now:%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:8]}.json'
     record = {
         'name': redact(failure.name),
         'verb': failure.verb,
@@ -47,5 +47,5 @@ def keep(store: Path, failure: Failure) -> str:
         'engine_version': ENGINE_VERSION,
         'at': now.isoformat(timespec='seconds'),
     }
-    durable.write(store / name, [json.dumps(record, indent=2).encode(), b'\n'])
+    place_of(store).write(name, json.dumps(record, indent=2).encode() + b'\n')
     return name

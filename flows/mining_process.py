@@ -25,8 +25,8 @@ from flows.jobs import Answer
 from flows.jobs import FunnelRow
 from flows.jobs import Heard
 from flows.jobs import Job
+from flows.listener import Listener
 from flows.options import MineOptions
-from flows.pipeline import Listener
 from flows.pipeline import MineReport
 from flows.pipeline import mine
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from prefect.runtime import flow_run
 
+from coevo import leases
 from coevo.errors import Fatal
+from coevo.place import Root
+from coevo.place import place_of
 from flows import claims
 
 
 @contextmanager
-def living(store: Path) -> Iterator[None]:
-    """Renew the claim of the present flow run until the block ends."""
+def living(store: Root) -> Iterator[None]:
+    """Hold the lease of the present flow run until the block ends."""
     run_id = str(flow_run.id)
-    with claims.held(store, claims.of_run(run_id), lambda: None) as ours:
-        if not ours:
-            raise Fatal(f'flow run {run_id} is at work in another process: start a new one')
+    try:
+        lease = leases.take(place_of(store), claims.of_run(run_id), leases.Terms())
+    except leases.Taken:
+        raise Fatal(f'flow run {run_id} is at work in another process: start a new one') from None
+    with lease:
         yield

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import UTC
 from datetime import datetime
 from datetime import timedelta
-from pathlib import Path
 
 from prefect import flow
 from prefect import get_run_logger
@@ -21,6 +20,7 @@ from flows.contained import Limits
 from flows.jobs import Job
 from flows.jobs import Outcome
 from flows.jobs import Result
+from flows.listener import Listener
 from flows.live.artifacts import Progress
 from flows.live.artifacts import show_results
 from flows.live.heartbeat import living
@@ -31,7 +31,6 @@ from flows.live.surroundings import surroundings
 from flows.live.trying import DELAYS
 from flows.live.trying import transient
 from flows.months import end_of
-from flows.pipeline import Listener
 
 
 @flow(name='mine', persist_result=False, validate_parameters=True)
@@ -52,10 +51,9 @@ def mine(
     """
     check_engine(engine)
     place = surroundings()
-    store = Path(place.store)
     job = Job(
         source='',
-        store=place.store,
+        store=str(place.store),
         profile=profile,
         commits=commits,
         until=end_of(month, datetime.now(tz=UTC)) if month else None,
@@ -63,8 +61,8 @@ def mine(
         sandbox=place.sandbox,
     )
     limits = Limits(seconds=hours * 3600, memory_bytes=int(memory_gib * (1 << 30)))
-    with living(store):
-        end_dead_runs(store, timedelta(seconds=GRACE_SECONDS))
+    with living(place.store):
+        end_dead_runs(place.store, timedelta(seconds=GRACE_SECONDS))
         progress = Progress(len(repositories))
         results = []
         for repository in repositories:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from datetime import UTC
 from datetime import datetime
 from datetime import timedelta
-from pathlib import Path
 
 from prefect import flow
 from prefect import get_run_logger
@@ -22,6 +21,7 @@ from prefect.client.schemas.objects import StateType
 from prefect.runtime import flow_run as this_run
 from prefect.states import Crashed
 
+from coevo.place import Root
 from flows import claims
 from flows.live.surroundings import surroundings
 
@@ -36,11 +36,10 @@ _OPEN = [StateType.PENDING.value, StateType.RUNNING.value, StateType.CANCELLING.
 @flow(name='reap', log_prints=True)
 def reap(grace_seconds: float = GRACE_SECONDS) -> int:
     """End all runs that are dead; how many."""
-    store = Path(surroundings().store)
-    return len(end_dead_runs(store, timedelta(seconds=grace_seconds)))
+    return len(end_dead_runs(surroundings().store, timedelta(seconds=grace_seconds)))
 
 
-def end_dead_runs(store: Path, grace: timedelta) -> tuple[FlowRun, ...]:
+def end_dead_runs(store: Root, grace: timedelta) -> tuple[FlowRun, ...]:
     """Let Prefect know of runs without a heartbeat that they have crashed, then start them again."""
     with get_client(sync_client=True) as client:
         dead = tuple(_dead(client, store, grace))
@@ -49,20 +48,19 @@ def end_dead_runs(store: Path, grace: timedelta) -> tuple[FlowRun, ...]:
             crashed: State[None] = Crashed(message='no heartbeat: the process of this run is gone')
             client.set_flow_run_state(run.id, crashed, force=True)
             _start_again(client, run)
-    claims.sweep(store)
+    claims.forget_dead_runs(store)
     return dead
 
 
-def _dead(client: SyncPrefectClient, store: Path, grace: timedelta) -> Iterator[FlowRun]:
+def _dead(client: SyncPrefectClient, store: Root, grace: timedelta) -> Iterator[FlowRun]:
     wanted = FlowRunFilter.model_validate(
         {'state': {'type': {'any_': _OPEN}}, 'tags': {'all_': [TAG]}}
     )
-    now = datetime.now(tz=UTC)
+    now, living = datetime.now(tz=UTC), claims.living_runs(store)
     for run in client.read_flow_runs(flow_run_filter=wanted):
         assert run.state is not None
         fresh = now - run.state.timestamp < grace
-        mine = str(run.id) == this_run.id
-        if not mine and not fresh and claims.claimed_by(store, claims.of_run(str(run.id))) is None:
+        if not fresh and str(run.id) not in living | {str(this_run.id)}:
             yield run
 
 

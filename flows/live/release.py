@@ -15,6 +15,7 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
+from coevo.place import on_disk
 from flows import months
 from flows.live.heartbeat import living
 from flows.live.surroundings import check_engine
@@ -45,12 +46,12 @@ def release(
     started = flow_run.scheduled_start_time or datetime.now(tz=UTC)
     month = month or months.before(started)
     name = name or month
-    snapshots = Path(place.snapshots)
+    snapshots = place.snapshots
     earlier = snapshots / previous if previous else _last_before(snapshots, name)
-    with living(Path(place.store)):
+    with living(place.store):
         report = _publish(
             ReleaseOptions(
-                store=Path(place.store),
+                store=on_disk(place.store),
                 snapshot=snapshots / name,
                 month=month,
                 previous=earlier,

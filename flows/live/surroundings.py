@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from coevo.errors import Fatal
 from coevo.execution import ENGINE_VERSION
+from coevo.place import Root
+from coevo.place import root_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """The same for all flows of a worker: $COEVO_STORE, $COEVO_SNAPSHOTS, $COEVO_SANDBOX, $COEVO_JOBS."""
 
-    store: str
-    snapshots: str
+    store: Root
+    snapshots: Path
     sandbox: str
     jobs: int
 
 
 def surroundings() -> Surroundings:
     return Surroundings(
-        store=os.environ.get('COEVO_STORE', 'store'),
-        snapshots=os.environ.get('COEVO_SNAPSHOTS', 'snapshots'),
+        store=root_of(os.environ.get('COEVO_STORE', 'store')),
+        snapshots=Path(os.environ.get('COEVO_SNAPSHOTS', 'snapshots')),
         sandbox=os.environ.get('COEVO_SANDBOX', 'bubblewrap'),
         jobs=int(os.environ.get('COEVO_JOBS') or os.cpu_count() or 1),
     )

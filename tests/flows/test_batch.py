@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flows import claims
+from coevo.leases import standings
+from coevo.place import place_of
 from flows.batch import mine_repository
 from flows.contained import Limits
 from flows.jobs import Job
@@ -41,4 +42,4 @@ def test_a_repository_is_mined_once_and_then_only_what_is_new(
     assert first.answer is not None
     assert (first.answer.executed, first.answer.reused) == (PAIRS, 0)
     assert different(released(store), undisturbed) == []
-    assert claims.claimed_by(store, claims.of_repository(NAME)) is None
+    assert not standings(place_of(store), 'claims/repositories')

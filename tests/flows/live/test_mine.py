@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flows import claims
+from coevo.leases import standings
+from coevo.place import place_of
 from tests.flows.mining_runs import different
 from tests.flows.mining_runs import released
 from tests.prefect_server import POOL
@@ -49,4 +50,4 @@ def test_a_run_from_the_command_line(repository: Path, undisturbed: Path, tmp_pa
         'label',
         'track',
     }
-    assert not any(claims.claimed_by(store, name) for name in (claims.of_repository(NAME),))
+    assert not standings(place_of(store), 'claims/repositories')
