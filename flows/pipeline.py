@@ -168,11 +168,19 @@ def _mine_missing(
         for done, (pair, result) in enumerate(results, start=1):
             if isinstance(result, Failure):
                 report.failures[pair.pair_id] = result.sentence
+            elif _is_curable(mining, result):
+                report.failures[pair.pair_id] = 'its clone lacks a file, and is made anew next time'
             else:
                 store.write(report.partition, result)
                 report.executed += 1
             workshops.forget(pair)
             listener.step('pairs', done, len(todo))
+
+
+def _is_curable(mining: Mine, segment: Segment) -> bool:
+    """Whether a pair has only failed for a file that another clone will have."""
+    unreadable = any(drop.reason == Reason.UNREADABLE_OBJECT for drop in segment.drops)
+    return unreadable and suspect(mining.repository.git_dir, [segment.pair.new_rev])
 
 
 def _walk_record(

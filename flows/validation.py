@@ -41,9 +41,11 @@ from flows.validations import read_validation
 from flows.workshops import Surroundings
 from flows.workshops import Workshops
 from miners.clones import Clone
-from miners.clones import obtain
+from miners.clones import obtained
 from miners.crawls import record_crawl
 from miners.releases import latest_release
+from miners.remotes import NO_LIMITS
+from miners.remotes import Limits
 from miners.siblings import methods_by_module
 
 LEAST_JAVA = 8
@@ -71,16 +73,23 @@ class ValidateOptions:
     ref: str | None = None
     sandbox: str = 'bubblewrap'
     suite_cpu_seconds: float = SUITE_CPU_SECONDS
+    limits: Limits = NO_LIMITS
 
 
 def validate(options: ValidateOptions, listener: Listener = SILENT) -> Validation:
     """What is found of a repository; a revision that this engine has proven runs nothing.
 
-    Fatal for what cannot be cloned, Transient for trouble of ours, which is no finding.
+    Unclonable (a Fatal) for what cannot be cloned, Transient for trouble of ours, which is no finding.
     """
     Store(options.store)  # which refuses a folder that is none
     listener.step('clone', 0, 1)
-    clone = obtain(options.source, store=options.store, name=options.name)
+    with obtained(
+        options.source, store=options.store, name=options.name, limits=options.limits
+    ) as clone:
+        return _validate(options, clone, listener)
+
+
+def _validate(options: ValidateOptions, clone: Clone, listener: Listener) -> Validation:
     repository = Repository(clone.git_dir)
     record_crawl(repository)
     blank = _blank(options, clone, repository)

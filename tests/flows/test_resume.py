@@ -21,7 +21,11 @@ from tests.flows.mining_runs import released
 from tests.flows.mining_runs import start
 from tests.projects import NAME
 from tests.projects import QUICKLY
+from tests.projects import junit
 from tests.projects import mined
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
 from tests.repos import commit
 from tests.repos import git
 from tests.repos import init
@@ -194,8 +198,30 @@ def test_a_clone_without_a_commit_that_is_looked_for_is_made_anew(
     assert different(released(store), undisturbed) == []
 
 
+@pytest.mark.jvm
+def test_a_pair_that_lacks_a_file_is_mined_when_the_clone_is_made_anew(tmp_path: Path) -> None:
+    """One that no walk looks at: the same in all commits."""
+    repository = write(
+        tmp_path / 'repository',
+        [
+            {
+                'pom.xml': pom(),
+                'words.txt': 'words',
+                **source('Till', f'    public static int last() {{ return {number}; }}\n'),
+                **junit('TillTest', f'rings: assertEquals({number}, Till.last());'),
+            }
+            for number in (1, 2)
+        ],
+    )
+    store = tmp_path / 'store'
+    lose(repository, store, 'HEAD:words.txt')
+    first, again = (mined(repository, store).report for _ in range(2))
+    assert [len(report.failures) for report in (first, again)] == [1, 0]
+    assert again.executed == 1
+
+
 def lose(repository: Path, store: Path, rev: str) -> Path:
-    """The store's clone, of which a commit's object is gone."""
+    """The store's clone, of which an object is gone."""
     clone = obtain(str(repository), store=store, name=NAME).git_dir
     unpack(clone)
     oid = git(repository, 'rev-parse', rev).strip()
