@@ -72,7 +72,7 @@ class Place(Protocol):
     def exchange(self, name: str, data: bytes, version: str | None) -> str | None:
         """Write a file if it has that version still, or (None) if there is none.
 
-        The new version; None if somebody else was first.
+        The new version; None if somebody else was first, unless he wrote the same bytes.
         """
 
     def remove(self, names: Iterable[str]) -> None:

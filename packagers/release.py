@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import tempfile
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from pathlib import Path
 
 from coevo import durable
 from coevo.errors import Fatal
+from coevo.place import Root
 from coevo.records import Drop
 from coevo.records import Walk
 from coevo.schema import TABLES
@@ -32,6 +32,7 @@ from coevo.tables import TaskRow
 from packagers import card
 from packagers import croissant
 from packagers import manifests
+from packagers import publishing
 from packagers.licensing import Licence
 from packagers.licensing import fill_licences
 from packagers.licensing import withhold
@@ -66,7 +67,7 @@ class Plan:
     parameters  what else decided the data, for the manifest
     """
 
-    snapshot: Path
+    snapshot: Root
     date: Date
     build: Build
     licence: Licence
@@ -81,7 +82,7 @@ class Plan:
 class ReleaseReport:
     """What a release did; `written` is false where the same snapshot was there already."""
 
-    snapshot: Path
+    snapshot: Root
     written: bool
     rows: Mapping[str, int]
     new: int
@@ -104,20 +105,16 @@ class ReleaseReport:
 
 def release(store: Store, plan: Plan) -> ReleaseReport:
     """Write the snapshot of all that a store holds; Fatal if another one is there."""
-    _check_target(plan.snapshot)
+    publishing.check(plan.snapshot)
     rows = assemble(gather(store), plan)
     month = _checked(plan.month) if plan.month else _newest(rows)
     rows = follow(read_earlier(plan.previous, month) if plan.previous else None, rows, month)
     missing = unmined(store)
     parameters = {**plan.parameters, 'licences_accepted': ' '.join(sorted(plan.accepted))}
     about = manifests.About(month=month, parameters=parameters, unmined=dict(missing))
-    plan.snapshot.absolute().parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(
-        prefix=f'.{plan.snapshot.name}.new-', dir=plan.snapshot.absolute().parent
-    ) as folder:
-        made = Path(folder) / 'snapshot'
+    with publishing.scratch(plan.snapshot) as made:
         write(made, rows, about)
-        written = _put(made, plan.snapshot)
+        written = publishing.put(made, plan.snapshot)
     counts = {name: len(getattr(rows, name)) for name in TABLES}
     now = [row.reissued for row in rows.withdrawn if row.month == month]
     return ReleaseReport(
@@ -189,41 +186,3 @@ def _newest(rows: Rows) -> str:
     if not dates:
         raise Fatal('No commit in the store has a date: say the month of the snapshot by --month')
     return f'{max(dates):%Y-%m}'
-
-
-def _check_target(snapshot: Path) -> None:
-    if not snapshot.exists() or (snapshot / MANIFEST).is_file():
-        return
-    if not snapshot.is_dir() or any(snapshot.iterdir()):
-        raise Fatal(f'{snapshot} is there and is no snapshot: name another folder')
-
-
-def _put(made: Path, target: Path) -> bool:
-    """Rename into place; False if the same is there, Fatal if another one is."""
-    if (target / MANIFEST).is_file():
-        if _differing(made, target):
-            raise Fatal(
-                f'{target} holds another snapshot, and snapshots do not change: name another '
-                'folder, or compare them first (coevo query)'
-            )
-        return False
-    if target.exists():
-        target.rmdir()
-    made.rename(target.absolute())
-    durable.sync(target.absolute().parent)
-    return True
-
-
-def _differing(made: Path, target: Path) -> list[Path]:
-    """The files but `timings` that are not the same in both."""
-    names = {
-        path.relative_to(folder)
-        for folder in (made, target)
-        for path in folder.rglob('*')
-        if path.is_file() and 'timings' not in path.parts
-    }
-    return sorted(name for name in names if _bytes(made / name) != _bytes(target / name))
-
-
-def _bytes(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from coevo.place import Root
 from coevo.records import short_hash
 from coevo.store import Store
 from coevo.tables import MethodRow
@@ -30,7 +31,7 @@ def make(folder: Path, *numbers: int, store: Store | None = None) -> Path:
     return target
 
 
-def write(store: Store, target: Path, **changed: object) -> ReleaseReport:
+def write(store: Store, target: Root, **changed: object) -> ReleaseReport:
     plan = Plan(snapshot=target, date=date, build=build, licence=licence, families=families)
     return release(store, dataclasses.replace(plan, **changed))  # type: ignore[arg-type]
 

@@ -5,6 +5,7 @@ only over a known ETag (https://docs.aws.amazon.com/AmazonS3/latest/userguide/co
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import re
 from collections.abc import Iterable
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
     from obstore import UpdateVersion
     from obstore.store import S3Store
 
-# One request, and one with all its repetitions; both are well below a lease's time.
-_REQUEST, _REPEATED = timedelta(seconds=20), timedelta(seconds=30)
+# Of a small request, and of one with all its repetitions; both are well below a lease's time.
+# What is large, or of unknown size, may take longer: it is written under a condition of its own.
+_SMALL, _QUICK, _REPEATED = 1 << 20, timedelta(seconds=15), timedelta(seconds=30)
+_PATIENT = timedelta(minutes=15)
 _AT_ONCE = 16
 _WORTH_A_RETRY = {408, 409, 425, 429}
 # Where the client asks for keys when the environment has none.
@@ -39,8 +42,10 @@ _METADATA = ('169.254.169.254', 'MissingAccessKeyId', 'MissingSecretAccessKey')
 class Objects:
     def __init__(self, url: Url) -> None:
         self._url = url
+        if importlib.util.find_spec('obstore') is None:
+            raise Fatal(f'{url} needs the package obstore: run `pip install obstore`')
         with _translated(url):
-            self._store = _opened(url)
+            self._quick, self._patient = _opened(url, _QUICK), _opened(url, _PATIENT)
 
     def shown(self, name: str = '') -> str:
         return f'{self._url}/{name}' if name else self._url
@@ -49,14 +54,18 @@ class Objects:
         import obstore
 
         with _translated(self._url):
-            found = obstore.list_with_delimiter(self._store)
+            found = obstore.list_with_delimiter(self._quick)
         return frozenset((*found['common_prefixes'], *(one['path'] for one in found['objects'])))
 
     def entries(self, folder: str) -> Sequence[Entry]:
         import obstore
 
         with _translated(self._url):
-            listed = [one for page in obstore.list(self._store, f'{folder}/') for one in page]
+            listed = [
+                one
+                for page in obstore.list(self._quick, f'{folder}/' if folder else None)
+                for one in page
+            ]
         found = [Entry(name=one['path'], modified=_ns(one['last_modified'])) for one in listed]
         return sorted(found, key=lambda entry: entry.name)
 
@@ -65,7 +74,7 @@ class Objects:
 
         try:
             with _translated(self._url):
-                answer = obstore.get(self._store, name)
+                answer = obstore.get(self._patient, name)
                 data = bytes(answer.bytes())
         except FileNotFoundError:
             return None
@@ -85,7 +94,7 @@ class Objects:
 
         try:
             return self._put(name, data, 'create' if version is None else {'e_tag': version})
-        except (AlreadyExistsError, PreconditionError):
+        except (AlreadyExistsError, PreconditionError, FileNotFoundError):
             # A request whose answer was lost is repeated, and is refused since it was done.
             found = self.read(name)
             return found.version if found is not None and found.data == data else None
@@ -96,7 +105,7 @@ class Objects:
         paths = list(names)
         if paths:
             with _translated(self._url), contextlib.suppress(FileNotFoundError):
-                obstore.delete(self._store, paths)
+                obstore.delete(self._quick, paths)
 
     def sweep(self, folder: str) -> None:
         """What was not uploaded to its end is not there."""
@@ -116,22 +125,16 @@ class Objects:
     ) -> str:
         import obstore
 
-        try:
-            with _translated(self._url):
-                # In parts it could not be conditional.
-                answer = obstore.put(self._store, name, data, mode=mode, use_multipart=False)
-        except FileNotFoundError:
-            raise Fatal(f'{self._url}: there is no such bucket; make it first') from None
+        store = self._quick if len(data) < _SMALL else self._patient
+        with _translated(self._url):
+            # In parts it could not be conditional.
+            answer = obstore.put(store, name, data, mode=mode, use_multipart=False)
         return answer['e_tag'] or ''
 
 
-def _opened(url: Url) -> S3Store:
-    try:
-        from obstore.store import S3Store
-    except ImportError:
-        raise Fatal(
-            f'{url} needs the package obstore: run `pip install obstore`, or name a folder'
-        ) from None
+def _opened(url: Url, patience: timedelta) -> S3Store:
+    from obstore.store import S3Store
+
     bucket, _, prefix = url.removeprefix('s3://').partition('/')
     endpoint = os.environ.get('AWS_ENDPOINT_URL_S3') or os.environ.get('AWS_ENDPOINT_URL')
     return S3Store(
@@ -141,7 +144,7 @@ def _opened(url: Url) -> S3Store:
         client_options={
             'allow_http': bool(endpoint and endpoint.startswith('http://')),
             'connect_timeout': timedelta(seconds=5),
-            'timeout': _REQUEST,
+            'timeout': patience,
         },
         retry_config={'max_retries': 5, 'retry_timeout': _REPEATED},
     )
@@ -155,6 +158,10 @@ def _translated(url: Url) -> Iterator[None]:
     try:
         yield
     except (client.AlreadyExistsError, client.PreconditionError):
+        raise
+    except FileNotFoundError as error:
+        if 'NoSuchBucket' in str(error):
+            raise _trouble(url, str(error)) from None
         raise
     except (client.PermissionDeniedError, client.UnauthenticatedError):
         raise Fatal(

@@ -1,0 +1,139 @@
+"""A release into an object store: whole or not at all, and never over another one."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+import coevo
+from coevo import leases
+from coevo.errors import Fatal
+from coevo.place import Place
+from coevo.place import Url
+from coevo.place import place_of
+from coevo.places.objects import Objects
+from coevo.store import Store
+from packagers import publishing
+from packagers.release import ReleaseReport
+from tests import segments
+from tests import snapshots
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    made = Store(tmp_path / 'store')
+    segments.fill(made, 1, 2)
+    return made
+
+
+@pytest.fixture
+def target(bucket: Url) -> Url:
+    return Url(f'{bucket}/2024-01')
+
+
+def content(place: Place) -> dict[str, bytes]:
+    names = [entry.name for entry in place.entries('')]
+    found = zip(names, place.read_all(names), strict=True)
+    return {name: one.data for name, one in found if one is not None}
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob('*') if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def test_it_has_the_bytes_that_a_folder_has(store: Store, target: Url, tmp_path: Path) -> None:
+    assert snapshots.write(store, target).written
+    snapshots.write(store, tmp_path / 'folder')
+    assert content(place_of(target)) == files(tmp_path / 'folder')
+    sql = 'SELECT count(*) FROM methods'
+    assert coevo.open(target).execute(sql).fetchone() == (
+        coevo.open(tmp_path / 'folder').execute(sql).fetchone()
+    )
+
+
+def test_again_it_is_there_and_another_one_is_refused(store: Store, target: Url) -> None:
+    snapshots.write(store, target)
+    before = content(place_of(target))
+    again = snapshots.write(store, target)
+    assert not again.written
+    assert 'already there' in again.sentence
+    segments.fill(store, 3)
+    with pytest.raises(Fatal, match=f'{target} holds another snapshot'):
+        snapshots.write(store, target)
+    assert content(place_of(target)) == before
+
+
+def test_what_is_no_snapshot_is_left_alone(store: Store, target: Url) -> None:
+    place_of(target).write('photo.png', b'')
+    with pytest.raises(Fatal, match='is no snapshot'):
+        snapshots.write(store, target)
+    place_of(target).remove(['photo.png'])
+    place_of(target).write('data/photo.png', b'')
+    with pytest.raises(Fatal, match='is no snapshot'):
+        snapshots.write(store, target)
+    assert set(content(place_of(target))) <= {'data/photo.png', 'release.lock'}
+
+
+class Killed(BaseException):
+    """No handler of ours heeds it."""
+
+
+class Dying(Objects):
+    """The real place, of a process that dies after so many files, its lease with it."""
+
+    def __init__(self, url: Url, after: int) -> None:
+        super().__init__(url)
+        self.after = after
+
+    def exchange(self, name: str, data: bytes, version: str | None) -> str | None:
+        self.after -= not name.startswith('release.lock')
+        if self.after < 0:
+            raise Killed
+        return super().exchange(name, data, version)
+
+
+@pytest.mark.parametrize('after', [0, 5, 14])
+def test_a_kill_leaves_nothing_that_a_reader_takes_for_a_snapshot(
+    store: Store, target: Url, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    """The next writer, of other bytes, takes over when the lease is over."""
+    monkeypatch.setattr(leases, 'SECONDS', 1.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(publishing, 'place_of', lambda root: Dying(root, after))
+        with pytest.raises(Killed):
+            snapshots.write(store, target)
+    assert 'manifest.json' not in content(place_of(target))
+    segments.fill(store, 3)
+    assert snapshots.write(store, target).written
+    assert coevo.open(target).execute('SELECT count(*) FROM pairs').fetchone() == (3,)
+
+
+def test_of_two_writers_one_wins_and_the_other_says_so(
+    store: Store, target: Url, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, 'SECONDS', 2.0)
+    other = Store(tmp_path / 'other')
+    segments.fill(other, 1, 2, 3)
+    found: list[ReleaseReport | Fatal] = []
+
+    def run(one: Store) -> None:
+        try:
+            found.append(snapshots.write(one, target))
+        except Fatal as error:
+            found.append(error)
+
+    threads = [threading.Thread(target=run, args=(one,)) for one in (store, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (winner,) = (one for one in found if isinstance(one, ReleaseReport))
+    (loser,) = (one for one in found if isinstance(one, Fatal))
+    assert winner.written
+    assert 'another' in str(loser)
+    assert not [name for name in content(place_of(target)) if 'lock' in name]
+    count = coevo.open(target).execute('SELECT count(*) FROM pairs').fetchone()
+    assert count == (winner.rows['pairs'],)
