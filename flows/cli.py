@@ -13,6 +13,8 @@ from pathlib import Path
 from coevo.cli import PIPELINE_VERBS
 from coevo.cli import Parser
 from coevo.errors import Fatal
+from coevo.place import on_disk
+from coevo.place import root_of
 from coevo.records import Walk
 from flows import crawl_verb
 from flows import site_verb
@@ -25,7 +27,7 @@ def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
     mine = verbs.add_parser('mine', help=PIPELINE_VERBS['mine'])
     mine.add_argument('repository', help='a path, a URL, or owner/name on GitHub')
     mine.add_argument('--profile', default='default', metavar='NAME')
-    mine.add_argument('--store', type=Path, default=Path('store'), metavar='DIR')
+    mine.add_argument('--store', type=root_of, default=Path('store'), metavar='DIR|URL')
     mine.add_argument('--name', metavar='OWNER/NAME', help='the key of the repository in the data')
     mine.add_argument('--ref', help='where the walk starts (default: the default branch)')
     mine.add_argument('--commits', metavar='N|all', help='how many commits to visit (300)')
@@ -46,10 +48,16 @@ def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='DIR',
         help='where tools, libraries and verdicts that can be used again lie',
     )
+    mine.add_argument(
+        '--local',
+        type=Path,
+        metavar='DIR',
+        help='where clones and caches lie (default: in the store; with a URL, in the tool cache)',
+    )
     mine.set_defaults(run=_mine)
     release = verbs.add_parser('release', help=PIPELINE_VERBS['release'])
-    release.add_argument('--store', type=Path, default=Path('store'), metavar='DIR')
-    release.add_argument('--snapshot', type=Path, required=True, metavar='DIR')
+    release.add_argument('--store', type=root_of, default=Path('store'), metavar='DIR|URL')
+    release.add_argument('--snapshot', type=root_of, required=True, metavar='DIR|URL')
     release.add_argument('--month', metavar='YYYY-MM')
     release.add_argument('--previous', type=Path, metavar='SNAPSHOT')
     release.add_argument(
@@ -58,6 +66,12 @@ def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
         default=[],
         metavar='SPDX',
         help='a licence that will do though the OSI has not approved it; may be given often',
+    )
+    release.add_argument(
+        '--local',
+        type=Path,
+        metavar='DIR',
+        help='where clones and caches lie (default: in the store; with a URL, in the tool cache)',
     )
     release.set_defaults(run=_release)
     crawl_verb.add(verbs)
@@ -92,6 +106,7 @@ def _mine(arguments: argparse.Namespace) -> int:
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
         cache=arguments.cache,
+        local=arguments.local or on_disk(arguments.store),  # which is not where --cache says
     )
     if arguments.cache:
         os.environ['COEVO_CACHE'] = str(arguments.cache.absolute())
@@ -116,6 +131,7 @@ def _release(arguments: argparse.Namespace) -> int:
         month=arguments.month,
         previous=arguments.previous,
         accepted=tuple(sorted(set(arguments.accept_licence))),
+        local=arguments.local,
     )
     report = publish(options)
     open_console().print(report.sentence)

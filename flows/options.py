@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from coevo.place import Root
+from coevo.place import on_disk
 from coevo.profiles import Profile
 from coevo.records import Walk
 from miners.remotes import NO_LIMITS
@@ -14,10 +16,14 @@ from miners.remotes import Limits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MineOptions:
-    """One run of the miner; `commits` None means all of them."""
+    """One run of the miner; `commits` None means all of them.
+
+    local  where clones and caches lie; None is in the store, or in a folder of this machine where
+           the store is a URL
+    """
 
     source: str
-    store: Path
+    store: Root
     profile: Profile
     name: str | None = None
     ref: str | None = None
@@ -29,11 +35,17 @@ class MineOptions:
     sandbox: str = 'bubblewrap'
     cache: Path | None = None
     limits: Limits = NO_LIMITS
+    local: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Under which clones and caches lie."""
+        return self.local or on_disk(self.store)
 
     @property
     def executions(self) -> Path:
-        """Where verdicts are kept by content: in the cache that was named, else in the store."""
-        return (self.cache or self.store / 'cache') / 'executions'
+        """Where verdicts are kept by content: in the cache that was named, else beside clones."""
+        return (self.cache or self.folder / 'cache') / 'executions'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +53,17 @@ class ReleaseOptions:
     """One release; `month` None takes the month of the newest commit visited.
 
     accepted  SPDX ids of licences that will do though the OSI has not approved them
+    local     where clones and caches lie, as in MineOptions
     """
 
-    store: Path
-    snapshot: Path
+    store: Root
+    snapshot: Root
     month: str | None = None
     previous: Path | None = None
     accepted: tuple[str, ...] = ()
+    local: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Under which clones and caches lie."""
+        return self.local or on_disk(self.store)

@@ -69,7 +69,7 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
     """Mine one repository under one walk; what the store has is not run again."""
     listener.step('clone', 0, 1)
     with obtained(
-        options.source, store=options.store, name=options.name, limits=options.limits
+        options.source, store=options.folder, name=options.name, limits=options.limits
     ) as clone:
         return _mine(options, clone, listener)
 

@@ -38,7 +38,7 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
 
     def clone(repo: str) -> Repository:
         if repo not in clones:
-            clones[repo] = Repository(stack.enter_context(at_hand(options.store, repo)))
+            clones[repo] = Repository(stack.enter_context(at_hand(options.folder, repo)))
         return clones[repo]
 
     def date(rows: Rows) -> tuple[MethodRow, ...]:
@@ -47,7 +47,7 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
             repo: Crawl(repository=clone(repo), crawled_at=crawled_at(clone(repo).git_dir))
             for repo in repos
         }
-        return tuple(date_methods(rows.methods, crawls, cache_folder=options.store / 'cache'))
+        return tuple(date_methods(rows.methods, crawls, cache_folder=options.folder / 'cache'))
 
     def build(rows: Rows) -> Built:
         built = build_tasks(
