@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import boto3
 import pytest
-from moto.server import ThreadedMotoServer
+from moto.server import DomainDispatcherApplication
+from moto.server import create_backend_app
+from werkzeug.serving import make_server
 
 from coevo.place import Url
 
@@ -23,11 +26,15 @@ _numbers = itertools.count()
 @contextmanager
 def serving() -> Iterator[str]:
     """The endpoint of a server that runs meanwhile."""
-    server = ThreadedMotoServer(ip_address='127.0.0.1', port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f'http://{host}:{port}'
-    server.stop()
+    application = DomainDispatcherApplication(create_backend_app)
+    # One request after another: moto looks at an ETag and writes in two steps, S3 in one.
+    server = make_server('127.0.0.1', 0, application, threaded=False)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f'http://127.0.0.1:{server.server_port}'
+    server.shutdown()
+    thread.join()
+    server.server_close()
 
 
 def connect(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
