@@ -10,6 +10,7 @@ import pytest
 import coevo
 from coevo import leases
 from coevo.errors import Fatal
+from coevo.errors import Transient
 from coevo.place import Place
 from coevo.place import Url
 from coevo.place import place_of
@@ -91,7 +92,8 @@ class Dying(Objects):
     def exchange(self, name: str, data: bytes, version: str | None) -> str | None:
         self.after -= not name.startswith('release.lock')
         if self.after < 0:
-            raise Killed
+            main = threading.current_thread() is threading.main_thread()
+            raise Killed if main else Transient('its threads are dead, too')
         return super().exchange(name, data, version)
 
 
