@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from openapi_schema_validator import OAS30Validator
+from openapi_schema_validator import oas30_format_checker
 from referencing import Registry
 from referencing import Resource
 from referencing.jsonschema import DRAFT4
@@ -22,6 +23,8 @@ from tests.github_server.answers import Answer
 _FILE = Path(__file__).parent / 'node_modules/@octokit/openapi/generated/api.github.com.json'
 _UNLISTED = frozenset({401, 403, 404, 429, 451, 500, 502, 503, 504})
 _ROOT = 'urn:github'
+# One of several; the validator tells apart by a discriminator, which a list has not.
+_FOLDER = '#/components/schemas/content-directory'
 
 
 class Violation(AssertionError):
@@ -38,6 +41,8 @@ class Contract:
     def check(self, route: str, answer: Answer) -> None:
         """Violation unless the answer is one that the description gives for `GET route`."""
         schema = _schema(route, answer.status)
+        if isinstance(answer.data, list) and route.endswith('/contents/{path}'):
+            schema = _FOLDER
         if schema is None or answer.text is not None:
             return
         if answer.empty:
@@ -76,7 +81,7 @@ def _schema(route: str, status: int) -> str | None:
         found = _description()['components']['responses'][pointer.rsplit('/', 1)[1]]
     if 'content' not in found:
         return None
-    media = next(iter(found['content']))
+    media = 'application/json'
     return f'{pointer}/content/{media.replace("/", "~1")}/schema'
 
 
@@ -93,7 +98,9 @@ def _validator(pointer: str) -> Any:
     registry: Registry[Any] = Registry().with_resource(
         _ROOT, Resource(contents=_description(), specification=DRAFT4)
     )
-    return OAS30Validator({'$ref': f'{_ROOT}{pointer}'}, registry=registry)
+    return OAS30Validator(
+        {'$ref': f'{_ROOT}{pointer}'}, registry=registry, format_checker=oas30_format_checker
+    )
 
 
 def route_of(path: str) -> str:

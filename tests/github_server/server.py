@@ -40,6 +40,7 @@ class Server:
     etag_per_token  whether another token gets another ETag for the same content
     asked           every request: token, path, status
     violations      answers that GitHub's description does not allow
+    before_each     called before each request to the API
     """
 
     world: World
@@ -51,6 +52,7 @@ class Server:
     asked: list[tuple[str, str, int]] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
     api: str = ''
+    before_each: Callable[[], None] = lambda: None
     contract: Contract = field(default_factory=Contract)
     lock: threading.Lock = field(default_factory=threading.Lock)
     stopping: threading.Event = field(default_factory=threading.Event)
@@ -122,6 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, state: Server) -> tuple[Answer, dict[str, str], Fault | None]:
         state.refresh()
+        state.before_each()
         split = urlsplit(self.path)
         request = Request(path=split.path, parameters=dict(parse_qsl(split.query)), base=state.api)
         token = self._token()

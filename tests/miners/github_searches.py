@@ -1,0 +1,31 @@
+"""Questions to the tests' GitHub, with short waits that are written down."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from dataclasses import field
+
+from miners.budgets import Clock
+from miners.github_requests import Api
+from miners.github_requests import Patience
+from tests.flows.crawling import QUICK
+from tests.flows.crawling import tokens
+from tests.github_server import Server
+
+
+@dataclass(slots=True)
+class Sleeper:
+    """Really sleeps, and keeps what was asked of it."""
+
+    slept: list[float] = field(default_factory=list)
+
+    def __call__(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        time.sleep(seconds)
+
+
+def api_of(
+    server: Server, *, count: int = 1, sleeper: Sleeper | None = None, patience: Patience = QUICK
+) -> Api:
+    return Api(server.api, tokens(count), Clock(sleep=sleeper or Sleeper()), patience)

@@ -1,0 +1,134 @@
+"""What is tried again, what is waited for, and what ends a crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from miners.budgets import Resource
+from miners.github_requests import Patience
+from tests.flows.crawling import QUICK
+from tests.flows.crawling import SECRET
+from tests.flows.crawling import github
+from tests.github_server import Budgets
+from tests.github_server import Fault
+from tests.github_server import Hosted
+from tests.github_server import Server
+from tests.miners.github_searches import Sleeper
+from tests.miners.github_searches import api_of
+
+PATH = '/repositories/1'
+
+FAULTS = {
+    'primary': Fault(kind='primary', seconds=0.1),
+    'secondary 403': Fault(kind='secondary', status=403, seconds=1),
+    'secondary 429': Fault(kind='secondary', status=429, seconds=1),
+    'secondary that says nothing': Fault(kind='secondary_silent', status=429),
+    'no wait at all': Fault(kind='secondary', seconds=0, times=3),
+    '500': Fault(kind='status', status=500),
+    '502': Fault(kind='status', status=502, times=2),
+    '503': Fault(kind='status', status=503),
+    'time-out': Fault(kind='hang', seconds=1.5),
+    'no connection': Fault(kind='reset'),
+    'half a body': Fault(kind='half'),
+    'no JSON': Fault(kind='garbage'),
+}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with github(Hosted(id=1, owner='ada', name='a')) as running:
+        yield running
+
+
+def again(fault: Fault) -> Fault:
+    return Fault(kind=fault.kind, times=fault.times, status=fault.status, seconds=fault.seconds)
+
+
+@pytest.mark.parametrize('name', FAULTS)
+def test_trouble_that_passes_is_got_over(server: Server, name: str) -> None:
+    server.faults.append(again(FAULTS[name]))
+    sleeper = Sleeper()
+    reply = api_of(server, sleeper=sleeper).get(PATH, {}, Resource.CORE)
+    assert (reply.status, reply.data['id']) == (200, 1)
+    assert len(server.asked) == FAULTS[name].times + 1
+    assert sleeper.slept
+    assert min(sleeper.slept) > 0
+
+
+@pytest.mark.parametrize('name', ['502', 'half a body', 'no connection', 'no wait at all'])
+def test_trouble_that_stays_is_transient_and_soon_given_up(server: Server, name: str) -> None:
+    fault = again(FAULTS[name])
+    fault.times = -1
+    server.faults.append(fault)
+    sleeper = Sleeper()
+    patience = Patience(attempts=3, pause=0.01, longest_pause=0.02, timeout=1, refusals=4)
+    with pytest.raises(Transient, match=PATH):
+        api_of(server, sleeper=sleeper, patience=patience).get(PATH, {}, Resource.CORE)
+    assert 3 <= len(server.asked) <= 4
+    assert len(sleeper.slept) >= len(server.asked) - 1
+    assert min(sleeper.slept) > 0
+
+
+def test_a_limit_that_lasts_too_long_is_not_waited_for(server: Server) -> None:
+    server.faults.append(Fault(kind='secondary', seconds=86_400))
+    sleeper = Sleeper()
+    with pytest.raises(Transient, match='grants no core request'):
+        api_of(server, sleeper=sleeper).get(PATH, {}, Resource.CORE)
+    assert sleeper.slept == []
+
+
+def test_another_token_asks_while_one_has_to_wait(server: Server) -> None:
+    server.faults.append(Fault(kind='secondary', seconds=3000))
+    sleeper = Sleeper()
+    assert api_of(server, count=2, sleeper=sleeper).get(PATH, {}, Resource.CORE).status == 200
+    assert sleeper.slept == []
+    assert [token for token, _, _ in server.asked] == [f'{SECRET}1', f'{SECRET}2']
+
+
+def test_a_token_that_is_refused_is_left_out() -> None:
+    with github(budgets=Budgets(tokens=frozenset({f'{SECRET}2'}))) as server:
+        api = api_of(server, count=2)
+        assert [api.get(PATH, {}, Resource.CORE).status for _ in range(2)] == [404, 404]
+    assert [status for _, _, status in server.asked] == [401, 404, 404]
+    assert api.warnings == ['GitHub refused token 1: it may have run out']
+
+
+def test_without_any_token_that_is_taken_it_ends() -> None:
+    with (
+        github(budgets=Budgets(tokens=frozenset())) as server,
+        pytest.raises(Fatal, match='none of the tokens'),
+    ):
+        api_of(server, count=2).get(PATH, {}, Resource.CORE)
+
+
+def test_a_spent_budget_is_waited_for_until_its_reset() -> None:
+    budgets = Budgets(
+        limits={'search': 1, 'core': 2, 'graphql': 1},
+        seconds={'search': 1.0, 'core': 1.0, 'graphql': 1.0},
+    )
+    with github(Hosted(id=1, owner='ada', name='a'), budgets=budgets) as server:
+        sleeper = Sleeper()
+        api = api_of(server, sleeper=sleeper)
+        assert [api.get(PATH, {}, Resource.CORE).status for _ in range(4)] == [200] * 4
+    assert 1 <= len(sleeper.slept) <= 2
+    assert 0 < max(sleeper.slept) <= 4
+    assert budgets.refused == {}
+
+
+@pytest.mark.parametrize('status', [403, 451])
+def test_a_blocked_repository_is_an_answer_and_no_limit(server: Server, status: int) -> None:
+    server.world[1].blocked = status
+    assert api_of(server).get(PATH, {}, Resource.CORE).status == status
+    assert len(server.asked) == 1
+
+
+def test_the_same_question_stays_with_one_token(server: Server) -> None:
+    api = api_of(server, count=3, patience=QUICK)
+    etag = api.get(PATH, {}, Resource.CORE, affinity=7).etag
+    assert api.get(PATH, {}, Resource.CORE, etag=etag, affinity=7).status == 304
+    assert api.get(PATH, {}, Resource.CORE, etag=etag, affinity=8).status == 200
+    assert (api.requests.counted['core'], api.requests.unchanged) == (2, 1)

@@ -1,0 +1,149 @@
+"""Searches behind the cap of 1,000 hits: nothing is lost, and what cannot be shown is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC
+from datetime import datetime
+from datetime import timedelta
+
+import pytest
+
+from coevo.errors import Fatal
+from miners.github_search import CAP
+from miners.github_search import Found
+from miners.github_search import Outcome
+from miners.github_search import Part
+from miners.github_search import search
+from tests.flows.crawling import github
+from tests.flows.crawling import many
+from tests.github_server import Fault
+from tests.github_server import Hosted
+from tests.github_server import Server
+from tests.miners.github_searches import api_of
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+START = datetime(2012, 1, 1, tzinfo=UTC)
+
+# As many stars, so that only their dates tell them apart: those of Java by days, of Scala by none.
+TIED = 1300
+
+
+@pytest.fixture(scope='module')
+def server() -> Iterator[Server]:
+    days = [START + timedelta(days=n) for n in range(TIED)]
+    java = [
+        Hosted(id=n, owner='a', name=f'j{n}', stars=700, created_at=f'{day:%Y-%m-%dT%H:%M:%SZ}')
+        for n, day in enumerate(days, 1)
+    ]
+    spread = [
+        Hosted(id=5000 + n, owner='b', name=f's{n}', stars=500 + n * n // 40) for n in range(300)
+    ]
+    scala = [
+        Hosted(id=9000 + n, owner='c', name=f'c{n}', language='Scala') for n in range(CAP + 10)
+    ]
+    with github(*java, *spread, *scala) as running:
+        yield running
+
+
+def searched(server: Server, words: str = 'language:Java', stars: int = 500) -> Found:
+    api = api_of(server)
+    try:
+        return search(api, words, stars, NOW)
+    finally:
+        api.close()
+
+
+def test_all_is_found_once_by_stars_and_then_by_dates(server: Server) -> None:
+    found = searched(server)
+    assert set(found.items) == {*range(1, TIED + 1), *range(5000, 5300)}
+    assert found.proven
+    assert found.sum == found.total == TIED + 300
+    assert any('created:' in part.query for part in found.leaves)
+    assert all(part.total < CAP and part.shown == part.total for part in found.leaves)
+
+
+def test_every_part_that_is_split_has_as_many_as_its_halves(server: Server) -> None:
+    waiting = list(reversed(searched(server).parts))
+
+    def check() -> int:
+        part = waiting.pop()
+        if part.outcome is Outcome.SPLIT:
+            assert check() + check() == part.total, part
+        return part.total
+
+    check()
+    assert not waiting
+
+
+def test_what_cannot_be_split_further_is_reported(server: Server) -> None:
+    found = searched(server, 'language:Scala')
+    (part,) = [one for one in found.leaves if one.outcome is Outcome.UNSPLITTABLE]
+    assert (part.total, part.shown) == (CAP + 10, CAP)
+    assert not found.proven
+    assert 'stars:1000..1000 created:' in part.query
+    assert len([one for one in server.asked if 'Scala' in one[1]]) < 100
+
+
+def test_a_search_that_ran_out_of_time_once_is_asked_again(server: Server) -> None:
+    server.faults[:] = [Fault(kind='incomplete', path='stars', times=2)]
+    found = searched(server, stars=701)
+    assert found.proven
+    assert len(found.items) == found.total > 100
+
+
+def test_a_search_that_always_runs_out_of_time_proves_nothing(server: Server) -> None:
+    server.faults[:] = [Fault(kind='incomplete', path='stars', times=-1)]
+    found = searched(server, stars=701)
+    server.faults.clear()
+    assert [part.outcome for part in found.parts] == [Outcome.INCOMPLETE]
+    assert not found.proven
+    assert found.items
+
+
+def test_pages_that_never_add_up_prove_nothing() -> None:
+    """A hit that both of two pages show takes the place of one that none shows."""
+    with github(*many(150)) as server:
+        world = server.world
+
+        def shift() -> None:
+            top = max(world, key=lambda one: one.stars)
+            world[1 + len(server.asked) % 50].stars = top.stars + 1
+
+        server.before_each = shift
+        found = searched(server)
+    assert [part.outcome for part in found.parts] in ([Outcome.UNSTEADY], [Outcome.WHOLE])
+    assert found.proven == (len(found.items) == 150)
+
+
+def test_a_query_that_github_does_not_take_ends_the_search(server: Server) -> None:
+    with pytest.raises(Fatal, match='GitHub does not take the query'):
+        searched(server, 'nonsense')
+
+
+@pytest.mark.parametrize(
+    ('part', 'most', 'halves'),
+    [
+        (Part(stars_from=40), 40000, ['stars:40..1264', 'stars:>=1265']),
+        (Part(stars_from=40), 40, ['stars:40..40', 'stars:>=41']),
+        (Part(stars_from=40, stars_to=41), 41, ['stars:40..40', 'stars:41..41']),
+        (Part(stars_from=0, stars_to=9), 9, ['stars:0..0', 'stars:1..9']),
+    ],
+)
+def test_stars_are_split_where_they_are_dense(part: Part, most: int, halves: list[str]) -> None:
+    assert [half.query for half in part.halves(most, NOW) or ()] == halves
+
+
+def test_dates_are_split_down_to_a_second_and_no_further() -> None:
+    part: Part = Part(stars_from=7, stars_to=7)
+    for depth in range(40):
+        halves = part.halves(7, NOW)
+        if halves is None:
+            break
+        low, high = halves
+        assert low.created_to is not None
+        assert high.created_from == low.created_to + timedelta(seconds=1)
+        part = halves[depth % 2]
+    else:
+        pytest.fail('never ends')
+    assert part.created_from == part.created_to
