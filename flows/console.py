@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn
@@ -18,7 +19,9 @@ from coevo.tables import Segment
 from flows.funnel import Step
 from flows.funnel import labels
 from flows.listener import Listener
-from flows.pipeline import MineReport
+
+if TYPE_CHECKING:
+    from flows.pipeline import MineReport
 
 # Without a terminal a line every so many pairs says that the run lives.
 _LINES_EVERY = 10

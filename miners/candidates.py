@@ -256,5 +256,6 @@ def _check(where: str, table: Mapping[str, Any]) -> None:
         raise Fatal(f'{where}: language is one word, as GitHub writes it')
     if not 0 <= table['contributors'] <= 100:
         raise Fatal(f'{where}: contributors is a number up to 100, as many as GitHub lists at once')
-    if isinstance(table['licences'], str) and table['licences'] != _OSI:
+    named = table['licences']
+    if named != _OSI and (isinstance(named, str) or not all(type(one) is str for one in named)):
         raise Fatal(f'{where}: licences is "osi" or a list of SPDX ids')

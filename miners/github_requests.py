@@ -7,6 +7,7 @@ PyGithub's own retries are off: they would sleep up to an hour while another tok
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -27,6 +28,8 @@ from miners.github_tokens import Token
 
 PUBLIC_API = 'https://api.github.com'
 
+# Without a user's name and secret, which would stand in messages.
+_ADDRESS = re.compile(r'https?://[\w.:\[\]-]+(/[\w./-]*)?')
 _ANSWERS = frozenset({200, 204, 304, 404, 409, 410, 422, 451})
 _LIMITED = ('rate limit', 'please retry your request again later', 'abuse detection')
 
@@ -87,11 +90,15 @@ class _Trouble:
 
 
 class Api:
-    """GitHub's API at `base`; one question at a time."""
+    """GitHub's API at `base`; one question at a time. Fatal where `base` is no address."""
 
     def __init__(
         self, base: str, tokens: Sequence[Token], clock: Clock, patience: Patience
     ) -> None:
+        if not _ADDRESS.fullmatch(base):
+            raise Fatal(
+                "what was given as GitHub's API is no address of an API: https://HOST[/PATH]"
+            )
         self.requests = Requests()
         self.warnings: list[str] = []
         self._clock = clock
@@ -167,15 +174,10 @@ class Api:
         resource: Resource,
         etag: str | None,
     ) -> Reply | _Trouble:
-        headers = {'If-None-Match': etag} if etag else {}
-        try:
-            status, got, text = self._clients[token.number].requester.requestJson(
-                'GET', path, dict(parameters), headers
-            )
-        except requests.RequestException as error:
-            # The error holds the request with its headers: neither it nor its text goes on.
-            return self._failed(_Trouble(type(error).__name__, type(error).__name__))
-        found = {name: str(value) for name, value in got.items()}
+        sent = _send(self._clients[token.number], path, parameters, etag)
+        if isinstance(sent, _Trouble):
+            return self._failed(sent)
+        status, found, text = sent
         self._budgets.note(token, resource, found)
         trouble = self._trouble(token, resource, status, found, text)
         return self._failed(trouble) if trouble else self._reply(resource, status, found, text)
@@ -236,6 +238,19 @@ class Api:
             self._budgets.rest(token, self._patience.secondary)
             return _Trouble('secondary_limit', 'a secondary limit', pause=False)
         return None
+
+
+def _send(
+    client: Github, path: str, parameters: Mapping[str, Any], etag: str | None
+) -> tuple[int, dict[str, str], str] | _Trouble:
+    """Status, headers and body. The token stands in what is sent and in errors of the client, so
+    neither leaves this function, nor is anything raised in it."""
+    headers = {'If-None-Match': etag} if etag else {}
+    try:
+        status, got, text = client.requester.requestJson('GET', path, dict(parameters), headers)
+    except requests.RequestException as error:
+        return _Trouble(type(error).__name__, type(error).__name__)
+    return status, {name: str(value) for name, value in got.items()}, text
 
 
 def _seconds(text: str, otherwise: float) -> float:

@@ -13,6 +13,8 @@ from flows.crawls import read_repositories
 from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
 from flows.discovery import crawl
+from flows.listener import SILENT
+from flows.listener import Listener
 from miners.candidates import load_profile
 from miners.github_requests import Patience
 from miners.github_tokens import Token
@@ -45,8 +47,10 @@ def options(server: Server, store: Path, **others: object) -> CrawlOptions:
     return CrawlOptions(store=store, api=server.api, **{**known, **others})
 
 
-def crawled(server: Server, store: Path, **others: object) -> CrawlReport:
-    return crawl(options(server, store, **others))
+def crawled(
+    server: Server, store: Path, *, listener: Listener = SILENT, **others: object
+) -> CrawlReport:
+    return crawl(options(server, store, **others), listener)
 
 
 def rows(report: CrawlReport) -> dict[int, RepositorySeen]:

@@ -1,0 +1,163 @@
+"""Crawls of a GitHub that fails: nothing is taken for an answer that is none."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from flows.crawls import crawling
+from flows.crawls import latest_kept
+from flows.crawls import read_repositories
+from flows.crawls import stamps
+from flows.listener import Listener
+from miners.budgets import Clock
+from miners.candidates import Reason
+from miners.candidates import load_profile
+from tests.flows.crawling import crawled
+from tests.flows.crawling import github
+from tests.flows.crawling import many
+from tests.flows.crawling import rows
+from tests.github_server import Fault
+from tests.github_server import Hosted
+
+NOW = datetime(2026, 2, 1, 3, 0, 0, tzinfo=UTC)
+
+
+def stopping_after(count: int) -> Listener:
+    """Ctrl-C when so many repositories are done."""
+
+    def step(name: str, done: int, total: int) -> None:
+        if done == count:
+            raise KeyboardInterrupt
+
+    return Listener(step=step)
+
+
+def contents(folder: str) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
+
+
+def test_a_crawl_in_trouble_leaves_the_same_bytes(tmp_path: Path) -> None:
+    faults = [
+        Fault(kind='secondary', seconds=1, skip=3, status=429),
+        Fault(kind='half', path='search'),
+        Fault(kind='status', status=502, path='contents', skip=2, times=2),
+        Fault(kind='garbage', path='contributors', skip=1),
+        Fault(kind='reset', path='contents/pom.xml', skip=4),
+        Fault(kind='hang', path='repositories/5/', seconds=1.5),
+        Fault(kind='primary', path='repositories/7/', seconds=0.1),
+        Fault(kind='incomplete', path='search'),
+    ]
+    profile = load_profile('tam-eval')
+    with github(*many(9)) as server:
+        calm = crawled(server, tmp_path / 'calm', now=NOW, profile=profile)
+        server.faults += faults
+        wild = crawled(server, tmp_path / 'wild', now=NOW, profile=profile)
+    assert all(fault.times == 0 for fault in faults)
+    assert wild.unknown == 0
+    assert contents(wild.folder) == contents(calm.folder)
+
+
+@pytest.mark.parametrize('part', ['contents', 'contributors'])
+def test_without_an_answer_a_repository_stays_unknown_until_there_is_one(
+    tmp_path: Path, part: str
+) -> None:
+    profile = load_profile('tam-eval')
+    with github(*many(3)) as server:
+        server.faults.append(Fault(kind='status', status=500, path=f'/2/{part}', times=-1))
+        first = crawled(server, tmp_path, profile=profile)
+        kept = [one.github_id for one in latest_kept(tmp_path)]
+        server.faults.clear()
+        second = crawled(server, tmp_path, profile=profile)
+    unknown = rows(first)[2]
+    assert (unknown.kept, unknown.reason) == (False, Reason.UNKNOWN)
+    assert unknown.unanswered == ('contributors' if part == 'contributors' else 'root',)
+    assert kept == [1, 3]
+    assert (first.kept, first.unknown, first.proven) == (2, 1, True)
+    assert (second.kept, second.unknown) == (3, 0)
+    assert rows(second)[2].unanswered == ()
+
+
+def test_what_was_known_stands_while_there_is_no_answer(tmp_path: Path) -> None:
+    with github(*many(3)) as server:
+        crawled(server, tmp_path)
+        server.faults.append(Fault(kind='status', status=500, path='/2/contents', times=-1))
+        report = crawled(server, tmp_path)
+    assert report.kept == 3
+    assert rows(report)[2].unanswered == ('root',)
+    assert report.events == ()
+
+
+def test_a_lookup_without_an_answer_is_no_deletion(tmp_path: Path) -> None:
+    with github(*many(3)) as server:
+        crawled(server, tmp_path)
+        server.world[2].stars = 1
+        server.faults.append(Fault(kind='reset', path='/repositories/2', times=-1))
+        report = crawled(server, tmp_path)
+        server.faults.clear()
+        later = crawled(server, tmp_path)
+    assert (rows(report)[2].reason, report.events) == (Reason.UNKNOWN, ())
+    assert rows(later)[2].reason is Reason.TOO_FEW_STARS
+    assert [one.kind for one in later.events] == ['gone_from_search']
+
+
+def test_a_server_that_is_down_is_not_asked_for_each_repository(tmp_path: Path) -> None:
+    with github(*many(40)) as server:
+        server.faults.append(Fault(kind='status', status=503, path='/contents', times=-1))
+        report = crawled(server, tmp_path)
+        assert report.unknown == 40
+        assert server.statuses[503] <= 12
+        server.faults.clear()
+        assert crawled(server, tmp_path).kept == 40
+
+
+def test_a_search_without_an_answer_leaves_no_crawl(tmp_path: Path) -> None:
+    with github(*many(3)) as server:
+        first = crawled(server, tmp_path)
+        server.faults.append(Fault(kind='half', path='/search', times=-1))
+        with pytest.raises(Transient):
+            crawled(server, tmp_path)
+    assert stamps(tmp_path) == (first.stamp,)
+
+
+def test_a_clock_that_is_set_back_changes_no_order(tmp_path: Path) -> None:
+    with github(*many(1)) as server:
+        first = crawled(server, tmp_path, now=NOW)
+        second = crawled(server, tmp_path, clock=Clock(wall=lambda: 0.0))
+    assert (
+        stamps(tmp_path) == (first.stamp, second.stamp) == ('20260201T030000Z', '20260201T030001Z')
+    )
+
+
+def test_one_crawl_of_a_store_at_a_time(tmp_path: Path) -> None:
+    with github(*many(1)) as server, crawling(tmp_path), pytest.raises(Fatal, match='is running'):
+        crawled(server, tmp_path)
+
+
+def test_a_table_that_was_tampered_with_is_noticed(tmp_path: Path) -> None:
+    with github(*many(1)) as server:
+        report = crawled(server, tmp_path)
+    table = Path(report.folder) / 'repositories.parquet'
+    table.write_bytes(table.read_bytes()[:-1] + b'x')
+    with pytest.raises(Fatal, match='damaged'):
+        read_repositories(tmp_path, report.stamp)
+
+
+def test_an_interrupted_crawl_is_gone_on_with_at_no_cost(tmp_path: Path) -> None:
+    hosted = [*many(8), Hosted(id=9, owner='ada', name='gradle', files=('build.gradle',))]
+    with github(*hosted) as server:
+        undisturbed = crawled(server, tmp_path / 'calm', now=NOW)
+        store = tmp_path / 'store'
+        with pytest.raises(KeyboardInterrupt):
+            crawled(server, store, now=NOW, listener=stopping_after(5))
+        assert latest_kept(store) == ()
+        report = crawled(server, store, now=NOW)
+    assert report.requests.unchanged == 5
+    assert report.requests.counted['core'] == 4
+    assert contents(report.folder) == contents(undisturbed.folder)
+    assert [path.name for path in (store / 'crawls').iterdir() if path.is_file()] == ['lock']

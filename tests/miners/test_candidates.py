@@ -1,0 +1,153 @@
+"""Profiles of candidates: ours, a user's, and what is refused."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from datetime import date
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from coevo.errors import Fatal
+from miners.candidates import REASONS
+from miners.candidates import CandidateProfile
+from miners.candidates import Facts
+from miners.candidates import Presence
+from miners.candidates import Reason
+from miners.candidates import Root
+from miners.candidates import load_profile
+from miners.candidates import profiles
+from miners.candidates import reason_against
+from miners.sightings import Sighting
+
+OWN = """
+version = 1
+[scala]
+language = "Scala"
+stars = 10
+licences = ["MIT", "BSD-3-Clause"]
+pom = false
+contributors = 0
+forks = true
+archived = false
+pushed_since = 2024-05-06
+"""
+
+
+def seen(**others: object) -> Sighting:
+    known = {
+        'github_id': 1,
+        'full_name': 'ada/a',
+        'clone_url': 'x',
+        'default_branch': 'main',
+        'stars': 1000,
+        'license': 'MIT',
+        'language': 'Java',
+        'archived': False,
+        'disabled': False,
+        'fork': False,
+        'created_at': datetime(2020, 1, 1, tzinfo=UTC),
+        'pushed_at': datetime(2024, 1, 1, tzinfo=UTC),
+    }
+    return Sighting(**{**known, **others})
+
+
+def test_ours_are_those_of_the_papers() -> None:
+    testevo, tam_eval = load_profile('testevo'), load_profile('tam-eval')
+    assert (testevo.stars, testevo.licences, testevo.pom) == (500, None, True)
+    assert testevo.searches == ('is:public language:Java',)
+    assert (tam_eval.stars, tam_eval.contributors) == (40, 2)
+    assert tam_eval.pushed_since == date(2021, 1, 1)
+    assert tam_eval.searches == (
+        'is:public language:Java pushed:>=2021-01-01 license:apache-2.0',
+        'is:public language:Java pushed:>=2021-01-01 license:mit',
+    )
+
+
+def test_a_user_can_add_profiles(tmp_path: Path) -> None:
+    file = tmp_path / 'own.toml'
+    file.write_text(OWN)
+    assert list(profiles(file)) == ['testevo', 'tam-eval', 'scala']
+    found = load_profile('scala', file)
+    assert found.searches[1] == (
+        'is:public language:Scala fork:true archived:false pushed:>=2024-05-06 license:mit'
+    )
+    with pytest.raises(Fatal, match='there are testevo, tam-eval'):
+        load_profile('scala')
+
+
+@pytest.mark.parametrize(
+    ('line', 'instead', 'sentence'),
+    [
+        ('stars = 10', '', "lacks 'stars'"),
+        ('stars = 10', 'stars = "10"', 'wrong kind'),
+        ('stars = 10', 'stars = true', 'wrong kind'),
+        ('stars = 10', 'stars = 10\nstarz = 1', "'starz', which means nothing"),
+        ('version = 1', 'version = 2', 'reads version 1'),
+        ('version = 1', 'version = ', 'no file of profiles'),
+        ('[scala]', '["a/b"]', 'a name is made of'),
+        ('"Scala"', '"Scala stars:1"', 'one word'),
+        ('contributors = 0', 'contributors = 101', 'up to 100'),
+        ('["MIT", "BSD-3-Clause"]', '"all"', '"osi" or a list'),
+        ('["MIT", "BSD-3-Clause"]', '["MIT", 3]', '"osi" or a list'),
+    ],
+)
+def test_a_profile_that_is_odd_is_refused(
+    tmp_path: Path, line: str, instead: str, sentence: str
+) -> None:
+    file = tmp_path / 'own.toml'
+    file.write_text(OWN.replace(line, instead))
+    with pytest.raises(Fatal, match=sentence):
+        profiles(file)
+
+
+def test_every_reason_is_explained() -> None:
+    assert set(REASONS) == set(Reason)
+    assert all(sentence and not sentence.endswith('.') for sentence in REASONS.values())
+
+
+STRICT = CandidateProfile(
+    name='strict',
+    language='Java',
+    stars=500,
+    licences=None,
+    pom=True,
+    contributors=2,
+    forks=False,
+    archived=False,
+    pushed_since=date(2021, 1, 1),
+)
+GOOD = Facts(root=Root.POM, at_least_contributors=2)
+
+
+@pytest.mark.parametrize(
+    ('sighting', 'presence', 'facts', 'reason'),
+    [
+        (seen(), Presence.SEARCH, GOOD, None),
+        (seen(), Presence.LOOKUP, GOOD, None),
+        (seen(license='MIT OR Apache-2.0'), Presence.SEARCH, GOOD, None),
+        (seen(), Presence.DELETED, GOOD, Reason.DELETED),
+        (seen(), Presence.BLOCKED, GOOD, Reason.BLOCKED),
+        (seen(disabled=True), Presence.SEARCH, GOOD, Reason.DISABLED),
+        (seen(fork=True), Presence.SEARCH, GOOD, Reason.FORK),
+        (seen(archived=True), Presence.SEARCH, GOOD, Reason.ARCHIVED),
+        (seen(language=None), Presence.SEARCH, GOOD, Reason.WRONG_LANGUAGE),
+        (seen(stars=499), Presence.SEARCH, GOOD, Reason.TOO_FEW_STARS),
+        (seen(pushed_at=None), Presence.SEARCH, GOOD, Reason.PUSHED_TOO_LONG_AGO),
+        (seen(), Presence.SEARCH, Facts(), Reason.UNKNOWN),
+        (seen(), Presence.SEARCH, Facts(root=Root.POM), Reason.UNKNOWN),
+        (seen(), Presence.SEARCH, Facts(root=Root.NO_POM), Reason.NO_TOP_LEVEL_POM),
+        (seen(), Presence.SEARCH, Facts(at_least_contributors=9), Reason.UNKNOWN),
+        (
+            seen(),
+            Presence.SEARCH,
+            Facts(root=Root.POM, at_least_contributors=1),
+            Reason.TOO_FEW_CONTRIBUTORS,
+        ),
+    ],
+)
+def test_the_first_reason_counts_and_unknown_is_none_of_them(
+    sighting: Sighting, presence: Presence, facts: Facts, reason: Reason | None
+) -> None:
+    assert reason_against(STRICT, sighting, presence, facts) is reason
