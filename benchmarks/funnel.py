@@ -25,6 +25,7 @@ from benchmarks.stores import segments as segments_of
 from benchmarks.unmined import sieved
 from coevo.git import Repository
 from coevo.languages import java_maven
+from coevo.place import on_disk
 from coevo.profiles import Profile
 from coevo.profiles import load_profile
 from coevo.records import Stage
@@ -183,7 +184,7 @@ def main() -> None:
 
 
 def _records(stores: Sequence[Store], walk: Walk) -> Iterator[tuple[WalkRecord, Path]]:
-    """The walk of each repository in the first store that has it, and where that store lies."""
+    """The walk of each repository in the first store that has it, and where its clone lies."""
     first: dict[str, Store] = {}
     for store in stores:
         for partition in store.partitions():
@@ -191,7 +192,7 @@ def _records(stores: Sequence[Store], walk: Walk) -> Iterator[tuple[WalkRecord, 
                 first.setdefault(partition.repo, store)
     for repo, store in sorted(first.items()):
         partition = Partition(repo=repo, language=java_maven.NAME, walk=walk)
-        yield store.walk(partition), store.root
+        yield store.walk(partition), on_disk(store.root)
 
 
 if __name__ == '__main__':
