@@ -80,6 +80,7 @@ class Member:
     full_start_byte: int
     hash: str
     bare_hash: str
+    body_hash: str | None  # of what stands between its braces, as blind; None where nothing does
     calls: frozenset[str]
     types: frozenset[str]
     names: frozenset[str]
@@ -263,12 +264,19 @@ class _Reader:
             full_start_byte=_with_comment(node, self.source),
             hash=short_hash(*found.texts),
             bare_hash=short_hash(*found.bare(name, simple)),
+            body_hash=self._body_hash(node, name, simple),
             calls=found.calls,
             types=found.types,
             names=found.names,
             strings=found.strings,
             tokens=found.texts,
         )
+
+    def _body_hash(self, node: Node, name: str, simple: str) -> str | None:
+        body = node.child_by_field_name('body')
+        if body is None:
+            return None
+        return short_hash('body', *self.tokens.within([_span(body)]).bare(name, simple))
 
     def _names(self, node: Node, kind: str) -> Iterator[tuple[str, str]]:
         """(name, declaration) of each member that a node declares."""

@@ -23,7 +23,8 @@ from coevo.java_tests import find_tests
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """`bare_hash` of the test methods and of all other members of a file, in its order."""
+    """Hashes of a file in its order: `bare_hash` of its test methods; that of all other members,
+    then `body_hash` of all."""
 
     tests: tuple[str, ...]
     others: tuple[str, ...]
@@ -61,7 +62,11 @@ def _parse(source: bytes) -> Bodies:
         for member in type_.members
         if (member.start_byte, member.end_byte) not in spans
     ]
-    return Bodies(tuple(member.bare_hash for member in tests), tuple(others))
+    blocks = [member.body_hash for type_ in file.types for member in type_.members]
+    return Bodies(
+        tuple(member.bare_hash for member in tests),
+        (*others, *(block for block in blocks if block is not None)),
+    )
 
 
 @cache

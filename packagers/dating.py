@@ -32,9 +32,13 @@ class Crawl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Bodies:
-    """Hashes of a row: of its test method, and of the source methods that the pair put there."""
+    """Hashes of a row: of its test method, and of the source methods that the pair put there.
 
-    test: str | None
+    A test is looked for as it is declared and as what stands between its braces: one that got other
+    modifiers or annotations, or was no test before, gives the same answer.
+    """
+
+    test: tuple[str, ...]
     code: tuple[str, ...]
 
 
@@ -60,7 +64,7 @@ def date_methods(
     for row, bodies in zip(rows, found, strict=True):
         yield dataclasses.replace(
             row,
-            contamination_date=dates.get(bodies.test or ''),
+            contamination_date=earliest(dates.get(body) for body in bodies.test),
             contamination_basis=str(searches[row.repo].basis),
             code_first_seen=earliest(dates[body] for body in bodies.code),
         )
@@ -68,24 +72,22 @@ def date_methods(
 
 def _all(bodies: _Bodies) -> Iterator[str]:
     yield from bodies.code
-    if bodies.test is not None:
-        yield bodies.test
+    yield from bodies.test
 
 
 def _bodies(repository: Repository, row: MethodRow) -> _Bodies:
     rev = row.old_rev if row.change is Change.DELETED else row.new_rev
-    test = next(
-        (
-            member.bare_hash
-            for member in _members(repository, rev, row.test_file)
-            if member.owner == row.test_class
-            and member.name == row.test_method
-            and member.parameters == row.parameters
-        ),
-        None,
-    )
+    test = [
+        hash_
+        for member in _members(repository, rev, row.test_file)
+        if member.owner == row.test_class
+        and member.name == row.test_method
+        and member.parameters == row.parameters
+        for hash_ in (member.bare_hash, member.body_hash)
+        if hash_ is not None
+    ]
     code = (_code(repository, row.new_rev, dependency) for dependency in row.dependencies)
-    return _Bodies(test=test, code=tuple(hash_ for hashes in code for hash_ in hashes))
+    return _Bodies(test=tuple(test), code=tuple(hash_ for hashes in code for hash_ in hashes))
 
 
 def _code(repository: Repository, rev: str, dependency: Dependency) -> Iterator[str]:
