@@ -1,0 +1,93 @@
+"""Mining into an object store gives what mining into a folder gives, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import coevo
+from coevo.place import Url
+from coevo.place import on_disk
+from coevo.place import place_of
+from tests.flows.mining_runs import different
+from tests.flows.mining_runs import gone
+from tests.flows.mining_runs import released
+from tests.flows.mining_runs import wait_until
+from tests.projects import NAME
+from tests.projects import QUICKLY
+from tests.projects import junit
+from tests.projects import mined
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+
+PAIRS = 2
+# The command, but for the time that the lease of a killed one is waited for.
+COMMAND = 'import sys; from coevo import cli, leases; leases.SECONDS = 2.0; sys.exit(cli.main())'
+
+
+def step(number: int) -> dict[str, str]:
+    value = f'    public static int last() {{ return {number}; }}\n'
+    test = junit('TillTest', f'rings: assertEquals({number}, Till.last());')
+    return {'pom.xml': pom(), **source('Till', value), **test}
+
+
+def start(*words: str | Path, work: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        ['env', f'COEVO_WORK={work}', sys.executable, '-c', COMMAND, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(*words: str | Path, work: Path) -> str:
+    with start(*words, work=work) as process:
+        said, complaint = process.communicate(timeout=240)
+    assert process.returncode == 0, complaint
+    return said
+
+
+def mine(repository: Path, *words: str | Path) -> tuple[str | Path, ...]:
+    return ('mine', repository, '--name', NAME, '--jobs', '1', *QUICKLY, *words)
+
+
+def segments(bucket: Url) -> int:
+    names = [entry.name for entry in place_of(bucket).entries('partitions')]
+    return sum(name.endswith('.segment') for name in names)
+
+
+def test_a_killed_run_into_a_bucket_ends_as_an_undisturbed_one_into_a_folder(
+    bucket: Url, work: Path, tmp_path: Path
+) -> None:
+    repository = write(tmp_path / 'repository', [step(number) for number in range(PAIRS + 1)])
+    mined(repository, tmp_path / 'store')
+    words = mine(repository, '--store', bucket, '--local', tmp_path / 'local')
+    with start(*words, work=work) as first:
+        wait_until(lambda: segments(bucket) > 0, first)
+        first.kill()
+    gone(work)
+    left = segments(bucket)
+    assert 0 < left < PAIRS
+    assert f'{PAIRS - left} mined now, {left} known before' in run(*words, work=work)
+    assert segments(bucket) == 0
+
+    snapshot = Url(f'{bucket}-2024-01')
+    release = ('release', '--store', bucket, '--local', tmp_path / 'local', '--snapshot', snapshot)
+    assert 'written' in run(*release, work=work)
+    assert 'already there' in run(*release, work=work)
+    copy = tmp_path / 'copy'
+    for entry in place_of(snapshot).entries(''):
+        found = place_of(snapshot).read(entry.name)
+        assert found is not None
+        (copy / entry.name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / entry.name).write_bytes(found.data)
+    assert different(released(tmp_path / 'store'), copy) == []
+    assert coevo.open(snapshot).execute('SELECT count(*) FROM pairs').fetchone() == (PAIRS,)
+
+
+def test_clones_of_a_bucket_lie_on_this_machine(bucket: Url) -> None:
+    assert on_disk(bucket).parent.name == 'stores'
+    assert on_disk(Url('s3://one/a/b')) != on_disk(Url('s3://one/a+b'))
+    assert on_disk(Path('store')) == Path('store')
