@@ -59,7 +59,7 @@ def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
     release.add_argument('--store', type=root_of, default=Path('store'), metavar='DIR|URL')
     release.add_argument('--snapshot', type=root_of, required=True, metavar='DIR|URL')
     release.add_argument('--month', metavar='YYYY-MM')
-    release.add_argument('--previous', type=Path, metavar='SNAPSHOT')
+    release.add_argument('--previous', type=root_of, metavar='SNAPSHOT')
     release.add_argument(
         '--accept-licence',
         action='append',

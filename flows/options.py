@@ -59,7 +59,7 @@ class ReleaseOptions:
     store: Root
     snapshot: Root
     month: str | None = None
-    previous: Path | None = None
+    previous: Root | None = None
     accepted: tuple[str, ...] = ()
     local: Path | None = None
 

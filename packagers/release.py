@@ -74,7 +74,7 @@ class Plan:
     families: Families
     accepted: tuple[str, ...] = ()
     month: str | None = None
-    previous: Path | None = None
+    previous: Root | None = None
     parameters: Mapping[str, str | int | float | None] = field(default_factory=dict)
 
 

@@ -14,10 +14,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo import snapshot
+from coevo.errors import Damaged
 from coevo.errors import Fatal
+from coevo.place import Root
+from coevo.place import place_of
 from coevo.records import Drop
 from coevo.records import Stage
 from coevo.tables import TaskRow
@@ -40,7 +44,7 @@ class Earlier:
     withdrawn: tuple[WithdrawnRow, ...]
 
 
-def read_earlier(path: Path, month: str) -> Earlier:
+def read_earlier(path: Root, month: str) -> Earlier:
     """An earlier snapshot; Fatal if it is not of an earlier month than `month`."""
     before = snapshot.manifest(path)['month']
     if before >= month:
@@ -119,11 +123,25 @@ def _reason(drop: Drop) -> str:
     return f'{drop.reason}: {drop.detail}' if drop.detail else drop.reason
 
 
-def _read(path: Path, table: str, columns: tuple[str, ...] | None = None) -> list[dict[str, Any]]:
+def _read(root: Root, table: str, columns: tuple[str, ...] | None = None) -> list[dict[str, Any]]:
     """Rows as dicts, without columns that an older schema lacked."""
     rows: list[dict[str, Any]] = []
-    for file in snapshot.data_files(path, table):
-        there = pq.read_schema(file).names
-        wanted = [name for name in there if columns is None or name in columns]
-        rows += pq.read_table(file, columns=wanted).to_pylist()
+    for file in _files(root, table):
+        with pq.ParquetFile(file) as parquet:
+            there = parquet.schema_arrow.names
+            wanted = [name for name in there if columns is None or name in columns]
+            rows += parquet.read(columns=wanted).to_pylist()
     return rows
+
+
+def _files(root: Root, table: str) -> Iterator[Path | pa.BufferReader]:
+    if isinstance(root, Path):
+        yield from snapshot.data_files(root, table)
+        return
+    place, prefix = place_of(root), f'data/{table}/'
+    for name in sorted(snapshot.manifest(root)['files']):
+        if name.startswith(prefix) and name.endswith('.parquet'):
+            found = place.read(name)
+            if found is None:
+                raise Damaged(f'{place.shown(name)} is missing: get the snapshot again')
+            yield pa.BufferReader(found.data)

@@ -139,3 +139,12 @@ def test_of_two_writers_one_wins_and_the_other_says_so(
     assert not [name for name in content(place_of(target)) if 'lock' in name]
     count = coevo.open(target).execute('SELECT count(*) FROM pairs').fetchone()
     assert count == (winner.rows['pairs'],)
+
+
+def test_an_earlier_snapshot_may_lie_there_too(store: Store, target: Url, tmp_path: Path) -> None:
+    snapshots.write(store, target, month='2024-01')
+    other = Store(tmp_path / 'other')
+    segments.fill(other, 1)
+    report = snapshots.write(other, tmp_path / 'next', month='2024-02', previous=target)
+    assert report.withdrawn > 0
+    assert report.new == 0
