@@ -29,6 +29,9 @@ from miners.remotes import Remote
 from miners.repository_drops import RepositoryReason
 from miners.repository_drops import Unclonable
 
+# Each fetch adds a pack, and looking an object up asks all of them.
+_MOST_PACKS = 50
+
 __all__ = ['default_ref', 'mirror', 'scratch_of']
 
 
@@ -75,9 +78,12 @@ def scratch_of(git_dir: Path) -> Path:
 
 def _create(remote: Remote, git_dir: Path, advertised: Advertised) -> tuple[str, ...]:
     """Whole or not at all, in place of a damaged mirror if there is one."""
-    scratch = _begun(remote, git_dir)
+    scratch = scratch_of(git_dir)
+    goes_on = _goes_on(remote, scratch)
+    if not goes_on:
+        _begin(remote, scratch)
     try:
-        _bring_up(remote, scratch, advertised)
+        _bring_up(remote, scratch, advertised, careful=goes_on)
         if git_dir.is_dir():
             lost = damage.salvage(git_dir, scratch)
         else:
@@ -94,19 +100,22 @@ def _create(remote: Remote, git_dir: Path, advertised: Advertised) -> tuple[str,
     return lost
 
 
-def _begun(remote: Remote, git_dir: Path) -> Path:
-    """The scratch folder of a fetch that broke off, if it was of this source, or a new one."""
-    scratch = scratch_of(git_dir)
-    if scratch.exists():
-        try:
-            if _origin(scratch) == remote.address.shown and not damage.is_damaged(scratch):
-                return scratch
-        except DamagedMirror:
-            pass
-        shutil.rmtree(scratch)
+def _goes_on(remote: Remote, scratch: Path) -> bool:
+    """Whether a fetch of this source broke off, and left what can be used."""
+    try:
+        return (
+            scratch.exists()
+            and _origin(scratch) == remote.address.shown
+            and not damage.is_damaged(scratch)
+        )
+    except DamagedMirror:
+        return False
+
+
+def _begin(remote: Remote, scratch: Path) -> None:
+    shutil.rmtree(scratch, ignore_errors=True)
     git(scratch, 'init', '--bare', '--quiet', '--template=')
     git(scratch, 'config', 'remote.origin.url', remote.address.shown)
-    return scratch
 
 
 def _update(remote: Remote, git_dir: Path, advertised: Advertised) -> None:
@@ -115,10 +124,10 @@ def _update(remote: Remote, git_dir: Path, advertised: Advertised) -> None:
         _check_same(remote, git_dir, advertised, have)
     elif have == advertised.refs and _points_at(git_dir, advertised):
         return
-    _bring_up(remote, git_dir, advertised)
+    _bring_up(remote, git_dir, advertised, careful=False)
 
 
-def _bring_up(remote: Remote, git_dir: Path, advertised: Advertised) -> None:
+def _bring_up(remote: Remote, git_dir: Path, advertised: Advertised, *, careful: bool) -> None:
     """Keep what the source no longer has, then fetch what is new."""
     sweep(git_dir)
     have = _theirs(git_dir)
@@ -127,13 +136,15 @@ def _bring_up(remote: Remote, git_dir: Path, advertised: Advertised) -> None:
     commands += [f'delete {ref}\n' for ref in sorted(moved.keys() - advertised.refs.keys())]
     _change_refs(git_dir, commands)
     wanted = {ref: oid for ref, oid in advertised.refs.items() if have.get(ref) != oid}
-    remote.fetch(git_dir, wanted, advertised.branch)
+    remote.fetch(git_dir, wanted, advertised.branch, careful=careful)
     now = refs_of(git_dir)
     needless = {oid for ref, oid in moved.items() if _is_behind(git_dir, oid, ref, now)}
     _change_refs(git_dir, [f'delete {KEPT}{oid}\n' for oid in sorted(needless)])
     git(git_dir, 'symbolic-ref', 'HEAD', advertised.branch or HEAD)
     git(git_dir, 'config', 'remote.origin.url', remote.address.shown)
     git(git_dir, 'pack-refs', '--all')
+    if sum(1 for _ in git_dir.glob('objects/pack/*.pack')) > _MOST_PACKS:
+        git(git_dir, 'repack', '--geometric=2', '-d', '--quiet')
 
 
 def _change_refs(git_dir: Path, commands: Iterable[str]) -> None:

@@ -25,11 +25,15 @@ HEAD = f'{OURS}HEAD'  # the source's commit where no branch is checked out
 KEPT = f'{OURS}kept/'  # what the source has rewritten or deleted
 RELEASED = f'{OURS}released/'  # what tasks of a snapshot need
 
+_DIGITS = re.compile(r'(\d+)')
+
 # What Git hosts merge, what we keep by ourselves, and replaced objects.
 _IGNORED = re.compile(r'refs/(coevo|replace)/|refs/pull/[^/]+/merge$')
 
 # So many refs are asked for at once: what came stays, whatever becomes of the next ones.
 _BATCH = 500
+# After a break: fewer, and the history of the default branch in so many pieces.
+_CAREFUL, _SLICES = 50, 16
 
 # What Git needs of the user's environment to reach a server, and nothing else.
 _NETWORK = {
@@ -43,6 +47,10 @@ _NETWORK = {
 }
 
 _SENTENCES = {
+    r'corruption on the remote side': (
+        RepositoryReason.UNREADABLE,
+        'is damaged where it lies; repair it, or clone it from elsewhere and name the copy',
+    ),
     r'dubious ownership': (
         RepositoryReason.UNREADABLE,
         'belongs to another user; clone it yourself and name the copy',
@@ -129,10 +137,15 @@ class Remote:
             )
         return Advertised(refs=refs, branch=branch)
 
-    def fetch(self, git_dir: Path, wanted: Mapping[str, str], branch: str | None) -> None:
-        """Bring refs to these ids, the default branch first; each batch is there to stay."""
+    def fetch(
+        self, git_dir: Path, wanted: Mapping[str, str], branch: str | None, *, careful: bool
+    ) -> None:
+        """Bring refs to these ids, the default branch first; each batch is there to stay.
+
+        careful  whether it broke off before: in smaller batches, tags before the default branch
+        """
         refs = sorted(wanted, key=partial(_rank, branch))
-        batches = [refs] if self.address.local and refs else _batches(refs, branch)
+        batches = [refs] if self.address.local and refs else _batches(refs, branch, careful)
         for batch in batches:
             self.bring(git_dir, ''.join(f'+{wanted[ref]}:{ref}\n' for ref in batch))
 
@@ -234,9 +247,23 @@ def _rank(branch: str | None, ref: str) -> tuple[int, int, str]:
     return 0 if ref == branch else kinds.get(ref.split('/')[1], 3), len(ref), ref
 
 
-def _batches(refs: Sequence[str], branch: str | None) -> Iterator[Sequence[str]]:
-    alone = 1 if branch in refs[:1] else 0
-    if alone:
-        yield refs[:1]
-    for start in range(alone, len(refs), _BATCH):
-        yield refs[start : start + _BATCH]
+def _batches(refs: Sequence[str], branch: str | None, careful: bool) -> Iterator[Sequence[str]]:
+    first = [ref for ref in refs[:1] if ref == branch]
+    slices = list(_slices(refs)) if first and careful else []
+    yield from slices
+    if first:
+        yield first
+    done = {*first, *(ref for part in slices for ref in part)}
+    rest = [ref for ref in refs if ref not in done]
+    size = _CAREFUL if careful else _BATCH
+    for start in range(0, len(rest), size):
+        yield rest[start : start + size]
+
+
+def _slices(refs: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Tags in the order of their versions, which take a history in pieces, oldest first."""
+    tags = [ref for ref in refs if ref.startswith('refs/tags/')]
+    tags.sort(key=lambda ref: [(part.isdigit(), part.zfill(9)) for part in _DIGITS.split(ref)])
+    size = -(-len(tags) // _SLICES)
+    for start in range(0, len(tags), size or 1):
+        yield tags[start : start + size]

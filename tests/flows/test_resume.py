@@ -175,7 +175,9 @@ def test_a_commit_that_is_lost_later_takes_no_pair_along(
     shutil.copytree(undisturbed.with_name('store'), store)
     clone = folder_of(store, NAME)
     # Commits that a snapshot needs are looked for by every run, and this one is.
-    for ref in git(clone, 'for-each-ref', '--format=%(refname)', 'refs/coevo/released').split():
+    kept = git(clone, 'for-each-ref', '--format=%(refname)', 'refs/coevo/released').split()
+    assert f'refs/coevo/released/{git(repository, "rev-parse", "HEAD~2")}' in kept
+    for ref in kept:
         git(clone, 'update-ref', '-d', ref)
     lose(repository, store, 'HEAD~2')
     assert mined(repository, store).report.warnings

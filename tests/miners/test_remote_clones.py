@@ -7,24 +7,32 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from coevo.errors import Fatal
 from coevo.errors import Transient
+from coevo.git import Repository
+from miners import mirrors
 from miners.clones import folder_of
 from miners.clones import obtain
+from miners.crawls import CRAWL
+from miners.crawls import record_crawl
 from miners.mirrors import scratch_of
 from miners.remotes import Limits
 from miners.repository_drops import RepositoryReason
 from miners.repository_drops import Unclonable
+from miners.retention import keep
 from tests.git_server import Fault
 from tests.miners.hosting import PULLS
 from tests.miners.hosting import Host
 from tests.miners.hosting import hosting
+from tests.miners.hosting import noise
 from tests.miners.hosting import refs
 from tests.repos import commit
+from tests.repos import damage
 from tests.repos import git
 
 NAME = 'octo/cat'
@@ -67,6 +75,22 @@ def test_a_clone_that_breaks_off_goes_on_where_it_was(host: Host, store: Path) -
     host.backend.sent = 0
     assert refs(obtain(host.url, store=store, name=NAME)) == offered(host)
     assert 100_000 * PULLS < host.backend.sent < 100_000 * PULLS + 20_000
+
+
+def test_a_default_branch_that_is_too_long_for_one_try_comes_by_its_tags(
+    host: Host, store: Path
+) -> None:
+    for number in (9, 10, 11, 12):
+        commit(host.cat, 'more', {f'{number}.bin': noise(100_000, seed=number)})
+        git(host.cat, 'tag', f'v{number}')
+    tries = 0
+    while not folder_of(store, NAME).exists():
+        tries += 1
+        assert tries < 10
+        host.backend.faults[:] = [Fault(after=350_000)]
+        with suppress(Transient):
+            obtain(host.url, store=store, name=NAME)
+    assert refs(folder_of(store, NAME)) == offered(host)
 
 
 def test_a_clone_that_is_killed_goes_on_where_it_was(host: Host, store: Path) -> None:
@@ -180,6 +204,13 @@ def test_a_limit_that_the_host_says_is_passed_costs_no_request(host: Host, store
     assert not host.backend.requests
 
 
+def test_a_source_that_lacks_objects_itself_is_a_reason(host: Host, store: Path) -> None:
+    damage(host.cat, git(host.cat, 'rev-parse', 'main:A.java'))
+    with pytest.raises(Unclonable, match='damaged where it lies') as caught:
+        obtain(host.url, store=store, name=NAME)
+    assert caught.value.reason is RepositoryReason.UNREADABLE
+
+
 def test_a_default_branch_that_is_deleted_leaves_another(host: Host, store: Path) -> None:
     old = git(host.cat, 'rev-parse', 'main')
     assert obtain(host.url, store=store, name=NAME).default_ref == 'refs/heads/main'
@@ -204,3 +235,36 @@ def test_refs_that_are_not_utf8_or_hold_odd_ends_of_lines(host: Host, store: Pat
     clone = obtain(host.url, store=store, name=NAME)
     assert refs(clone) == offered(host)
     assert set(names[1:]) <= refs(clone).keys()
+
+
+def test_commits_that_tasks_need_survive_a_force_push(host: Host, store: Path) -> None:
+    """Also one to which no ref of the source ever led; and keeping them is no crawl."""
+    first = git(host.cat, 'rev-parse', 'main')
+    head = commit(host.cat, 'second', {'A.java': 'class A { int a; }'})
+    clone = obtain(host.url, store=store, name=NAME)
+    repository = Repository(clone.git_dir)
+    record_crawl(repository)
+    before = (clone.git_dir / CRAWL).read_bytes()
+    keep(clone.git_dir, [first, head])
+    record_crawl(repository)
+    assert (clone.git_dir / CRAWL).read_bytes() == before
+    commit(host.cat, 'other', {'Z.java': 'class Z {}'}, parents=[])
+    for ref in offered(host):
+        if ref != 'refs/heads/main':
+            git(host.cat, 'update-ref', '-d', ref)
+    obtain(host.url, store=store, name=NAME)
+    git(clone.git_dir, 'gc', '--quiet', '--prune=now')
+    assert [Repository(clone.git_dir).commit(rev).rev for rev in (first, head)] == [first, head]
+    with pytest.raises(Fatal, match='damaged'):
+        keep(clone.git_dir, ['0' * 39 + '1'])
+
+
+def test_packs_of_many_fetches_are_joined(
+    host: Host, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirrors, '_MOST_PACKS', 2)
+    for number in range(4):
+        commit(host.cat, 'more', {'A.java': f'class A {{ int a{number}; }}'})
+        clone = obtain(host.url, store=store, name=NAME)
+        assert len(list(clone.git_dir.glob('objects/pack/*.pack'))) <= 2
+    git(clone.git_dir, 'fsck', '--full', '--strict')
