@@ -10,6 +10,7 @@ from coevo.cli import PIPELINE_VERBS
 from coevo.cli import Parser
 from coevo.errors import Fatal
 from coevo.errors import Transient
+from coevo.place import root_of
 
 VALID, INVALID, BAD_INPUT, TROUBLE = 0, 1, 2, 3
 
@@ -19,7 +20,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb.add_argument(
         'repositories', nargs='+', metavar='REPOSITORY', help='a path, a URL, or owner/name'
     )
-    verb.add_argument('--store', type=Path, default=Path('store'), metavar='DIR')
+    verb.add_argument('--store', type=root_of, default=Path('store'), metavar='DIR|URL')
     verb.add_argument('--name', metavar='OWNER/NAME', help='the key of the one repository')
     verb.add_argument('--ref', help='what is proven (the latest release, or the default branch)')
     verb.add_argument('--sandbox', choices=('bubblewrap', 'docker', 'none'), default='bubblewrap')

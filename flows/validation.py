@@ -10,8 +10,6 @@ Where not a single one passes the surroundings are at fault, or there is nothing
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import replace
@@ -23,9 +21,10 @@ from coevo.languages import java_maven
 from coevo.languages.base import Build
 from coevo.languages.base import Workshop
 from coevo.languages.java_maven.jdk_choice import demand_of
+from coevo.place import Root
+from coevo.place import on_disk
 from coevo.records import Outcome
 from coevo.records import Pair
-from coevo.records import TestMethod
 from coevo.records import Walk
 from coevo.store import Store
 from coevo.suites import SuiteRun
@@ -50,13 +49,8 @@ from miners.siblings import methods_by_module
 
 LEAST_JAVA = 8
 
-# For all tests of a revision; the suites that published tasks come from took less than a third.
+# For all tests of a revision: three times what the profile `testevo` gives them.
 SUITE_CPU_SECONDS = 1800.0
-
-# A test that ended so has run.
-_RAN = (Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
-
-Tests = Mapping[str, Sequence[TestMethod]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,26 +59,34 @@ class ValidateOptions:
 
     ref                in place of the latest release, else of the default branch
     suite_cpu_seconds  for all tests of the revision, but for what the last process is given
+    local              where clones lie, as in MineOptions
     """
 
     source: str
-    store: Path
+    store: Root
     name: str | None = None
     ref: str | None = None
     sandbox: str = 'bubblewrap'
     suite_cpu_seconds: float = SUITE_CPU_SECONDS
     limits: Limits = NO_LIMITS
+    local: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Under which clones lie."""
+        return self.local or on_disk(self.store)
 
 
 def validate(options: ValidateOptions, listener: Listener = SILENT) -> Validation:
     """What is found of a repository; a revision that this engine has proven runs nothing.
 
-    Unclonable (a Fatal) for what cannot be cloned, Transient for trouble of ours, which is no finding.
+    Unclonable (a Fatal) for what cannot be cloned, which has no revision to keep a finding of;
+    Transient for trouble of ours, which is none.
     """
     Store(options.store)  # which refuses a folder that is none
     listener.step('clone', 0, 1)
     with obtained(
-        options.source, store=options.store, name=options.name, limits=options.limits
+        options.source, store=options.folder, name=options.name, limits=options.limits
     ) as clone:
         return _validate(options, clone, listener)
 
@@ -193,16 +195,17 @@ def _of_tests(
         return replace(built, reason=Invalid.TESTS_DO_NOT_COMPILE, detail=refused), spent
     run = SuiteRun(workshop=workshop, build=build, cpu_seconds=options.suite_cpu_seconds)
     run.run(tests)
-    return replace(built, suite=_suite(run), reason=_judged(run)), run.spent
+    suite = _suite(run)
+    return replace(built, suite=suite, reason=judged(suite, in_time=run.left > 0)), run.spent
 
 
-def _judged(run: SuiteRun) -> Invalid | None:
-    outcomes = {verdict.outcome for verdict in run.verdicts}
-    if run.left_out:
-        return Invalid.SUITE_BREAKS_OFF if run.left > 0 else Invalid.SUITE_TOO_SLOW
-    if outcomes.isdisjoint(_RAN):
+def judged(suite: Suite, *, in_time: bool) -> Invalid | None:
+    """What speaks against a suite; `in_time` if its CPU seconds have lasted."""
+    if suite.not_run:
+        return Invalid.SUITE_BREAKS_OFF if in_time else Invalid.SUITE_TOO_SLOW
+    if not suite.passed + suite.failed + suite.error + suite.timeout:
         return Invalid.NO_TEST_RUNS
-    return None if Outcome.PASS in outcomes else Invalid.NO_TEST_PASSES
+    return None if suite.passed else Invalid.NO_TEST_PASSES
 
 
 def _suite(run: SuiteRun) -> Suite:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from pathlib import Path
 
 from coevo import codec
-from coevo import durable
 from coevo.errors import Fatal
+from coevo.place import Place
+from coevo.place import Root
+from coevo.place import place_of
 
 FOLDER = 'validations'
 
@@ -129,49 +130,55 @@ class _Latest:
     rev: str
 
 
-def read_validation(store: Path, repo: str, rev: str) -> Validation | None:
+def read_validation(store: Root, repo: str, rev: str) -> Validation | None:
     """What is known of a revision; None where it was not asked."""
-    return _read(Validation, _folder(store, repo) / f'{rev}.json')
+    return _read(Validation, place_of(store), f'{_folder(repo)}/{rev}.json')
 
 
-def latest_validation(store: Path, repo: str) -> Validation | None:
+def latest_validation(store: Root, repo: str) -> Validation | None:
     """What is known of the revision that was asked about last; None if none ever was."""
-    latest = _read(_Latest, _folder(store, repo) / 'latest.json')
+    latest = _read(_Latest, place_of(store), _latest(repo))
     return None if latest is None else read_validation(store, repo, latest.rev)
 
 
-def seconds_of(store: Path, validation: Validation) -> Seconds | None:
+def seconds_of(store: Root, validation: Validation) -> Seconds | None:
     """What a validation cost when it was run."""
-    return _read(Seconds, _folder(store, validation.repo) / f'{validation.rev}.seconds.json')
+    return _read(Seconds, place_of(store), _seconds(validation))
 
 
-def keep_validation(store: Path, validation: Validation, seconds: Seconds) -> None:
+def keep_validation(store: Root, validation: Validation, seconds: Seconds) -> None:
     """Write a finding; one of the same revision by another engine or sandbox makes way."""
-    folder = _folder(store, validation.repo)
-    _write(folder / f'{validation.rev}.seconds.json', seconds)
-    _write(folder / f'{validation.rev}.json', validation)
+    place = place_of(store)
+    place.write(_seconds(validation), _line(seconds))
+    place.write(f'{_folder(validation.repo)}/{validation.rev}.json', _line(validation))
 
 
-def name_latest(store: Path, validation: Validation) -> None:
+def name_latest(store: Root, validation: Validation) -> None:
     """Let `latest_validation` give this one."""
-    file = _folder(store, validation.repo) / 'latest.json'
-    latest = _Latest(rev=validation.rev)
-    if _read(_Latest, file) != latest:
-        _write(file, latest)
+    place, latest = place_of(store), _Latest(rev=validation.rev)
+    if _read(_Latest, place, _latest(validation.repo)) != latest:
+        place.write(_latest(validation.repo), _line(latest))
 
 
-def _folder(store: Path, repo: str) -> Path:
-    return store / FOLDER / repo.replace('/', '+')
+def _folder(repo: str) -> str:
+    return f'{FOLDER}/{repo.replace("/", "+")}'
 
 
-def _write(file: Path, record: object) -> None:
-    durable.write(file, [codec.encode(record), b'\n'])
+def _latest(repo: str) -> str:
+    return f'{_folder(repo)}/latest.json'
 
 
-def _read(record: type[codec.Record], file: Path) -> codec.Record | None:
+def _seconds(validation: Validation) -> str:
+    return f'{_folder(validation.repo)}/{validation.rev}.seconds.json'
+
+
+def _line(record: object) -> bytes:
+    return codec.encode(record) + b'\n'
+
+
+def _read(record: type[codec.Record], place: Place, name: str) -> codec.Record | None:
+    found = place.read(name)
     try:
-        return codec.decode(record, file.read_bytes())
-    except FileNotFoundError:
-        return None
+        return None if found is None else codec.decode(record, found.data)
     except (ValueError, TypeError, KeyError) as error:
-        raise Fatal(f'{file} is damaged: remove it and validate again') from error
+        raise Fatal(f'{place.shown(name)} is damaged: remove it and validate again') from error

@@ -11,10 +11,13 @@ import pytest
 from coevo.cli import main
 from coevo.execution import ENGINE_VERSION
 from flows.validation import ValidateOptions
+from flows.validation import judged
 from flows.validation import validate
 from flows.validations import Invalid
+from flows.validations import Seconds
 from flows.validations import Suite
 from flows.validations import Validation
+from flows.validations import keep_validation
 from flows.validations import latest_validation
 from flows.validations import read_validation
 from flows.validations import seconds_of
@@ -24,6 +27,7 @@ from tests.projects import pom
 from tests.projects import source
 from tests.projects import write
 from tests.repos import git
+from tests.repos import init
 
 TILL = source('Till', '    public static int last() { return 1; }\n')
 TESTS = junit(
@@ -112,11 +116,6 @@ CASES: dict[Invalid, tuple[str, Mapping[str, str]]] = {
         '.',
         {**GOOD, **junit('BagTest', 'none: int none = "";')},
     ),
-    Invalid.NO_TEST_RUNS: (
-        '',
-        {'pom.xml': pom(), **junit('TillTest', 'skips: org.junit.Assume.assumeTrue(false);')},
-    ),
-    Invalid.NO_TEST_PASSES: ('', {'pom.xml': pom(), **junit('TillTest', 'fails: fail();')}),
 }
 
 
@@ -129,3 +128,59 @@ def test_what_is_invalid_has_a_reason(reason: Invalid, tmp_path: Path) -> None:
     assert (found.reason, found.detail) == (reason, detail)
     assert found.ref == 'refs/heads/main'
     assert read_validation(tmp_path / 'store', NAME, found.rev) == found
+
+
+@pytest.mark.parametrize(
+    ('suite', 'in_time', 'reason'),
+    [
+        (Suite(passed=1, failed=5, error=2, timeout=1, compile_error=1, skipped=9), True, None),
+        (Suite(passed=1, not_run=2), True, Invalid.SUITE_BREAKS_OFF),
+        (Suite(passed=1, not_run=2), False, Invalid.SUITE_TOO_SLOW),
+        (Suite(passed=1), False, None),
+        (Suite(skipped=3, missing=1, compile_error=1), True, Invalid.NO_TEST_RUNS),
+        (Suite(failed=1, skipped=1), True, Invalid.NO_TEST_PASSES),
+        (Suite(error=2, environment=2), True, Invalid.NO_TEST_PASSES),
+    ],
+)
+def test_a_suite_is_judged(suite: Suite, in_time: bool, reason: Invalid | None) -> None:
+    assert judged(suite, in_time=in_time) is reason
+
+
+def test_what_another_engine_found_is_asked_again(tmp_path: Path) -> None:
+    repository = write(tmp_path / 'repository', [{'build.gradle': ''}])
+    store = tmp_path / 'store'
+    found = validated(repository, store)
+    older = replace(found, reason=Invalid.NO_TESTS, engine_version=ENGINE_VERSION - 1)
+    keep_validation(store, older, Seconds(build=1.0, suite=0.0))
+    assert latest_validation(store, NAME) == older
+    assert validated(repository, store) == found == latest_validation(store, NAME)
+
+
+def test_the_one_that_was_asked_about_last_is_the_latest(tmp_path: Path) -> None:
+    repository = write(tmp_path / 'repository', [{'build.gradle': ''}, {'build.gradle': 'new'}])
+    store = tmp_path / 'store'
+    assert latest_validation(store, NAME) is None
+    head = validated(repository, store)
+    git(repository, 'tag', '1.0', 'HEAD~1')
+    older = validated(repository, store)
+    assert (older.ref, latest_validation(store, NAME)) == ('refs/tags/1.0', older)
+    assert validated(repository, store, ref='main') == head
+
+
+def test_one_that_cannot_be_asked_does_not_keep_others_from_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = str(write(tmp_path / 'repository', [{'build.gradle': ''}]))
+    store = ['--store', str(tmp_path / 'store')]
+    init(tmp_path / 'empty')
+    assert main(['validate', str(tmp_path / 'empty'), repository, *store]) == 2
+    told = capsys.readouterr()
+    assert 'no commit' in told.err
+    assert 'invalid, no_pom: There is no pom.xml at the root.' in told.out
+    assert main(['validate', repository, *store]) == 1
+    assert main(['validate', repository, repository, *store, '--name', NAME]) == 2
+    assert '--name' in capsys.readouterr().err
+    (tmp_path / 'other').mkdir()
+    (tmp_path / 'other' / 'notes.txt').write_text('mine')
+    assert main(['validate', repository, '--store', str(tmp_path / 'other')]) == 2
+    assert 'is no store of coevo' in capsys.readouterr().err
