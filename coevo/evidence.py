@@ -6,6 +6,7 @@ Two compile verdicts are kept apart (design, "Labels"): `label` and `track` foll
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -107,17 +108,21 @@ def why_no_track(
 
 
 def flake_upper_95(cells: Mapping[Cell, CellResult], candidate: Candidate) -> float | None:
-    """The exact one-sided 95 % upper bound of the flake rate after n agreeing runs: 1-0.05^(1/n).
+    """The bound by the smallest number of runs over the deciding cells that a process decided.
 
-    n is the smallest number of runs over the deciding cells that a process decided; None where
-    the compiler decided them all.
+    None where the compiler decided them all.
     """
     runs = [
         len(cells[cell].runs)
         for cell in deciding_cells(candidate.change)
         if cells[cell].outcome is not Outcome.COMPILE_ERROR
     ]
-    return round(1 - 0.05 ** (1 / min(runs)), 6) if runs else None
+    return upper_95(min(runs)) if runs else None
+
+
+def upper_95(runs: int) -> float:
+    """The exact one-sided 95 % upper bound of the flake rate after n agreeing runs: 1-0.05^(1/n)."""
+    return round(1 - math.pow(0.05, 1 / runs), 6)
 
 
 def _contradicted(reason: str, cells: Mapping[Cell, CellResult]) -> Decision:

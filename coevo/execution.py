@@ -68,12 +68,19 @@ class _Bench:
 
 
 def evaluate(
-    workshop: Workshop, pair: Pair, wanted: Sequence[Wanted], cache: Cache = NO_CACHE
+    workshop: Workshop,
+    pair: Pair,
+    wanted: Sequence[Wanted],
+    cache: Cache = NO_CACHE,
+    override: str | None = None,
 ) -> Evaluation:
-    """Run the deciding cells of every wanted method; `wanted` in a fixed order."""
+    """Run the deciding cells of every wanted method; `wanted` in a fixed order.
+
+    override  of all runs from the first one on, where it is known that one is needed
+    """
     old, new = workshop.build(pair)
     ends = Ends(old=old, new=new)
-    bench = _Bench(workshop=workshop, cache=cache)
+    bench = _Bench(workshop=workshop, cache=cache, override=override)
     for build in (ends.old, ends.new):
         bench.cost.add(Step.BUILD, build.cpu_seconds)
     settled = unbuildable(ends, wanted)
@@ -130,6 +137,8 @@ def _can_be_labelled(item: Wanted, cells: Mapping[Cell, CellResult]) -> bool:
 def _first_pass(bench: _Bench, groups: Sequence[Group]) -> None:
     """Run everything once; where an override may cure what failed, again with it, in all cells."""
     _pass_all(bench, groups, Order.GIVEN)
+    if bench.override is not None:
+        return
     bench.override = _needed_cure(bench.workshop, groups)
     if bench.override is not None:
         for group in groups:
