@@ -1,4 +1,4 @@
-"""Pairs worked on side by side by a few threads, each with a workshop of its own."""
+"""Items worked on side by side by a few threads, each with a workshop of its own."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from collections.abc import Callable
 from collections.abc import Generator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from coevo.errors import Transient
 from coevo.languages.base import Workshop
-from coevo.records import Pair
-from coevo.tables import Segment
 from flows.workshops import Workshops
 
 # A trouble of ours (a full disk, a killed helper) is tried again at once, then left for the next
@@ -23,7 +22,9 @@ TRIES = 2
 # What a thread does outside of sandboxes (a diff, a git process) is over long before.
 _ENDING_SECONDS = 20.0
 
-Work = Callable[[Pair, Callable[[], Workshop]], Segment]
+Item = TypeVar('Item')
+Result = TypeVar('Result')
+Work = Callable[[Item, Callable[[], Workshop]], Result]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,17 +35,17 @@ class Failure:
 
 
 def run_in_parallel(
-    work: Work, pairs: Sequence[Pair], workshops: Workshops, *, jobs: int
-) -> Generator[tuple[Pair, Segment | Failure]]:
+    work: Work[Item, Result], items: Sequence[Item], workshops: Workshops, *, jobs: int
+) -> Generator[tuple[Item, Result | Failure]]:
     """Results as they come. A bug in one thread stops all of them and is raised here.
 
     The threads outlive no iteration: its end, or its being closed, halts the workshops and waits
     for the threads, so that the workshops' folder can be removed.
     """
-    todo: queue.SimpleQueue[Pair] = queue.SimpleQueue()
-    for pair in pairs:
-        todo.put(pair)
-    done: queue.SimpleQueue[tuple[Pair, Segment | Failure] | BaseException] = queue.SimpleQueue()
+    todo: queue.SimpleQueue[Item] = queue.SimpleQueue()
+    for item in items:
+        todo.put(item)
+    done: queue.SimpleQueue[tuple[Item, Result | Failure] | BaseException] = queue.SimpleQueue()
     stop = threading.Event()
 
     def loop() -> None:
@@ -57,20 +58,20 @@ def run_in_parallel(
 
         while not stop.is_set():
             try:
-                pair = todo.get_nowait()
+                item = todo.get_nowait()
             except queue.Empty:
                 return
             try:
-                done.put((pair, _attempt(work, pair, workshop, stop)))
+                done.put((item, _attempt(work, item, workshop, stop)))
             except BaseException as bug:  # noqa: BLE001 - raised again in the caller's thread
                 done.put(bug)
                 return
 
-    threads = [threading.Thread(target=loop, daemon=True) for _ in range(min(jobs, len(pairs)))]
+    threads = [threading.Thread(target=loop, daemon=True) for _ in range(min(jobs, len(items)))]
     try:
         for thread in threads:
             thread.start()
-        for _ in pairs:
+        for _ in items:
             result = done.get()
             if isinstance(result, BaseException):
                 raise result
@@ -89,14 +90,17 @@ def _wait_for(threads: Sequence[threading.Thread]) -> None:
 
 
 def _attempt(
-    work: Work, pair: Pair, workshop: Callable[[], Workshop], stop: threading.Event
-) -> Segment | Failure:
+    work: Work[Item, Result],
+    item: Item,
+    workshop: Callable[[], Workshop],
+    stop: threading.Event,
+) -> Result | Failure:
     trouble = ''
     for _ in range(TRIES):
         if stop.is_set():
             break
         try:
-            return work(pair, workshop)
+            return work(item, workshop)
         except Transient as error:
             trouble = str(error)
     return Failure(sentence=trouble)
