@@ -26,11 +26,16 @@ class Model:
     source: str
 
 
+def published() -> tuple[Model, ...]:
+    """Those that come with coevo."""
+    text = files('coevo').joinpath('models.toml').read_text('utf-8')
+    return tuple(_read(text, 'models.toml'))
+
+
 def find_model(name: str, added: Path | None = None) -> Model:
     """The model of that name; an added file comes first. Fatal if nobody knows it: no cutoff, no
     clean data."""
-    ours = files('coevo').joinpath('models.toml').read_text('utf-8')
-    known: list[Model] = [*(_added(added) if added else ()), *_read(ours, 'models.toml')]
+    known: list[Model] = [*(_added(added) if added else ()), *published()]
     for model in known:
         if name.lower() in {each.lower() for each in model.names}:
             return model

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic:
-    """`name` is that of its file, `title` what it is, as a heading."""
+    """`name` is that of its file, `title` a heading, `note` what a reader has to know of it."""
 
     name: str
     title: str
+    note: str
 
     @property
     def sql(self) -> str:
@@ -34,13 +35,44 @@ class Answer:
 
 
 STATISTICS = (
-    Statistic(name='table_1', title='Tasks of each track (Table 1)'),
-    Statistic(name='figure_2', title='Tasks by half-year of their new revision (Figure 2)'),
-    Statistic(name='table_4', title='Mutants of the gold tests (Table 4)'),
-    Statistic(name='table_5', title='Repositories with a task (Table 5)'),
-    Statistic(name='table_11', title='Test-update identification (Table 11)'),
-    Statistic(name='labels', title='Test methods by label, track and cause'),
-    Statistic(name='funnel', title='The funnel'),
+    Statistic(
+        name='table_1',
+        title='Tasks of each track (Table 1)',
+        note='Means of a task: target tests, changed methods that they depend on, tokens of the '
+        'tests (old and new) and of the lines that the source patch changes. Tokens are those of '
+        "NLTK's WordPunctTokenizer; a model counts more.",
+    ),
+    Statistic(
+        name='figure_2',
+        title='Tasks by half-year of their new revision (Figure 2)',
+        note='By committer date in UTC; Older is before 2015.',
+    ),
+    Statistic(
+        name='table_4',
+        title='Mutants of the gold tests (Table 4)',
+        note='Per target test method. Means are over those that have mutants.',
+    ),
+    Statistic(
+        name='table_5',
+        title='Repositories with a task (Table 5)',
+        note='Means over repositories. How many Java files and lines they have is not in the data.',
+    ),
+    Statistic(
+        name='table_11',
+        title='Test-update identification (Table 11)',
+        note='Static: a test changed together with a dependency. Dynamic: the old test is broken on '
+        'the new code.',
+    ),
+    Statistic(
+        name='labels',
+        title='Test methods by label, track and cause',
+        note='Every labelled test method, be it a task or not.',
+    ),
+    Statistic(
+        name='funnel',
+        title='The funnel',
+        note='What entered each stage, what it kept, and why the rest left, over all walks.',
+    ),
 )
 
 

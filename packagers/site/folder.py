@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 import tempfile
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo import durable
+from coevo import models
 from coevo.errors import Fatal
 from coevo.labels import TABLE
 from coevo.libraries import Say
@@ -70,6 +72,7 @@ def _write(folder: Path, found: Sequence[months.Month], page: Path) -> None:
         'coevo_site': FORMAT,
         'months': [months.write(month, folder / month.name) for month in found],
         'evidence': evidence(),
+        'models': [dataclasses.asdict(model) for model in models.published()],
     }
     durable.write(folder / INDEX, [json.dumps(index, indent=1, sort_keys=True).encode() + b'\n'])
     for path in sorted(folder.rglob('*'), reverse=True):

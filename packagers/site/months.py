@@ -72,6 +72,7 @@ def _statistics(month: Month) -> Iterator[dict[str, Any]]:
         yield {
             'name': statistic.name,
             'title': statistic.title,
+            'note': statistic.note,
             'sql': statistic.sql,
             'columns': list(found.columns),
             'rows': [[_plain(value) for value in row] for row in found.rows],

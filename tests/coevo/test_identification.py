@@ -13,6 +13,7 @@ import pytest
 from coevo.cli import main
 from coevo.cutoffs import Cutoff
 from coevo.errors import Fatal
+from coevo.identification import COUNTS
 from coevo.identification import Study
 from coevo.identification import identify
 from coevo.identification import labelled
@@ -22,6 +23,8 @@ from coevo.records import Cell
 from coevo.records import Change
 from coevo.records import Outcome
 from coevo.records import Stage
+from coevo.statistics import STATISTICS
+from coevo.statistics import answer
 from coevo.store import Store
 from coevo.tables import MethodRow
 from coevo.tables import Segment
@@ -133,6 +136,14 @@ def counts(
     identify(path, study)
     lines = [line.split() for line in capsys.readouterr().out.splitlines()[2:-1]]
     return {(line[0], line[1]): tuple(map(int, line[2:])) for line in lines}
+
+
+def test_the_statistic_is_the_short_form_of_the_query(snapshot: Path) -> None:
+    connection = labelled(snapshot, Study())
+    (table,) = (each for each in STATISTICS if each.name == 'table_11')
+    counted = [row for row in connection.sql(COUNTS).fetchall() if row[0] != 'left_out']
+    assert [tuple(row[1:]) for row in answer(connection, table).rows] == counted
+    assert len(counted) == 4
 
 
 def test_the_snapshot_is_good(snapshot: Path) -> None:

@@ -61,7 +61,7 @@ def test_a_page_loads_nothing_from_elsewhere_and_no_path_from_the_root(
     snapshot: Path, tmp_path: Path
 ) -> None:
     out = folder.write([snapshot], tmp_path / 'site', silent)
-    for name in ('index.html', 'main.js', 'main.css', 'site.json'):
+    for name in ('index.html', 'main.js', 'main.css'):
         text = (out / name).read_text().replace(NAMESPACE, '')
         assert not re.search(r'(https?:)?//[\w-]+\.[\w.-]+', text), name
         assert not re.search(r'(src|href|url)\s*[=(]\s*["\']?/', text), name

@@ -125,6 +125,14 @@ def test_the_cutoff_slider_moves_by_keys_and_leaves_what_was_public_later(
     assert 'Nothing is left.' in page.text()
 
 
+def test_a_model_stands_for_its_cutoff(page: Browser, database: duckdb.DuckDBPyConnection) -> None:
+    choose(page, 'model', 'gpt-4o')
+    assert day(page, 'after') == '2023-10-01'
+    assert counted(page) == expected(database, "clean(contamination_date, '2023-10-01')")
+    choose(page, 'model', 'gemini-2.0-flash')
+    assert day(page, 'after') == '2024-08-31'
+
+
 def test_both_ends_of_the_span_of_new_revisions_move(
     page: Browser, database: duckdb.DuckDBPyConnection
 ) -> None:

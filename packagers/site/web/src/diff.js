@@ -16,38 +16,37 @@ export function diff(title, patch) {
   )
 }
 
+// What stands before the lines of a file and says nothing that they do not.
+const QUIET = /^(index |old mode|new mode|similarity index|rename |--- |\+\+\+ |GIT binary patch)/
+
 // [{name, lines: [{kind, text, old, new}]}]
 export function parse(patch) {
   const files = []
   let file = null
-  let old = 0
-  let now = 0
+  let place = null // the next lines of both ends; null before the first hunk of a file
   const begin = name => {
     file = { name, lines: [] }
     files.push(file)
+    place = null
   }
-  let inHunk = false
   for (const text of patch.replace(/\n$/, '').split('\n')) {
     const hunk = HUNK.exec(text)
-    if (text.startsWith('diff --git ')) {
-      begin(text.replace(/^diff --git \S+ (?:b\/)?/, ''))
-      inHunk = false
-    } else if (!inHunk && text.startsWith('--- ')) {
-      if (!file || file.lines.length) begin(text.slice(4).replace(/^a\//, ''))
-      if (text !== '--- /dev/null') file.name = text.slice(4).replace(/^a\//, '')
-    } else if (!inHunk && text.startsWith('+++ ')) {
-      if (text !== '+++ /dev/null') file.name = text.slice(4).replace(/^b\//, '')
-    } else if (hunk) {
-      old = Number(hunk[1])
-      now = Number(hunk[2])
-      inHunk = true
+    if (text.startsWith('diff --git ')) begin(text.replace(/^.* b\//, ''))
+    else if (hunk) {
+      place = { old: Number(hunk[1]), new: Number(hunk[2]) }
       file.lines.push({ kind: 'hunk', text: hunk[3].trim() })
-    } else if (inHunk && text.startsWith('+')) file.lines.push({ kind: 'added', text: text.slice(1), new: now++ })
-    else if (inHunk && text.startsWith('-')) file.lines.push({ kind: 'removed', text: text.slice(1), old: old++ })
-    else if (inHunk && (text.startsWith(' ') || text === '')) file.lines.push({ kind: 'same', text: text.slice(1), old: old++, new: now++ })
-    else if (file && text) file.lines.push({ kind: 'hunk', text })
+    } else if (place) file.lines.push(...line(text, place))
+    else if (text.startsWith('--- ') && !file) begin(text.slice(4).replace(/^a\//, ''))
+    else if (file && text && !QUIET.test(text)) file.lines.push({ kind: 'hunk', text })
   }
   return files
+}
+
+function line(text, place) {
+  if (text.startsWith('+')) return [{ kind: 'added', text: text.slice(1), new: place.new++ }]
+  if (text.startsWith('-')) return [{ kind: 'removed', text: text.slice(1), old: place.old++ }]
+  if (text.startsWith('\\')) return [{ kind: 'hunk', text: text.slice(1).trim() }]
+  return [{ kind: 'same', text: text.slice(1), old: place.old++, new: place.new++ }]
 }
 
 function shown(file) {

@@ -36,6 +36,7 @@ class Explorer {
       title: 'Answer public',
       note: 'Only later than a model’s training cutoff. A date that is unknown is never later.',
       ends: [{ name: 'after', label: 'Only after', last: true }],
+      models: month.models,
       axis: axis(rows.public, month.name), limits, changed,
     })
     this.result = h('p', { class: 'result', role: 'status' })
@@ -74,7 +75,8 @@ class Explorer {
       rows.label ? this.#choice('label', 'Label', rows.label, changed) : null,
       this.#choice('cause', 'Cause', rows.causes, changed),
       this.#choice('language', 'Language', rows.language, changed),
-      h('label', {}, h('span', {}, 'Rows'), this.#select('scope', [['standard', 'Standard: walk “parents”, whole evidence'], ['all', 'All walks, all evidence']], changed)),
+      h('label', { title: 'Standard: the walk “parents”, and every deciding cell with whole evidence' },
+        h('span', {}, 'Rows'), this.#select('scope', [['standard', 'standard'], ['all', 'all walks']], changed)),
       h('label', { class: 'search' }, h('span', {}, 'Search'), h('input', {
         type: 'search', value: limits.words, placeholder: 'Class, method, file or id', 'data-limit': 'words',
         oninput: event => {

@@ -29,12 +29,13 @@ export async function taskView(month, id) {
       ['Code public since', shownMinute(task.code_first_seen)],
       ['Revisions', [revision(task, task.old_rev), ' → ', revision(task, task.new_rev)]],
       ['Licence', task.license ?? 'unknown'],
-      ['Module', task.module],
+      ['Module', task.module === '.' ? null : task.module],
       ['Focal method', task.focal_method],
       ['Walk', task.walk],
       ['Gold test covers', share(task.coverage_gold, 'of the changed lines')],
       ['Gold test kills', share(task.mutation_score_gold, 'of the mutants')],
       ['Also at', task.also_at.length ? `${count(task.also_at.length)} other pairs` : null],
+      ['In snapshots since', task.released],
       ['Task', h('code', {}, task.task_id)],
     ]),
     h('div', { class: 'diffs' }, diff('Change of the test', task.test_patch), diff('Change of the source', task.source_patch)),
@@ -61,11 +62,12 @@ export async function methodView(month, key) {
       ['Change', method.change.replace('_', ' ')],
       ['Cause', method.cause],
       ['Revisions', h('code', {}, `${method.old_rev.slice(0, 10)} → ${method.new_rev.slice(0, 10)}`)],
-      ['Module', method.module],
+      ['Module', method.module === '.' ? null : method.module],
       ['Focal method', method.focal_method],
       ['Walk', method.walk],
       ['Task', task && tasks.task_id.includes(task) ? h('a', { href: write('task', { month: month.address }, task) }, task) : 'none'],
       ['Duplicate of', method.duplicate_of],
+      ['Nearly the same as', method.near_duplicate_of],
       ['Method', h('code', {}, method.method_id)],
     ]),
     h('div', { class: 'diffs' }, source('Old test', method.old_source), source('New test', method.new_source)),
@@ -85,7 +87,7 @@ function missing(month, text) {
 
 function facts(pairs) {
   const known = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '')
-  return h('dl', { class: 'facts' }, ...known.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))))
+  return h('dl', { class: 'facts' }, ...known.map(([name, value]) => h('div', { class: String(value).length > 60 ? 'long' : null }, h('dt', {}, name), h('dd', {}, value))))
 }
 
 function revision({ url }, rev) {
@@ -169,5 +171,13 @@ function environment(found) {
 
 function source(title, text) {
   return h('section', { class: 'diff' }, h('h2', {}, title),
-    text ? h('pre', { class: 'code', tabindex: '0' }, text) : h('p', { class: 'note' }, 'It does not stand there.'))
+    text ? h('pre', { class: 'code', tabindex: '0' }, dedented(text)) : h('p', { class: 'note' }, 'It does not stand there.'))
+}
+
+// A source begins at its method's first word; the lines below it still have their indentation.
+function dedented(text) {
+  const [first, ...rest] = text.split('\n')
+  const depths = rest.filter(line => line.trim()).map(line => line.length - line.trimStart().length)
+  const least = depths.length ? Math.min(...depths) : 0
+  return [first, ...rest.map(line => line.slice(Math.min(least, line.length - line.trimStart().length)))].join('\n')
 }

@@ -4,6 +4,7 @@ import { count, h } from './dom.js'
 import { shown } from './dates.js'
 
 const PAGE = 50
+const NEWEST_FIRST = '-committed'
 
 const simple = name => name.split('.').at(-1)
 const file = path => path.split('/').at(-1).replace(/\.java$/, '')
@@ -54,7 +55,8 @@ export class Listing {
 
   #heading([name, title, column]) {
     const sort = () => {
-      this.limits.sort = this.limits.sort === name ? `-${name}` : this.limits.sort === `-${name}` ? '' : name
+      const order = this.limits.sort || NEWEST_FIRST
+      this.limits.sort = order === name ? `-${name}` : name
       this.limits.page = 1
       this.changed()
     }
@@ -73,11 +75,11 @@ export class Listing {
   }
 
   #sorted(numbers) {
-    const descending = this.limits.sort.startsWith('-')
-    const name = this.limits.sort.replace(/^-/, '')
+    const order = this.limits.sort || NEWEST_FIRST
+    const descending = order.startsWith('-')
+    const name = order.replace(/^-/, '')
     this.columns.forEach(([own], i) => {
-      const order = own !== name ? 'none' : descending ? 'descending' : 'ascending'
-      this.headings[i].setAttribute('aria-sort', order)
+      this.headings[i].setAttribute('aria-sort', own !== name ? 'none' : descending ? 'descending' : 'ascending')
     })
     const column = this.columns.find(([own]) => own === name)?.[2]
     if (!column) return numbers
@@ -87,10 +89,10 @@ export class Listing {
   }
 
   #row(i) {
-    return h('tr', {}, ...this.columns.map(([, title, column, role]) => {
+    return h('tr', {}, ...this.columns.map(([, , column, role]) => {
       const value = column.text(this.rows, i)
       const content = role ? h('a', { href: this.link(i) }, value) : value
-      return h('td', { class: column.name, 'data-title': title }, content)
+      return h('td', { class: column.name, title: value }, content)
     }))
   }
 

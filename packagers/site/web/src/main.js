@@ -76,7 +76,7 @@ async function begin() {
   const answer = await fetch('site.json')
   if (!answer.ok) throw new Error(`site.json: ${answer.status}`)
   const index = await answer.json()
-  months = index.months.map(entry => new Month(entry, index.evidence))
+  months = index.months.map(entry => new Month(entry, index))
   addEventListener('hashchange', show)
   await show()
 }

@@ -18,12 +18,14 @@ const DETAILS = [
   'method_id', 'walk', 'test_class', 'test_method', 'parameters', 'change', 'label', 'cause', 'override',
   'old_source', 'new_source', 'isolated', 'coverage', 'mutation', 'flake_upper_95', 'focal_method',
   'dependencies', 'module', 'old_rev', 'new_rev', 'contamination_basis', 'code_first_seen', 'duplicate_of',
+  'near_duplicate_of',
   ...CELLS.flatMap(cell => [cell, `${cell}_unit`, `${cell}_passes`, `${cell}_runs`, `${cell}_signature`]),
 ]
 
 export class Month {
-  constructor(entry, rules) {
+  constructor(entry, { evidence, models }) {
     this.entry = entry
+    this.models = models
     this.name = entry.month
     this.address = '' // how addresses name it: the newest needs no name
     this.tables = Object.fromEntries(
@@ -32,7 +34,7 @@ export class Month {
         new Table(files.map(({ path, size }) => ({ url: `${entry.month}/${path}`, size }))),
       ]),
     )
-    this.rules = rules
+    this.rules = evidence
   }
 
   // {tasks, methods}, each with `committed` and `public` (ms or NaN), `causes` and `standard`

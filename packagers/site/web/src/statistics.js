@@ -32,6 +32,7 @@ function section(answer) {
   const picture = answer.name === 'figure_2' && answer.rows.length ? halfYears(answer) : null
   return h('section', { class: 'statistic', id: answer.name },
     h('h2', {}, answer.title),
+    answer.note ? h('p', { class: 'note' }, answer.note) : null,
     picture,
     answer.rows.length ? (picture ? h('details', {}, h('summary', {}, 'As a table'), table(answer)) : table(answer)) : h('p', { class: 'note' }, 'This snapshot has none.'),
     query(answer),
@@ -44,17 +45,18 @@ function query({ sql }) {
 
 export function table({ title, columns, rows }) {
   const figures = columns.map((_, i) => rows.every(row => typeof row[i] !== 'string'))
+  const whole = columns.map((_, i) => columns[i] === 'value' || rows.every(row => Number.isInteger(row[i] ?? 0)))
   return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, h('table', { class: 'answer' },
     h('thead', {}, h('tr', {}, ...columns.map((name, i) => h('th', { scope: 'col', class: figures[i] ? 'figure' : null }, name.replaceAll('_', ' '))))),
-    h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map((value, i) => h('td', { class: figures[i] ? 'figure' : null }, shown(value, columns[i])))))),
+    h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map((value, i) => h('td', { class: figures[i] ? 'figure' : null }, shown(value, columns[i], whole[i])))))),
   ))
 }
 
-function shown(value, column) {
+function shown(value, column, whole) {
   if (value === null) return '–'
   if (typeof value !== 'number') return String(value).replaceAll('_', ' ')
   if (SHARES.test(column)) return `${(value * 100).toFixed(1)} %`
-  return Number.isInteger(value) ? count(value) : value.toFixed(2)
+  return whole && Number.isInteger(value) ? count(value) : value.toFixed(2)
 }
 
 function halfYears({ rows }) {

@@ -22,9 +22,10 @@ export function axis(moments, snapshotMonth) {
   return { first, last, step }
 }
 
+// `models`: [{names, cutoff, source}] whose cutoffs can be chosen instead of a day
 // `ends`: [{name, label, last}] of the limits that its sliders set; `last` where the day is a month's last
 export class Timeline {
-  constructor({ title, note, ends, axis, limits, changed }) {
+  constructor({ title, note, ends, axis, limits, changed, models }) {
     Object.assign(this, { ends, axis, limits, changed })
     this.bars = svg('svg', { class: 'bars', 'aria-hidden': 'true', preserveAspectRatio: 'none' })
     this.sliders = ends.map(end => this.#slider(end))
@@ -37,7 +38,7 @@ export class Timeline {
       h('p', { class: 'note' }, note),
       h('div', { class: ends.length > 1 ? 'track double' : 'track' }, this.bars, ...this.sliders),
       years,
-      h('div', { class: 'days' }, ...ends.map((end, i) => h('label', {}, `${end.label} `, this.fields[i]))),
+      h('div', { class: 'days' }, ...ends.map((end, i) => h('label', {}, `${end.label} `, this.fields[i])), models ? this.#models(models) : null),
     )
     this.#place()
   }
@@ -63,6 +64,26 @@ export class Timeline {
     return end.last ? this.axis.first - 1 : this.axis.first
   }
 
+  // A model's published training cutoff; who published it is a click away.
+  #models(models) {
+    const [end] = this.ends
+    const source = h('a', { rel: 'noreferrer', hidden: true }, 'source')
+    const names = models.flatMap(model => model.names.map(name => [name, model])).sort(([one], [other]) => (one < other ? -1 : 1))
+    this.model = h('select', { 'data-limit': 'model' }, h('option', { value: '' }, '–'), ...names.map(([name]) => h('option', { value: name }, name)))
+    this.model.addEventListener('change', () => {
+      const model = names.find(([name]) => name === this.model.value)?.[1]
+      const chosen = this.model.value
+      this.limits[end.name] = model ? dayOf(model.cutoff, true) : ''
+      this.#place()
+      this.model.value = chosen
+      source.hidden = !model
+      if (model) source.setAttribute('href', model.source)
+      this.changed()
+    })
+    this.model.source = source
+    return [h('label', {}, 'as for ', this.model), source]
+  }
+
   // Text, since a browser's own field of a date shows it as its user's country writes it.
   #field(end) {
     const field = h('input', {
@@ -81,6 +102,10 @@ export class Timeline {
   }
 
   #place() {
+    if (this.model) {
+      this.model.value = ''
+      this.model.source.hidden = true
+    }
     this.ends.forEach((end, i) => {
       const day = this.limits[end.name]
       this.fields[i].value = day

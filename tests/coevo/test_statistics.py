@@ -1,0 +1,127 @@
+"""The paper's statistics, by plain DuckDB on the snapshot's files, and counted by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import coevo
+from coevo.schema import TABLES
+from coevo.statistics import STATISTICS
+from coevo.statistics import answer
+from coevo.store import Store
+from packagers.funnel import funnel
+from packagers.rows import gather
+from tests import segments
+from tests import snapshots
+from tests.packagers import sites
+
+
+@pytest.fixture(scope='module')
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return sites.make(tmp_path_factory.mktemp('statistics'))
+
+
+def asked(connection: duckdb.DuckDBPyConnection, name: str) -> list[tuple[Any, ...]]:
+    (statistic,) = (each for each in STATISTICS if each.name == name)
+    return list(map(tuple, answer(connection, statistic).rows))
+
+
+def plain(snapshot: Path) -> duckdb.DuckDBPyConnection:
+    """What anybody can write: a view for each table, and nothing of ours."""
+    connection = duckdb.connect()
+    for name in TABLES:
+        files = f"'{snapshot}/data/{name}/*.parquet'"
+        connection.execute(f'CREATE VIEW {name} AS SELECT * FROM read_parquet({files})')
+    return connection
+
+
+@pytest.mark.parametrize('zone', ['UTC', 'Pacific/Auckland'])
+def test_plain_duckdb_gives_the_same_answers_in_any_time_zone(snapshot: Path, zone: str) -> None:
+    ours, theirs = coevo.open(snapshot), plain(snapshot)
+    theirs.execute(f"SET TimeZone = '{zone}'")
+    for statistic in STATISTICS:
+        found = answer(theirs, statistic)
+        assert found == answer(ours, statistic), statistic.name
+        assert found.rows, statistic.name
+
+
+def test_table_1_counts_what_tasks_hold(tmp_path: Path) -> None:
+    """Two updates of one task, which depends on a method and on the rest of a type."""
+    store = Store(tmp_path / 'store')
+    one = segments.segment(1, key='key-1')
+    update, _, generation = one.methods
+    text = 'void a() {\n  is(1, x_2.y());\n}'  # void, a, (), {, is, (, 1, the comma, x_2, ., y, ());, }
+    (dependency,) = update.dependencies
+    dependencies = (
+        dataclasses.replace(dependency, name='ferry.Fare#of(int)'),
+        dataclasses.replace(dependency, name='ferry.Fare', rank=2),
+    )
+    second = segments.method(1, 'second', update.change, segments.UPDATE)
+    methods = (
+        dataclasses.replace(update, old_source='', new_source=text, dependencies=dependencies),
+        dataclasses.replace(second, old_source=text, new_source=text, dependencies=dependencies),
+        generation,
+    )
+    with store.lock(segments.PARTITION):
+        store.write_walk(segments.PARTITION, segments.walk(1))
+        store.write(segments.PARTITION, dataclasses.replace(one, methods=methods))
+        store.compact(segments.PARTITION)
+    snapshots.write(store, tmp_path / 'snapshot')
+    assert asked(coevo.open(tmp_path / 'snapshot'), 'table_1') == [
+        ('parents', 'generation', 1, 1.0, 0.0, 9, 6),
+        ('parents', 'update', 1, 2.0, 1.0, 3 * 13, 6),
+    ]
+
+
+def test_figure_2_counts_by_half_year_and_gathers_what_is_older(snapshot: Path) -> None:
+    rows = asked(coevo.open(snapshot), 'figure_2')
+    assert sum(tasks for *_, tasks in rows) == 32
+    # Pairs are 200 days apart: the first two end in 2013 and 2014.
+    assert rows[:4] == [
+        ('parents', 'Older', 'generation', 2),
+        ('parents', 'Older', 'update', 2),
+        ('parents', '2015 H1', 'generation', 1),
+        ('parents', '2015 H1', 'update', 1),
+    ]
+    names = [half_year for _, half_year, _, _ in rows]
+    assert names[2:] == sorted(names[2:])
+    assert names[-1] == '2022 H1'
+
+
+def test_table_4_takes_means_over_methods_that_have_mutants(snapshot: Path) -> None:
+    """Each target has three mutants, of which two are killed."""
+    assert asked(coevo.open(snapshot), 'table_4') == [
+        ('parents', track, 16, 16, 16, 1.0, 3.0, 2.0, 0.667, 0)
+        for track in ('generation', 'update')
+    ]
+
+
+def test_table_5_takes_means_over_repositories(snapshot: Path) -> None:
+    assert asked(coevo.open(snapshot), 'table_5') == [
+        ('parents', 'repositories', 2.0),
+        ('parents', 'commits (mean)', 8.0),
+        ('parents', 'tasks (mean)', 16.0),
+        ('parents', 'test methods of a task (mean)', 1.0),
+    ]
+
+
+def test_the_funnel_is_that_of_the_card(snapshot: Path) -> None:
+    rows = gather(Store(snapshot.parent / 'store'))
+    connection = coevo.open(snapshot)
+    tasks = len(connection.sql('FROM tasks').fetchall())
+    found: dict[str, list[Any]] = {}
+    for stage, unit, entered, kept, reason, dropped in asked(connection, 'funnel'):
+        entry = found.setdefault(stage, [unit, entered, kept])
+        if reason is not None:
+            entry.append((reason, dropped))
+    expected = {
+        step.stage.value: [step.stage.unit, step.entered, step.kept, *step.dropped]
+        for step in funnel(rows)
+    }
+    expected['task'] = ['task', tasks, tasks]  # which a release alone makes
+    assert found == expected
