@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
@@ -19,6 +20,9 @@ _OPTIONS = (
     *('-c', 'gc.auto=0', '-c', 'core.hooksPath=/dev/null', '-c', 'fetch.unpackLimit=1'),
     *('-c', 'fetch.recurseSubmodules=false'),
 )
+
+# util-linux has it. What Git has started ends when nobody reads from it, or writes to it, any more.
+_LEASH = ('setpriv', '--pdeathsig=KILL', '--') if shutil.which('setpriv') else ()
 
 
 class DamagedMirror(Fatal):
@@ -45,7 +49,7 @@ def run(
     lock: int | None = None,
     file_bytes: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run Git; it and all that it starts end with this call.
+    """Run Git; it ends with this call, and with this process if that is killed.
 
     lock        a descriptor to share, so that a lock is held until the last of them has ended
     file_bytes  the size at which writing any one file ends the process that writes
@@ -53,7 +57,7 @@ def run(
     where = [f'--git-dir={git_dir}'] if git_dir else []
     limit = [] if file_bytes is None else ['prlimit', f'--fsize={file_bytes}', '--']
     with subprocess.Popen(
-        [*limit, 'git', *where, *_OPTIONS, *arguments],
+        [*_LEASH, *limit, 'git', *where, *_OPTIONS, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

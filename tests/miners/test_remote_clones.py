@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from coevo.errors import Fatal
@@ -93,6 +94,16 @@ def test_a_default_branch_that_is_too_long_for_one_try_comes_by_its_tags(
     assert refs(folder_of(store, NAME)) == offered(host)
 
 
+def running(word: str) -> list[str]:
+    """Command lines of processes that hold a word."""
+    found = []
+    for process in psutil.process_iter(['cmdline']):
+        words = process.info['cmdline'] or []
+        if any(word in one for one in words):
+            found.append(' '.join(words))
+    return found
+
+
 def test_a_clone_that_is_killed_goes_on_where_it_was(host: Host, store: Path) -> None:
     host.backend.faults.append(Fault(after=300_000, hang=True))
     code = 'from miners.clones import obtain; import pathlib, sys;'
@@ -101,7 +112,11 @@ def test_a_clone_that_is_killed_goes_on_where_it_was(host: Host, store: Path) ->
         while host.backend.sent < 300_000:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
-    host.backend.close()  # what the killed run started ends, too
+    host.backend.close()  # or what the killed run started would wait as long as any clone does
+    deadline = time.monotonic() + 10
+    while running(host.url):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     host.backend.sent = 0
     assert refs(obtain(host.url, store=store, name=NAME)) == offered(host)
     assert host.backend.sent < 100_000 * PULLS + 20_000
