@@ -36,6 +36,7 @@ class Reason(StrEnum):
     UNPINNED_DEPENDENCY = 'unpinned_dependency'
     FLAKY = 'flaky'
     ORDER_DEPENDENT = 'order_dependent'
+    NOT_REPRODUCED = 'not_reproduced'
 
     LICENCE_UNKNOWN = 'licence_unknown'
     LICENCE_NOT_OSI = 'licence_not_osi'
@@ -88,6 +89,7 @@ _LABEL = {
     ),
     Reason.FLAKY: 'Runs in the same order disagree in outcome or failure.',
     Reason.ORDER_DEPENDENT: 'The outcome depends on which tests ran before in the same JVM.',
+    Reason.NOT_REPRODUCED: 'Run again later, a cell that decides the label was otherwise.',
 }
 _PUBLISH = {
     Reason.LICENCE_UNKNOWN: 'Neither a licence file nor the POM at new tells a known licence.',

@@ -100,7 +100,8 @@ REFERENCES = (
         name='not_withdrawn',
         table='withdrawn',
         sql="""SELECT id, reissued FROM withdrawn w
-            WHERE reissued <> (id IN (SELECT task_id FROM tasks))""",
+            WHERE reissued <> (id IN (SELECT task_id FROM tasks))
+            OR w."table" = 'methods' AND id IN (SELECT method_id FROM methods)""",
     ),
 )
 

@@ -38,6 +38,7 @@ from packagers.licensing import fill_licences
 from packagers.licensing import withhold
 from packagers.near_duplicates import near_duplicates
 from packagers.parquet import write_table
+from packagers.reverified import reverify
 from packagers.rows import Rows
 from packagers.rows import gather
 from packagers.rows import mark_duplicates
@@ -116,7 +117,8 @@ def release(store: Store, plan: Plan) -> ReleaseReport:
         write(made, rows, about)
         written = publishing.put(made, plan.snapshot)
     counts = {name: len(getattr(rows, name)) for name in TABLES}
-    now = [row.reissued for row in rows.withdrawn if row.month == month]
+    gone = [row for row in rows.withdrawn if row.table == 'tasks' and row.month == month]
+    now = [row.reissued for row in gone]
     return ReleaseReport(
         snapshot=plan.snapshot,
         written=written,
@@ -130,6 +132,7 @@ def release(store: Store, plan: Plan) -> ReleaseReport:
 
 def assemble(rows: Rows, plan: Plan) -> Rows:
     """The rows with the columns and the tasks that only all of them together give."""
+    rows = reverify(rows)
     families = plan.families(sorted({row.repo for row in rows.repositories}))
     rows = dataclasses.replace(
         rows,

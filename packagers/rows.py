@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from datetime import UTC
 from datetime import datetime
 from typing import TypeVar
 
+from coevo import reverifications
 from coevo.errors import Fatal
 from coevo.quality import ExecutedRow
 from coevo.quality import MutantRow
@@ -20,6 +22,7 @@ from coevo.quality import ReversalRow
 from coevo.records import Change
 from coevo.records import Drop
 from coevo.records import Walk
+from coevo.reverifications import Reverified
 from coevo.schema import KEYS
 from coevo.store import Partition
 from coevo.store import Store
@@ -45,7 +48,11 @@ Row = TypeVar('Row')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """What becomes the tables of a snapshot; `environments` serve the making of tasks only."""
+    """What becomes the tables of a snapshot; `environments` serve the making of tasks only.
+
+    keys        of the segment of each (pair_id, walk)
+    reverified  what was run again of such segments, or of others of the same pairs
+    """
 
     repositories: tuple[RepositoryRow, ...]
     pairs: tuple[PairRow, ...]
@@ -60,6 +67,8 @@ class Rows:
     refactorings: tuple[RefactoringRow, ...] = ()
     tasks: tuple[TaskRow, ...] = ()
     withdrawn: tuple[WithdrawnRow, ...] = ()
+    keys: Mapping[tuple[str, Walk], str] = field(default_factory=dict)
+    reverified: tuple[Reverified, ...] = ()
 
 
 def gather(store: Store) -> Rows:
@@ -98,6 +107,12 @@ def gather(store: Store) -> Rows:
                 {row for segment in segments for row in segment.environments},
                 key=lambda row: (row.pair_id, row.module),
             )
+        ),
+        keys={(s.pair.pair_id, s.pair.walk): s.key for s in segments},
+        reverified=tuple(
+            record
+            for partition in partitions
+            for record in reverifications.records(store.place, partition)
         ),
     )
     _refuse_unsafe(rows)

@@ -22,6 +22,7 @@ from coevo.errors import Damaged
 from coevo.errors import Fatal
 from coevo.place import Root
 from coevo.place import place_of
+from coevo.reasons import Reason
 from coevo.records import Drop
 from coevo.records import Stage
 from coevo.tables import TaskRow
@@ -32,7 +33,7 @@ from packagers.rows import ordered
 NO_LONGER = 'no_longer_reproduced'
 DATED_EARLIER = 'dated_earlier'
 
-_COLUMNS = ('task_id', 'pair_id', 'contamination_date', 'released')
+_COLUMNS = ('task_id', 'pair_id', 'method_ids', 'contamination_date', 'released')
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Earlier:
 
     month: str
     tasks: Mapping[str, Mapping[str, Any]]
+    methods: frozenset[str]
     withdrawn: tuple[WithdrawnRow, ...]
 
 
@@ -55,6 +57,7 @@ def read_earlier(path: Root, month: str) -> Earlier:
     return Earlier(
         month=before,
         tasks={row['task_id']: row for row in _read(path, 'tasks', _COLUMNS)},
+        methods=frozenset(row['method_id'] for row in _read(path, 'methods', ('method_id',))),
         withdrawn=tuple(WithdrawnRow(**row) for row in _read(path, 'withdrawn')),
     )
 
@@ -64,12 +67,11 @@ def follow(earlier: Earlier | None, rows: Rows, month: str) -> Rows:
     if earlier is None:
         return dataclasses.replace(rows, tasks=tuple(_released(task, month) for task in rows.tasks))
     tasks = [_released(task, _first_month(task.task_id, earlier, month)) for task in rows.tasks]
-    withdrawn = (*_carried(earlier, rows), *_gone(earlier, rows, month))
-    redated = _redated(earlier, rows, month)
+    carried, gone = _carried(earlier, rows), _gone(earlier, rows, month)
     return dataclasses.replace(
         rows,
         tasks=tuple(tasks),
-        withdrawn=ordered('withdrawn', (*withdrawn, *redated)),
+        withdrawn=ordered('withdrawn', (*carried, *gone, *_changed(earlier, rows, month))),
     )
 
 
@@ -91,27 +93,48 @@ def _carried(earlier: Earlier, rows: Rows) -> Iterator[WithdrawnRow]:
 
 
 def _gone(earlier: Earlier, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
+    """Tasks, and labels that did not come out again, be they part of a task or not."""
     now = {task.task_id for task in rows.tasks}
     reasons = {drop.key: _reason(drop) for drop in rows.drops if drop.stage is Stage.TASK}
     withheld = {drop.pair_id: drop.reason for drop in rows.drops if drop.stage is Stage.PUBLISH}
+    lost = _lost(rows)
     for id_, row in earlier.tasks.items():
         if id_ not in now:
-            reason = reasons.get(id_) or withheld.get(row['pair_id']) or NO_LONGER
+            refuted = next((lost[one] for one in row['method_ids'] if one in lost), None)
+            reason = reasons.get(id_) or withheld.get(row['pair_id']) or refuted or NO_LONGER
             yield WithdrawnRow(table='tasks', id=id_, reason=reason, month=month)
+    for id_ in lost.keys() & earlier.methods:
+        yield WithdrawnRow(table='methods', id=id_, reason=lost[id_], month=month)
 
 
-def _redated(earlier: Earlier, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
+def _lost(rows: Rows) -> dict[str, str]:
+    """Methods whose label did not come out again, with the reason."""
+    return {drop.key: _reason(drop) for drop in rows.drops if drop.reason == Reason.NOT_REPRODUCED}
+
+
+def _changed(earlier: Earlier, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
+    """Tasks that are there again, but were public earlier or have lost some of their tests."""
+    lost = _lost(rows)
     for task in rows.tasks:
         before = earlier.tasks.get(task.task_id)
-        if before is not None and _leaked(before['contamination_date'], task.contamination_date):
-            was, now = (
-                f'{date:%Y-%m-%d}' if date else 'unknown'
-                for date in (before['contamination_date'], task.contamination_date)
-            )
-            reason = f'{DATED_EARLIER}: {now}, not {was}'
-            yield WithdrawnRow(
-                table='tasks', id=task.task_id, reason=reason, month=month, reissued=True
-            )
+        if before is not None:
+            refuted = (lost[one] for one in before['method_ids'] if one in lost)
+            reasons = (_redated(before, task), next(refuted, None))
+            reason = '; '.join(filter(None, reasons))
+            if reason:
+                yield WithdrawnRow(
+                    table='tasks', id=task.task_id, reason=reason, month=month, reissued=True
+                )
+
+
+def _redated(before: Mapping[str, Any], task: TaskRow) -> str | None:
+    if not _leaked(before['contamination_date'], task.contamination_date):
+        return None
+    was, now = (
+        f'{date:%Y-%m-%d}' if date else 'unknown'
+        for date in (before['contamination_date'], task.contamination_date)
+    )
+    return f'{DATED_EARLIER}: {now}, not {was}'
 
 
 def _leaked(before: datetime | None, now: datetime | None) -> bool:

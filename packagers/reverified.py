@@ -1,0 +1,113 @@
+"""What running labels again has shown, put into the rows of a release.
+
+Runs that agree count as further runs of the segment whose cells were repeated. A label that did
+not come out again is withdrawn, in every walk and for good: its method may not come back by being
+mined another time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from typing import Any
+
+from coevo.evidence import upper_95
+from coevo.labels import deciding_cells
+from coevo.reasons import Reason
+from coevo.records import Cell
+from coevo.records import Drop
+from coevo.records import Outcome
+from coevo.records import Stage
+from coevo.records import Walk
+from coevo.reverifications import Reverified
+from coevo.tables import CellRow
+from coevo.tables import MethodRow
+from packagers.rows import Rows
+from packagers.rows import ordered
+
+Place = tuple[str, Walk, Cell]  # of a method's runs
+
+
+def reverify(rows: Rows) -> Rows:
+    """The rows with the runs of `reverified`, and without the labels that these have refuted."""
+    if not rows.reverified:
+        return rows
+    lost = dict(_lost(rows.reverified))
+    runs = _runs(rows)
+    added = Counter((row.method_id, row.walk, row.cell) for row in runs)
+    passed = Counter(
+        (row.method_id, row.walk, row.cell) for row in runs if row.outcome is Outcome.PASS
+    )
+    drops = [
+        Drop.at(Stage.LABEL, row, row.method_id, Reason.NOT_REPRODUCED, lost[row.method_id])
+        for row in rows.methods
+        if row.method_id in lost
+    ]
+    # A method leaves the funnel once: what has no label any more has no track to lose.
+    kept = (d for d in rows.drops if d.stage is not Stage.TRACK or d.key not in lost)
+    return dataclasses.replace(
+        rows,
+        methods=tuple(
+            _counted(row, added, passed) for row in rows.methods if row.method_id not in lost
+        ),
+        cells=ordered('cells', (*rows.cells, *runs)),
+        dependency_map=tuple(row for row in rows.dependency_map if row.method_id not in lost),
+        mutants=tuple(row for row in rows.mutants if row.method_id not in lost),
+        reversals=tuple(row for row in rows.reversals if row.method_id not in lost),
+        drops=ordered('drops', (*kept, *drops)),
+    )
+
+
+def _lost(found: Iterable[Reverified]) -> Iterator[tuple[str, str]]:
+    """Methods whose label is refuted, with what was otherwise when it first was."""
+    known: set[str] = set()
+    for record in found:
+        for method in record.methods:
+            if method.lost is not None and method.method_id not in known:
+                known.add(method.method_id)
+                yield method.method_id, method.lost
+
+
+def _runs(rows: Rows) -> tuple[CellRow, ...]:
+    """The runs of segments that still count, numbered on from those that are there."""
+    labelled = {(row.method_id, row.walk) for row in rows.methods}
+    repeats = Counter((row.method_id, row.walk, row.cell) for row in rows.cells)
+    runs = []
+    for record in rows.reverified:
+        for row in (run for method in record.methods for run in method.runs):
+            counts = rows.keys.get((row.pair_id, row.walk)) == record.key
+            if counts and (row.method_id, row.walk) in labelled:
+                place = row.method_id, row.walk, row.cell
+                runs.append(dataclasses.replace(row, repeat=repeats[place]))
+                repeats[place] += 1
+    return tuple(runs)
+
+
+def _counted(
+    row: MethodRow,
+    added: Mapping[Place, int],
+    passed: Mapping[Place, int],
+) -> MethodRow:
+    columns: dict[str, Any] = {}
+    for cell in deciding_cells(row.change):
+        place = row.method_id, row.walk, cell
+        if added[place]:
+            columns[f'{cell}_runs'] = getattr(row, f'{cell}_runs') + added[place]
+            columns[f'{cell}_passes'] = getattr(row, f'{cell}_passes') + passed[place]
+    if not columns:
+        return row
+    counted = dataclasses.replace(row, **columns)
+    return dataclasses.replace(counted, flake_upper_95=_bound(counted))
+
+
+def _bound(row: MethodRow) -> float | None:
+    """As `coevo.evidence.flake_upper_95` has it, by the counts of the row."""
+    runs = [
+        getattr(row, f'{cell}_runs')
+        for cell in deciding_cells(row.change)
+        if getattr(row, cell) is not Outcome.COMPILE_ERROR
+    ]
+    return upper_95(min(runs)) if runs else None

@@ -1,0 +1,143 @@
+"""What running labels again changes in a release, from records that the tests write."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from coevo import reverifications
+from coevo import snapshot
+from coevo.errors import Fatal
+from coevo.evidence import upper_95
+from coevo.place import Root
+from coevo.records import Cell
+from coevo.records import Outcome
+from coevo.reverifications import Reverified
+from coevo.reverifications import RunAgain
+from coevo.store import Store
+from coevo.tables import MethodRow
+from coevo.verification import verify
+from tests import segments
+from tests import snapshots
+from tests.segments import PARTITION
+
+UPDATE, REFINEMENT, GENERATION = segments.segment(2).methods
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    found = Store(tmp_path / 'store')
+    segments.fill(found, 2)
+    return found
+
+
+def record(*rows: MethodRow, lost: str | None = None, key: str = 'key-2') -> Reverified:
+    """These methods run again, with the runs that they had."""
+    return Reverified(
+        pair_id=segments.pair_id(2),
+        key=key,
+        engine_version=2,
+        jdk='17',
+        sandbox='bubblewrap',
+        methods=tuple(
+            RunAgain(method_id=row.method_id, lost=lost, runs=tuple(segments.cell_rows(row)))
+            for row in rows
+        ),
+    )
+
+
+def keep(store: Store, found: Reverified) -> Reverified:
+    return reverifications.keep(store.place, PARTITION, found)
+
+
+def released(store: Store, month: str, previous: Path | None = None) -> Path:
+    assert isinstance(store.root, Path)
+    target = store.root.with_name(month)
+    snapshots.write(store, target, month=month, previous=previous)
+    assert verify(target) == []
+    return target
+
+
+def table(path: Path, name: str) -> list[Mapping[str, Any]]:
+    return [r for f in snapshot.data_files(path, name) for r in pq.read_table(f).to_pylist()]
+
+
+def methods(path: Path) -> dict[str, Mapping[str, Any]]:
+    return {row['method_id']: row for row in table(path, 'methods')}
+
+
+def test_runs_are_counted_where_they_were_made(store: Store) -> None:
+    """A compiler's verdict is asked again, too; it is no process that could be flaky."""
+    for _ in range(2):
+        keep(store, record(UPDATE, GENERATION))
+    keep(store, record(UPDATE, key='of-another-profile'))
+    found = methods(released(store, '2024-02'))
+    update, generation = found[UPDATE.method_id], found[GENERATION.method_id]
+    assert (update['told_cnew'], update['told_cnew_runs'], update['told_cnew_passes']) == (
+        *('fail', 9, 0),
+    )
+    assert (update['told_cold_runs'], update['told_cold_passes']) == (9, 9)
+    assert (generation['tnew_cold'], generation['tnew_cold_runs']) == ('compile_error', 3)
+    assert update['flake_upper_95'] == generation['flake_upper_95'] == upper_95(9)
+    untouched = found[REFINEMENT.method_id]
+    assert untouched['told_cold_runs'] == 3
+    assert untouched['flake_upper_95'] == REFINEMENT.flake_upper_95
+
+
+def test_runs_that_disagree_are_found_by_verification(store: Store) -> None:
+    """Nothing makes such a record; what does would make a snapshot that is not good."""
+    found = record(UPDATE)
+    (method,) = found.methods
+    runs = tuple(
+        dataclasses.replace(run, outcome=Outcome.PASS) if run.cell is Cell.TOLD_CNEW else run
+        for run in method.runs
+    )
+    keep(store, dataclasses.replace(found, methods=(dataclasses.replace(method, runs=runs),)))
+    assert isinstance(store.root, Path)
+    snapshots.write(store, store.root.with_name('bad'))
+    assert {finding.rule for finding in verify(store.root.with_name('bad'))} == {'flaky'}
+
+
+@pytest.mark.parametrize('key', ['key-2', 'of-another-profile'])
+def test_a_lost_label_is_withdrawn_however_it_is_mined(store: Store, key: str) -> None:
+    first = released(store, '2024-02')
+    keep(store, record(UPDATE, REFINEMENT, lost='told_cnew is pass, was fail', key=key))
+    second = released(store, '2024-03', first)
+    third = released(store, '2024-04', second)
+    assert methods(second).keys() == methods(third).keys() == {GENERATION.method_id}
+    (gone,) = (t for t in table(first, 'tasks') if UPDATE.method_id in t['method_ids'])
+    reason = 'not_reproduced: told_cnew is pass, was fail'
+    assert {(row['table'], row['id'], row['reason']) for row in table(second, 'withdrawn')} == {
+        ('methods', UPDATE.method_id, reason),
+        ('methods', REFINEMENT.method_id, reason),
+        ('tasks', gone['task_id'], reason),
+    }
+    assert table(third, 'withdrawn') == table(second, 'withdrawn')
+    for name in ('mutants', 'reversals', 'dependency_map'):
+        assert {row['method_id'] for row in table(second, name)} <= {GENERATION.method_id}
+
+
+def test_a_damaged_record_is_not_passed_over(store: Store) -> None:
+    keep(store, record(UPDATE))
+    (entry,) = store.place.entries(reverifications.FOLDER)
+    store.place.write(entry.name, b'{"pair')
+    with pytest.raises(Fatal, match='is damaged: remove it and reverify again'):
+        released(store, '2024-02')
+
+
+@pytest.fixture(params=['folder', 'bucket'])
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> Root:
+    found: Root = tmp_path / 'store'
+    return found if request.param == 'folder' else request.getfixturevalue('bucket')
+
+
+def test_records_are_numbered_and_come_back(root: Root) -> None:
+    store = Store(root)
+    kept = [keep(store, record(row)) for row in (UPDATE, GENERATION, REFINEMENT)]
+    assert [one.number for one in kept] == [1, 2, 3]
+    assert list(reverifications.records(store.place, PARTITION)) == kept
