@@ -24,6 +24,7 @@ PIPELINE_VERBS = {
     'crawl': 'look for candidates on GitHub',
     'mine': 'mine one repository into the store',
     'validate': 'prove that a repository can be mined',
+    'reverify': 'run a sample of labels again',
     'release': 'write a snapshot of all that the store holds',
     'site': 'write a static site over snapshots',
 }

@@ -17,6 +17,7 @@ from coevo.place import on_disk
 from coevo.place import root_of
 from coevo.records import Walk
 from flows import crawl_verb
+from flows import reverify_verb
 from flows import site_verb
 from flows import validate_verb
 
@@ -77,6 +78,7 @@ def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
     crawl_verb.add(verbs)
     validate_verb.add(verbs)
     site_verb.add(verbs)
+    reverify_verb.add(verbs)
 
 
 def _mine(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,70 @@
+"""Which labels are run again: a lot over all that stand, those with a track first."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo import reverifications
+from coevo import snapshot
+from coevo.records import Walk
+from coevo.store import Partition
+from coevo.store import Store
+
+_PREFERENCE = tuple(Walk)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A labelled method, in the walk that is preferred of those in which it has one."""
+
+    partition: Partition
+    pair_id: str
+    method_id: str
+    tracked: bool
+
+
+def draw(store: Store, released: Path | str | None, seed: int) -> tuple[Label, ...]:
+    """All labels of a store that were not refuted, in the order of the lot.
+
+    The order depends on the seed and on the ids of methods alone.
+
+    released  a snapshot: only what stands in it
+    """
+
+    def place(label: Label) -> tuple[bool, str]:
+        lot = hashlib.sha256(f'{seed}\0{label.method_id}'.encode()).hexdigest()
+        return not label.tracked, lot
+
+    return tuple(sorted(_population(store, released), key=place))
+
+
+def _population(store: Store, released: Path | str | None) -> Iterator[Label]:
+    """One for each method id, whatever the number of walks that meet it."""
+    wanted = None if released is None else _released(released)
+    partitions = sorted(store.partitions(), key=lambda one: _PREFERENCE.index(one.walk))
+    known = {id_ for partition in partitions for id_ in _refuted(store, partition)}
+    for partition in partitions:
+        for segment in store.segments(partition):
+            for row in segment.methods:
+                if row.method_id not in known and (wanted is None or row.method_id in wanted):
+                    known.add(row.method_id)
+                    yield Label(
+                        partition=partition,
+                        pair_id=row.pair_id,
+                        method_id=row.method_id,
+                        tracked=row.track is not None,
+                    )
+
+
+def _refuted(store: Store, partition: Partition) -> Iterator[str]:
+    for record in reverifications.records(store.place, partition):
+        yield from (method.method_id for method in record.methods if method.lost is not None)
+
+
+def _released(path: Path | str) -> frozenset[str]:
+    connection = snapshot.open(path)
+    found = connection.execute('SELECT DISTINCT method_id FROM methods').fetchall()
+    return frozenset(id_ for (id_,) in found)

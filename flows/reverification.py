@@ -1,0 +1,205 @@
+"""Run a sample of labels again: do their cells still say what they said when they were mined?
+
+The deciding cells of the drawn methods are run as they were for the label, three fresh processes
+each, at the same revisions, in the same sandbox, on a JDK of the same feature release and under
+the same override, but without the cache: a verdict that is used again is no repeat. What came out
+is kept in the store (`coevo.reverifications`), and a release counts it (`packagers.reverified`).
+
+A label is lost where an outcome or a failure's signature is otherwise. Trouble of ours says
+nothing, nor does code that was built for the label and cannot be built now: libraries and their
+servers are not the label's fault. Such methods are named in the report, and nothing of them is kept.
+
+The lot depends on the seed and the ids of methods alone: who asks again with the same seed draws
+the same methods, as long as the population is the same, and adds further runs of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from dataclasses import field
+from pathlib import Path
+
+from coevo import reverifications
+from coevo.errors import Fatal
+from coevo.git import CorruptObject
+from coevo.git import Repository
+from coevo.jdks import Jdk
+from coevo.jdks import find_jdks
+from coevo.languages.base import Workshop
+from coevo.place import Place
+from coevo.place import Root
+from coevo.place import on_disk
+from coevo.place import place_of
+from coevo.records import Pair
+from coevo.store import Partition
+from coevo.store import Store
+from coevo.tables import PairRow
+from flows.label_lots import Label
+from flows.label_lots import draw
+from flows.listener import SILENT
+from flows.listener import Listener
+from flows.rerun import Drawn
+from flows.rerun import Rerun
+from flows.rerun import run_again
+from flows.workers import Failure
+from flows.workers import run_in_parallel
+from flows.workshops import Surroundings
+from flows.workshops import Workshops
+from miners.clones import folder_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReverifyOptions:
+    """How many labels of a store are run again, and which lot draws them.
+
+    snapshot  only what was released there; None takes all labels of the store that still stand
+    """
+
+    store: Root
+    sample: int
+    seed: int = 0
+    snapshot: Path | str | None = None
+    jobs: int = 1
+
+
+@dataclass(slots=True, kw_only=True)
+class Reverification:
+    """What a run did; the sentences say what was otherwise, or why it is unknown, by method id."""
+
+    population: int
+    drawn: int
+    held: int = 0
+    runs: int = 0
+    cpu_seconds: float = 0.0
+    lost: dict[str, str] = field(default_factory=dict)
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class _Place:
+    """What the methods run side by side must have in common."""
+
+    repo: str
+    sandbox: str
+    feature: int
+
+
+def reverify(options: ReverifyOptions, listener: Listener = SILENT) -> Reverification:
+    """Draw a sample, run it again, and keep what came out; a kill costs the pairs in hand.
+
+    Fatal where there is nothing to draw from.
+    """
+    store = Store(options.store)
+    labels = draw(store, options.snapshot, options.seed)
+    drawn = labels[: options.sample]
+    if not drawn:
+        raise Fatal(f'{options.store} holds no label to run again: mine or release something first')
+    report = Reverification(population=len(labels), drawn=len(drawn))
+    places: dict[_Place, list[Drawn]] = defaultdict(list)
+    for item in _items(store, drawn, report):
+        places[_place(item)].append(item)
+    for place, items in sorted(places.items()):
+        _run_place(options, place, items, report, listener)
+    return report
+
+
+# -- what is drawn -------------------------------------------------------------------------------
+
+
+def _items(store: Store, drawn: Sequence[Label], report: Reverification) -> Iterator[Drawn]:
+    wanted: dict[Partition, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for label in drawn:
+        wanted[label.partition][label.pair_id].add(label.method_id)
+    for partition, pairs in sorted(wanted.items()):
+        git_dir = folder_of(on_disk(store.root), partition.repo)
+        if not git_dir.is_dir():
+            sentence = f'there is no clone of {partition.repo}: mine it again'
+            report.unknown |= {id_: sentence for ids in pairs.values() for id_ in ids}
+            continue
+        repository = Repository(git_dir)
+        for segment in store.segments(partition):
+            ids = pairs.get(segment.pair.pair_id, set())
+            rows = tuple(row for row in segment.methods if row.method_id in ids)
+            if not rows:
+                continue
+            try:
+                pair = _pair(repository, segment.pair)
+            except CorruptObject as error:
+                report.unknown |= dict.fromkeys(ids, str(error))
+                continue
+            yield Drawn(partition=partition, segment=segment, pair=pair, rows=rows)
+
+
+def _pair(repository: Repository, row: PairRow) -> Pair:
+    return Pair(
+        repo=row.repo,
+        walk=row.walk,
+        old=repository.commit(row.old_rev),
+        new=repository.commit(row.new_rev),
+        old_is_ancestor=row.old_is_ancestor,
+        language=row.language,
+    )
+
+
+def _place(item: Drawn) -> _Place:
+    row = item.segment.pair
+    feature = Jdk(home=Path(), version=row.jdk or '').feature
+    return _Place(repo=row.repo, sandbox=row.sandbox, feature=feature)
+
+
+# -- running it again ----------------------------------------------------------------------------
+
+
+def _run_place(
+    options: ReverifyOptions,
+    place: _Place,
+    items: Sequence[Drawn],
+    report: Reverification,
+    listener: Listener,
+) -> None:
+    """Run the items of one repository on one JDK; each is kept as soon as it is there."""
+    jdks = [jdk for jdk in find_jdks() if jdk.feature == place.feature]
+    if not jdks:
+        for item in items:
+            ids = (row.method_id for row in item.rows)
+            report.unknown |= dict.fromkeys(ids, f'there is no JDK {place.feature} here')
+        return
+    repository = Repository(folder_of(on_disk(options.store), place.repo))
+
+    def work(item: Drawn, open_workshop: Callable[[], Workshop]) -> Rerun | Failure:
+        try:
+            return run_again(repository, item, open_workshop())
+        except CorruptObject as error:
+            return Failure(sentence=str(error))
+
+    around = Surroundings(repository=repository, sandbox=place.sandbox, say=listener.say, jdks=jdks)
+    with (
+        Workshops(around, [item.pair for item in items]) as workshops,
+        closing(run_in_parallel(work, items, workshops, jobs=options.jobs)) as results,
+    ):
+        for done, (item, result) in enumerate(results, start=1):
+            if isinstance(result, Failure):
+                ids = (row.method_id for row in item.rows)
+                report.unknown |= dict.fromkeys(ids, result.sentence)
+            else:
+                _keep(place_of(options.store), item, result, report)
+            workshops.forget(item.pair)
+            listener.step(f'reverify {place.repo}', done, len(items))
+
+
+def _keep(place: Place, item: Drawn, result: Rerun, report: Reverification) -> None:
+    if result.record.methods:
+        reverifications.keep(place, item.partition, result.record)
+    for method in result.record.methods:
+        report.runs += len(method.runs)
+        if method.lost is None:
+            report.held += 1
+        else:
+            report.lost[method.method_id] = method.lost
+    report.unknown |= result.unknown
+    report.cpu_seconds += result.cpu_seconds

@@ -1,0 +1,187 @@
+"""Labels that are run again: those that hold gain runs, one that does not is withdrawn for good."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from coevo import snapshot
+from coevo.cli import main
+from coevo.evidence import upper_95
+from coevo.records import Cause
+from coevo.records import Cell
+from coevo.records import Label
+from coevo.records import Outcome
+from coevo.records import Track
+from coevo.store import Store
+from coevo.tables import Segment
+from coevo.verification import verify
+from flows.options import ReleaseOptions
+from flows.publication import publish
+from flows.reverification import Reverification
+from flows.reverification import ReverifyOptions
+from flows.reverification import reverify
+from tests.flows.mining_runs import PARTITION
+from tests.flows.mining_runs import different
+from tests.projects import junit
+from tests.projects import mined
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+
+OTHERWISE = 'told_cnew is pass, was fail (made.Up@made.Up.here)'
+
+
+def till(value: int, *, rings: int, counts: str) -> dict[str, str]:
+    return {
+        'pom.xml': pom(),
+        **source('Till', f'    public static int last() {{ return {value}; }}\n'),
+        **junit('TillTest', f'rings: assertEquals({rings}, Till.last());', f'counts: {counts}'),
+    }
+
+
+@pytest.fixture(scope='module')
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An update, and a refinement that its segment takes for another update."""
+    folder = tmp_path_factory.mktemp('reverified')
+    steps = [
+        till(1, rings=1, counts='assertTrue(Till.last() > 0);'),
+        till(2, rings=2, counts='assertTrue(Till.last() >= 1);'),
+    ]
+    found = mined(write(folder / 'repository', steps), folder / 'store')
+    labels = {row.test_method: row.label for row in found.methods}
+    assert labels == {'rings': Label.UPDATE, 'counts': Label.REFINEMENT}
+    forge(found.store, found.method('counts').method_id)
+    return found.store
+
+
+def forge(folder: Path, method_id: str) -> None:
+    """Let the store claim that the old test failed on the new code."""
+    store = Store(folder)
+    (segment,) = store.segments(PARTITION)
+    for path in (folder / 'partitions').rglob('segments.coevo'):
+        path.unlink()
+    with store.lock(PARTITION):
+        store.write(PARTITION, with_update(segment, method_id))
+        store.compact(PARTITION)
+
+
+def with_update(segment: Segment, method_id: str) -> Segment:
+    verdict: dict[str, Any] = {'outcome': Outcome.FAIL, 'signature': 'made.Up@made.Up.here'}
+    claimed: dict[str, Any] = {
+        'label': Label.UPDATE,
+        'track': Track.UPDATE,
+        'label_by_module': Label.UPDATE,
+        'track_by_module': Track.UPDATE,
+        'told_cnew': Outcome.FAIL,
+        'told_cnew_unit': Outcome.FAIL,
+        'told_cnew_passes': 0,
+        'told_cnew_signature': verdict['signature'],
+        'cause': Cause.PRODUCTION,
+    }
+    return dataclasses.replace(
+        segment,
+        methods=tuple(
+            dataclasses.replace(row, **claimed) if row.method_id == method_id else row
+            for row in segment.methods
+        ),
+        cells=tuple(
+            dataclasses.replace(row, **verdict, unit_outcome=Outcome.FAIL)
+            if (row.method_id, row.cell) == (method_id, Cell.TOLD_CNEW)
+            else row
+            for row in segment.cells
+        ),
+    )
+
+
+@pytest.fixture
+def own(store: Path, tmp_path: Path) -> Path:
+    shutil.copytree(store, tmp_path / 'store')
+    return tmp_path / 'store'
+
+
+def again(store: Path, *, sample: int = 9, seed: int = 0) -> Reverification:
+    return reverify(ReverifyOptions(store=store, sample=sample, seed=seed))
+
+
+def released(store: Path, month: str, previous: Path | None = None) -> Path:
+    target = store.with_name(f'snapshot-{month}')
+    publish(ReleaseOptions(store=store, snapshot=target, month=month, previous=previous))
+    assert verify(target) == []
+    return target
+
+
+def table(path: Path, name: str) -> list[Mapping[str, Any]]:
+    files = snapshot.data_files(path, name)
+    return [row for file in files for row in pq.read_table(file).to_pylist()]
+
+
+@pytest.mark.jvm
+def test_what_holds_gains_runs_and_what_does_not_is_withdrawn(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = released(own, '2024-02')
+    ids = {row['test_method']: row['method_id'] for row in table(first, 'methods')}
+    (task,) = table(first, 'tasks')
+    assert set(task['method_ids']) == set(ids.values())
+
+    assert main(['reverify', str(first), '--store', str(own), '--sample', '9']) == 0
+    told = capsys.readouterr().out
+    assert '2 of 2 labels drawn: 1 hold, 1 do not, 0 could not be run; 18 runs' in told
+    assert f'{ids["counts"]} is withdrawn at the next release: {OTHERWISE}' in told
+
+    second = released(own, '2024-03', first)
+    (row,) = table(second, 'methods')
+    assert row['test_method'] == 'rings'
+    for cell, passes in (('told_cold', 6), ('tnew_cnew', 6), ('told_cnew', 0)):
+        assert (row[f'{cell}_passes'], row[f'{cell}_runs']) == (passes, 6)
+    assert row['flake_upper_95'] == upper_95(6)
+    gone = {(row['table'], row['id']): row for row in table(second, 'withdrawn')}
+    reason = f'not_reproduced: {OTHERWISE}'
+    assert {place: (row['reason'], row['reissued']) for place, row in gone.items()} == {
+        ('methods', ids['counts']): (reason, False),
+        ('tasks', task['task_id']): (reason, True),
+    }
+    drops = {(row['stage'], row['key']): row['reason'] for row in table(second, 'drops')}
+    assert drops['label', ids['counts']] == 'not_reproduced'
+
+    stays_withdrawn_and_is_not_drawn_again(own, second)
+
+
+def stays_withdrawn_and_is_not_drawn_again(store: Path, before: Path) -> None:
+    shutil.copytree(before, before.with_name('kept'))
+    assert not publish(
+        ReleaseOptions(
+            store=store,
+            snapshot=before,
+            month='2024-03',
+            previous=before.with_name('snapshot-2024-02'),
+        )
+    ).written
+    assert different(before, before.with_name('kept')) == []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('COEVO_JDKS', '99')  # so that nothing is run
+        assert again(store).population == 1
+    third = released(store, '2024-04', before)
+    assert table(third, 'methods') == table(before, 'methods')
+    assert table(third, 'withdrawn') == table(before, 'withdrawn')
+
+
+@pytest.mark.parametrize('missing', ['jdk', 'clone'])
+def test_trouble_of_ours_says_nothing(
+    own: Path, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if missing == 'jdk':
+        monkeypatch.setenv('COEVO_JDKS', '99')
+    else:
+        shutil.rmtree(own / 'clones')
+    report = again(own)
+    assert (report.drawn, report.held, report.lost, len(report.unknown)) == (2, 0, {}, 2)
+    assert all(missing in sentence.lower() for sentence in report.unknown.values())
+    assert not (own / 'reverifications').exists()
