@@ -17,8 +17,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
+from contextlib import ExitStack
 from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import field
@@ -26,20 +30,18 @@ from pathlib import Path
 
 from coevo import reverifications
 from coevo.errors import Fatal
+from coevo.errors import Transient
 from coevo.git import CorruptObject
 from coevo.git import Repository
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
-from coevo.place import Place
 from coevo.place import Root
 from coevo.place import on_disk
-from coevo.place import place_of
 from coevo.records import Pair
 from coevo.store import Partition
 from coevo.store import Store
 from coevo.tables import PairRow
-from flows.label_lots import Label
 from flows.label_lots import draw
 from flows.listener import SILENT
 from flows.listener import Listener
@@ -50,7 +52,8 @@ from flows.workers import Failure
 from flows.workers import run_in_parallel
 from flows.workshops import Surroundings
 from flows.workshops import Workshops
-from miners.clones import folder_of
+from miners.clones import at_hand
+from miners.repository_drops import Unclonable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,7 @@ class ReverifyOptions:
     """How many labels of a store are run again, and which lot draws them.
 
     snapshot  only what was released there; None takes all labels of the store that still stand
+    local     where clones lie, as in MineOptions
     """
 
     store: Root
@@ -65,6 +69,12 @@ class ReverifyOptions:
     seed: int = 0
     snapshot: Path | str | None = None
     jobs: int = 1
+    local: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Under which clones lie."""
+        return self.local or on_disk(self.store)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,11 +92,22 @@ class Reverification:
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class _Place:
-    """What the methods run side by side must have in common."""
+    """What the methods run side by side must have in common, of one clone."""
 
-    repo: str
     sandbox: str
     feature: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    options: ReverifyOptions
+    store: Store
+    report: Reverification
+    listener: Listener
+
+    def give_up(self, method_ids: Iterable[str], sentence: str) -> None:
+        """Nothing can be said of these."""
+        self.report.unknown.update(dict.fromkeys(method_ids, sentence))
 
 
 def reverify(options: ReverifyOptions, listener: Listener = SILENT) -> Reverification:
@@ -100,38 +121,50 @@ def reverify(options: ReverifyOptions, listener: Listener = SILENT) -> Reverific
     if not drawn:
         raise Fatal(f'{options.store} holds no label to run again: mine or release something first')
     report = Reverification(population=len(labels), drawn=len(drawn))
-    places: dict[_Place, list[Drawn]] = defaultdict(list)
-    for item in _items(store, drawn, report):
-        places[_place(item)].append(item)
-    for place, items in sorted(places.items()):
-        _run_place(options, place, items, report, listener)
-    return report
-
-
-# -- what is drawn -------------------------------------------------------------------------------
-
-
-def _items(store: Store, drawn: Sequence[Label], report: Reverification) -> Iterator[Drawn]:
+    run = _Run(options=options, store=store, report=report, listener=listener)
     wanted: dict[Partition, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for label in drawn:
         wanted[label.partition][label.pair_id].add(label.method_id)
     for partition, pairs in sorted(wanted.items()):
-        git_dir = folder_of(on_disk(store.root), partition.repo)
+        _run_partition(run, partition, pairs)
+    return report
+
+
+def _run_partition(run: _Run, partition: Partition, pairs: Mapping[str, Collection[str]]) -> None:
+    """Run the drawn methods of one repository and walk; `pairs` has them by pair."""
+    every = [method_id for ids in pairs.values() for method_id in ids]
+    with ExitStack() as stack:
+        try:
+            git_dir = stack.enter_context(at_hand(run.options.folder, partition.repo))
+        except (Unclonable, Transient) as error:
+            run.give_up(every, str(error))
+            return
         if not git_dir.is_dir():
-            sentence = f'there is no clone of {partition.repo}: mine it again'
-            report.unknown |= {id_: sentence for ids in pairs.values() for id_ in ids}
-            continue
+            run.give_up(every, f'there is no clone of {partition.repo}: mine it again')
+            return
         repository = Repository(git_dir)
-        for segment in store.segments(partition):
-            ids = pairs.get(segment.pair.pair_id, set())
-            rows = tuple(row for row in segment.methods if row.method_id in ids)
-            if not rows:
-                continue
-            try:
-                pair = _pair(repository, segment.pair)
-            except CorruptObject as error:
-                report.unknown |= dict.fromkeys(ids, str(error))
-                continue
+        places: dict[_Place, list[Drawn]] = defaultdict(list)
+        for item in _items(run, repository, partition, pairs):
+            places[_place(item)].append(item)
+        for place, items in sorted(places.items()):
+            _run_place(run, repository, place, items)
+
+
+def _items(
+    run: _Run,
+    repository: Repository,
+    partition: Partition,
+    pairs: Mapping[str, Collection[str]],
+) -> Iterator[Drawn]:
+    for segment in run.store.segments(partition):
+        ids = pairs.get(segment.pair.pair_id, ())
+        rows = tuple(row for row in segment.methods if row.method_id in ids)
+        try:
+            pair = _pair(repository, segment.pair) if rows else None
+        except CorruptObject as error:
+            run.give_up(ids, str(error))
+            continue
+        if pair is not None:
             yield Drawn(partition=partition, segment=segment, pair=pair, rows=rows)
 
 
@@ -148,28 +181,16 @@ def _pair(repository: Repository, row: PairRow) -> Pair:
 
 def _place(item: Drawn) -> _Place:
     row = item.segment.pair
-    feature = Jdk(home=Path(), version=row.jdk or '').feature
-    return _Place(repo=row.repo, sandbox=row.sandbox, feature=feature)
+    return _Place(sandbox=row.sandbox, feature=Jdk(home=Path(), version=row.jdk or '').feature)
 
 
-# -- running it again ----------------------------------------------------------------------------
-
-
-def _run_place(
-    options: ReverifyOptions,
-    place: _Place,
-    items: Sequence[Drawn],
-    report: Reverification,
-    listener: Listener,
-) -> None:
-    """Run the items of one repository on one JDK; each is kept as soon as it is there."""
+def _run_place(run: _Run, repository: Repository, place: _Place, items: Sequence[Drawn]) -> None:
+    """Run items in one sandbox on one JDK; each is kept as soon as it is there."""
     jdks = [jdk for jdk in find_jdks() if jdk.feature == place.feature]
     if not jdks:
-        for item in items:
-            ids = (row.method_id for row in item.rows)
-            report.unknown |= dict.fromkeys(ids, f'there is no JDK {place.feature} here')
+        every = (row.method_id for item in items for row in item.rows)
+        run.give_up(every, f'there is no JDK {place.feature} here')
         return
-    repository = Repository(folder_of(on_disk(options.store), place.repo))
 
     def work(item: Drawn, open_workshop: Callable[[], Workshop]) -> Rerun | Failure:
         try:
@@ -177,29 +198,31 @@ def _run_place(
         except CorruptObject as error:
             return Failure(sentence=str(error))
 
-    around = Surroundings(repository=repository, sandbox=place.sandbox, say=listener.say, jdks=jdks)
+    around = Surroundings(
+        repository=repository, sandbox=place.sandbox, say=run.listener.say, jdks=jdks
+    )
     with (
         Workshops(around, [item.pair for item in items]) as workshops,
-        closing(run_in_parallel(work, items, workshops, jobs=options.jobs)) as results,
+        closing(run_in_parallel(work, items, workshops, jobs=run.options.jobs)) as results,
     ):
         for done, (item, result) in enumerate(results, start=1):
             if isinstance(result, Failure):
-                ids = (row.method_id for row in item.rows)
-                report.unknown |= dict.fromkeys(ids, result.sentence)
+                run.give_up((row.method_id for row in item.rows), result.sentence)
             else:
-                _keep(place_of(options.store), item, result, report)
+                _keep(run, item, result)
             workshops.forget(item.pair)
-            listener.step(f'reverify {place.repo}', done, len(items))
+            run.listener.step(f'reverify {item.pair.repo}', done, len(items))
 
 
-def _keep(place: Place, item: Drawn, result: Rerun, report: Reverification) -> None:
+def _keep(run: _Run, item: Drawn, result: Rerun) -> None:
+    report = run.report
     if result.record.methods:
-        reverifications.keep(place, item.partition, result.record)
+        reverifications.keep(run.store.place, item.partition, result.record)
     for method in result.record.methods:
         report.runs += len(method.runs)
         if method.lost is None:
             report.held += 1
         else:
             report.lost[method.method_id] = method.lost
-    report.unknown |= result.unknown
+    report.unknown.update(result.unknown)
     report.cpu_seconds += result.cpu_seconds
