@@ -19,7 +19,7 @@ endif
 # What this machine's user has set for Python must not reach the tests.
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help setup demo test test-all lint format lock clean
+.PHONY: help setup demo live-demo test test-all lint format lock clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ setup: ## install what is needed: system packages, then everything locked into .
 
 demo: setup ## mine a small repository that the demo writes, into ./demo; minutes
 	@$(BIN)/python -m flows.demo
+
+live-demo: setup $(OPENAPI) ## crawl, validate, mine and release twice under a real server; minutes
+	@$(BIN)/python -m tests.live_demo
 
 test: lint $(OPENAPI) ## what CI runs: lint, then every test but those marked docker, live or slow
 	@$(BIN)/python -m pytest -n 2 $(SPREAD) -m 'not ($(NOT_HERE))'

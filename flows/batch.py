@@ -1,4 +1,4 @@
-"""One repository of a batch at a time: claimed, mined in a process of its own, and let go.
+"""One repository of a batch at a time: claimed, worked on in a process of its own, and let go.
 
 Whatever happens to that process is a `Result`: one bad repository never stops a month.
 """
@@ -21,7 +21,6 @@ from flows.contained import Stop
 from flows.contained import run
 from flows.jobs import FATAL
 from flows.jobs import TRANSIENT
-from flows.jobs import Answer
 from flows.jobs import Heard
 from flows.jobs import Job
 from flows.jobs import Outcome
@@ -31,16 +30,13 @@ from flows.listener import Listener
 from flows.redaction import redact
 from flows.redaction import without_secrets
 
-# 300 commits took 1 to 8 hours on two cores (benchmarks/cost.md); what takes three times that hangs.
-LIMITS = Limits(seconds=24 * 3600.0, memory_bytes=8 << 30)
-
-_COMMAND = (sys.executable, '-m', 'flows.mining_process')
+_COMMAND = (sys.executable, '-m', 'flows.job_process')
 
 
-def mine_repository(job: Job, limits: Limits = LIMITS, listener: Listener = SILENT) -> Result:
-    """Mine one repository, if nobody else does, and keep what there is to say of a failure."""
+def do(job: Job, limits: Limits, listener: Listener = SILENT) -> Result:
+    """Do one job, unless somebody else is at its repository; what a failure says is kept."""
     store = root_of(job.store)
-    answers: list[Answer] = []
+    found: list[Heard] = []
     try:
         claim = leases.take_when_over(
             place_of(store), claims.of_repository(job.name), leases.Terms()
@@ -52,11 +48,11 @@ def mine_repository(job: Job, limits: Limits = LIMITS, listener: Listener = SILE
             _COMMAND,
             codec.encode(job) + b'\n',
             limits,
-            hear=lambda line: _pass_on(codec.decode(Heard, line), listener, answers),
+            hear=lambda line: _pass_on(codec.decode(Heard, line), listener, found),
             over=lambda: _is_lost(claim),
             environment=without_secrets(os.environ),
         )
-    return _result(job, limits, ended, answers)
+    return _result(job, limits, ended, found[-1] if found else Heard())
 
 
 def _is_lost(claim: leases.Lease) -> bool:
@@ -67,46 +63,53 @@ def _is_lost(claim: leases.Lease) -> bool:
     return False
 
 
-def _pass_on(heard: Heard, listener: Listener, answers: list[Answer]) -> None:
-    if heard.answer is not None:
-        answers.append(heard.answer)
-    elif heard.sentence is not None:
+def _pass_on(heard: Heard, listener: Listener, found: list[Heard]) -> None:
+    if heard.sentence is not None:
         listener.say(heard.sentence)
     elif heard.step is not None:
         listener.step(heard.step, heard.done, heard.total)
+    else:
+        found.append(heard)
 
 
-def _result(job: Job, limits: Limits, ended: Ended, answers: list[Answer]) -> Result:
-    outcome, sentence = _judge(limits, ended, answers)
+def _result(job: Job, limits: Limits, ended: Ended, found: Heard) -> Result:
+    outcome, sentence = _judge(limits, ended, found)
     failure = None
-    if outcome is not Outcome.MINED:
-        failed = failures.Failure(name=job.name, verb='mine', sentence=sentence, ended=ended)
+    if outcome is not Outcome.DONE:
+        failed = failures.Failure(name=job.name, verb=job.verb, sentence=sentence, ended=ended)
         failure = failures.keep(root_of(job.store), failed)
     return Result(
         name=job.name,
         outcome=outcome,
         sentence=redact(sentence),
-        answer=answers[0] if answers else None,
+        mined=found.mined,
+        validated=found.validated,
         failure=failure,
     )
 
 
-def _judge(limits: Limits, ended: Ended, answers: list[Answer]) -> tuple[Outcome, str]:
+def _judge(limits: Limits, ended: Ended, found: Heard) -> tuple[Outcome, str]:
     last = (ended.complaint.strip().splitlines() or ['it said nothing'])[-1]
-    if ended.stop is Stop.ASKED:
-        return Outcome.TRANSIENT, 'the claim on it was lost'
-    if ended.stop is Stop.TIME:
-        return Outcome.FAILED, f'not done after {limits.seconds:.0f} s'
-    if ended.stop is Stop.MEMORY:
-        return Outcome.FAILED, f'took more than {limits.memory_bytes >> 20} MiB of memory'
+    if ended.stop is not None:
+        return _judge_stop(limits, ended.stop)
     if ended.status < 0:
         return Outcome.FAILED, f'was killed by {signal.Signals(-ended.status).name}'
     if ended.status == FATAL:
         return Outcome.REFUSED, last
     if ended.status == TRANSIENT:
         return Outcome.TRANSIENT, last
-    if ended.status or not answers:
+    if ended.status or not (found.mined or found.validated):
         return Outcome.FAILED, last
-    if answers[0].waiting:
-        return Outcome.TRANSIENT, f'{answers[0].waiting} pairs could not be mined now'
-    return Outcome.MINED, ''
+    if found.mined and found.mined.waiting:
+        return Outcome.TRANSIENT, f'{found.mined.waiting} pairs could not be mined now'
+    return Outcome.DONE, ''
+
+
+def _judge_stop(limits: Limits, stop: Stop) -> tuple[Outcome, str]:
+    match stop:
+        case Stop.ASKED:
+            return Outcome.TRANSIENT, 'the claim on it was lost'
+        case Stop.TIME:
+            return Outcome.FAILED, f'not done after {limits.seconds:.0f} s'
+        case Stop.MEMORY:
+            return Outcome.FAILED, f'took more than {limits.memory_gib:g} GiB of memory'

@@ -38,7 +38,7 @@ class Limits:
     """Of a child: wall time, and memory of its own; what runs in sandboxes is limited there."""
 
     seconds: float
-    memory_bytes: int
+    memory_gib: float
 
 
 class Stop(StrEnum):
@@ -144,7 +144,7 @@ def _watch(
             return Stop.ASKED
         if time.monotonic() > deadline:
             return Stop.TIME
-        if _memory(process) > limits.memory_bytes:
+        if _memory(process) > limits.memory_gib * (1 << 30):
             return Stop.MEMORY
 
 

@@ -1,9 +1,8 @@
-"""One repository of a batch: what is asked of the process that mines it, and what that answers."""
+"""One repository of a batch: what is asked of the process that works on it, and what that answers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -13,9 +12,16 @@ from coevo.records import Walk
 FATAL, TRANSIENT = 2, 3
 
 
+class Verb(StrEnum):
+    """What is done with a repository."""
+
+    VALIDATE = 'validate'
+    MINE = 'mine'
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One repository to be mined into a store.
+    """One repository to be validated, or mined into a store.
 
     source   a path, a URL or owner/name
     repo     its key in the data, None for that which its source says
@@ -23,20 +29,16 @@ class Job:
     until    no commits that are newer
     """
 
+    verb: Verb
     source: str
     store: str
-    profile: str
     repo: str | None = None
+    profile: str = 'default'
     commits: int = 0
     until: datetime | None = None
     walk: Walk | None = None
     jobs: int = 1
     sandbox: str = 'bubblewrap'
-
-    def of(self, words: str) -> Job:
-        """This job for a repository as a person names it: its source, or OWNER/NAME=SOURCE."""
-        repo, named, source = words.partition('=')
-        return replace(self, source=source, repo=repo) if named else replace(self, source=words)
 
     @property
     def name(self) -> str:
@@ -56,8 +58,8 @@ class FunnelRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a process that mined one repository did; `waiting` pairs met trouble of ours."""
+class Mined:
+    """What mining one repository gave; `waiting` pairs met trouble of ours."""
 
     repo: str
     visited: int
@@ -70,22 +72,32 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Validated:
+    """What validation found of one repository; `reason` is why it is invalid."""
+
+    repo: str
+    reason: str | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """A line of the process's output: how far a step is, a sentence, or at last the answer."""
+    """A line of the process's output: how far a step is, a sentence, or at last what it found."""
 
     step: str | None = None
     done: int = 0
     total: int = 0
     sentence: str | None = None
-    answer: Answer | None = None
+    mined: Mined | None = None
+    validated: Validated | None = None
 
 
 class Outcome(StrEnum):
     """What became of a repository in a batch."""
 
-    MINED = 'mined'
+    DONE = 'done'
     CLAIMED = 'claimed'  # somebody else is at it
-    REFUSED = 'refused'  # it cannot be mined as it is: no pom.xml, no commits
+    REFUSED = 'refused'  # nothing can be done with it as it is: no pom.xml, no commits
     TRANSIENT = 'transient'  # trouble of ours, worth another try
     FAILED = 'failed'  # a hang, too much memory, a kill, or a bug of ours
 
@@ -97,5 +109,6 @@ class Result:
     name: str
     outcome: Outcome
     sentence: str = ''
-    answer: Answer | None = None
+    mined: Mined | None = None
+    validated: Validated | None = None
     failure: str | None = None

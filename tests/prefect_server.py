@@ -24,6 +24,7 @@ PREFECT = Path(sys.executable).with_name('prefect')
 POOL = 'coevo'
 # The first start of a server makes its database, step by step.
 _START_SECONDS = 240.0
+_OVER = ('COMPLETED', 'FAILED', 'CRASHED', 'CANCELLED')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,16 +48,48 @@ class Server:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def read(self, what: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The objects of a kind that a filter of Prefect's API finds."""
+    def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """An answer of Prefect's API: to a POST where there is a body, else to a GET."""
         request = urllib.request.Request(
-            f'{self.api}/{what}/filter',
-            data=json.dumps(wanted).encode(),
+            f'{self.api}/{path}',
+            data=None if body is None else json.dumps(body).encode(),
             headers={'Content-Type': 'application/json'},
         )
         with urllib.request.urlopen(request, timeout=60) as answer:
-            found: list[dict[str, Any]] = json.load(answer)
+            return json.load(answer)
+
+    def start(self, deployment: str, **parameters: Any) -> str:
+        """Start a run of FLOW/DEPLOYMENT; its id."""
+        found = self.ask(f'deployments/name/{deployment}')
+        wanted = {'parameters': parameters, 'state': {'type': 'SCHEDULED'}}
+        return str(self.ask(f'deployments/{found["id"]}/create_flow_run', wanted)['id'])
+
+    def state(self, run: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.ask(f'flow_runs/{run}')['state']
         return found
+
+    def wait(self, run: str, seconds: float = 600) -> str:
+        """What a run says when it is done; anything but a completed one is an error."""
+        deadline = time.monotonic() + seconds
+        while (state := self.state(run))['type'] not in _OVER:
+            assert time.monotonic() < deadline, state
+            time.sleep(0.5)
+        assert state['type'] == 'COMPLETED', state
+        return str(state['message'])
+
+    def runs(self, deployment: str) -> list[str]:
+        """The ids of all runs of FLOW/DEPLOYMENT that were asked for, the oldest first."""
+        found = self.ask(f'deployments/name/{deployment}')
+        wanted = {'deployments': {'id': {'any_': [found['id']]}}, 'sort': 'EXPECTED_START_TIME_ASC'}
+        return [
+            one['id'] for one in self.ask('flow_runs/filter', wanted) if not one['auto_scheduled']
+        ]
+
+    def tables(self, run: str) -> dict[str, list[dict[str, Any]]]:
+        """The tables that a run left as artifacts, by their keys."""
+        wanted = {'artifacts': {'flow_run_id': {'any_': [run]}, 'type': {'any_': ['table']}}}
+        found = self.ask('artifacts/filter', wanted)
+        return {one['key']: json.loads(one['data']) for one in found}
 
 
 @contextmanager
@@ -66,16 +99,22 @@ def prefect_server(folder: Path, **more: str) -> Iterator[Server]:
     environment = _environment(folder, api) | more
     port = api.rpartition(':')[2].removesuffix('/api')
     command = (PREFECT, 'server', 'start', '--host', '127.0.0.1', '--port', port)
-    with _logged(folder / 'server.log', command, environment) as process:
+    with logged(folder / 'server.log', command, environment) as process:
         _wait(f'{api}/health', process)
         yield Server(api=api, folder=folder, environment=environment)
+
+
+def deploy(server: Server) -> None:
+    """A pool of processes, and what `prefect.yaml` says."""
+    server.prefect('work-pool', 'create', POOL, '--type', 'process')
+    server.prefect('deploy', '--all')
 
 
 @contextmanager
 def worker(server: Server, name: str) -> Iterator[subprocess.Popen[bytes]]:
     """A worker of the process pool; the flow runs that it started end with it."""
     command = (PREFECT, 'worker', 'start', '--pool', POOL, '--name', name)
-    with _logged(server.folder / f'{name}.log', command, server.environment) as process:
+    with logged(server.folder / f'{name}.log', command, server.environment) as process:
         yield process
 
 
@@ -90,12 +129,12 @@ def _environment(folder: Path, api: str) -> dict[str, str]:
         'DO_NOT_TRACK': '1',
         'PREFECT_WORKER_QUERY_SECONDS': '1',
         'PREFECT_LOGGING_TO_API_BATCH_INTERVAL': '0.5',
-        'PYTHONPATH': str(ROOT),
+        'PYTHONPATH': os.pathsep.join(filter(None, (str(ROOT), os.environ.get('PYTHONPATH')))),
     }
 
 
 @contextmanager
-def _logged(
+def logged(
     log: Path, command: tuple[str | Path, ...], environment: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
     log.parent.mkdir(parents=True, exist_ok=True)

@@ -21,30 +21,41 @@ _UPDATE_SECONDS = 5.0
 
 
 def show_results(results: Iterable[Result]) -> None:
-    """Two tables: each repository's outcome with its counts, and all funnels."""
+    """Each repository's outcome with its counts, and all funnels of what was mined."""
     results = tuple(results)
     create_table_artifact(list(map(_outcome, results)), key='repositories')
-    create_table_artifact(list(_stages(results)), key='funnel')
+    stages = list(_stages(results))
+    if stages:
+        create_table_artifact(stages, key='funnel')
 
 
 def _outcome(result: Result) -> dict[str, Any]:
-    answer = result.answer
+    found = result.mined or result.validated
     return {
-        'repository': answer.repo if answer else result.name,
+        'repository': found.repo if found else result.name,
         'outcome': str(result.outcome),
-        'pairs': answer.pairs if answer else None,
-        'executed now': answer.executed if answer else None,
-        'known before': answer.reused if answer else None,
-        'why': result.sentence,
+        **_counts(result),
+        'why': result.validated.sentence if result.validated else result.sentence,
         'record': result.failure or '',
     }
 
 
+def _counts(result: Result) -> dict[str, Any]:
+    if result.validated:
+        return {'valid': result.validated.reason is None}
+    mined = result.mined
+    return {
+        'pairs': mined.pairs if mined else None,
+        'executed now': mined.executed if mined else None,
+        'known before': mined.reused if mined else None,
+    }
+
+
 def _stages(results: Iterable[Result]) -> Iterator[dict[str, Any]]:
-    for answer in (result.answer for result in results if result.answer):
-        for row in answer.funnel:
+    for mined in (result.mined for result in results if result.mined):
+        for row in mined.funnel:
             yield {
-                'repository': answer.repo,
+                'repository': mined.repo,
                 'stage': row.stage,
                 'unit': row.unit,
                 'entered': row.entered,

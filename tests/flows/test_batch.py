@@ -9,21 +9,22 @@ import pytest
 
 from coevo.leases import standings
 from coevo.place import place_of
-from flows.batch import mine_repository
+from flows.batch import do
 from flows.contained import Limits
 from flows.jobs import Job
 from flows.jobs import Outcome
 from flows.jobs import Result
+from flows.jobs import Verb
 from tests.flows.mining_runs import PAIRS
 from tests.flows.mining_runs import different
 from tests.flows.mining_runs import released
 from tests.projects import NAME
 
-AMPLE = Limits(seconds=200, memory_bytes=4 << 30)
+AMPLE = Limits(seconds=200, memory_gib=4)
 
 
 def job(repository: Path, store: Path, repo: str = NAME) -> Job:
-    return Job(source=str(repository), store=str(store), profile='quick', repo=repo)
+    return Job(verb=Verb.MINE, source=str(repository), store=str(store), profile='quick', repo=repo)
 
 
 def record(store: Path, result: Result) -> dict[str, object]:
@@ -37,9 +38,9 @@ def test_a_repository_is_mined_once_and_then_only_what_is_new(
     repository: Path, undisturbed: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / 'store'
-    first = mine_repository(job(repository, store), AMPLE)
-    assert first.outcome is Outcome.MINED
-    assert first.answer is not None
-    assert (first.answer.executed, first.answer.reused) == (PAIRS, 0)
+    first = do(job(repository, store), AMPLE)
+    assert first.outcome is Outcome.DONE
+    assert first.mined is not None
+    assert (first.mined.executed, first.mined.reused) == (PAIRS, 0)
     assert different(released(store), undisturbed) == []
     assert not standings(place_of(store), 'claims/repositories')

@@ -1,53 +1,40 @@
-"""The flow `mine` under a real server, started as a person would, and what it leaves."""
+"""The flow `mine` under a real server, and what it leaves."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from coevo.leases import standings
 from coevo.place import place_of
-from tests.flows.mining_runs import different
-from tests.flows.mining_runs import released
-from tests.prefect_server import POOL
+from tests.flows.mining_runs import PAIRS
+from tests.prefect_server import deploy
 from tests.prefect_server import prefect_server
 from tests.prefect_server import worker
-from tests.projects import NAME
+
+STAGES = {'walk', 'pair', 'sieve', 'label', 'track'}
 
 
 @pytest.mark.live
 @pytest.mark.jvm
-@pytest.mark.timeout(600)
-def test_a_run_from_the_command_line(repository: Path, undisturbed: Path, tmp_path: Path) -> None:
-    """A folder that is no repository is refused, kept as a failure, and stops nothing."""
+@pytest.mark.timeout(900)
+def test_one_repository_that_cannot_be_mined_stops_none(repository: Path, tmp_path: Path) -> None:
+    """It is refused, kept as a failure with what it complained of, and the next one is mined."""
     store = tmp_path / 'store'
-    (tmp_path / 'nothing').mkdir()
-    repositories = json.dumps([str(tmp_path / 'nothing'), f'{NAME}={repository}'])
+    nothing = tmp_path / 'nothing'
+    nothing.mkdir()
     with prefect_server(tmp_path / 'live', COEVO_STORE=str(store)) as server:
-        server.prefect('work-pool', 'create', POOL, '--type', 'process')
-        server.prefect('deploy', '--all')
+        deploy(server)
         with worker(server, 'one'):
-            words = ('--param', f'repositories={repositories}', '--param', 'profile=quick')
-            server.prefect('deployment', 'run', 'mine/batch', *words, '--watch')
-        (run,) = server.read('flow_runs', {'deployments': {'name': {'any_': ['batch']}}})
-        artifacts = {
-            one['key']: json.loads(one['data'])
-            for one in server.read('artifacts', {})
-            if one['type'] == 'table'
-        }
-    assert run['state']['message'] == '1 mined, 1 refused, 4 pairs executed'
-    assert different(released(store), undisturbed) == []
-    refused, good = artifacts['repositories']
+            asked = [str(nothing), str(repository)]
+            run = server.start('mine/batch', repositories=asked, profile='quick')
+            assert server.wait(run) == f'1 done, 1 refused, {PAIRS} pairs executed'
+        tables = server.tables(run)
+    refused, good = tables['repositories']
     assert 'is not a Git repository' in refused['why']
-    assert (store / refused['record']).is_file()
-    assert (good['repository'], good['executed now']) == (NAME, 4)
-    assert {row['stage'] for row in artifacts['funnel']} == {
-        'walk',
-        'pair',
-        'sieve',
-        'label',
-        'track',
-    }
+    assert 'is not a Git repository' in (store / refused['record']).read_text()
+    assert (good['pairs'], good['executed now'], good['known before']) == (PAIRS, PAIRS, 0)
+    assert {row['stage'] for row in tables['funnel']} == STAGES
     assert not standings(place_of(store), 'claims/repositories')
+    assert not standings(place_of(store), 'claims/runs')

@@ -1,4 +1,4 @@
-"""`python -m flows.mining_process`: mine the one repository that a line of standard input names.
+"""`python -m flows.job_process`: do the one job that a line of standard input describes.
 
 A bug, a hang or a lack of memory ends this process and no other. Each line of its output is a
 `Heard`; its status is that of `coevo mine`, 1 for a bug with its traceback.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
+from collections.abc import Callable
 from typing import IO
 
 from coevo import codec
 from coevo.errors import Fatal
 from coevo.errors import Transient
+from coevo.place import on_disk
+from coevo.place import root_of
 from coevo.profiles import load_profile
 from coevo.store import Store
 from flows.contained import stop_with_parent
@@ -21,14 +23,17 @@ from flows.funnel import Step
 from flows.funnel import funnel
 from flows.jobs import FATAL
 from flows.jobs import TRANSIENT
-from flows.jobs import Answer
 from flows.jobs import FunnelRow
 from flows.jobs import Heard
 from flows.jobs import Job
+from flows.jobs import Mined
+from flows.jobs import Validated
+from flows.jobs import Verb
 from flows.listener import Listener
 from flows.options import MineOptions
-from flows.pipeline import MineReport
 from flows.pipeline import mine
+from flows.validation import ValidateOptions
+from flows.validation import validate
 
 
 def main() -> int:
@@ -45,7 +50,7 @@ def main() -> int:
         say=lambda sentence: say(Heard(sentence=sentence)),
     )
     try:
-        say(Heard(answer=_answer(job, mine(_options(job), listener))))
+        say(_VERBS[job.verb](job, listener))
     except Fatal as error:
         print(error, file=sys.stderr)
         return FATAL
@@ -55,11 +60,18 @@ def main() -> int:
     return 0
 
 
-def _options(job: Job) -> MineOptions:
+def _take_output() -> IO[bytes]:
+    """Standard output for answers alone: what a library prints goes to standard error."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return answers
+
+
+def _mine(job: Job, listener: Listener) -> Heard:
     profile = load_profile(job.profile)
-    return MineOptions(
+    options = MineOptions(
         source=job.source,
-        store=Path(job.store),
+        store=on_disk(root_of(job.store)),
         profile=profile,
         name=job.repo,
         commits=job.commits or profile.commits,
@@ -68,20 +80,20 @@ def _options(job: Job) -> MineOptions:
         jobs=job.jobs,
         sandbox=job.sandbox,
     )
-
-
-def _answer(job: Job, report: MineReport) -> Answer:
-    store = Store(Path(job.store))
+    report = mine(options, listener)
+    store = Store(options.store)
     steps = funnel(store.walk(report.partition).drops, tuple(store.segments(report.partition)))
-    return Answer(
-        repo=report.partition.repo,
-        visited=report.visited,
-        pairs=report.pairs,
-        executed=report.executed,
-        reused=report.reused,
-        waiting=len(report.failures),
-        funnel=tuple(map(_row, steps)),
-        warnings=report.warnings,
+    return Heard(
+        mined=Mined(
+            repo=report.partition.repo,
+            visited=report.visited,
+            pairs=report.pairs,
+            executed=report.executed,
+            reused=report.reused,
+            waiting=len(report.failures),
+            funnel=tuple(map(_row, steps)),
+            warnings=report.warnings,
+        )
     )
 
 
@@ -95,11 +107,24 @@ def _row(step: Step) -> FunnelRow:
     )
 
 
-def _take_output() -> IO[bytes]:
-    """Standard output for answers alone: what a library prints goes to standard error."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    return answers
+def _validate(job: Job, listener: Listener) -> Heard:
+    found = validate(
+        ValidateOptions(
+            source=job.source,
+            store=on_disk(root_of(job.store)),
+            name=job.repo,
+            sandbox=job.sandbox,
+        ),
+        listener,
+    )
+    reason = str(found.reason) if found.reason is not None else None
+    return Heard(validated=Validated(repo=found.repo, reason=reason, sentence=found.sentence))
+
+
+_VERBS: dict[Verb, Callable[[Job, Listener], Heard]] = {
+    Verb.MINE: _mine,
+    Verb.VALIDATE: _validate,
+}
 
 
 if __name__ == '__main__':

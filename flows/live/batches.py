@@ -1,0 +1,102 @@
+"""One flow run over a batch of repositories: a task for each, tried again after trouble of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from prefect import get_run_logger
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+from prefect.utilities.annotations import quote
+
+from coevo.errors import Transient
+from coevo.place import Root
+from coevo.place import root_of
+from flows import candidates
+from flows.batch import do
+from flows.contained import Limits
+from flows.jobs import Job
+from flows.jobs import Outcome
+from flows.jobs import Result
+from flows.listener import Listener
+from flows.live.artifacts import Progress
+from flows.live.artifacts import show_results
+from flows.live.heartbeat import living
+from flows.live.reap import GRACE_SECONDS
+from flows.live.reap import end_dead_runs
+from flows.live.trying import DELAYS
+from flows.live.trying import transient
+
+
+def work_through(repositories: Sequence[str], job: Job, limits: Limits) -> State[None]:
+    """Do the same job for each repository, whatever becomes of the others.
+
+    Each is owner/name, where the latest crawls know it from its place there; or a path or URL.
+    """
+    store = root_of(job.store)
+    with living(store):
+        end_dead_runs(store, timedelta(seconds=GRACE_SECONDS))
+        progress = Progress(len(repositories))
+        results = []
+        for one in _jobs(store, repositories, job):
+            results.append(_attempt(one, limits, progress))
+            progress.next_repository()
+        show_results(results)
+    return Completed(message=', '.join(_counts(results)))
+
+
+def _jobs(store: Root, repositories: Sequence[str], job: Job) -> Iterator[Job]:
+    known = candidates.sources(store)
+    for words in repositories:
+        if words in known:
+            yield replace(job, repo=words, source=known[words])
+        else:
+            yield replace(job, source=words)
+
+
+def _attempt(job: Job, limits: Limits, progress: Progress) -> Result:
+    """One repository; that its last try failed, too, is its own affair."""
+    listener = Listener(step=progress.step, say=get_run_logger().info)
+    named = _do.with_options(task_run_name=job.name.replace('{', '{{').replace('}', '}}'))
+    state = named(job, limits, quote(listener), return_state=True)
+    found = state.result(raise_on_failure=False)
+    if isinstance(found, Transient):
+        return Result(name=job.name, outcome=Outcome.TRANSIENT, sentence=str(found))
+    if isinstance(found, BaseException):
+        raise found
+    assert isinstance(found, Result)
+    return found
+
+
+@task(
+    retries=len(DELAYS),
+    retry_delay_seconds=DELAYS,
+    retry_condition_fn=transient,
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)
+def _do(job: Job, limits: Limits, listener: Listener) -> Result:
+    result = do(job, limits, listener)
+    if result.outcome is Outcome.TRANSIENT:
+        raise Transient(result.sentence)
+    if result.outcome is not Outcome.DONE:
+        get_run_logger().warning('%s: %s: %s', result.name, result.outcome, result.sentence)
+    return result
+
+
+def _counts(results: Sequence[Result]) -> Iterator[str]:
+    for outcome in Outcome:
+        count = sum(result.outcome is outcome for result in results)
+        if count:
+            yield f'{count} {outcome}'
+    mined = [result.mined for result in results if result.mined]
+    if mined:
+        yield f'{sum(one.executed for one in mined)} pairs executed'
+    validated = [result.validated for result in results if result.validated]
+    if validated:
+        yield f'{sum(one.reason is None for one in validated)} valid'

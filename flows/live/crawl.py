@@ -1,0 +1,61 @@
+"""`crawl`: look for candidates on GitHub, each day. The worker's environment has the tokens."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from prefect import flow
+from prefect import get_run_logger
+from prefect import task
+from prefect.artifacts import create_table_artifact
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+
+from flows import discovery
+from flows.discovery import CrawlOptions
+from flows.discovery import CrawlReport
+from flows.listener import Listener
+from flows.live.heartbeat import living
+from flows.live.surroundings import surroundings
+from flows.live.trying import DELAYS
+from flows.live.trying import transient
+from miners.candidates import load_profile
+from miners.github_requests import PUBLIC_API
+from miners.github_tokens import read_tokens
+
+
+@flow(name='crawl', persist_result=False)
+def crawl(profile: str = 'testevo', profiles: str | None = None) -> State[None]:
+    """Crawl by one profile, of `profiles` (a file) or our own."""
+    with living(surroundings().store):
+        report = _crawl(profile, profiles)
+    counts = {
+        'found': report.found,
+        'kept': report.kept,
+        'unknown': report.unknown,
+        'proven': report.proven,
+        'counted requests': sum(report.requests.counted.values()),
+        'unchanged': report.requests.unchanged,
+    }
+    create_table_artifact([counts], key='crawl', description=f'{profile} {report.stamp}')
+    return Completed(message=f'{report.found} found, {report.kept} kept')
+
+
+@task(
+    retries=len(DELAYS),
+    retry_delay_seconds=DELAYS,
+    retry_condition_fn=transient,
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)
+def _crawl(profile: str, profiles: str | None) -> CrawlReport:
+    """The tokens are no parameters, which Prefect would keep."""
+    options = CrawlOptions(
+        store=surroundings().store,
+        profile=load_profile(profile, Path(profiles) if profiles else None),
+        tokens=read_tokens(os.environ),
+        api=os.environ.get('COEVO_GITHUB_API') or PUBLIC_API,
+    )
+    return discovery.crawl(options, Listener(say=get_run_logger().info))

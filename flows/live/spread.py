@@ -1,0 +1,50 @@
+"""`spread`: what is on schedule, one flow run for each batch of repositories that the store knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Any
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+from prefect.deployments import run_deployment
+from prefect.runtime import flow_run
+from prefect.states import Completed
+
+from coevo.execution import ENGINE_VERSION
+from flows import candidates
+from flows.jobs import Verb
+from flows.live.heartbeat import living
+from flows.live.reap import TAG
+from flows.live.surroundings import surroundings
+
+
+@flow(name='spread', persist_result=False)
+def spread(
+    verb: Verb, size: int = 8, deployment: str = 'batch', parameters: dict[str, Any] | None = None
+) -> State[None]:
+    """Start a run of the verb's deployment for every `size` repositories, with these parameters.
+
+    All candidates are validated, and all that proved valid are mined: what the store has of them
+    is not executed again. This run waits for none of those that it starts.
+    """
+    store = surroundings().store
+    with living(store):
+        batches = list(_batches(candidates.names(store, verb), size))
+        for number, batch in enumerate(batches):
+            run_deployment(
+                f'{verb}/{deployment}',
+                parameters={**(parameters or {}), 'repositories': batch, 'engine': ENGINE_VERSION},
+                timeout=0,
+                as_subflow=False,
+                tags=[TAG, str(verb)],
+                # if this run is tried again, those that it had started are not started twice
+                idempotency_key=f'{flow_run.id}-{number}',
+            )
+    return Completed(message=f'{sum(map(len, batches))} repositories in {len(batches)} batches')
+
+
+def _batches(names: Sequence[str], size: int) -> Iterator[list[str]]:
+    for start in range(0, len(names), size):
+        yield list(names[start : start + size])

@@ -1,0 +1,27 @@
+"""`validate`: one flow run for each batch of repositories."""
+
+from __future__ import annotations
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+
+from flows.contained import Limits
+from flows.jobs import Job
+from flows.jobs import Verb
+from flows.live.batches import work_through
+from flows.live.surroundings import check_engine
+from flows.live.surroundings import surroundings
+
+
+@flow(name='validate', persist_result=False)
+def validate(
+    repositories: list[str],
+    engine: int | None = None,
+    hours: float = 3.0,
+    memory_gib: float = 8.0,
+) -> State[None]:
+    """Prove that some repositories can be mined; what is proven of a revision runs nothing."""
+    check_engine(engine)
+    place = surroundings()
+    job = Job(verb=Verb.VALIDATE, source='', store=str(place.store), sandbox=place.sandbox)
+    return work_through(repositories, job, Limits(seconds=hours * 3600, memory_gib=memory_gib))
