@@ -27,7 +27,7 @@ from flows.crawls import read_repositories
 from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
 from flows.discovery import crawl
-from miners.candidates import load_profile
+from miners.candidate_profiles import load_profile
 from miners.github_tokens import Token
 from tests.github_server import Budgets
 from tests.github_server import Hosted

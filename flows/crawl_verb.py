@@ -44,7 +44,7 @@ def _crawl(arguments: argparse.Namespace) -> int:
     from flows.console import showing
     from flows.discovery import CrawlOptions
     from flows.discovery import crawl
-    from miners.candidates import load_profile
+    from miners.candidate_profiles import load_profile
     from miners.github_requests import PUBLIC_API
     from miners.github_tokens import read_tokens
 

@@ -22,14 +22,14 @@ from flows.survey import Known
 from flows.survey import Survey
 from flows.survey import fields
 from miners.budgets import Clock
-from miners.candidates import CandidateProfile
+from miners.candidate_profiles import CandidateProfile
 from miners.candidates import Reason
 from miners.github import Hits
 from miners.github import discover
+from miners.github_replies import Patience
+from miners.github_replies import Requests
 from miners.github_requests import PUBLIC_API
 from miners.github_requests import Api
-from miners.github_requests import Patience
-from miners.github_requests import Requests
 from miners.github_search import Outcome
 from miners.github_tokens import Token
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 from coevo.errors import Transient
 from flows.crawl_rows import RepositorySeen
 from flows.listener import Listener
-from miners.candidates import CandidateProfile
+from miners.candidate_profiles import CandidateProfile
 from miners.candidates import Facts
 from miners.candidates import Presence
 from miners.candidates import Reason

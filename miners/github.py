@@ -12,12 +12,12 @@ from datetime import datetime
 
 from coevo.errors import Transient
 from miners.budgets import Resource
-from miners.candidates import CandidateProfile
+from miners.candidate_profiles import CandidateProfile
 from miners.candidates import Facts
 from miners.candidates import Presence
 from miners.candidates import Root
+from miners.github_replies import Reply
 from miners.github_requests import Api
-from miners.github_requests import Reply
 from miners.github_search import Found
 from miners.github_search import PartRead
 from miners.github_search import search
@@ -80,8 +80,10 @@ def look_up(api: Api, github_id: int, etag: str | None) -> Lookup:
     reply = _about(api, github_id, '', etag)
     if reply.status == 304:
         return Lookup(presence=Presence.LOOKUP, etag=etag)
-    if reply.status == 200 and not reply.data['private']:
-        return Lookup(presence=Presence.LOOKUP, seen=sighting(reply.data), etag=reply.etag)
+    if reply.status == 200:
+        seen = sighting(reply.data)
+        if not reply.data.get('private'):
+            return Lookup(presence=Presence.LOOKUP, seen=seen, etag=reply.etag)
     blocked = reply.status in (403, 451)
     return Lookup(presence=Presence.BLOCKED if blocked else Presence.DELETED)
 
@@ -107,6 +109,8 @@ def ask_contributors(api: Api, github_id: int, facts: Facts, wanted: int) -> Fac
     if reply.status == 304:
         return facts
     if reply.status == 200:
+        if not isinstance(reply.data, list):
+            raise Transient('GitHub answered a question for contributors with something else')
         return replace(facts, at_least_contributors=len(reply.data), contributors_etag=reply.etag)
     number = None
     if reply.status == 204:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from coevo.place import Root
 from flows.crawl_rows import RepositorySeen
 from flows.crawls import read_repositories
 from flows.discovery import CrawlOptions
@@ -15,8 +16,8 @@ from flows.discovery import CrawlReport
 from flows.discovery import crawl
 from flows.listener import SILENT
 from flows.listener import Listener
-from miners.candidates import load_profile
-from miners.github_requests import Patience
+from miners.candidate_profiles import load_profile
+from miners.github_replies import Patience
 from miners.github_tokens import Token
 from tests.github_server import Budgets
 from tests.github_server import Hosted
@@ -42,7 +43,7 @@ def github(*repositories: Hosted, budgets: Budgets | None = None) -> Iterator[Se
         yield running
 
 
-def options(server: Server, store: Path, **others: object) -> CrawlOptions:
+def options(server: Server, store: Root, **others: object) -> CrawlOptions:
     known = {'profile': load_profile('testevo'), 'tokens': tokens(), 'patience': QUICK}
     return CrawlOptions(store=store, api=server.api, **{**known, **others})
 
@@ -70,3 +71,8 @@ def many(count: int, **others: object) -> list[Hosted]:
         Hosted(**{'id': n, 'owner': 'ada', 'name': f'r{n}', 'stars': 500 + n, **others})
         for n in range(1, count + 1)
     ]
+
+
+def contents(folder: str) -> dict[str, bytes]:
+    """The files of a crawl."""
+    return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}

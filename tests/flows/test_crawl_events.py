@@ -10,9 +10,9 @@ import pytest
 
 from flows.crawl_rows import EventKind
 from flows.crawls import latest_kept
+from miners.candidate_profiles import load_profile
 from miners.candidates import Presence
 from miners.candidates import Reason
-from miners.candidates import load_profile
 from tests.flows.crawling import crawled
 from tests.flows.crawling import github
 from tests.flows.crawling import rows

@@ -16,8 +16,9 @@ from flows.crawls import read_repositories
 from flows.crawls import stamps
 from flows.listener import Listener
 from miners.budgets import Clock
+from miners.candidate_profiles import load_profile
 from miners.candidates import Reason
-from miners.candidates import load_profile
+from tests.flows.crawling import contents
 from tests.flows.crawling import crawled
 from tests.flows.crawling import github
 from tests.flows.crawling import many
@@ -36,10 +37,6 @@ def stopping_after(count: int) -> Listener:
             raise KeyboardInterrupt
 
     return Listener(step=step)
-
-
-def contents(folder: str) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
 
 
 def test_a_crawl_in_trouble_leaves_the_same_bytes(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from coevo.cli import main
 from coevo.errors import Fatal
 from coevo.errors import Transient
-from miners.github_requests import Patience
+from miners.github_replies import Patience
 from tests.flows.crawling import QUICK
 from tests.flows.crawling import SECRET
 from tests.flows.crawling import crawled

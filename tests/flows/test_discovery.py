@@ -8,8 +8,8 @@ import pytest
 
 from flows.crawls import latest_kept
 from flows.crawls import stamps
+from miners.candidate_profiles import load_profile
 from miners.candidates import Reason
-from miners.candidates import load_profile
 from tests.flows.crawling import crawled
 from tests.flows.crawling import github
 from tests.flows.crawling import rows

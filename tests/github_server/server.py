@@ -41,6 +41,7 @@ class Server:
     asked           every request: token, path, status
     violations      answers that GitHub's description does not allow
     before_each     called before each request to the API
+    after_fault     called when a request is made to fail
     """
 
     world: World
@@ -53,6 +54,7 @@ class Server:
     violations: list[str] = field(default_factory=list)
     api: str = ''
     before_each: Callable[[], None] = lambda: None
+    after_fault: Callable[[], None] = lambda: None
     contract: Contract = field(default_factory=Contract)
     lock: threading.Lock = field(default_factory=threading.Lock)
     stopping: threading.Event = field(default_factory=threading.Event)
@@ -141,6 +143,8 @@ class _Handler(BaseHTTPRequestHandler):
     ) -> tuple[Answer, dict[str, str], Fault | None]:
         resource = 'search' if request.path.startswith('/search/') else 'core'
         fault = next((one for one in state.faults if one.strikes(self.path)), None)
+        if fault is not None:
+            state.after_fault()
         instead = fault.instead() if fault is not None else None
         if instead is not None:
             headers = state.budgets.headers(token, resource)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from miners.budgets import Clock
+from miners.github_replies import Patience
 from miners.github_requests import Api
-from miners.github_requests import Patience
 from tests.flows.crawling import QUICK
 from tests.flows.crawling import tokens
 from tests.github_server import Server

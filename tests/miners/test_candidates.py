@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from coevo.errors import Fatal
+from miners.candidate_profiles import CandidateProfile
+from miners.candidate_profiles import load_profile
+from miners.candidate_profiles import profiles
 from miners.candidates import REASONS
-from miners.candidates import CandidateProfile
 from miners.candidates import Facts
 from miners.candidates import Presence
 from miners.candidates import Reason
 from miners.candidates import Root
-from miners.candidates import load_profile
-from miners.candidates import profiles
 from miners.candidates import reason_against
 from miners.sightings import Sighting
 

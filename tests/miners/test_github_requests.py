@@ -9,7 +9,7 @@ import pytest
 from coevo.errors import Fatal
 from coevo.errors import Transient
 from miners.budgets import Resource
-from miners.github_requests import Patience
+from miners.github_replies import Patience
 from tests.flows.crawling import QUICK
 from tests.flows.crawling import SECRET
 from tests.flows.crawling import github
