@@ -21,7 +21,7 @@ from flows.live.heartbeat import living
 from flows.live.surroundings import surroundings
 from flows.live.trying import DELAYS
 from flows.live.trying import transient
-from miners.candidates import load_profile
+from miners.candidate_profiles import load_profile
 from miners.github_requests import PUBLIC_API
 from miners.github_tokens import read_tokens
 
