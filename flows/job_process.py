@@ -71,7 +71,7 @@ def _mine(job: Job, listener: Listener) -> Heard:
     profile = load_profile(job.profile)
     options = MineOptions(
         source=job.source,
-        store=on_disk(root_of(job.store)),
+        store=root_of(job.store),
         profile=profile,
         name=job.repo,
         commits=job.commits or profile.commits,
@@ -111,7 +111,7 @@ def _validate(job: Job, listener: Listener) -> Heard:
     found = validate(
         ValidateOptions(
             source=job.source,
-            store=on_disk(root_of(job.store)),
+            store=root_of(job.store),
             name=job.repo,
             sandbox=job.sandbox,
         ),

@@ -15,7 +15,6 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
-from coevo.place import on_disk
 from flows import months
 from flows.live.heartbeat import living
 from flows.live.surroundings import check_engine
@@ -51,7 +50,7 @@ def release(
     with living(place.store):
         report = _publish(
             ReleaseOptions(
-                store=on_disk(place.store),
+                store=place.store,
                 snapshot=snapshots / name,
                 month=month,
                 previous=earlier,
