@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import coevo
 from coevo.place import Url
 from coevo.place import on_disk
 from coevo.place import place_of
+from flows import pipeline
 from tests.flows.mining_runs import different
 from tests.flows.mining_runs import gone
 from tests.flows.mining_runs import released
 from tests.flows.mining_runs import wait_until
+from tests.git_server import GitBackend
+from tests.git_server import serving
 from tests.projects import NAME
 from tests.projects import QUICKLY
 from tests.projects import junit
-from tests.projects import mined
+from tests.projects import options
 from tests.projects import pom
 from tests.projects import source
 from tests.projects import write
@@ -49,45 +55,55 @@ def run(*words: str | Path, work: Path) -> str:
     return said
 
 
-def mine(repository: Path, *words: str | Path) -> tuple[str | Path, ...]:
-    return ('mine', repository, '--name', NAME, '--jobs', '1', *QUICKLY, *words)
-
-
 def segments(bucket: Url) -> int:
     names = [entry.name for entry in place_of(bucket).entries('partitions')]
     return sum(name.endswith('.segment') for name in names)
 
 
+def download(snapshot: Url, folder: Path) -> Path:
+    place = place_of(snapshot)
+    for entry in place.entries(''):
+        found = place.read(entry.name)
+        assert found is not None
+        (folder / entry.name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / entry.name).write_bytes(found.data)
+    return folder
+
+
+@pytest.mark.jvm
+@pytest.mark.timeout(600)
 def test_a_killed_run_into_a_bucket_ends_as_an_undisturbed_one_into_a_folder(
     bucket: Url, work: Path, tmp_path: Path
 ) -> None:
-    repository = write(tmp_path / 'repository', [step(number) for number in range(PAIRS + 1)])
-    mined(repository, tmp_path / 'store')
-    words = mine(repository, '--store', bucket, '--local', tmp_path / 'local')
-    with start(*words, work=work) as first:
-        wait_until(lambda: segments(bucket) > 0, first)
-        first.kill()
-    gone(work)
-    left = segments(bucket)
-    assert 0 < left < PAIRS
-    assert f'{PAIRS - left} mined now, {left} known before' in run(*words, work=work)
-    assert segments(bucket) == 0
+    """Released on another machine, which has no clone yet."""
+    write(tmp_path / 'git' / NAME, [step(number) for number in range(PAIRS + 1)])
+    with serving(GitBackend(tmp_path / 'git')) as server:
+        undisturbed = dataclasses.replace(
+            options(Path(), tmp_path / 'store'), source=f'{server}/{NAME}'
+        )
+        assert pipeline.mine(undisturbed).executed == PAIRS
 
-    snapshot = Url(f'{bucket}-2024-01')
-    release = ('release', '--store', bucket, '--local', tmp_path / 'local', '--snapshot', snapshot)
-    assert 'written' in run(*release, work=work)
-    assert 'already there' in run(*release, work=work)
-    copy = tmp_path / 'copy'
-    for entry in place_of(snapshot).entries(''):
-        found = place_of(snapshot).read(entry.name)
-        assert found is not None
-        (copy / entry.name).parent.mkdir(parents=True, exist_ok=True)
-        (copy / entry.name).write_bytes(found.data)
+        there = ('--store', bucket, '--local', tmp_path / 'local')
+        mine = ('mine', undisturbed.source, '--name', NAME, '--jobs', '1', *QUICKLY, *there)
+        with start(*mine, work=work) as first:
+            wait_until(lambda: segments(bucket) > 0, first)
+            first.kill()
+        gone(work)
+        left = segments(bucket)
+        assert 0 < left < PAIRS
+        assert f'{PAIRS - left} mined now, {left} known before' in run(*mine, work=work)
+        assert segments(bucket) == 0
+
+        snapshot = Url(f'{bucket}-2024-01')
+        release = ('release', '--store', bucket, '--snapshot', snapshot, '--local')
+        assert 'written' in run(*release, tmp_path / 'elsewhere', work=work)
+        assert 'already there' in run(*release, tmp_path / 'local', work=work)
+    copy = download(snapshot, tmp_path / 'copy')
     assert different(released(tmp_path / 'store'), copy) == []
     assert coevo.open(snapshot).execute('SELECT count(*) FROM pairs').fetchone() == (PAIRS,)
 
 
-def test_clones_of_a_bucket_lie_on_this_machine(bucket: Url) -> None:
-    assert on_disk(bucket).parent.name == 'stores'
+def test_clones_of_a_bucket_lie_on_this_machine() -> None:
+    assert on_disk(Url('s3://one/a/b')).parent.name == 'stores'
     assert on_disk(Url('s3://one/a/b')) != on_disk(Url('s3://one/a+b'))
     assert on_disk(Path('store')) == Path('store')
