@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from coevo.place import Root
-from coevo.place import on_disk
 from flows.crawls import latest_kept
 from flows.jobs import Verb
 from flows.validations import latest_validation
@@ -21,5 +20,5 @@ def sources(store: Root) -> dict[str, str]:
 
 
 def _valid(store: Root, repo: str) -> bool:
-    found = latest_validation(on_disk(store), repo)
+    found = latest_validation(store, repo)
     return found is not None and found.valid

@@ -14,7 +14,6 @@ from typing import IO
 from coevo import codec
 from coevo.errors import Fatal
 from coevo.errors import Transient
-from coevo.place import on_disk
 from coevo.place import root_of
 from coevo.profiles import load_profile
 from coevo.store import Store
