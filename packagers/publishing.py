@@ -19,6 +19,7 @@ from coevo.errors import Transient
 from coevo.place import Hold
 from coevo.place import Place
 from coevo.place import Root
+from coevo.place import Url
 from coevo.place import place_of
 from coevo.snapshot import MANIFEST
 
@@ -37,6 +38,19 @@ def check(target: Root) -> None:
         return
     if not target.is_dir() or any(target.iterdir()):
         raise Fatal(f'{target} is there and is no snapshot: name another folder')
+
+
+def below(snapshots: Root, name: str) -> Root:
+    """Where the snapshot of that name lies, or would lie."""
+    return snapshots / name if isinstance(snapshots, Path) else Url(f'{snapshots}/{name}')
+
+
+def names(snapshots: Root) -> tuple[str, ...]:
+    """Of all snapshots right below a folder or a prefix, sorted."""
+    place = place_of(snapshots)
+    found = sorted(place.tops())
+    manifests = place.read_all([f'{name}/{MANIFEST}' for name in found])
+    return tuple(name for name, one in zip(found, manifests, strict=True) if one is not None)
 
 
 @contextmanager
@@ -119,9 +133,9 @@ def _is_there(place: Place, manifest: bytes) -> bool:
 
 def _clear(place: Place, hold: Hold, files: Mapping[str, bytes]) -> None:
     """Remove what a writer that was killed left of a snapshot with other bytes."""
-    names = [entry.name for entry in place.entries('')]
-    _check_names(place, set(names) - set(files))
-    left = [name for name in names if name in files]
+    there = [entry.name for entry in place.entries('')]
+    _check_names(place, set(there) - set(files))
+    left = [name for name in there if name in files]
     for name, found in zip(left, place.read_all(left), strict=True):
         if found is not None and found.data != files[name]:
             hold.confirm()
@@ -142,13 +156,13 @@ def _other(shown: str) -> Fatal:
 
 def _differing(made: Path, target: Path) -> list[Path]:
     """The files but `timings` that are not the same in both."""
-    names = {
+    both = {
         path.relative_to(folder)
         for folder in (made, target)
         for path in folder.rglob('*')
         if path.is_file() and 'timings' not in path.parts
     }
-    return sorted(name for name in names if _bytes(made / name) != _bytes(target / name))
+    return sorted(name for name in both if _bytes(made / name) != _bytes(target / name))
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -47,7 +47,7 @@ class Folder:
             with (self._root / name).open('rb') as file:
                 state = os.fstat(file.fileno())
                 return Found(data=file.read(), version=_version(state), modified=state.st_mtime_ns)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
 
     def read_all(self, names: Sequence[str]) -> Sequence[Found | None]:

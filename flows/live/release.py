@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC
 from datetime import datetime
-from pathlib import Path
 
 from prefect import flow
 from prefect import get_run_logger
@@ -15,6 +14,7 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
+from coevo.place import Root
 from flows import months
 from flows.live.heartbeat import living
 from flows.live.surroundings import check_engine
@@ -23,6 +23,8 @@ from flows.live.trying import DELAYS
 from flows.live.trying import transient
 from flows.options import ReleaseOptions
 from flows.publication import publish
+from packagers.publishing import below
+from packagers.publishing import names
 from packagers.release import ReleaseReport
 
 
@@ -46,12 +48,13 @@ def release(
     month = month or months.before(started)
     name = name or month
     snapshots = place.snapshots
-    earlier = snapshots / previous if previous else _last_before(snapshots, name)
+    previous = previous or _last_before(snapshots, name)
+    earlier = below(snapshots, previous) if previous else None
     with living(place.store):
         report = _publish(
             ReleaseOptions(
                 store=place.store,
-                snapshot=snapshots / name,
+                snapshot=below(snapshots, name),
                 month=month,
                 previous=earlier,
                 accepted=tuple(sorted(set(accepted or ()))),
@@ -74,8 +77,5 @@ def _publish(options: ReleaseOptions) -> ReleaseReport:
     return publish(options)
 
 
-def _last_before(snapshots: Path, name: str) -> Path | None:
-    earlier = sorted(
-        folder.parent for folder in snapshots.glob('*/manifest.json') if folder.parent.name < name
-    )
-    return earlier[-1] if earlier else None
+def _last_before(snapshots: Root, name: str) -> str | None:
+    return max((one for one in names(snapshots) if one < name), default=None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
 from coevo.errors import Fatal
 from coevo.execution import ENGINE_VERSION
@@ -17,7 +16,7 @@ class Surroundings:
     """The same for all flows of a worker: $COEVO_STORE, $COEVO_SNAPSHOTS, $COEVO_SANDBOX, $COEVO_JOBS."""
 
     store: Root
-    snapshots: Path
+    snapshots: Root
     sandbox: str
     jobs: int
 
@@ -25,7 +24,7 @@ class Surroundings:
 def surroundings() -> Surroundings:
     return Surroundings(
         store=root_of(os.environ.get('COEVO_STORE', 'store')),
-        snapshots=Path(os.environ.get('COEVO_SNAPSHOTS', 'snapshots')),
+        snapshots=root_of(os.environ.get('COEVO_SNAPSHOTS', 'snapshots')),
         sandbox=os.environ.get('COEVO_SANDBOX', 'bubblewrap'),
         jobs=int(os.environ.get('COEVO_JOBS') or os.cpu_count() or 1),
     )

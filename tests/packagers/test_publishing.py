@@ -12,6 +12,7 @@ from coevo import leases
 from coevo.errors import Fatal
 from coevo.errors import Transient
 from coevo.place import Place
+from coevo.place import Root
 from coevo.place import Url
 from coevo.place import place_of
 from coevo.places.objects import Objects
@@ -148,3 +149,16 @@ def test_an_earlier_snapshot_may_lie_there_too(store: Store, target: Url, tmp_pa
     report = snapshots.write(other, tmp_path / 'next', month='2024-02', previous=target)
     assert report.withdrawn > 0
     assert report.new == 0
+
+
+@pytest.mark.parametrize('kind', ['folder', 'bucket'])
+def test_snapshots_of_a_place_are_known_by_name(
+    store: Store, tmp_path: Path, kind: str, request: pytest.FixtureRequest
+) -> None:
+    place: Root = tmp_path if kind == 'folder' else request.getfixturevalue('bucket')
+    assert publishing.names(publishing.below(place, 'nothing')) == ()
+    for name in ('2024-02', '2024-01'):
+        snapshots.write(store, publishing.below(place, name))
+    place_of(publishing.below(place, 'unfinished')).write('README.md', b'')
+    place_of(place).write('photo.png', b'')
+    assert publishing.names(place) == ('2024-01', '2024-02')
