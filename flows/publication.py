@@ -10,9 +10,7 @@ from coevo.tables import MethodRow
 from flows.licence import spdx_of
 from flows.options import ReleaseOptions
 from miners.clones import at_hand
-from miners.clones import obtained
 from miners.crawls import crawled_at
-from miners.crawls import record_crawl
 from miners.retention import keep
 from packagers.dating import Crawl
 from packagers.dating import date_methods
@@ -28,8 +26,7 @@ from packagers.tasks import build_tasks
 def publish(options: ReleaseOptions) -> ReleaseReport:
     """Release all that a store holds; its clones answer what rows do not say.
 
-    They stay where they are meanwhile; those that were evicted, or that only another machine has, are
-    fetched again.
+    They stay where they are meanwhile; those that are not here, or no more, are fetched.
     """
     with ExitStack() as stack:
         return _publish(options, stack)
@@ -41,14 +38,8 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
 
     def clone(repo: str) -> Repository:
         if repo not in clones:
-            git_dir = stack.enter_context(at_hand(options.folder, repo))
-            url = None if git_dir.is_dir() else _url(store, repo)
-            if url is not None:  # another machine has mined it
-                git_dir = stack.enter_context(
-                    obtained(url, store=options.folder, name=repo)
-                ).git_dir
-                record_crawl(Repository(git_dir))
-            clones[repo] = Repository(git_dir)
+            place = at_hand(options.folder, repo, _url(store, repo))
+            clones[repo] = Repository(stack.enter_context(place))
         return clones[repo]
 
     def date(rows: Rows) -> tuple[MethodRow, ...]:
@@ -89,6 +80,6 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
 
 
 def _url(store: Store, repo: str) -> str | None:
-    """Where one of its walks says that a repository can be had."""
-    walks = (store.walk(one).repository for one in store.partitions() if one.repo == repo)
-    return next((row.url for row in walks if row.url is not None), None)
+    """Where a mined repository can be had, if that is known."""
+    found = (store.walk(part).repository.url for part in store.partitions() if part.repo == repo)
+    return next((url for url in found if url is not None), None)

@@ -14,9 +14,11 @@ from git import InvalidGitRepositoryError
 from git import Repo
 
 from coevo.errors import Fatal
+from coevo.git import Repository
 from miners import remains
 from miners.clone_locks import changing
 from miners.clone_locks import using
+from miners.crawls import record_crawl
 from miners.evictions import make_room
 from miners.mirrors import default_ref
 from miners.mirrors import mirror
@@ -116,15 +118,19 @@ def obtained(
 
 
 @contextmanager
-def at_hand(store: Path, repo: str) -> Iterator[Path]:
-    """A clone that was obtained before, staying where it is; fetched again if it was evicted."""
+def at_hand(store: Path, repo: str, url: str | None = None) -> Iterator[Path]:
+    """A clone that was obtained before, staying where it is.
+
+    It is fetched, and that a crawl, if it was evicted, or made on another machine from this URL.
+    """
     git_dir = folder_of(store, repo)
     with ExitStack() as stack:
         if git_dir.is_dir():
             stack.enter_context(using(git_dir))
-        location = remains.location_of(git_dir)
+        location = remains.location_of(git_dir) or url
         if not git_dir.is_dir() and location is not None:
             stack.enter_context(obtained(location, store=store, name=repo))
+            record_crawl(Repository(git_dir))
         yield git_dir
 
 

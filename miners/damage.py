@@ -29,7 +29,7 @@ def suspect(git_dir: Path, revs: Iterable[str]) -> bool:
     noted = _noted(git_dir)
     suspects = {*revs} - {*noted['settled']}
     if suspects:
-        _note(git_dir, {**noted, 'suspects': sorted(suspects)})
+        _note(git_dir, {**noted, 'suspects': sorted(suspects | {*noted['suspects']})})
     return bool(suspects)
 
 

@@ -15,6 +15,7 @@ from miners.clones import at_hand
 from miners.clones import folder_of
 from miners.clones import obtain
 from miners.clones import obtained
+from miners.crawls import CRAWL
 from miners.crawls import crawled_at
 from miners.crawls import record_crawl
 from miners.evictions import make_room
@@ -161,3 +162,22 @@ def test_half_a_clone_gives_way_too(host: Host, store: Path) -> None:
     assert bytes_of(store / 'clones') > 200_000
     assert make_room(store / 'clones', NOTHING) == ('octo+cat',)
     assert bytes_of(store / 'clones') == 0
+
+
+def test_what_comes_back_with_more_is_a_crawl(host: Host, store: Path) -> None:
+    obtain(host.url, store=store, name='octo/cat')
+    clone = folder_of(store, 'octo/cat')
+    record_crawl(Repository(clone))
+    before = (clone / CRAWL).read_bytes()
+    make_room(store / 'clones', NOTHING)
+    commit(host.cat, 'more', {'A.java': 'class A { int a; }'})
+    with at_hand(store, 'octo/cat'):
+        assert (clone / CRAWL).read_bytes() != before
+
+
+def test_a_clone_of_another_machine_is_fetched_from_its_address(host: Host, store: Path) -> None:
+    with at_hand(store, 'octo/cat', host.url) as git_dir:
+        assert crawled_at(git_dir)
+        assert make_room(store / 'clones', NOTHING) == ()
+    with at_hand(store, 'octo/dog') as git_dir:
+        assert not git_dir.exists()
