@@ -3,44 +3,165 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
-from coevo.leases import standings
+from coevo import codec
+from coevo import leases
 from coevo.place import place_of
+from flows import claims
 from flows.batch import do
 from flows.contained import Limits
 from flows.jobs import Job
 from flows.jobs import Outcome
 from flows.jobs import Result
 from flows.jobs import Verb
-from tests.flows.mining_runs import PAIRS
-from tests.flows.mining_runs import different
-from tests.flows.mining_runs import released
+from flows.listener import Listener
 from tests.projects import NAME
+from tests.projects import junit
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+from tests.repos import commit
+from tests.repos import damage
+from tests.repos import init
 
-AMPLE = Limits(seconds=200, memory_gib=4)
+AMPLE = Limits(seconds=280, memory_gib=4)
+SECRET = 'ghp_neverKeepThisOne0123456789'
 
 
-def job(repository: Path, store: Path, repo: str = NAME) -> Job:
-    return Job(verb=Verb.MINE, source=str(repository), store=str(store), profile='quick', repo=repo)
+def job(repository: Path, store: Path) -> Job:
+    return Job(verb=Verb.MINE, source=str(repository), store=str(store), profile='quick', repo=NAME)
 
 
-def record(store: Path, result: Result) -> dict[str, object]:
+def steps(first: int, end: int) -> Iterator[dict[str, str | bytes | None]]:
+    for number in range(first, end):
+        value = f'    public static int last() {{ return {number}; }}\n'
+        test = junit('TillTest', f'rings: assertEquals({number}, Till.last());')
+        yield {'pom.xml': pom(), **source('Till', value), **test}
+
+
+def jobs_at_work() -> list[psutil.Process]:
+    return [
+        child for child in psutil.Process().children() if 'flows.job_process' in child.cmdline()
+    ]
+
+
+def kept(store: Path, result: Result) -> dict[str, object]:
+    """The record of a failure, after which nobody is left at work, and nobody holds the claim."""
+    assert not jobs_at_work()
+    assert not leases.standings(place_of(store), 'claims/repositories')
     assert result.failure is not None
     found: dict[str, object] = json.loads((store / result.failure).read_text())
     return found
 
 
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    return write(tmp_path / 'repository', list(steps(0, 3)))
+
+
 @pytest.mark.jvm
-def test_a_repository_is_mined_once_and_then_only_what_is_new(
-    repository: Path, undisturbed: Path, tmp_path: Path
+def test_only_the_pairs_of_new_commits_are_executed(repository: Path, tmp_path: Path) -> None:
+    asked = job(repository, tmp_path / 'store')
+    first, again = do(asked, AMPLE), do(asked, AMPLE)
+    words = ({'README': f'{number} more'} for number in range(8))
+    for number, files in enumerate((*steps(3, 5), *words)):
+        commit(repository, f'new {number}', files, date=f'2024-02-01T{number:02}:00:00Z')
+    after_ten_commits = do(asked, AMPLE)
+    counts = [
+        (one.outcome, one.mined.pairs, one.mined.executed, one.mined.reused)
+        for one in (first, again, after_ten_commits)
+        if one.mined is not None
+    ]
+    assert counts == [
+        (Outcome.DONE, 2, 2, 0),
+        (Outcome.DONE, 2, 0, 2),
+        (Outcome.DONE, 12, 10, 2),
+    ]
+
+
+def test_what_takes_too_long_is_ended(repository: Path, tmp_path: Path) -> None:
+    result = do(job(repository, tmp_path), Limits(seconds=0.1, memory_gib=4))
+    assert (result.outcome, result.sentence) == (Outcome.FAILED, 'not done after 0 s')
+    assert kept(tmp_path, result)['stopped_for'] == 'time'
+
+
+def test_what_takes_too_much_memory_is_ended(repository: Path, tmp_path: Path) -> None:
+    result = do(job(repository, tmp_path), Limits(seconds=60, memory_gib=0.01))
+    assert (result.outcome, result.sentence) == (
+        Outcome.FAILED,
+        'took more than 0.01 GiB of memory',
+    )
+    assert kept(tmp_path, result)['stopped_for'] == 'memory'
+
+
+def test_what_the_kernel_kills_is_a_failure(repository: Path, tmp_path: Path) -> None:
+    """As it does where memory runs out."""
+
+    def kill(step: str, done: int, total: int) -> None:
+        for child in jobs_at_work():
+            child.kill()
+
+    result = do(job(repository, tmp_path), AMPLE, Listener(step=kill))
+    assert (result.outcome, result.sentence) == (Outcome.FAILED, 'was killed by SIGKILL')
+    assert kept(tmp_path, result)['status'] == -9
+
+
+def test_a_bug_of_ours_leaves_its_traceback_without_tokens(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = tmp_path / 'store'
-    first = do(job(repository, store), AMPLE)
-    assert first.outcome is Outcome.DONE
-    assert first.mined is not None
-    assert (first.mined.executed, first.mined.reused) == (PAIRS, 0)
-    assert different(released(store), undisturbed) == []
-    assert not standings(place_of(store), 'claims/repositories')
+    """Here the folder of segments is a file, of a name that shows a token."""
+    monkeypatch.setenv('GITHUB_TOKEN', SECRET)
+    store = tmp_path / SECRET
+    store.mkdir()
+    (store / 'store.json').write_text('{"coevo-store": 1}\n')
+    (store / 'partitions').write_text('no folder')
+    result = do(job(repository, store), AMPLE)
+    record = kept(store, result)
+    assert result.outcome is Outcome.FAILED
+    assert 'Traceback (most recent call last)' in str(record['complaint'])
+    assert 'NotADirectoryError' in result.sentence
+    assert SECRET not in json.dumps(record)
+    assert SECRET not in result.sentence
+
+
+def test_a_repository_that_is_damaged_is_refused(tmp_path: Path) -> None:
+    broken = init(tmp_path / 'broken')
+    damage(broken, commit(broken, 'only', {'pom.xml': pom()}))
+    result = do(job(broken, tmp_path / 'store'), AMPLE)
+    assert result.outcome is Outcome.REFUSED
+    assert kept(tmp_path / 'store', result)['status'] == 2
+
+
+def test_a_repository_that_another_run_has_claimed_is_left_alone(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told by the renewals of the other one, for which one has to wait."""
+    monkeypatch.setattr(leases, 'SECONDS', 2.0)
+    place = place_of(tmp_path)
+    with leases.take(place, claims.of_repository(NAME), leases.Terms(owner='somebody')):
+        result = do(job(repository, tmp_path), AMPLE)
+    assert result.outcome is Outcome.CLAIMED
+    assert 'held by somebody' in result.sentence
+    assert not (tmp_path / 'clones').exists()
+
+
+def test_the_process_ends_with_the_one_that_started_it(repository: Path, tmp_path: Path) -> None:
+    """Its standard input ends with that one, even where that was killed."""
+    command = [sys.executable, '-m', 'flows.job_process']
+    pipes = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(codec.encode(job(repository, tmp_path)) + b'\n')
+        process.stdin.flush()
+        assert process.stdout.readline()  # it is at work
+        process.stdin.close()
+        assert process.wait(timeout=60) == -signal.SIGKILL
