@@ -111,9 +111,9 @@ def deploy(server: Server) -> None:
 
 
 @contextmanager
-def worker(server: Server, name: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker of the process pool; the flow runs that it started end with it."""
-    command = (PREFECT, 'worker', 'start', '--pool', POOL, '--name', name)
+def worker(server: Server, name: str, limit: int = 4) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker of the process pool, with so many runs at once; they end with it."""
+    command = (PREFECT, 'worker', 'start', '--pool', POOL, '--name', name, '--limit', str(limit))
     with logged(server.folder / f'{name}.log', command, server.environment) as process:
         yield process
 

@@ -71,8 +71,9 @@ def repository(tmp_path: Path) -> Path:
 def test_only_the_pairs_of_new_commits_are_executed(repository: Path, tmp_path: Path) -> None:
     asked = job(repository, tmp_path / 'store')
     first, again = do(asked, AMPLE), do(asked, AMPLE)
-    words = ({'README': f'{number} more'} for number in range(8))
-    for number, files in enumerate((*steps(3, 5), *words)):
+    same = '    public static int last() { return 2; }\n'
+    words = (source('Till', f'{same}    // {number} more words\n') for number in range(8))
+    for number, files in enumerate((*words, *steps(3, 5))):
         commit(repository, f'new {number}', files, date=f'2024-02-01T{number:02}:00:00Z')
     after_ten_commits = do(asked, AMPLE)
     counts = [
