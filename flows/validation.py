@@ -3,8 +3,11 @@
 The paper: "it must declare Java >= 8 in its Maven configuration, build cleanly with
 `mvn -DskipTests` from a recent commit on the default branch, and execute its existing JUnit suite
 without infrastructure errors"; 3.1 says "the latest (release) commit". So the latest release is
-asked, and the head of the default branch where there was none. Tests that fail are no objection.
-Where not a single one passes the surroundings are at fault, or there is nothing to mine.
+asked, and the head of the default branch where there was none.
+
+No level at all is no objection, whatever "must declare" says: tasks were published of repositories
+whose POMs have none at their latest release. Tests that fail are none either. Where not a single
+one passes the surroundings are at fault, or there is nothing to mine.
 """
 
 from __future__ import annotations
@@ -135,7 +138,7 @@ def _prove(
     with Workshops(around, [alone]) as workshops, closing(workshops.open()) as workshop:
         listener.step('build', 0, 1)
         build, _ = workshop.build(alone)
-        built = _of_build(repository, blank, build)
+        built = of_build(blank, build, demand_of(repository, blank.rev).lowest)
         if built.reason is not None:
             return built, Seconds(build=build.cpu_seconds, suite=0.0)
         listener.step('tests', 0, 1)
@@ -143,8 +146,12 @@ def _prove(
         return found, Seconds(build=build.cpu_seconds, suite=spent)
 
 
-def _of_build(repository: Repository, blank: Validation, build: Build) -> Validation:
-    """What the build shows, a reason included if it is not enough."""
+def of_build(blank: Validation, build: Build, said: int | None) -> Validation:
+    """What the build shows, a reason included if it is not enough.
+
+    said  the highest level in the repository's own POMs, for a build of which none is known: it
+          failed, or every level had to be raised
+    """
     built = replace(
         blank,
         java=build.level,
@@ -154,15 +161,12 @@ def _of_build(repository: Repository, blank: Validation, build: Build) -> Valida
         modules=len(build.modules),
         built=sum(why is None for why in build.modules.values()),
     )
-    if build.level is not None and build.level < LEAST_JAVA:
-        return replace(built, reason=Invalid.JAVA_TOO_OLD, detail=f'Java {build.level}')
+    declared = build.level or said
+    if declared is not None and declared < LEAST_JAVA:
+        return replace(built, reason=Invalid.JAVA_TOO_OLD, detail=f'Java {declared}')
     trouble = _trouble(build)
     if trouble is not None:
         return replace(built, reason=Invalid.DOES_NOT_BUILD, detail=trouble)
-    if build.level is None:
-        said = demand_of(repository, build.rev).lowest
-        detail = f'Java {said}' if said else 'none declared'
-        return replace(built, reason=Invalid.JAVA_TOO_OLD, detail=detail)
     return built
 
 

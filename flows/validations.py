@@ -40,7 +40,7 @@ class Invalid(StrEnum):
 
 _SENTENCES = {
     Invalid.NO_POM: 'There is no pom.xml at the root.',
-    Invalid.JAVA_TOO_OLD: 'The POMs declare no Java level, or none from 8 on.',
+    Invalid.JAVA_TOO_OLD: 'The POMs declare Java levels, and none from 8 on.',
     Invalid.DOES_NOT_BUILD: 'Maven does not build every module.',
     Invalid.NO_TESTS: 'No module that is built declares a JUnit or TestNG method.',
     Invalid.TESTS_DO_NOT_COMPILE: 'The tests of a module do not compile.',
@@ -75,7 +75,8 @@ class Validation:
     """One repository at one revision; valid if there is no `reason`.
 
     ref    what led to the revision: the tag of the latest release, a branch, what was asked for
-    java   the highest level that a built module declares; None where it is unknown
+    java   the highest level that a built module declares; None where there is none, or all had to
+           be raised
     jdk    that it was built with, the one that counts of those tried
     built  how many of its modules
     tests  declared in modules that are built
@@ -112,7 +113,8 @@ class Validation:
             return f'{what}: invalid, {self.reason}: {self.reason.sentence}{detail}'
         assert self.suite is not None, 'what is valid was run'
         return (
-            f'{what}: valid, Java {self.java}, {self.built} modules, '
+            f'{what}: valid, {f"Java {self.java}" if self.java else "no Java level"}, '
+            f'{self.built} modules, '
             f'{self.suite.passed} of {self.tests} tests pass'
         )
 

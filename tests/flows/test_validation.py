@@ -10,8 +10,12 @@ import pytest
 
 from coevo.cli import main
 from coevo.execution import ENGINE_VERSION
+from coevo.languages.base import Build
+from coevo.place import Url
+from coevo.place import place_of
 from flows.validation import ValidateOptions
 from flows.validation import judged
+from flows.validation import of_build
 from flows.validation import validate
 from flows.validations import Invalid
 from flows.validations import Seconds
@@ -146,6 +150,48 @@ def test_a_suite_is_judged(suite: Suite, in_time: bool, reason: Invalid | None) 
     assert judged(suite, in_time=in_time) is reason
 
 
+BLANK = Validation(
+    repo=NAME,
+    rev='0' * 40,
+    ref='refs/heads/main',
+    committed=None,
+    sandbox='bubblewrap',
+    engine_version=ENGINE_VERSION,
+)
+BUILT: dict[str, str | None] = {'a': None, 'b': None}
+
+
+@pytest.mark.parametrize(
+    ('level', 'said', 'failure', 'modules', 'found'),
+    [
+        (8, 8, None, BUILT, (None, '')),
+        (17, 6, None, BUILT, (None, '')),
+        (None, None, None, BUILT, (None, '')),
+        (7, 7, None, BUILT, (Invalid.JAVA_TOO_OLD, 'Java 7')),
+        (None, 5, 'UnresolvableModelException', {}, (Invalid.JAVA_TOO_OLD, 'Java 5')),
+        (
+            *(None, None, 'UnresolvableModelException', {}),
+            (Invalid.DOES_NOT_BUILD, 'UnresolvableModelException'),
+        ),
+        (
+            *(8, 8, None, {'a': 'skipped', 'b': 'maven-antrun-plugin:run', 'c': None}),
+            (Invalid.DOES_NOT_BUILD, 'b: maven-antrun-plugin:run'),
+        ),
+    ],
+)
+def test_a_build_is_judged(
+    level: int | None,
+    said: int | None,
+    failure: str | None,
+    modules: Mapping[str, str | None],
+    found: tuple[Invalid | None, str],
+) -> None:
+    build = Build(rev=BLANK.rev, failure=failure, modules=modules, level=level, jdk='17')
+    proven = of_build(BLANK, build, said)
+    assert (proven.reason, proven.detail) == found
+    assert proven.built == sum(why is None for why in modules.values())
+
+
 def test_what_another_engine_found_is_asked_again(tmp_path: Path) -> None:
     repository = write(tmp_path / 'repository', [{'build.gradle': ''}])
     store = tmp_path / 'store'
@@ -165,6 +211,19 @@ def test_the_one_that_was_asked_about_last_is_the_latest(tmp_path: Path) -> None
     older = validated(repository, store)
     assert (older.ref, latest_validation(store, NAME)) == ('refs/tags/1.0', older)
     assert validated(repository, store, ref='main') == head
+
+
+def test_findings_lie_where_the_store_lies(bucket: Url, tmp_path: Path) -> None:
+    repository = write(tmp_path / 'repository', [{'build.gradle': ''}])
+    found = validate(
+        ValidateOptions(source=str(repository), store=bucket, name=NAME, local=tmp_path / 'local')
+    )
+    assert latest_validation(bucket, NAME) == found
+    names = {entry.name for entry in place_of(bucket).entries('validations')}
+    assert names == {
+        f'validations/local+shop/{name}'
+        for name in ('latest.json', f'{found.rev}.json', f'{found.rev}.seconds.json')
+    }
 
 
 def test_one_that_cannot_be_asked_does_not_keep_others_from_it(
