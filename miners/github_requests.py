@@ -205,6 +205,8 @@ def _send(
         status, got, text = client.requester.requestJson('GET', path, dict(parameters), headers)
     except requests.RequestException as error:
         return _Trouble(type(error).__name__, type(error).__name__)
+    except RuntimeError:  # PyGithub's word for it: a proxy's or a portal's page
+        return _Trouble('redirect', 'it leads to another host')
     return status, {name: str(value) for name, value in got.items()}, text
 
 

@@ -42,6 +42,7 @@ FAULTS = {
     'half': Fault(kind='half', times=-1),
     'garbage': Fault(kind='garbage', times=-1),
     'incomplete': Fault(kind='incomplete', path='search', times=-1),
+    'portal': Fault(kind='elsewhere', times=-1),
     'contents': Fault(kind='half', path='contents', times=-1),
 }
 

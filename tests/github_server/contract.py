@@ -1,7 +1,7 @@
 """Answers held against GitHub's own OpenAPI description (npm package `@octokit/openapi`).
 
 `npm ci --prefix tests/github_server` installs it, as `make test` does. What the description does
-not list is an error that GitHub's manual describes (401, 403, 429, 451, 5xx): a `basic-error`.
+not list is an answer that its manual describes (301, 401, 403, 429, 451, 5xx): a `basic-error`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from referencing.jsonschema import DRAFT4
 from tests.github_server.answers import Answer
 
 _FILE = Path(__file__).parent / 'node_modules/@octokit/openapi/generated/api.github.com.json'
-_UNLISTED = frozenset({401, 403, 404, 429, 451, 500, 502, 503, 504})
+_UNLISTED = frozenset({301, 401, 403, 404, 429, 451, 500, 502, 503, 504})
 _ROOT = 'urn:github'
 # One of several; the validator tells apart by a discriminator, which a list has not.
 _FOLDER = '#/components/schemas/content-directory'

@@ -18,6 +18,7 @@ Kind = Literal[
     'half',  # the body breaks off
     'garbage',  # 200 with a body that is no JSON
     'incomplete',  # a search that ran out of time
+    'elsewhere',  # a redirect to another host
 ]
 
 _LIMITS = 'https://docs.github.com/rest/overview/rate-limits-for-the-rest-api'
@@ -58,6 +59,10 @@ class Fault:
                 )
                 if self.kind == 'secondary':
                     answer.headers['Retry-After'] = str(int(self.seconds))
+                return answer
+            case 'elsewhere':
+                answer = message(301, 'Moved Permanently')
+                answer.headers['Location'] = 'https://portal.invalid/login'
                 return answer
             case 'status':
                 return Answer(status=self.status, text='<html><body>Unicorn!</body></html>')

@@ -35,6 +35,7 @@ FAULTS = {
     'no connection': Fault(kind='reset'),
     'half a body': Fault(kind='half'),
     'no JSON': Fault(kind='garbage'),
+    'portal': Fault(kind='elsewhere'),
 }
 
 

@@ -101,19 +101,21 @@ def test_a_search_that_always_runs_out_of_time_proves_nothing(server: Server) ->
     assert found.items
 
 
-def test_pages_that_never_add_up_prove_nothing() -> None:
-    """A hit that both of two pages show takes the place of one that none shows."""
+@pytest.mark.parametrize(('reads', 'outcome'), [(1, Outcome.WHOLE), (99, Outcome.UNSTEADY)])
+def test_pages_that_do_not_add_up_are_read_again(reads: int, outcome: Outcome) -> None:
+    """A repository is on the second page while the first is read, and the other way round."""
     with github(*many(150)) as server:
-        world = server.world
 
-        def shift() -> None:
-            top = max(world, key=lambda one: one.stars)
-            world[1 + len(server.asked) % 50].stars = top.stars + 1
+        def move() -> None:
+            second = len(server.asked) % 2
+            server.world[1].stars = 9999 if second and len(server.asked) < 2 * reads else 500
 
-        server.before_each = shift
+        server.before_each = move
         found = searched(server)
-    assert [part.outcome for part in found.parts] in ([Outcome.UNSTEADY], [Outcome.WHOLE])
-    assert found.proven == (len(found.items) == 150)
+    assert [part.outcome for part in found.parts] == [outcome]
+    assert found.proven == (outcome is Outcome.WHOLE)
+    assert (1 in found.items) == found.proven
+    assert len(server.asked) == (4 if found.proven else 6)
 
 
 def test_a_query_that_github_does_not_take_ends_the_search(server: Server) -> None:
