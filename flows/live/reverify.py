@@ -1,0 +1,77 @@
+"""`reverify`: run a sample of the last snapshot's labels again, each week others."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from datetime import datetime
+
+from prefect import flow
+from prefect import get_run_logger
+from prefect import task
+from prefect.artifacts import create_table_artifact
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+from prefect.states import Completed
+
+from flows import reverification
+from flows.listener import Listener
+from flows.live.heartbeat import living
+from flows.live.surroundings import check_engine
+from flows.live.surroundings import surroundings
+from flows.live.trying import DELAYS
+from flows.live.trying import transient
+from flows.reverification import Reverification
+from flows.reverification import ReverifyOptions
+from packagers.publishing import below
+from packagers.publishing import names
+
+
+@flow(name='reverify', persist_result=False)
+def reverify(
+    sample: int = 100,
+    seed: int | None = None,
+    snapshot: str | None = None,
+    engine: int | None = None,
+) -> State[None]:
+    """Run some labels again; what is lost is withdrawn at the next release.
+
+    seed      of the lot; by default the year and week that this run was meant for
+    snapshot  name of the one to draw from; by default the last by name, and if there is none, all
+              labels of the store
+    """
+    check_engine(engine)
+    place = surroundings()
+    year, week, _ = (flow_run.scheduled_start_time or datetime.now(tz=UTC)).isocalendar()
+    last = snapshot or max(names(place.snapshots), default=None)
+    options = ReverifyOptions(
+        store=place.store,
+        sample=sample,
+        seed=100 * year + week if seed is None else seed,
+        snapshot=below(place.snapshots, last) if last else None,
+        jobs=place.jobs,
+    )
+    with living(place.store):
+        report = _reverify(options)
+    sentences = {**report.lost, **report.unknown}
+    if sentences:
+        rows = [
+            {'method': id_, 'lost': id_ in report.lost, 'why': why}
+            for id_, why in sorted(sentences.items())
+        ]
+        create_table_artifact(rows, key='reverified')
+    return Completed(
+        message=f'{report.drawn} of {report.population} labels: {report.held} hold, '
+        f'{len(report.lost)} lost, {len(report.unknown)} unknown'
+    )
+
+
+@task(
+    retries=len(DELAYS),
+    retry_delay_seconds=DELAYS,
+    retry_condition_fn=transient,
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)
+def _reverify(options: ReverifyOptions) -> Reverification:
+    return reverification.reverify(options, Listener(say=get_run_logger().info))
