@@ -32,6 +32,7 @@ class Server:
     """Where it listens, and the environment of whoever is to talk to it."""
 
     api: str
+    pid: int
     folder: Path
     environment: Mapping[str, str]
 
@@ -101,7 +102,7 @@ def prefect_server(folder: Path, **more: str) -> Iterator[Server]:
     command = (PREFECT, 'server', 'start', '--host', '127.0.0.1', '--port', port)
     with logged(folder / 'server.log', command, environment) as process:
         _wait(f'{api}/health', process)
-        yield Server(api=api, folder=folder, environment=environment)
+        yield Server(api=api, pid=process.pid, folder=folder, environment=environment)
 
 
 def deploy(server: Server) -> None:

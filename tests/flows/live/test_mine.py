@@ -29,6 +29,8 @@ def test_one_repository_that_cannot_be_mined_stops_none(repository: Path, tmp_pa
         with worker(server, 'one'):
             asked = [str(nothing), str(repository)]
             run = server.start('mine/batch', repositories=asked, profile='quick')
+            template = ('--base-job-template', 'infra/kubernetes-job.json')
+            server.prefect('work-pool', 'create', 'jobs', '--type', 'kubernetes', *template)
             assert server.wait(run) == f'1 done, 1 refused, {PAIRS} pairs executed'
         tables = server.tables(run)
     refused, good = tables['repositories']
