@@ -11,6 +11,8 @@ from coevo.records import Change
 from coevo.records import Label
 from coevo.records import Outcome
 from coevo.records import Track
+from flows.reverification import ReverifyOptions
+from flows.reverification import reverify
 from tests.projects import Mined
 from tests.projects import mined
 from tests.projects import write
@@ -312,3 +314,12 @@ def test_an_added_modules_test_is_generated(shapes: Mined) -> None:
 
 def test_what_was_changed_against_the_projects_word_is_recorded(shapes: Mined) -> None:
     assert {row.override for row in shapes.methods} == {'byte-buddy+source-level-8'}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_labels_hold_when_they_are_run_again(shapes: Mined) -> None:
+    """Under the override that their pair was given, alone or beside few of their neighbours."""
+    report = reverify(ReverifyOptions(store=shapes.store, sample=8))
+    assert report.population == len(shapes.methods)
+    assert (report.held, report.lost, report.unknown) == (8, {}, {})
