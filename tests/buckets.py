@@ -6,6 +6,7 @@ import itertools
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import boto3
 import pytest
@@ -27,8 +28,14 @@ _numbers = itertools.count()
 def serving() -> Iterator[str]:
     """The endpoint of a server that runs meanwhile."""
     application = DomainDispatcherApplication(create_backend_app)
-    # One request after another: moto looks at an ETag and writes in two steps, S3 in one.
-    server = make_server('127.0.0.1', 0, application, threaded=False)
+    alone = threading.Lock()
+
+    def answer(environ: Any, start: Any) -> Any:
+        # One request after another: moto looks at an ETag and writes in two steps, S3 in one.
+        with alone:
+            return application(environ, start)
+
+    server = make_server('127.0.0.1', 0, answer, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f'http://127.0.0.1:{server.server_port}'

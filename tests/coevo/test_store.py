@@ -130,7 +130,7 @@ def test_a_killed_miner_loses_the_pair_in_hand_only(
 ) -> None:
     script = (
         'import sys; from tests import segments as s; from coevo import leases; from coevo.place import root_of\n'
-        'leases.SECONDS = 1.0\n'
+        'leases.SECONDS = 4.0\n'
         'store = s.Store(root_of(sys.argv[1]))\n'
         'with store.lock(s.PARTITION):\n'
         '  for n in range(1, 10_000):\n'
@@ -266,7 +266,7 @@ def test_partitions_are_listed_by_their_names(store: Store) -> None:
 
 
 def test_two_miners_do_not_share_a_partition(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leases, 'SECONDS', 2.0)
+    monkeypatch.setattr(leases, 'SECONDS', 8.0)
     other = dataclasses.replace(PARTITION, walk=Walk.STATES)
     with store.lock(PARTITION):
         again = Store(store.root).lock(PARTITION)

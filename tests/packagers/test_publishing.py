@@ -103,7 +103,7 @@ def test_a_kill_leaves_nothing_that_a_reader_takes_for_a_snapshot(
     store: Store, target: Url, monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
     """The next writer, of other bytes, takes over when the lease is over."""
-    monkeypatch.setattr(leases, 'SECONDS', 1.0)
+    monkeypatch.setattr(leases, 'SECONDS', 4.0)
     with monkeypatch.context() as patch:
         patch.setattr(publishing, 'place_of', lambda root: Dying(root, after))
         with pytest.raises(Killed):
@@ -117,7 +117,7 @@ def test_a_kill_leaves_nothing_that_a_reader_takes_for_a_snapshot(
 def test_of_two_writers_one_wins_and_the_other_says_so(
     store: Store, target: Url, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leases, 'SECONDS', 2.0)
+    monkeypatch.setattr(leases, 'SECONDS', 8.0)
     other = Store(tmp_path / 'other')
     segments.fill(other, 1, 2, 3)
     found: list[ReleaseReport | Fatal] = []
