@@ -1,0 +1,181 @@
+"""Crawl, mine and release as commands, against a GitHub and a Git server on loopback."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from dataclasses import field
+from pathlib import Path
+
+import psutil
+
+from tests.flows.mining_runs import COEVO
+from tests.flows.mining_runs import different
+from tests.github_server.live import live
+from tests.github_server.server import Server
+from tests.github_server.server import serving
+from tests.projects import junit
+from tests.projects import pom
+from tests.projects import source
+from tests.repos import commit
+from tests.repos import git
+from tests.repos import init
+
+NAME = 'ada/till'
+PAIRS = 2
+MONTH = '2024-01'
+TOKEN = 'ghp_neverShowThisOneInALog012345'
+STEPS = ('crawl', 'mine', 'release')
+_PATIENCE = 400.0  # seconds of wall time for a step, on a busy machine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """What all runs share: the servers, so that addresses are the same, and a folder."""
+
+    folder: Path
+    server: Server
+
+    @property
+    def url(self) -> str:
+        return f'{self.server.api}/git/{NAME}.git'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """One run of the month in a folder of its own.
+
+    more    added to the environment of every step
+    before  words that each command begins with, such as `env --default-signal=INT`
+    """
+
+    stage: Stage
+    folder: Path
+    more: Mapping[str, str] = field(default_factory=dict)
+    before: tuple[str, ...] = ()
+
+    @property
+    def store(self) -> Path:
+        return self.folder / 'store'
+
+    @property
+    def work(self) -> Path:
+        return self.folder / 'work'
+
+    @property
+    def snapshot(self) -> Path:
+        return self.folder / 'snapshot'
+
+    def start(self, step: str) -> subprocess.Popen[bytes]:
+        """A step in a process of its own; what it says is kept in `log`."""
+        self.work.mkdir(parents=True, exist_ok=True)
+        log = (self.folder / 'log').open('ab')
+        with log:
+            return subprocess.Popen(
+                [*self.before, COEVO, *self._words(step)],
+                env={**_environment(self), **self.more},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def run(self, step: str) -> int:
+        """A step to its end; its status."""
+        with self.start(step) as process:
+            return process.wait(timeout=_PATIENCE)
+
+    def run_all(self) -> tuple[int, ...]:
+        """All steps; one that fails ends the chain, as a month would."""
+        statuses: list[int] = []
+        for step in STEPS:
+            statuses.append(self.run(step))
+            if statuses[-1]:
+                break
+        return tuple(statuses)
+
+    def left_running(self) -> list[str]:
+        """Processes that still belong to this run a while after it ended."""
+        deadline = time.monotonic() + 30
+        while (found := self._processes()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return found
+
+    def jvms(self) -> list[psutil.Process]:
+        """The Java processes that run for it now."""
+        return [one for one in _of(self.folder) if _name(one) == 'java']
+
+    def _processes(self) -> list[str]:
+        return [_name(one) for one in _of(self.folder)]
+
+    def _words(self, step: str) -> tuple[str, ...]:
+        store = ('--store', str(self.store))
+        match step:
+            case 'crawl':
+                return ('crawl', *store, '--api', self.stage.server.api)
+            case 'mine':
+                quickly = ('--profile', 'quick', '--jobs', '1')
+                return ('mine', self.stage.url, '--name', NAME, *store, *quickly)
+        return ('release', *store, '--snapshot', str(self.snapshot), '--month', MONTH)
+
+
+@contextmanager
+def staged(folder: Path) -> Iterator[Stage]:
+    """The servers over one repository, for as long as it is entered."""
+    repositories = folder / 'repositories'
+    _publish(repositories)
+    with serving(live(repositories, None)) as server:
+        yield Stage(folder=folder, server=server)
+
+
+def same(one: Chain, other: Chain) -> list[str]:
+    """Files of the snapshots that differ, timings aside; the manifest where one has none."""
+    if not all((chain.snapshot / 'manifest.json').is_file() for chain in (one, other)):
+        return ['manifest.json']
+    return different(one.snapshot, other.snapshot)
+
+
+def _publish(repositories: Path) -> None:
+    work = init(repositories.with_name('work-tree') / NAME)
+    for number in range(PAIRS + 1):
+        files = {
+            'pom.xml': pom(),
+            'LICENSE': 'MIT License\n',
+            **source('Till', f'    public static int last() {{ return {number}; }}\n'),
+            **junit('TillTest', f'answers: assertEquals({number}, Till.last());'),
+        }
+        commit(work, f'step {number}', files, date=f'2024-01-01T{number:02}:00:00Z')
+    bare = repositories / f'{NAME}.git'
+    bare.parent.mkdir(parents=True)
+    git(work, 'clone', '-q', '--bare', str(work), str(bare))
+    shutil.rmtree(work)
+
+
+def _environment(chain: Chain) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith('GIT')}
+    return kept | {'COEVO_WORK': str(chain.work), 'GITHUB_TOKENS': TOKEN}
+
+
+def _of(folder: Path) -> list[psutil.Process]:
+    """Processes that name the folder in their words, or had it in their environment."""
+    found = []
+    for process in psutil.process_iter(['cmdline']):
+        try:
+            said = ' '.join(process.info['cmdline'] or ())
+            if str(folder) in said or str(folder) in process.environ().get('COEVO_WORK', ''):
+                found.append(process)
+        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+            continue
+    return found
+
+
+def _name(process: psutil.Process) -> str:
+    try:
+        return str(process.name())
+    except psutil.NoSuchProcess:
+        return ''
