@@ -29,6 +29,7 @@ from miners.sightings import Sighting
 
 # After so many questions in a row without an answer the rest is left for the next crawl.
 _GIVE_UP = 3
+_WITHOUT_POM = (Root.NO_POM, Root.EMPTY)
 
 _T = TypeVar('_T')
 
@@ -115,11 +116,11 @@ class Survey:
     def _facts(self, seen: Sighting) -> tuple[Facts, tuple[str, ...]]:
         """What takes questions, asked only of what may be a candidate; and what stays open."""
         told = self._known.told(seen.github_id)
-        facts = told.facts if told is not None else Facts()
+        facts = _still_true(seen, told) if told is not None else Facts()
         if against_sighting(self._profile, seen) is not None:
             return facts, ()
         unanswered = []
-        if self._profile.pom and not _still_without_pom(seen, told):
+        if self._profile.pom and facts.root not in _WITHOUT_POM:
             asked = self._answered(partial(ask_root, self._api, seen.github_id, facts))
             unanswered += ['root'] if asked is None else []
             facts = asked or facts
@@ -155,14 +156,15 @@ class Survey:
         return self._keys[seen.github_id]
 
 
-def _still_without_pom(seen: Sighting, told: RepositorySeen | None) -> bool:
-    """A root without a POM stays so while nothing is pushed; such an answer has no ETag."""
-    return (
-        told is not None
-        and told.root in (Root.NO_POM, Root.EMPTY)
-        and told.pushed_at == seen.pushed_at
-        and told.default_branch == seen.default_branch
-    )
+def _still_true(seen: Sighting, told: RepositorySeen) -> Facts:
+    """What was told, without what a push may have made wrong and no ETag can ask for.
+
+    A root without a POM is such an answer: it stays so while nothing is pushed, no longer.
+    """
+    pushed = told.pushed_at != seen.pushed_at or told.default_branch != seen.default_branch
+    if pushed and told.root in _WITHOUT_POM:
+        return dataclasses.replace(told.facts, root=None)
+    return told.facts
 
 
 def fields(record: Any) -> dict[str, Any]:

@@ -90,6 +90,27 @@ def test_what_was_known_stands_while_there_is_no_answer(tmp_path: Path) -> None:
     assert report.events == ()
 
 
+@pytest.mark.parametrize('meanwhile', ['no answer', 'too few stars'])
+def test_a_pom_that_comes_while_nobody_can_ask_is_found_later(
+    tmp_path: Path, meanwhile: str
+) -> None:
+    with github(Hosted(id=1, owner='ada', name='a', files=('README.md',))) as server:
+        crawled(server, tmp_path)
+        server.world[1].files = ('README.md', 'pom.xml')
+        server.world[1].pushed_at = '2026-02-02T00:00:00Z'
+        if meanwhile == 'no answer':
+            server.faults.append(Fault(kind='status', status=502, path='/contents', times=-1))
+        else:
+            server.world[1].stars = 1
+        between = crawled(server, tmp_path)
+        server.faults.clear()
+        server.world[1].stars = 1000
+        later = crawled(server, tmp_path)
+    reason = Reason.UNKNOWN if meanwhile == 'no answer' else Reason.TOO_FEW_STARS
+    assert rows(between)[1].reason is reason
+    assert later.kept == 1
+
+
 def test_a_lookup_without_an_answer_is_no_deletion(tmp_path: Path) -> None:
     with github(*many(3)) as server:
         crawled(server, tmp_path)

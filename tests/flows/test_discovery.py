@@ -80,3 +80,21 @@ def test_a_pom_that_goes_is_noticed(tmp_path: Path, gone: str) -> None:
         report = crawled(server, tmp_path)
     assert rows(report)[1].reason is Reason.NO_TOP_LEVEL_POM
     assert latest_kept(tmp_path) == ()
+
+
+def test_an_unchanged_month_costs_the_search_alone(tmp_path: Path) -> None:
+    hosted = [
+        Hosted(id=1, owner='ada', name='maven', license='MIT'),
+        Hosted(id=2, owner='ada', name='gradle', license='MIT', files=('build.gradle',)),
+        Hosted(id=3, owner='ada', name='empty', license='MIT', files=()),
+    ]
+    profile = load_profile('tam-eval')
+    with github(*hosted) as server:
+        first = crawled(server, tmp_path, profile=profile)
+        spent = server.budgets.counted.copy()
+        second = crawled(server, tmp_path, profile=profile)
+    assert first.requests.counted == {'search': 2, 'core': 4}
+    assert server.budgets.counted - spent == {'search': 2}
+    assert second.requests.unchanged == 2
+    assert rows(second).keys() == rows(first).keys()
+    assert [one.kept for one in rows(second).values()] == [False, False, True]
