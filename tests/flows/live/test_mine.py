@@ -9,11 +9,19 @@ import pytest
 from coevo.leases import standings
 from coevo.place import place_of
 from tests.flows.mining_runs import PAIRS
+from tests.prefect_server import Server
 from tests.prefect_server import deploy
 from tests.prefect_server import prefect_server
 from tests.prefect_server import worker
 
 STAGES = {'walk', 'pair', 'sieve', 'label', 'track'}
+
+
+def scheduled(server: Server) -> set[str]:
+    """The deployments of which Prefect's scheduler has planned runs, as their crons say."""
+    planned = [one for one in server.ask('flow_runs/filter', {}) if one['auto_scheduled']]
+    names = {one['id']: one['name'] for one in server.ask('deployments/filter', {})}
+    return {names[one['deployment_id']] for one in planned}
 
 
 @pytest.mark.live
@@ -32,6 +40,7 @@ def test_one_repository_that_cannot_be_mined_stops_none(repository: Path, tmp_pa
             template = ('--base-job-template', 'infra/kubernetes-job.json')
             server.prefect('work-pool', 'create', 'jobs', '--type', 'kubernetes', *template)
             assert server.wait(run) == f'1 done, 1 refused, {PAIRS} pairs executed'
+            assert scheduled(server) >= {'daily', 'monthly', 'weekly', 'minutes'}
         tables = server.tables(run)
     refused, good = tables['repositories']
     assert 'is not a Git repository' in refused['why']

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from flows.redaction import redact
+from flows.redaction import without_secrets
+
+TOKEN = 'ghp_neverKeepThisOne0123456789'
+
+
+@pytest.mark.parametrize(
+    ('text', 'kept'),
+    [
+        (f'bad credentials: {TOKEN}!', 'bad credentials: ***!'),
+        ('github_pat_11ABCDEFG0abcdefghijkl', '***'),
+        ('https://ada:secret@example.org/x.git failed', 'https://***@example.org/x.git failed'),
+        ("{'Authorization': 'Bearer abc.def'}", "{'Authorization': 'Bearer ***'}"),
+        ('a file of 40 characters', 'a file of 40 characters'),
+    ],
+)
+def test_what_looks_like_a_secret_is_hidden(text: str, kept: str) -> None:
+    assert redact(text) == kept
+
+
+def test_secrets_of_the_environment_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of several in one variable; what is too short to be one is left."""
+    monkeypatch.setenv('GITHUB_TOKENS', 'firstPlainWord, secondPlainWord')
+    monkeypatch.setenv('PREFECT_API_KEY', 'yes')
+    assert redact('secondPlainWord and firstPlainWord: yes') == '*** and ***: yes'
+
+
+def test_who_runs_foreign_code_knows_the_store_but_no_api() -> None:
+    known = {'PATH': '/bin', 'GITHUB_TOKEN': 'a', 'AWS_SECRET_ACCESS_KEY': 'b', 'MY_PASSWORD': 'c'}
+    assert set(without_secrets(known)) == {'PATH', 'AWS_SECRET_ACCESS_KEY'}
