@@ -12,6 +12,7 @@ import sys
 import time
 import weakref
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -63,6 +64,18 @@ class Limits:
     bytes: int = 32 << 20
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """What is known of one end of a pair.
+
+    files    texts by path of those that differ
+    folders  of all Java files, lest a package seem gone of which no file differs
+    """
+
+    files: Mapping[str, str]
+    folders: Sequence[str]
+
+
 class RefactoringProcess:
     """A worker for one thread; it is reused until it dies, is killed or `close` is called.
 
@@ -80,12 +93,12 @@ class RefactoringProcess:
     def pid(self) -> int | None:
         return self._popen.pid if self._popen is not None else None
 
-    def ask(self, old: Mapping[str, str], new: Mapping[str, str]) -> Answer | Unknown:
-        """What the worker says of two sets of files (text by path), or why it says nothing."""
+    def ask(self, old: End, new: End) -> Answer | Unknown:
+        """What the worker says of two sets of files, or why it says nothing."""
         try:
             if self._popen is None and (trouble := self._start()) is not None:
                 return trouble
-            return self._exchange(json.dumps({'old': old, 'new': new}).encode() + b'\n')
+            return self._exchange(_request(old, new))
         except BaseException:
             self.close()  # an answer that is under way must not be taken for the next one's
             raise
@@ -185,6 +198,12 @@ class _Clock:
 
 def _epitaph(popen: subprocess.Popen[bytes]) -> Unknown:
     return Unknown.OUT_OF_MEMORY if popen.wait() == _EXHAUSTED else Unknown.CRASHED
+
+
+def _request(old: End, new: End) -> bytes:
+    ends = {'old': old, 'new': new}
+    request = {k: {'files': dict(v.files), 'folders': list(v.folders)} for k, v in ends.items()}
+    return json.dumps(request).encode() + b'\n'
 
 
 def _environment() -> dict[str, str]:

@@ -1,9 +1,10 @@
 """A process that holds a JVM with RefactoringMiner: file contents in, refactorings out, as JSON.
 
 `python -m miners.refactoring_worker LIBJVM CLASS_PATH HEAP PARENT` says once `{"ready": null}`, or
-why there is no JVM. Then each line of standard input is `{"old": {path: text}, "new": ...}`, answered
-by one line: `{"refactorings": [...], "cpu_seconds": ...}` or `{"error": ...}`. It ends with its
-standard input or its parent, even in the middle of a call.
+why there is no JVM. Then each line of standard input is `{"old": END, "new": END}`, answered by one
+line: `{"refactorings": [...], "cpu_seconds": ...}` or `{"error": ...}`. An END is `{"files": {path:
+text}, "folders": [path, ...]}`, folders those of all Java files there are. It ends with its standard
+input or its parent, even in the middle of a call.
 
 It stands outside of the sandbox: mined sources are parsed here, without bindings or annotation
 processing, and no class of theirs is loaded or run. What it can do at worst is to fail or to hang, which
@@ -21,7 +22,7 @@ import threading
 import time
 from collections.abc import Iterator
 from collections.abc import Mapping
-from pathlib import PurePosixPath
+from collections.abc import Sequence
 from typing import Any
 from typing import BinaryIO
 
@@ -104,7 +105,7 @@ def _read(parent: int, requests: queue.SimpleQueue[bytes]) -> None:
 # -- RefactoringMiner --------------------------------------------------------------------------
 
 
-def _answer(request: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+def _answer(request: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     begun = time.process_time()
     try:
         found = list(_detect(request['old'], request['new']))
@@ -114,10 +115,13 @@ def _answer(request: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     return {'refactorings': found, 'cpu_seconds': time.process_time() - begun}
 
 
-def _detect(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """As `detectAtFileContents` does, which needs a handler that is a subclass of a Java class."""
+def _detect(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """As `detectAtCommit` does, which needs a handler that is a subclass of a Java class."""
     implementation = jpype.JClass('org.refactoringminer.rm1.GitHistoryRefactoringMinerImpl')
-    before, after = (implementation.createModel(_map(end), _folders(end)) for end in (old, new))
+    before, after = (
+        implementation.createModel(_map(end['files']), _folders(end['folders']))
+        for end in (old, new)
+    )
     difference = before.diff(after)
     refactorings = difference.getRefactorings()
     for refactoring in refactorings:
@@ -137,12 +141,10 @@ def _map(files: Mapping[str, str]) -> Any:
     return contents
 
 
-def _folders(files: Mapping[str, str]) -> Any:
+def _folders(paths: Sequence[str]) -> Any:
     folders = jpype.JClass('java.util.LinkedHashSet')()
-    for path in files:
-        for folder in PurePosixPath(path).parents:
-            if str(folder) != '.':
-                folders.add(jpype.JString(str(folder)))
+    for path in paths:
+        folders.add(jpype.JString(path))
     return folders
 
 

@@ -13,11 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Any
 from typing import Self
 
 from coevo.git import FileChange
 from coevo.git import Repository
+from miners.refactoring_process import End
 from miners.refactoring_process import Limits
 from miners.refactoring_process import RefactoringProcess
 from miners.refactoring_process import Unknown
@@ -107,17 +109,30 @@ class RefactoringMiner:
     def find(self, repository: Repository, old: str, new: str) -> Refactorings:
         """The refactorings between two revisions; CorruptObject if a file cannot be read."""
         changes = [c for c in repository.changed(old, new) if c.path.endswith(SUFFIX)]
-        return self.compare(*_contents(repository, changes))
+        trees = (repository.tree(old), repository.tree(new))
+        return self.compare(*_contents(repository, changes), *trees)
 
-    def compare(self, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Refactorings:
-        """The refactorings between two sets of files, contents by path."""
+    def compare(
+        self,
+        old: Mapping[str, bytes],
+        new: Mapping[str, bytes],
+        all_old: Iterable[str] = (),
+        all_new: Iterable[str] = (),
+    ) -> Refactorings:
+        """The refactorings between two sets of files, contents by path.
+
+        all_old, all_new  paths of files at either end that are the same at both, too
+        """
         size = sum(map(len, (*old.values(), *new.values())))
         if len(old.keys() | new.keys()) > self._limits.files or size > self._limits.bytes:
             return _unknown(Unknown.TOO_LARGE)
         if not old or not new:
             return Refactorings(status=Status.FOUND)  # nothing to be compared with
         left, right = ({_name(p): _text(c) for p, c in end.items()} for end in (old, new))
-        answer = self.process.ask(left, right)
+        folders = _folders((*old, *all_old)), _folders((*new, *all_new))
+        answer = self.process.ask(
+            End(files=left, folders=folders[0]), End(files=right, folders=folders[1])
+        )
         if isinstance(answer, Unknown):
             return _unknown(answer)
         if 'error' in answer:
@@ -169,6 +184,13 @@ def _contents(
         if change.new_oid is not None:
             new[change.path] = repository.blob(change.new_oid)
     return old, new
+
+
+def _folders(paths: Iterable[str]) -> tuple[str, ...]:
+    """Those of Java files, and all folders around them, sorted."""
+    direct = {PurePosixPath(path).parent for path in paths if path.endswith(SUFFIX)}
+    found = {str(one) for folder in direct for one in (folder, *folder.parents)}
+    return tuple(sorted(map(_name, found - {'.'})))
 
 
 def _name(path: str) -> str:

@@ -74,6 +74,21 @@ def test_two_revisions_are_compared_without_a_checkout(
     assert [one.source for one in rename.right] == ['int plus(int a, int b) { return a + b; }']
 
 
+def test_a_package_of_which_no_file_differs_is_not_taken_for_renamed(
+    tmp_path: Path, miner: RefactoringMiner
+) -> None:
+    folder = repos.init(tmp_path / 'r')
+    body = 'public class Sum { public int add(int a, int b) { return a + b; } }'
+    staying = {
+        f'src/main/java/{p}/Stays{p}.java': f'package {p}; class Stays{p} {{}}' for p in 'pq'
+    }
+    moving = 'src/main/java/p/Sum.java'
+    old = repos.commit(folder, 'old', {moving: f'package p; {body}', **staying})
+    moved = {moving: None, 'src/main/java/q/Sum.java': f'package q; {body}'}
+    new = repos.commit(folder, 'new', moved)
+    assert types(miner.find(Repository(folder / '.git'), old, new)) == ['Move Class']
+
+
 def test_the_worker_is_reused_and_says_the_same_again(miner: RefactoringMiner) -> None:
     first = miner.compare(LONG_AGO, TODAY)
     pid = miner.process.pid
