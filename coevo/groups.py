@@ -125,10 +125,11 @@ def results_of(settled: Results, groups: Sequence[Group]) -> Results:
 def _demanded(wanted: Sequence[Wanted]) -> Iterator[tuple[Wanted, Cell, TestMethod]]:
     for item in wanted:
         for cell in deciding_cells(item.candidate.change):
-            method = _identity(item.candidate, cell)
+            method = method_in(item.candidate, cell)
             assert method is not None, 'a deciding cell has a test at its revision'
             yield item, cell, method
 
 
-def _identity(candidate: Candidate, cell: Cell) -> TestMethod | None:
+def method_in(candidate: Candidate, cell: Cell) -> TestMethod | None:
+    """The test method as a cell's tests have it; None where they do not."""
     return candidate.new if cell.tests_are_new else candidate.old

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coevo.groups import Ends
+from coevo.groups import method_in
 from coevo.languages.base import Conditions
 from coevo.languages.base import Trace
 from coevo.languages.base import Workshop
@@ -46,12 +48,10 @@ def trace_cells(
     The evaluation's cost pays for it.
     """
     traces: dict[tuple[str, Cell], Trace] = {}
+    ends = Ends(old=evaluation.old, new=evaluation.new)
     conditions = Conditions(override=evaluation.override)
     for group in _groups(evaluation, wanted):
-        tests, code = (
-            evaluation.new if is_new else evaluation.old
-            for is_new in (group.cell.tests_are_new, group.cell.code_is_new)
-        )
+        tests, code = ends.tests(group.cell), ends.code(group.cell)
         compiled = workshop.compile(tests.rev, code.rev, group.module)
         end = End.NEW if group.cell.code_is_new else End.OLD
         methods = tuple(group.methods.values())
@@ -69,7 +69,7 @@ def _groups(evaluation: Evaluation, wanted: Mapping[Cell, Sequence[Wanted]]) -> 
         found: dict[str, dict[str, TestMethod]] = {}
         for item in items:
             result = evaluation.cells(item.method_id).get(cell)
-            method = item.candidate.new if cell.tests_are_new else item.candidate.old
+            method = method_in(item.candidate, cell)
             if result is not None and result.outcome is Outcome.PASS and method is not None:
                 found.setdefault(method.module, {})[item.method_id] = method
         for module, methods in sorted(found.items()):
