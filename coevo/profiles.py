@@ -22,6 +22,7 @@ class Profile:
     latest_release     whether the walk starts at the latest release, if there is one
     suites             whether all tests of both ends have to pass
     suite_cpu_seconds  most that the tests of one revision may use for that
+    traces             whether it is recorded what labelled methods execute; else their text decides
     refactorings       whether what is only refactored loses its track
     measure_cpu_seconds  most that mutants and reversals of one pair may use together, each half
     """
@@ -35,12 +36,16 @@ class Profile:
     latest_release: bool
     suites: bool
     suite_cpu_seconds: float
+    traces: bool
     refactorings: bool
     measure_cpu_seconds: float
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the thresholds that decide what of a pair is run; how far a run goes is none."""
+        """A hash of the thresholds that decide what of a pair is run; how far a run goes is none.
+
+        Traces were always recorded once, so that segments of that time go without a word of them.
+        """
         return short_hash(
             str(self.gap_hours),
             str(self.unchanged_sample),
@@ -48,6 +53,7 @@ class Profile:
             str(self.suite_cpu_seconds if self.suites else None),
             str(self.refactorings),
             str(self.measure_cpu_seconds),
+            *(() if self.traces else ('no traces',)),
         )
 
 
@@ -65,6 +71,7 @@ def profiles() -> dict[str, Profile]:
             latest_release=values.get('latest_release', False),
             suites=values.get('suites', False),
             suite_cpu_seconds=values.get('suite_cpu_seconds', 0.0),
+            traces=values.get('traces', False),
             refactorings=values.get('refactorings', False),
             measure_cpu_seconds=values.get('measure_cpu_seconds', 0.0),
         )

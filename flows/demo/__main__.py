@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import sys
@@ -55,15 +56,18 @@ The repository is {REPOSITORY}, the snapshot {SNAPSHOT}. From here on:
 
 def main() -> int:
     """0 if the demo gave what its table says, 1 if not, 2 if it could not be run."""
+    parser = argparse.ArgumentParser(prog='python -m flows.demo')
+    parser.add_argument('--profile', default='default', metavar='NAME')
+    arguments = parser.parse_args()
     console = open_console()
     try:
-        return run(console)
+        return run(console, arguments.profile)
     except Fatal as error:
         print(f'demo: {error}', file=sys.stderr)
         return 2
 
 
-def run(console: Console) -> int:
+def run(console: Console, profile: str) -> int:
     for folder in (REPOSITORY, STORE, SNAPSHOT):
         shutil.rmtree(folder, ignore_errors=True)
     commits = history.write(REPOSITORY)
@@ -71,7 +75,7 @@ def run(console: Console) -> int:
     options = MineOptions(
         source=str(REPOSITORY),
         store=STORE,
-        profile=replace(load_profile('default'), measure_cpu_seconds=0.0),
+        profile=replace(load_profile(profile), measure_cpu_seconds=0.0),
         name=NAME,
         commits=None,
         jobs=os.cpu_count() or 1,

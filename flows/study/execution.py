@@ -31,9 +31,7 @@ from miners.trees import tree
 
 def trace(scene: Scene, labelled: Sequence[Judged], found: Study) -> dict[str, Delta]:
     """Fill the columns that traces give; the changed dependencies by method id."""
-    traces = trace_cells(
-        scene.workshop, scene.evaluation, _to_trace(labelled), _files(scene.change)
-    )
+    traces = _traces(scene, labelled) if scene.tools.profile.traces else {}
     changed = {}
     for item in labelled:
         method_id = item.wanted.method_id
@@ -47,6 +45,11 @@ def trace(scene: Scene, labelled: Sequence[Judged], found: Study) -> dict[str, D
         }
     found.executed = tuple(_executed(scene.pair, changed, traces))
     return changed
+
+
+def _traces(scene: Scene, labelled: Sequence[Judged]) -> Traces:
+    wanted, files = _to_trace(labelled), _files(scene.change)
+    return trace_cells(scene.workshop, scene.evaluation, wanted, files)
 
 
 def _to_trace(labelled: Sequence[Judged]) -> dict[Cell, list[Wanted]]:
