@@ -9,6 +9,18 @@ import pytest
 from coevo.place import Url
 from tests.daemon import docker_daemon
 
+# What takes longest is begun first, lest a worker be left alone with it at the end.
+LONGEST = (
+    'flows/test_demo',
+    'flows/test_hostile',
+    'flows/test_interrupts',
+    'coevo/test_jvm_worker',
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(tuple(f'tests/{n}.' for n in LONGEST)))
+
 
 @pytest.fixture(scope='session')
 def daemon() -> Iterator[None]:

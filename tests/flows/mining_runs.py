@@ -20,7 +20,7 @@ from tests.projects import NAME
 from tests.projects import QUICKLY
 
 COEVO = Path(sys.executable).with_name('coevo')
-PAIRS = 4
+PAIRS = 3
 PARTITION = Partition(repo=NAME, language='java', walk=Walk.PARENTS)
 
 

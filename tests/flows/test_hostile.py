@@ -169,7 +169,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory, patience: None) -> Mined:
     folder = tmp_path_factory.mktemp('builds')
     endless = 'while true; do sleep 1; done'
     full = 'i=0; while head -c 8000000 /dev/zero > fill$i; do i=$((i+1)); done; exit 1'
-    forks = 'f() { f | f &amp; }; f; sleep 1000'
+    forks = 'f() { sleep 0.5; f | f &amp; }; f; sleep 1000'  # as many as may be, not as fast
     spoils = 'setsid sleep 1000 &amp; cat /dev/zero > /tmp/fill; exit 0'
     steps = []
     for number, command in enumerate(['', endless, '', full, '', forks, '', spoils, '']):

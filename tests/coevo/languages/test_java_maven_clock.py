@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Conditions
+from coevo.languages.java_maven.clock import Clock
 from coevo.languages.java_maven.site import Site
 from coevo.languages.java_maven.workshop import JavaWorkshop
 from coevo.languages.java_maven.yard import Yard
@@ -88,10 +90,17 @@ METHODS = [
 CLOCKED, SPINNING = METHODS[: len(TESTS)], METHODS[len(TESTS) :]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A revision that was built, and where."""
+
+    yard: Yard
+    workshop: JavaWorkshop
+    rev: str
+
+
 @contextmanager
-def opened(
-    folder: Path, sandbox: str, jdk: Jdk | None = None
-) -> Iterator[tuple[JavaWorkshop, str]]:
+def opened(folder: Path, sandbox: str, jdk: Jdk | None = None) -> Iterator[Place]:
     step = {
         'pom.xml': pom(),
         **source('Till', '    public static int last() { return 1; }\n'),
@@ -102,23 +111,24 @@ def opened(
     rev = git(repository, 'rev-parse', 'HEAD').strip()
     with ExitStack() as stack:
         site = Site(Repository(repository / '.git'), sandbox=sandbox, stack=stack)
-        workshop = JavaWorkshop(Yard(site, jdk))
+        yard = Yard(site, jdk)
+        workshop = JavaWorkshop(yard)
         stack.callback(workshop.close)
         workshop.build(rev)
-        yield workshop, rev
+        yield Place(yard=yard, workshop=workshop, rev=rev)
 
 
 @pytest.fixture(scope='module')
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[JavaWorkshop, str]]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     with opened(tmp_path_factory.mktemp('clock'), 'bubblewrap') as found:
         yield found
 
 
 def outcomes(
-    place: tuple[JavaWorkshop, str], methods: list[TestMethod], conditions: Conditions
+    place: Place, methods: list[TestMethod], conditions: Conditions
 ) -> dict[str, Outcome | None]:
-    workshop, rev = place
-    batch = workshop.run(workshop.compile(rev, rev, '.'), methods, conditions)
+    compiled = place.workshop.compile(place.rev, place.rev, '.')
+    batch = place.workshop.run(compiled, methods, conditions)
     return {
         method.test_method: verdict and verdict.outcome
         for method, verdict in zip(methods, batch.verdicts, strict=True)
@@ -126,12 +136,12 @@ def outcomes(
 
 
 def test_dates_are_those_of_the_clock_and_time_passes_as_ever(
-    place: tuple[JavaWorkshop, str],
+    place: Place,
 ) -> None:
     assert outcomes(place, CLOCKED, OF_2019) == dict.fromkeys(TESTS, Outcome.PASS)
 
 
-def test_without_it_the_clock_is_the_machines(place: tuple[JavaWorkshop, str]) -> None:
+def test_without_it_the_clock_is_the_machines(place: Place) -> None:
     found = outcomes(place, CLOCKED, PLAIN)
     failing = [name for name, outcome in found.items() if outcome is Outcome.FAIL]
     assert failing == ['dates', 'asksItsChild']
@@ -144,40 +154,42 @@ def test_it_is_set_for_every_jdk(tmp_path: Path, jdk: Jdk) -> None:
         assert outcomes(place, CLOCKED, OF_2019) == dict.fromkeys(TESTS, Outcome.PASS)
 
 
-def test_a_clock_may_be_ahead(place: tuple[JavaWorkshop, str]) -> None:
+def test_a_clock_may_be_ahead(place: Place) -> None:
     later = Conditions(clock=datetime(2061, 1, 1, tzinfo=UTC))
     found = outcomes(place, CLOCKED, later)
     assert found == {**dict.fromkeys(TESTS, Outcome.PASS), 'dates': 'fail', 'asksItsChild': 'fail'}
 
 
-def test_the_limits_of_a_method_hold_under_a_clock(place: tuple[JavaWorkshop, str]) -> None:
+def test_the_limits_of_a_method_hold_under_a_clock(place: Place) -> None:
     limited = Conditions(clock=OF_2019.clock, cpu_limit=3.0)
     found = outcomes(place, SPINNING, limited)
     assert found == {'ok': Outcome.PASS, 'spins': Outcome.TIMEOUT, 'after': None}
 
 
-def test_a_whole_process_has_a_limit(place: tuple[JavaWorkshop, str]) -> None:
+def test_a_whole_process_has_a_limit(place: Place) -> None:
     found = outcomes(place, SPINNING, Conditions(process_cpu_limit=4.0))
     assert found == {'ok': Outcome.PASS, 'spins': Outcome.TIMEOUT, 'after': None}
 
 
-def test_without_the_library_nothing_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(libfaketime, 'PLACES', ())
-    with opened(tmp_path, 'bubblewrap') as place:
-        assert outcomes(place, CLOCKED, OF_2019) == dict.fromkeys(TESTS, Outcome.INFRA)
+def test_without_the_library_nothing_is_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_libraries((), place, monkeypatch)
+    assert outcomes(place, CLOCKED, OF_2019) == dict.fromkeys(TESTS, Outcome.INFRA)
 
 
 def test_a_library_that_sets_no_clock_is_not_believed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The loader goes on without a library that it cannot use, and says so on standard error."""
-    monkeypatch.setattr(
-        libfaketime, 'PLACES', ('/usr/lib/*/libz.so.1', '/usr/share/perl/*/strict.pm')
-    )
-    with opened(tmp_path, 'bubblewrap') as place:
-        assert outcomes(place, CLOCKED[:1], OF_2019) == {'dates': Outcome.INFRA}
+    places = ('/usr/lib/*/libz.so.1', '/usr/share/perl/*/strict.pm')
+    with_libraries(places, place, monkeypatch)
+    assert outcomes(place, CLOCKED[:1], OF_2019) == {'dates': Outcome.INFRA}
+
+
+def with_libraries(places: tuple[str, ...], place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look for the library elsewhere, with a clock that was not found right before."""
+    monkeypatch.setattr(libfaketime, 'PLACES', places)
+    clock = Clock(place.yard.sandbox, place.yard.launcher.clock_probe)
+    monkeypatch.setattr(place.yard, 'clock', clock)
 
 
 @pytest.mark.docker
