@@ -61,11 +61,6 @@ class Suites:
         self._locks: dict[tuple[str, str], threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def learn(self, rev: str, jdk: str, answer: str) -> None:
-        """What an earlier run found, unless that was nothing."""
-        if passes(answer) is not None:
-            self._answers[rev, jdk] = answer
-
     def answer(self, workshop: Workshop, build: Build) -> tuple[str, float]:
         """The answer for a revision that was built, and the CPU seconds that it took just now."""
         key = build.rev, build.jdk

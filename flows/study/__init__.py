@@ -34,7 +34,7 @@ def study(scene: Scene, judged: Sequence[Judged]) -> Study:
         found.columns[item.wanted.method_id] |= text_columns(
             scene.tools.repository, scene.pair, item.wanted.candidate
         )
-    suspect(scene, [item for item in labelled if item.decision.track], changed, found)
+    suspect(scene, judged, changed, found)
     found.judged = tuple(withheld(judged, cases(scene, labelled, found)))
     measure(scene, changed, found)
     return found

@@ -11,6 +11,7 @@ from coevo.records import Track
 from coevo.repairs import guard_repairs
 from coevo.repairs import repair_kind
 from coevo.results import Step
+from coevo.results import Wanted
 from coevo.swapped import Subject
 from flows.rows import Judged
 from flows.study.refactoring import refactoring_rows
@@ -25,13 +26,15 @@ from miners.siblings import siblings
 
 
 def suspect(
-    scene: Scene, tracked: Sequence[Judged], changed: Mapping[str, Delta], found: Study
+    scene: Scene, judged: Sequence[Judged], changed: Mapping[str, Delta], found: Study
 ) -> None:
+    """Ask of those that have a track; siblings that guard them may be any that were judged."""
+    tracked = [item for item in judged if item.decision.track is not None]
     if not tracked:
         return
     _isolate(scene, tracked, found)
     _ask_refactorings(scene, tracked, changed, found)
-    _ask_guards(scene, tracked, found)
+    _ask_guards(scene, tracked, [item.wanted for item in judged], found)
     _ask_suites(scene, found)
 
 
@@ -78,7 +81,9 @@ def _flags(
     }
 
 
-def _ask_guards(scene: Scene, tracked: Sequence[Judged], found: Study) -> None:
+def _ask_guards(
+    scene: Scene, tracked: Sequence[Judged], evaluated: Sequence[Wanted], found: Study
+) -> None:
     repairs = [item for item in tracked if item.decision.track is Track.REPAIR]
     if not repairs:
         return
@@ -88,7 +93,7 @@ def _ask_guards(scene: Scene, tracked: Sequence[Judged], found: Study) -> None:
         scene.pair,
         scene.evaluation,
         [item.wanted for item in repairs],
-        [item.wanted for item in tracked],
+        evaluated,
         lambda method: siblings(repository, old, method),
     )
     found.add('guard', guards)

@@ -154,14 +154,6 @@ def test_a_suite_is_run_once(place: Asked) -> None:
 
 
 @pytest.mark.jvm
-def test_what_is_known_of_an_earlier_run_is_not_run_again(place: Asked) -> None:
-    suites = Suites(lambda rev: pytest.fail(f'{rev} was asked for'), BUDGET)
-    build = place.builds[0]
-    suites.learn(build.rev, build.jdk, 'broken 3 of 4')
-    assert suites.answer(place.workshop, build) == ('broken 3 of 4', 0.0)
-
-
-@pytest.mark.jvm
 def test_a_budget_that_does_not_last_says_nothing(place: Asked) -> None:
     spinning = place.builds[list(STEPS).index('timeout 1 of 4')]
     answer, cpu_seconds = place.answer(spinning, 2.5)
