@@ -7,9 +7,11 @@ A bug, a hang or a lack of memory ends this process and no other. Each line of i
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from typing import IO
+from typing import NoReturn
 
 from coevo import codec
 from coevo.errors import Fatal
@@ -38,6 +40,7 @@ from flows.validation import validate
 def main() -> int:
     job = codec.decode(Job, sys.stdin.buffer.readline())
     stop_with_parent()
+    signal.signal(signal.SIGTERM, _terminate)
     answers = _take_output()
 
     def say(heard: Heard) -> None:
@@ -57,6 +60,11 @@ def main() -> int:
         print(error, file=sys.stderr)
         return TRANSIENT
     return 0
+
+
+def _terminate(number: int, frame: object) -> NoReturn:
+    """Close sandboxes and remove what they worked in, for which there is some time."""
+    raise SystemExit(128 + number)
 
 
 def _take_output() -> IO[bytes]:
