@@ -6,7 +6,7 @@ Repositories are written here, so small that mining costs next to nothing: with 
 whose changes are comments, and with no pair at all. Each size of a batch is mined in three ways, one after
 the other, in stores of their own: by plain calls in this process, each in a contained process
 (`flows.batch.do`), and by a flow run under a server and a worker. What is more than for the plain
-calls is the way's own; least squares over the sizes tell what belongs to a run, a repository and a pair.
+calls is the way's own; differences between the sizes tell what belongs to a run, a repository and a pair.
 """
 
 from __future__ import annotations
