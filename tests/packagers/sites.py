@@ -1,4 +1,4 @@
-"""A snapshot for the tests of the site: two repositories, dates over years, all kinds of gaps."""
+"""Snapshots for the tests of the site: a small one with dates over years, and one of many tasks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,19 @@ from datetime import timedelta
 from pathlib import Path
 
 from coevo.records import Cause
+from coevo.records import short_hash
 from coevo.store import Store
 from coevo.tables import Segment
+from packagers import manifests
+from packagers import release
+from packagers.rows import Rows
+from packagers.rows import ordered
 from tests import segments
 from tests import snapshots
 
 OTHER = 'example/tram'
+# Shown as it is, never as markup.
+HOSTILE = '<img src="x" onerror="document.title = 0"> '
 FIRST = datetime(2013, 5, 20, 23, 30, tzinfo=UTC)
 
 
@@ -39,8 +46,51 @@ def _dated(number: int) -> Segment:
     dates = dict.fromkeys(('new_author_date', 'new_committer_date'), date)
     cause = Cause.FIXTURE if number % 3 == 0 else Cause.PRODUCTION
     methods = tuple(
-        dataclasses.replace(row, cause=cause if row.track else None) for row in segment.methods
+        dataclasses.replace(
+            row, cause=cause if row.track else None, new_source=f'{HOSTILE}{row.new_source}'
+        )
+        for row in segment.methods
     )
     return dataclasses.replace(
         segment, pair=dataclasses.replace(segment.pair, **dates), methods=methods
     )
+
+
+def many(folder: Path, tasks: int) -> Path:
+    """A snapshot of so many tasks, two for each pair, over 60 repositories and 15 years."""
+    found = [segments.segment(number) for number in range(1, tasks // 2 + 1)]
+    pairs, methods = [], []
+    for number, segment in enumerate(found):
+        repo = f'example/line-{number % 60:02}'
+        date = FIRST + timedelta(hours=25 * number)
+        pair_id = short_hash(repo, segment.pair.pair_id)
+        dates = dict.fromkeys(('new_author_date', 'new_committer_date'), date)
+        pairs.append(dataclasses.replace(segment.pair, repo=repo, pair_id=pair_id, **dates))
+        methods += [
+            dataclasses.replace(
+                row,
+                repo=repo,
+                pair_id=pair_id,
+                # Of every tenth pair nobody knows.
+                contamination_date=date - timedelta(days=number % 7) if number % 10 else None,
+            )
+            for row in segment.methods
+        ]
+    repositories = [
+        dataclasses.replace(segments.repository(), repo=repo)
+        for repo in {row.repo for row in pairs}
+    ]
+    rows = Rows(
+        repositories=ordered('repositories', repositories),
+        pairs=ordered('pairs', pairs),
+        methods=ordered('methods', methods),
+        cells=(),
+        drops=(),
+        timings=(),
+        environments=(),
+    )
+    made, _, _ = snapshots.build(rows)
+    rows = dataclasses.replace(rows, tasks=ordered('tasks', made))
+    about = manifests.About(month='2026-11', parameters={}, unmined={})
+    release.write(folder / 'many', rows, about)
+    return folder / 'many'

@@ -123,7 +123,7 @@ class Explorer {
     const kept = new Set(numbers)
     this.committed.draw(rows.committed, chosen(rows, limits, 'committed'), i => kept.has(i))
     this.public.draw(rows.public, chosen(rows, limits, 'public'), i => kept.has(i))
-    this.result.replaceChildren(h('strong', { id: 'count' }, count(numbers.length)), ` of ${this.#all()}${this.#undated(limits, kept)}`)
+    this.result.replaceChildren(h('strong', { id: 'count' }, count(numbers.length)), ` of ${this.#all()}${this.#byTrack(numbers)}${this.#undated(limits)}`)
     this.listing.show(numbers, () => this.#nothing())
     history.replaceState(null, '', write('explore', { ...limits, scope: limits.scope === this.#usual() ? '' : limits.scope }))
   }
@@ -134,6 +134,12 @@ class Explorer {
 
   #all() {
     return this.limits.kind === 'tasks' ? plural(this.rows.length, 'task') : plural(this.rows.length, 'test method')
+  }
+
+  #byTrack(numbers) {
+    const { track } = this.rows
+    const counts = TRACKS.map(name => [name, numbers.filter(i => track[i] === name).length]).filter(([, number]) => number)
+    return counts.length > 1 ? `: ${counts.map(([name, number]) => `${count(number)} ${name}`).join(', ')}` : ''
   }
 
   #undated(limits) {

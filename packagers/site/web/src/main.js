@@ -31,7 +31,8 @@ async function show() {
   const content = document.getElementById('content')
   try {
     const element = await view.make(month, place)
-    if (turn === shown) content.replaceChildren(element)
+    if (turn !== shown) return
+    content.replaceChildren(element)
   } catch (error) {
     if (turn === shown) content.replaceChildren(trouble(error))
     throw error
@@ -77,7 +78,12 @@ async function begin() {
   if (!answer.ok) throw new Error(`site.json: ${answer.status}`)
   const index = await answer.json()
   months = index.months.map(entry => new Month(entry, index))
-  addEventListener('hashchange', show)
+  addEventListener('hashchange', async () => {
+    await show()
+    scrollTo(0, 0)
+    // Where a reader by keys or by ear goes on.
+    document.getElementById('content').focus({ preventScroll: true })
+  })
   await show()
 }
 
