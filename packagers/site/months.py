@@ -16,6 +16,7 @@ from coevo import durable
 from coevo import snapshot
 from coevo import statistics
 from coevo.errors import Damaged
+from coevo.errors import Fatal
 
 # What the page reads; the other tables stay with the snapshot.
 TABLES = ('tasks', 'methods', 'pairs', 'withdrawn')
@@ -35,7 +36,9 @@ class Month:
 
 
 def read(path: Path) -> Month:
-    """Fatal if it is no snapshot that this version reads."""
+    """Fatal if it is no folder with a snapshot that this version reads."""
+    if not path.is_dir():
+        raise Fatal(f'{path} is no folder: fetch or unpack the snapshot, then name its folder')
     manifest = snapshot.manifest(path)
     checksum = hashlib.sha256((path / snapshot.MANIFEST).read_bytes()).hexdigest()
     return Month(path=path, manifest=manifest, sha256=checksum)

@@ -112,6 +112,24 @@ def test_two_snapshots_of_a_month_are_refused(snapshot: Path, tmp_path: Path) ->
         folder.write([snapshot, snapshot], tmp_path / 'site', silent)
 
 
+def test_what_is_no_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archive = tmp_path / '2024-06.zip'
+    archive.write_bytes(b'PK')
+    assert main(['site', str(archive), '--out', str(tmp_path / 'site')]) == 2
+    assert 'name its folder' in capsys.readouterr().err
+
+
+def test_what_npm_installs_is_pinned_by_checksum_and_by_no_address() -> None:
+    lock = Path(folder.__file__).parent / 'web' / 'package-lock.json'
+    packages = json.loads(lock.read_bytes())['packages']
+    installed = {name: entry for name, entry in packages.items() if name}
+    assert {'node_modules/hyparquet', 'node_modules/fzstd', 'node_modules/esbuild'} <= set(
+        installed
+    )
+    assert all(entry['integrity'].startswith('sha512-') for entry in installed.values())
+    assert '://' not in lock.read_text()
+
+
 def test_without_node_one_sentence_says_what_is_missing(
     snapshot: Path,
     tmp_path: Path,
