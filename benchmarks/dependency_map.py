@@ -57,7 +57,6 @@ from miners.siblings import methods_by_module
 
 _AGENT = '/tools/entries/entries.jar'
 _WRITTEN = '/tmp/entries'
-_ALL = 1 << 30
 _REPEATS = 3
 
 _PRIVATE, _BRIDGE, _SYNTHETIC = 0x2, 0x40, 0x1000
@@ -125,10 +124,9 @@ def workshop(drawn: Drawn) -> Iterator[tuple[JavaWorkshop, Compiled]]:
 
 
 def traces(
-    opened: JavaWorkshop, compiled: Compiled, drawn: Drawn, per_jvm: int
+    opened: JavaWorkshop, compiled: Compiled, drawn: Drawn, *, shared: bool
 ) -> tuple[Sequence[Trace | None], float]:
-    with mock.patch.object(tracing, 'METHODS_PER_JVM', per_jvm):
-        traced = opened.trace(compiled, drawn.methods, ())
+    traced = opened.trace(compiled, drawn.methods, (), shared=shared)
     return traced.traces, traced.cpu_seconds
 
 
@@ -218,8 +216,8 @@ def compare(drawn: Drawn, known: Path, tests: Path, differences: Path) -> None:
         others[one['test']][name] = Entered(flags=int(one['flags']), left=one['left'] == '1')
     with workshop(drawn) as (opened, compiled):
         with _jacoco_alone() as bare:
-            alone, _ = traces(opened, compiled, drawn, 1)
-        shared, _ = traces(opened, compiled, drawn, _ALL)
+            alone, _ = traces(opened, compiled, drawn, shared=False)
+        shared, _ = traces(opened, compiled, drawn, shared=True)
     bare_traces = iter([one for one in bare if one is not None])
     for method, own, together in zip(drawn.methods, alone, shared, strict=True):
         if own is None:
@@ -272,18 +270,45 @@ def cost(drawn: Drawn, out: Path) -> None:
     with workshop(drawn) as (opened, compiled):
         for _ in range(WORTH_AFTER):
             opened.run(compiled, drawn.methods[:1])
-        traces(opened, compiled, drawn, _ALL)  # class archives are made, the reader has started
+        traces(
+            opened, compiled, drawn, shared=True
+        )  # class archives are made, the reader has started
         for repeat in range(_REPEATS):
             row = {'repo': drawn.repo, 'rev': drawn.rev, 'methods': len(drawn.methods)}
             alone = [opened.run(compiled, [one]).cpu_seconds for one in drawn.methods]
             used = {
                 'shared': opened.run(compiled, drawn.methods).cpu_seconds,
-                'shared_traced': traces(opened, compiled, drawn, _ALL)[1],
+                'shared_traced': traces(opened, compiled, drawn, shared=True)[1],
                 'alone': sum(alone),
-                'alone_traced': traces(opened, compiled, drawn, 1)[1],
+                'alone_traced': traces(opened, compiled, drawn, shared=False)[1],
             }
             rounded = {name: round(seconds, 2) for name, seconds in used.items()}
             append(out, [{**row, 'repeat': repeat, **rounded}])
+
+
+def share(drawn: Drawn, out: Path) -> None:
+    """Traces of methods that share a JVM against those of each alone, and what either costs."""
+    with workshop(drawn) as (opened, compiled):
+        for _ in range(WORTH_AFTER):
+            opened.run(compiled, drawn.methods[:1])
+        together, cheap = traces(opened, compiled, drawn, shared=True)
+        alone, dear = traces(opened, compiled, drawn, shared=False)
+    kept = [(a, b) for a, b in zip(alone, together, strict=True) if a is not None]
+    row = {
+        'repo': drawn.repo,
+        'rev': drawn.rev,
+        'methods': len(drawn.methods),
+        'traced': len(kept),
+        'rows': sum(len(names(a)) for a, _ in kept),
+        'lost': sum(len(names(a) - names(b)) for a, b in kept),
+        'gained': sum(len(names(b) - names(a)) for a, b in kept),
+        'alone_cpu_seconds': round(dear, 1),
+        'shared_cpu_seconds': round(cheap, 1),
+    }
+    append(out, [row])
+    for method, a, b in zip(drawn.methods, alone, together, strict=True):
+        for name in sorted(names(a) ^ names(b)):
+            print(name_of(method), *name, 'lost' if name in names(a) else 'gained')
 
 
 def summarise(tests: Path, differences: Path, costs: Path) -> Iterator[str]:
@@ -314,6 +339,7 @@ def main() -> None:
         ('other', ('others',)),
         ('compare', ('others', 'tests', 'differences')),
         ('cost', ('costs',)),
+        ('share', ('shared',)),
     ):
         command = commands.add_parser(name)
         command.add_argument('clone', type=Path)
@@ -334,6 +360,8 @@ def main() -> None:
         append(chosen.others, list(independent(drawn)))
     elif chosen.command == 'compare':
         compare(drawn, chosen.others, chosen.tests, chosen.differences)
+    elif chosen.command == 'share':
+        share(drawn, chosen.shared)
     else:
         cost(drawn, chosen.costs)
 

@@ -34,6 +34,7 @@ Traces = Mapping[tuple[str, Cell], Trace]
 class _Group:
     cell: Cell
     module: str
+    shared: bool
     methods: Mapping[str, TestMethod]
 
 
@@ -42,20 +43,22 @@ def trace_cells(
     evaluation: Evaluation,
     wanted: Mapping[Cell, Sequence[Wanted]],
     files: Mapping[End, Collection[str]],
+    alone: Collection[str],
 ) -> Traces:
-    """Trace what is wanted; `files` are the source files whose lines are, by the end of the code.
+    """Trace what is wanted; the evaluation's cost pays for it.
 
-    The evaluation's cost pays for it.
+    files  the source files whose lines are wanted, by the end of the code
+    alone  ids of methods that have a process of their own; the others may share one
     """
     traces: dict[tuple[str, Cell], Trace] = {}
     ends = Ends(old=evaluation.old, new=evaluation.new)
     conditions = Conditions(override=evaluation.override)
-    for group in _groups(evaluation, wanted):
+    for group in _groups(evaluation, wanted, alone):
         tests, code = ends.tests(group.cell), ends.code(group.cell)
         compiled = workshop.compile(tests.rev, code.rev, group.module)
         end = End.NEW if group.cell.code_is_new else End.OLD
         methods = tuple(group.methods.values())
-        traced = workshop.trace(compiled, methods, files[end], conditions)
+        traced = workshop.trace(compiled, methods, files[end], conditions, shared=group.shared)
         evaluation.cost.add(Step.TRACE, traced.cpu_seconds)
         for method_id, trace in zip(group.methods, traced.traces, strict=True):
             if trace is not None:
@@ -63,14 +66,18 @@ def trace_cells(
     return traces
 
 
-def _groups(evaluation: Evaluation, wanted: Mapping[Cell, Sequence[Wanted]]) -> Iterator[_Group]:
-    """The methods that pass, by cell and module, in their order."""
+def _groups(
+    evaluation: Evaluation, wanted: Mapping[Cell, Sequence[Wanted]], alone: Collection[str]
+) -> Iterator[_Group]:
+    """The methods that pass, by cell and module, those for themselves first, in their order."""
     for cell, items in wanted.items():
-        found: dict[str, dict[str, TestMethod]] = {}
+        found: dict[tuple[str, bool], dict[str, TestMethod]] = {}
         for item in items:
             result = evaluation.cells(item.method_id).get(cell)
             method = method_in(item.candidate, cell)
             if result is not None and result.outcome is Outcome.PASS and method is not None:
-                found.setdefault(method.module, {})[item.method_id] = method
-        for module, methods in sorted(found.items()):
-            yield _Group(cell=cell, module=module, methods=methods)
+                key = method.module, item.method_id not in alone
+                found.setdefault(key, {})[item.method_id] = method
+        for module, shared in sorted(found):
+            methods = found[module, shared]
+            yield _Group(cell=cell, module=module, shared=shared, methods=methods)

@@ -230,13 +230,16 @@ class Workshop(Protocol):
         self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
     ) -> Batch: ...
 
-    # what each test method executes, with the lines of some source files of the code
+    # what each test method executes, with the lines of some source files of the code; where
+    # `shared`, methods may have a process in common as long as traces are the same
     def trace(
         self,
         compiled: Compiled,
         methods: Sequence[TestMethod],
         files: Collection[str],
         conditions: Conditions = PLAIN,
+        *,
+        shared: bool = False,
     ) -> Traced: ...
 
     # the override that may cure a verdict of this kind, None where none is known

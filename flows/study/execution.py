@@ -49,7 +49,8 @@ def trace(scene: Scene, labelled: Sequence[Judged], found: Study) -> dict[str, D
 
 def _traces(scene: Scene, labelled: Sequence[Judged]) -> Traces:
     wanted, files = _to_trace(labelled), _files(scene.change)
-    return trace_cells(scene.workshop, scene.evaluation, wanted, files)
+    tracked = {item.wanted.method_id for item in labelled if item.decision.track is not None}
+    return trace_cells(scene.workshop, scene.evaluation, wanted, files, tracked)
 
 
 def _to_trace(labelled: Sequence[Judged]) -> dict[Cell, list[Wanted]]:

@@ -22,19 +22,24 @@ def till(rate: int, extra: str = '') -> dict[str, str]:
         'Till',
         f'    public int total(int x) {{\n        return step(x) + {rate};\n    }}\n'
         f'    int step(int x) {{\n        return x * {rate};\n    }}\n'
-        f'    int never(int x) {{\n        return x - {rate};\n    }}\n{extra}',
+        f'    int never(int x) {{\n        return x - {rate};\n    }}\n{extra}'
+        f'    int length(String text) {{\n        return text.length() + {rate};\n    }}\n',
     )
 
 
 RENAMED = '    public int {name}(int x) {{\n        return x + 7;\n    }}\n'
 SELLS = 'sells: assertEquals({}, new Till().total(1));'
 COUNTS = 'counts: assertEquals(8, new Till().{}(1));'
+KEPT = (
+    'less: assertTrue(new Till().never(1) < 1);',
+    'refuses: try { new Till().length(null); fail(); } catch (NullPointerException e) { }',
+)
 
 STEPS = (
     {
         'pom.xml': projects.pom(),
         **till(1, RENAMED.format(name='plus')),
-        **projects.junit('TillTest', SELLS.format(2), COUNTS.format('plus')),
+        **projects.junit('TillTest', SELLS.format(2), COUNTS.format('plus'), *KEPT),
     },
     # the rate changes: an update, and a new test
     {
@@ -43,6 +48,7 @@ STEPS = (
             'TillTest',
             SELLS.format(4),
             COUNTS.format('plus'),
+            *KEPT,
             'more: assertEquals(6, new Till().total(2));',
         ),
     },
@@ -53,6 +59,7 @@ STEPS = (
             'TillTest',
             SELLS.format(4),
             COUNTS.format('added'),
+            *KEPT,
             'more: assertEquals(6, new Till().total(2));',
         ),
     },
@@ -90,6 +97,17 @@ def test_the_map_names_what_ran_at_both_ends(segments: tuple[Segment, ...]) -> N
     for end in End:
         ran = [e for e in segments[0].executed if (e.method_id, e.end) == (sells, end)]
         assert [one.method for one in ran] == ['<init>', 'step', 'total']
+
+
+def test_tests_without_a_track_share_a_process_and_have_their_own_trace(
+    segments: tuple[Segment, ...],
+) -> None:
+    """What is left by an exception in its first line included."""
+    for name, called in (('less', 'never'), ('refuses', 'length')):
+        found = row(segments[0], name)
+        assert found.track is None
+        ran = {one.method for one in segments[0].executed if one.method_id == found.method_id}
+        assert ran == {'<init>', called}
 
 
 def test_coverage_is_of_the_changed_methods(segments: tuple[Segment, ...]) -> None:

@@ -21,7 +21,8 @@ import java.util.Map;
  * erased simple parameter types (comma separated).
  *
  * <p>With the jar of the JaCoCo agent that this JVM runs with as its argument, it sends what each
- * target executed, too.
+ * target executed, too. Folders behind that are loaded anew for each target; who leaves threads
+ * behind is then the last one.
  */
 public final class Worker {
     private Worker() {}
@@ -38,15 +39,20 @@ public final class Worker {
             parameters.put(option.substring(0, equals), option.substring(equals + 1));
         }
         Coverage coverage = Coverage.of(arguments);
+        Anew anew = Anew.of(arguments);
         channel.send(new Event("start"));
         for (int at = 2 + options; at < request.size(); at += 4) {
             Target target = Target.of(request.subList(at, at + 4));
             channel.send(new Event("begin").with("t", target.index));
+            anew.begin();
             coverage.reset();
             try {
                 new Run(target, parameters, channel, coverage).execute();
             } catch (LinkageError unfit) { // a platform that this JVM or this worker cannot use
                 report(target, unfit, channel);
+            }
+            if (anew.leavesThreads()) {
+                break;
             }
         }
         channel.send(new Event("done"));

@@ -128,11 +128,17 @@ class Plan:
     clock: Mapping[str, str] = field(default_factory=dict)  # variables of `Clock.environment`
     cpu_limit: float | None = None  # of the whole process; None is what its targets may use
     agents: tuple[Agent, ...] = ()  # JaCoCo's first, if any; see `runner.run_traced`
+    anew: bool = False  # folders of the class path are loaded again for each target
 
     @property
     def libraries(self) -> tuple[str, ...]:
         """What stands before the first folder of the class path."""
         return tuple(takewhile(lambda place: place.endswith('.jar'), self.class_path))
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """What stands behind them: folders, where libraries could all be put first."""
+        return self.class_path[len(self.libraries) :]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,9 +285,10 @@ class Launcher:
         yield f'-Dbasedir={TREE}/{module.path}'
         yield from (f'-D{name}={value}' for name, value in module.surefire.properties.items())
         yield '-cp'
-        yield ':'.join(plan.class_path)
+        yield ':'.join(plan.libraries if plan.anew else plan.class_path)
         yield 'coevo.worker.Worker'
         yield from (agent.jar for agent in plan.agents[:1])
+        yield from plan.folders if plan.anew else ()
 
     def _class_path(self, plan: Plan) -> Iterator[str]:
         """The project's own order, our cures before it, the engine that it lacks behind it.

@@ -117,8 +117,10 @@ class PairWorkshop:
         methods: Sequence[TestMethod],
         files: Collection[str],
         conditions: Conditions = PLAIN,
+        *,
+        shared: bool = False,
     ) -> Traced:
-        return self._chosen.trace(compiled, methods, files, conditions)
+        return self._chosen.trace(compiled, methods, files, conditions, shared=shared)
 
     def cure(self, verdict: Verdict) -> str | None:
         return self._chosen.cure(verdict)

@@ -108,8 +108,8 @@ def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[Target]) -> Batch
 
 def run_traced(
     sandbox: Sandbox, job: Job, targets: Sequence[Target]
-) -> tuple[list[Recorded | None], float]:
-    """What the agents of a plan recorded of each target, and the CPU seconds.
+) -> tuple[list[Recorded | None], Batch]:
+    """What the agents of a plan recorded of each target, and how they went.
 
     None where no test ran, or not to its end.
     """
@@ -120,7 +120,7 @@ def run_traced(
         else None
         for one in heard
     ]
-    return recorded, batch.cpu_seconds
+    return recorded, batch
 
 
 def _run(

@@ -1,9 +1,11 @@
 """What test methods execute of the code, recorded by JaCoCo's agent and one of entered methods.
 
-Each method has a JVM of its own, so that its trace is all that the method needs: fixtures of its
-class, static initialisers and whatever is made once, lazily. In a shared JVM these are found with
-the first method that comes by and with no other, and threads that outlive a test go on under the
-next one (benchmarks/dependency_map.md has what either costs and what a shared JVM loses).
+A trace is all that its method needs: fixtures of its class, static initialisers and whatever is made
+once, lazily. In a JVM that is merely shared these are found with the first method that comes by and
+with no other (benchmarks/dependency_map.md has what that loses). So a method has a JVM of its own, or
+shares one in which the project's classes are loaded anew for each method. There only what libraries
+keep of the project is made once. Who leaves threads behind is the last of its JVM, and who does
+not pass there is traced again, alone.
 
 The data are written beside mined code, which could write others. They decide no verdict.
 """
@@ -19,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from coevo.languages.base import Batch
 from coevo.languages.base import Trace
 from coevo.languages.base import Traced
 from coevo.languages.java_maven.code_files import CodeFiles
@@ -30,9 +33,8 @@ from coevo.languages.java_maven.runner import run_traced
 from coevo.languages.java_maven.session import Died
 from coevo.languages.java_maven.traces import read_traces
 from coevo.languages.java_maven.yard import Yard
+from coevo.records import Outcome
 from coevo.toolchain import AGENT
-
-METHODS_PER_JVM = 1
 
 # Execution data of one request, in characters.
 _REQUEST = 1 << 26
@@ -49,17 +51,23 @@ class Tracer:
         self._yard = yard
         self._session = yard.reader()
 
-    def trace(self, plan: Plan, code: CodeFiles, files: Collection[str]) -> Traced:
-        """A trace for each target of a plan that is arranged, lines for those source files."""
-        agents = self._agents(code)
-        data: list[Recorded | None] = []
+    def trace(
+        self, plan: Plan, code: CodeFiles, files: Collection[str], *, shared: bool = False
+    ) -> Traced:
+        """A trace for each target of a plan that is arranged, lines for those source files.
+
+        shared  whether targets may have a JVM in common
+        """
+        plan = replace(plan, agents=self._agents(code))
+        recorded: dict[int, Recorded | None] = {}
         spent = 0.0
-        for start in range(0, len(plan.targets), METHODS_PER_JVM):
-            targets = plan.targets[start : start + METHODS_PER_JVM]
-            job = self._yard.launcher.job(replace(plan, targets=targets, agents=agents))
-            found, used = run_traced(self._yard.sandbox, job, targets)
-            data += found
-            spent += used
+        if shared and _can_be_loaded_anew(plan):
+            recorded, spent = self._share(plan)
+        for place, target in enumerate(plan.targets):
+            if place not in recorded:
+                (recorded[place],), batch = self._run(replace(plan, targets=(target,)))
+                spent += batch.cpu_seconds
+        data = [recorded[place] for place in range(len(plan.targets))]
         traces: list[Trace | None] = [None] * len(data)
         for places in _portions(data):
             told, used = self._read([one for place in places if (one := data[place])], code, files)
@@ -70,6 +78,31 @@ class Tracer:
 
     def close(self) -> None:
         self._session.close()
+
+    def _share(self, plan: Plan) -> tuple[dict[int, Recorded | None], float]:
+        """What was recorded of targets that pass in a shared JVM, by place; who ends it early is
+        followed by a next one."""
+        recorded: dict[int, Recorded | None] = {}
+        rest = list(range(len(plan.targets)))
+        spent = 0.0
+        while len(rest) > 1:
+            targets = tuple(plan.targets[place] for place in rest)
+            found, batch = self._run(replace(plan, targets=targets, anew=True))
+            spent += batch.cpu_seconds
+            told = dict(zip(rest, zip(found, batch.verdicts, strict=True), strict=True))
+            passed = {
+                place: one
+                for place, (one, verdict) in told.items()
+                if verdict is not None and verdict.outcome is Outcome.PASS
+            }
+            if not passed:
+                break  # it does not suit these tests
+            recorded |= passed
+            rest = [place for place in rest if told[place][1] is None]
+        return recorded, spent
+
+    def _run(self, plan: Plan) -> tuple[list[Recorded | None], Batch]:
+        return run_traced(self._yard.sandbox, self._yard.launcher.job(plan), plan.targets)
 
     def _read(
         self, data: Sequence[Recorded], code: CodeFiles, files: Collection[str]
@@ -95,6 +128,11 @@ class Tracer:
             Agent(jar=library, options=jacoco_options(code.folders)),
             Agent(jar=WORKER, options='|'.join(code.places_at_run_time)),
         )
+
+
+def _can_be_loaded_anew(plan: Plan) -> bool:
+    """Whether folders alone stand behind the libraries, so that either is found where it was."""
+    return not any(place.endswith(('.jar', '*')) for place in plan.folders)
 
 
 def jacoco_options(folders: Iterable[Path]) -> str:

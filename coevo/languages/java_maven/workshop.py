@@ -126,6 +126,8 @@ class JavaWorkshop:
         methods: Sequence[TestMethod],
         files: Collection[str],
         conditions: Conditions = PLAIN,
+        *,
+        shared: bool = False,
     ) -> Traced:
         """None, too, for a method of which no concrete class was compiled."""
         cell = self._cells.of(compiled)
@@ -140,7 +142,7 @@ class JavaWorkshop:
         plan, making = self._yard.with_archive(plan)
         modules = self._yard.image(compiled.code_rev).modules
         code = code_files(plan, modules, self._yard.files(compiled.code_rev))
-        traced = self._tracer.trace(plan, code, files)
+        traced = self._tracer.trace(plan, code, files, shared=shared)
         for place, trace in zip(chosen, traced.traces, strict=True):
             traces[place] = trace
         return Traced(traces=tuple(traces), cpu_seconds=traced.cpu_seconds + making)

@@ -220,10 +220,12 @@ class TillTest {
     @Test void fails() { Till.sign(1); Assertions.fail(); }
     @Test void exits() { Till.sign(1); Runtime.getRuntime().halt(0); }
     @Disabled @Test void disabled() { Till.sign(1); }
-    @Test void leaks() {
-        Thread thread = new Thread(() -> { while (true) { More.tick(); } });
+    @Test void leaks() throws Exception {
+        java.util.concurrent.CountDownLatch ticked = new java.util.concurrent.CountDownLatch(1);
+        Thread thread = new Thread(() -> { while (true) { More.tick(); ticked.countDown(); } });
         thread.setDaemon(true);
         thread.start();
+        ticked.await();
     }
     @Test void nothing() {}
 }
@@ -305,12 +307,15 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[JavaWor
         yield opened, rev
 
 
-@pytest.fixture(scope='module')
-def traces(workshop: tuple[JavaWorkshop, str]) -> dict[str, Trace | None]:
+@pytest.fixture(scope='module', params=[False, True], ids=['alone', 'shared'])
+def traces(
+    request: pytest.FixtureRequest, workshop: tuple[JavaWorkshop, str]
+) -> dict[str, Trace | None]:
     opened, rev = workshop
     compiled = opened.compile(rev, rev, 'app')
     files = (TILL_JAVA, MORE_JAVA, PRICE_JAVA, 'app/src/main/java/shop/None.java')
-    traced = opened.trace(compiled, methods('app', 'shop.TillTest', APP), files)
+    wanted = methods('app', 'shop.TillTest', APP)
+    traced = opened.trace(compiled, wanted, files, shared=request.param)
     assert traced.cpu_seconds > 0
     return dict(zip(APP, traced.traces, strict=True))
 
