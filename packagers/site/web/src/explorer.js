@@ -154,7 +154,7 @@ class Explorer {
       (limits.from || limits.to) && `a new revision ${[limits.from && `from ${limits.from}`, limits.to && `up to ${limits.to}`].filter(Boolean).join(' ')}`,
       limits.after && `an answer that was public only after ${limits.after}`,
     ].filter(Boolean)
-    const newest = Math.max(...this.rows.public.filter(moment => !Number.isNaN(moment)))
+    const newest = this.rows.public.reduce((one, other) => (other > one ? other : one), -Infinity)
     return [
       h('p', { class: 'big' }, 'Nothing is left.'),
       h('p', {}, spans.length ? `No row that fits the filters has ${spans.join(' and ')}.` : 'No row fits all of the filters.'),

@@ -69,7 +69,7 @@ export class Timeline {
     const [end] = this.ends
     const source = h('a', { rel: 'noreferrer', hidden: true }, 'source')
     const names = models.flatMap(model => model.names.map(name => [name, model])).sort(([one], [other]) => (one < other ? -1 : 1))
-    this.model = h('select', { 'data-limit': 'model' }, h('option', { value: '' }, '–'), ...names.map(([name]) => h('option', { value: name }, name)))
+    this.model = h('select', { 'data-limit': 'model' }, h('option', { value: '' }, 'a model …'), ...names.map(([name]) => h('option', { value: name }, name)))
     this.model.addEventListener('change', () => {
       const model = names.find(([name]) => name === this.model.value)?.[1]
       const chosen = this.model.value
@@ -81,7 +81,7 @@ export class Timeline {
       this.changed()
     })
     this.model.source = source
-    return [h('label', {}, 'as for ', this.model), source]
+    return [h('label', {}, 'or the cutoff of ', this.model), source]
   }
 
   // Text, since a browser's own field of a date shows it as its user's country writes it.
