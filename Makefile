@@ -40,7 +40,7 @@ test-all: lint $(OPENAPI) ## all tests, also those that need Docker, a server, a
 	@$(BIN)/python -m pytest -n 2 $(SPREAD)
 
 $(OPENAPI): tests/github_server/package-lock.json
-	@command -v npm >/dev/null || { echo 'the tests need npm, of Node.js 18 or newer' >&2; exit 2; }
+	@bash infra/setup.sh npm
 	@npm ci --prefix tests/github_server --no-audit --no-fund --silent
 
 lint: setup ## style, types and the direction of imports

@@ -85,6 +85,14 @@ install_libfaketime() { # coevo does without it, but for one track
         say "without libfaketime, which could not be installed, no repair becomes a task; the rest works."
 }
 
+install_npm() { # for the tests' GitHub, which is held against GitHub's own description, and for `coevo site`
+    if command -v npm >/dev/null; then return; fi
+    may_install || stop "please install Node.js 18 or newer with npm (apt: nodejs npm), then run it again."
+    say "installing with apt-get: nodejs npm"
+    apt_install nodejs npm || { "${ROOT[@]}" apt-get update -qq && apt_install nodejs npm; } ||
+        stop "apt-get could not install nodejs and npm; please do so by hand, then run it again."
+}
+
 find_uv() { # the one on PATH if it is not too old for the options used here
     if command -v uv >/dev/null && uv pip sync --help 2>/dev/null | grep -q -- --require-hashes
     then command -v uv; else echo .tools/bin/uv; fi
@@ -116,6 +124,7 @@ install_python_packages() {
     say "done"
 }
 
+if [ "${1:-}" = npm ]; then install_npm; exit; fi
 install_system_packages
 install_libfaketime
 PYTHON=$(find_python)
