@@ -10,10 +10,12 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import uuid
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ PREFECT = Path(sys.executable).with_name('prefect')
 POOL = 'coevo'
 # The first start of a server makes its database, step by step.
 _START_SECONDS = 240.0
+_BUSY_SECONDS = 60.0
 _OVER = ('COMPLETED', 'FAILED', 'CRASHED', 'CANCELLED')
 
 
@@ -50,19 +53,33 @@ class Server:
         return done.stdout
 
     def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """An answer of Prefect's API: to a POST where there is a body, else to a GET."""
+        """An answer of Prefect's API: to a POST where there is a body, else to a GET.
+
+        A busy server says 503, for which its own clients wait, too.
+        """
         request = urllib.request.Request(
             f'{self.api}/{path}',
             data=None if body is None else json.dumps(body).encode(),
             headers={'Content-Type': 'application/json'},
         )
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
+        deadline = time.monotonic() + _BUSY_SECONDS
+        while True:
+            try:
+                with urllib.request.urlopen(request, timeout=_BUSY_SECONDS) as answer:
+                    return json.load(answer)
+            except urllib.error.HTTPError as error:
+                if error.code != HTTPStatus.SERVICE_UNAVAILABLE or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.5)
 
     def start(self, deployment: str, **parameters: Any) -> str:
         """Start a run of FLOW/DEPLOYMENT; its id."""
         found = self.ask(f'deployments/name/{deployment}')
-        wanted = {'parameters': parameters, 'state': {'type': 'SCHEDULED'}}
+        wanted = {
+            'parameters': parameters,
+            'state': {'type': 'SCHEDULED'},
+            'idempotency_key': uuid.uuid4().hex,  # a busy server may have heard the first time
+        }
         return str(self.ask(f'deployments/{found["id"]}/create_flow_run', wanted)['id'])
 
     def state(self, run: str) -> dict[str, Any]:
@@ -128,6 +145,7 @@ def _environment(folder: Path, api: str) -> dict[str, str]:
         'PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT': 'false',
         'PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS': 'false',
         'DO_NOT_TRACK': '1',
+        'PREFECT_SERVER_DATABASE_TIMEOUT': str(_BUSY_SECONDS),
         'PREFECT_WORKER_QUERY_SECONDS': '1',
         'PREFECT_LOGGING_TO_API_BATCH_INTERVAL': '0.5',
         'PYTHONPATH': os.pathsep.join(filter(None, (str(ROOT), os.environ.get('PYTHONPATH')))),
