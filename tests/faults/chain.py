@@ -106,10 +106,6 @@ class Chain:
             time.sleep(0.1)
         return found
 
-    def jvms(self) -> list[psutil.Process]:
-        """The Java processes that run for it now."""
-        return [one for one in _of(self.folder) if _name(one) == 'java']
-
     def _processes(self) -> list[str]:
         return [_name(one) for one in _of(self.folder)]
 
@@ -131,6 +127,15 @@ def staged(folder: Path) -> Iterator[Stage]:
     _publish(repositories)
     with serving(live(repositories, None)) as server:
         yield Stage(folder=folder, server=server)
+
+
+def jvms(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    """The Java processes that a step has started, in sandboxes or not."""
+    try:
+        started = psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+    return [one for one in started if _name(one) == 'java']
 
 
 def same(one: Chain, other: Chain) -> list[str]:

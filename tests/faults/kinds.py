@@ -13,12 +13,16 @@ import time
 from collections.abc import Callable
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+
+import psutil
 
 from coevo.libfaketime import libraries
 from tests.faults.chain import STEPS
 from tests.faults.chain import Chain
+from tests.faults.chain import jvms
 from tests.git_server import Fault as GitFault
 from tests.github_server.faults import Fault as ApiFault
 
@@ -46,9 +50,10 @@ def kill_jvm(chain: Chain, chance: random.Random) -> str:
     with chain.start('mine') as process:
         time.sleep(chance.uniform(0, 3))
         while process.poll() is None and killed < wanted:
-            victims = chain.jvms()
+            victims = jvms(process)
             if victims:
-                chance.choice(victims).kill()
+                with suppress(psutil.NoSuchProcess):
+                    chance.choice(victims).kill()
                 killed += 1
                 time.sleep(chance.uniform(0.2, 2))
             time.sleep(0.05)
