@@ -160,18 +160,38 @@ def _wanted(program: str) -> dict[str, Any]:
     }
 
 
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    """What `python3 -m http.server` is, which knows no ranges of bytes."""
+
+    def log_message(self, *arguments: object) -> None:
+        """Nothing: the tests have other things to say."""
+
+
+class _Ranges(_Quiet):
+    """Serves one range of a file where that is asked, as most web servers do."""
+
+    def do_GET(self) -> None:
+        wanted = re.fullmatch(r'bytes=(\d+)-(\d+)', self.headers.get('Range', ''))
+        if wanted is None:
+            return super().do_GET()
+        first, last = map(int, wanted.groups())
+        content = Path(self.translate_path(self.path)).read_bytes()
+        part = content[first : last + 1]
+        self.send_response(http.HTTPStatus.PARTIAL_CONTENT)
+        self.send_header('Content-Range', f'bytes {first}-{last}/{len(content)}')
+        self.send_header('Content-Length', str(len(part)))
+        self.end_headers()
+        self.wfile.write(part)
+        return None
+
+
 @contextlib.contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """The address of a static server of a folder, the one that `coevo site` names."""
-    quiet = type('Quiet', (http.server.SimpleHTTPRequestHandler,), {'log_message': _nothing})
-    handler = partial(quiet, directory=str(folder))
+def serving(folder: Path, *, ranges: bool = False) -> Iterator[str]:
+    """The address of a static server of a folder: the one that `coevo site` names, or with ranges."""
+    handler = partial(_Ranges if ranges else _Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield f'http://127.0.0.1:{server.server_port}'
         finally:
             server.shutdown()
-
-
-def _nothing(*arguments: object) -> None:
-    """Instead of a line for each request."""

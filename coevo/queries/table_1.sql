@@ -7,7 +7,8 @@
 --   code_tokens_per_task   of the lines that `source_patch` adds or removes; the paper counts whole
 --                          methods, of which the data holds declarations
 -- Tokens are those of NLTK's WordPunctTokenizer: runs of letters, digits and underscores, and runs of
--- what is neither that nor white space. A model's own tokenizer counts more.
+-- what is neither that nor white space. A model's own tokenizer counts more: o200k_base 1.36 times as
+-- many over 573 test methods of eight repositories.
 -- The paper's times are left out: of runs, the data holds outcomes, and what a pair cost in all.
 
 WITH targets AS (SELECT task_id, walk, unnest(method_ids) AS method_id FROM tasks),

@@ -265,6 +265,18 @@ def test_ten_thousand_tasks_are_listed_and_filtered_at_once(page: Browser, tmp_p
         assert 0 < counted(page) == expected(database, condition) < 9_000
         page.click('.pages button:last-child')
         page.wait_for("document.querySelector('.pages').innerText.includes('51 to 100 of')")
+    with serving(out, ranges=True) as address:
+        page.open(address)
+        page.wait_for("document.getElementById('count')")
+        assert counted(page) == 10_000
+        fetched = page.script(
+            """return performance.getEntriesByType('resource')
+                .filter(one => one.name.includes('/data/methods/'))
+                .reduce((sum, one) => sum + one.encodedBodySize, 0)"""
+        )
+        (file,) = (out / '2026-11' / 'data' / 'methods').iterdir()
+        print(f'{fetched} of {file.stat().st_size} bytes of methods were fetched')
+        assert 0 < fetched < file.stat().st_size
 
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(page: Browser, site: str) -> None:

@@ -139,7 +139,8 @@ class Explorer {
   #byTrack(numbers) {
     const { track } = this.rows
     const counts = TRACKS.map(name => [name, numbers.filter(i => track[i] === name).length]).filter(([, number]) => number)
-    return counts.length > 1 ? `: ${counts.map(([name, number]) => `${count(number)} ${name}`).join(', ')}` : ''
+    const lead = this.limits.kind === 'tasks' ? ': ' : '; by track '
+    return counts.length > 1 ? `${lead}${counts.map(([name, number]) => `${count(number)} ${name}`).join(', ')}` : ''
   }
 
   #undated(limits) {

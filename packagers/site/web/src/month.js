@@ -22,6 +22,8 @@ const DETAILS = [
   ...CELLS.flatMap(cell => [cell, `${cell}_unit`, `${cell}_passes`, `${cell}_runs`, `${cell}_signature`]),
 ]
 
+const NONE = []
+
 export class Month {
   constructor(entry, { evidence, models }) {
     this.entry = entry
@@ -54,14 +56,20 @@ export class Month {
     methods.standard = standard(methods, this.rules)
     methods.committed = moments(methods.length, i => committed.get(key(methods, 'pair_id', i)))
     methods.public = moments(methods.length, i => methods.contamination_date[i])
-    methods.causes = methods.cause.map(cause => (cause ? [cause] : []))
+    const alone = new Map([[null, NONE]])
+    methods.causes = methods.cause.map(cause => shared(alone, cause ?? null))
     this.places = new Map()
     for (let i = 0; i < methods.length; i++) this.places.set(key(methods, 'method_id', i), i)
     tasks.committed = moments(tasks.length, i => tasks.new_committer_date[i])
     tasks.public = moments(tasks.length, i => tasks.contamination_date[i])
-    const targets = i => this.targets(tasks, i)
-    tasks.causes = Array.from({ length: tasks.length }, (_, i) => [...new Set(targets(i).map(at => methods.cause[at]).filter(Boolean))])
-    tasks.standard = Uint8Array.from({ length: tasks.length }, (_, i) => targets(i).every(at => methods.standard[at]))
+    tasks.causes = new Array(tasks.length)
+    tasks.standard = new Uint8Array(tasks.length)
+    for (let i = 0; i < tasks.length; i++) {
+      const targets = this.targets(tasks, i)
+      const causes = new Set(targets.map(at => methods.cause[at]).filter(Boolean))
+      tasks.causes[i] = causes.size > 1 ? [...causes].sort() : shared(alone, [...causes][0] ?? null)
+      tasks.standard[i] = targets.every(at => methods.standard[at])
+    }
     return { tasks, methods }
   }
 
@@ -93,6 +101,12 @@ export class Month {
 
 function key(columns, name, i) {
   return `${columns[name][i]} ${columns.walk[i]}`
+}
+
+// One list for all rows of a cause: there are many rows and few causes.
+function shared(lists, cause) {
+  if (!lists.has(cause)) lists.set(cause, [cause])
+  return lists.get(cause)
 }
 
 function moments(length, value) {

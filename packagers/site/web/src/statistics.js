@@ -6,6 +6,8 @@ import { upright } from './plot.js'
 
 const TRACKS = ['generation', 'update', 'repair']
 const WALKS = ['parents', 'first-parent', 'states', 'window']
+// The column of a table whose figures are drawn beside it.
+const DRAWN = { labels: 'methods', table_11: 'methods' }
 const SHARES = /^(share|kill_rate)/
 
 export async function statistics(month, limits) {
@@ -43,12 +45,14 @@ function query({ sql }) {
   return h('details', { class: 'sql' }, h('summary', {}, 'The query'), h('pre', { class: 'code', tabindex: '0' }, sql))
 }
 
-export function table({ title, columns, rows }) {
+export function table({ name, title, columns, rows }) {
+  const drawn = columns.indexOf(DRAWN[name])
+  const most = Math.max(1, ...rows.map(row => row[drawn] ?? 0))
   const figures = columns.map((_, i) => rows.every(row => typeof row[i] !== 'string'))
   const whole = columns.map((_, i) => columns[i] === 'value' || rows.every(row => Number.isInteger(row[i] ?? 0)))
   return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, h('table', { class: 'answer' },
-    h('thead', {}, h('tr', {}, ...columns.map((name, i) => h('th', { scope: 'col', class: figures[i] ? 'figure' : null }, name.replaceAll('_', ' '))))),
-    h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map((value, i) => h('td', { class: figures[i] ? 'figure' : null }, shown(value, columns[i], whole[i])))))),
+    h('thead', {}, h('tr', {}, ...columns.map((name, i) => h('th', { scope: 'col', class: figures[i] ? 'figure' : null }, name.replaceAll('_', ' '))), drawn < 0 ? null : h('td', { class: 'drawn' }))),
+    h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map((value, i) => h('td', { class: figures[i] ? 'figure' : null }, shown(value, columns[i], whole[i]))), drawn < 0 ? null : h('td', { class: 'drawn', 'aria-hidden': 'true' }, bar(row[drawn] / most))))),
   ))
 }
 
@@ -106,8 +110,7 @@ export async function funnel(month) {
 
 function step({ stage, unit, entered, kept, reasons }) {
   const share = entered ? kept / entered : 0
-  const meter = h('div', { class: 'meter', 'aria-hidden': 'true' }, h('div'))
-  meter.firstChild.style.width = `${share * 100}%`
+  const meter = h('div', { class: 'meter', 'aria-hidden': 'true' }, bar(share))
   return h('li', {},
     h('div', { class: 'stage' },
       h('h2', {}, stage),
@@ -116,6 +119,12 @@ function step({ stage, unit, entered, kept, reasons }) {
     meter,
     reasons.length ? h('dl', { class: 'reasons' }, ...reasons.map(([reason, dropped]) => h('div', {}, h('dt', {}, reason.replaceAll('_', ' ')), h('dd', {}, count(dropped))))) : null,
   )
+}
+
+function bar(share) {
+  const element = h('div')
+  element.style.width = `${share * 100}%`
+  return element
 }
 
 function gone(withdrawn) {
