@@ -42,11 +42,21 @@ def write(snapshots: Sequence[Path], out: Path, say: Say) -> Path:
     with tempfile.TemporaryDirectory(prefix=f'.{out.name}.new-', dir=parent) as folder:
         made = Path(folder) / 'made'
         _write(made, sorted(found, key=lambda month: month.name, reverse=True), page)
-        if out.exists():
-            out.absolute().rename(Path(folder) / 'old')
-        made.rename(out.absolute())
+        _swap(made, out.absolute(), Path(folder) / 'old')
     durable.sync(parent)
     return out
+
+
+def _swap(made: Path, target: Path, old: Path) -> None:
+    """Put a folder in the place of another one, which goes to `old`, or stays if that fails."""
+    if target.exists():
+        target.rename(old)
+    try:
+        made.rename(target)
+    except BaseException:
+        if old.exists():
+            old.rename(target)
+        raise
 
 
 def check_target(out: Path) -> None:
