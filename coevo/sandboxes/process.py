@@ -141,6 +141,10 @@ class Process:
             raise self._bug
         return self._popen.returncode
 
+    def ended_within(self, seconds: float) -> bool:
+        """Whether nothing of it is left now, or so many seconds from now."""
+        return self._over.wait(seconds)
+
     def kill(self) -> None:
         """Kill the whole tree; returns when nothing is left."""
         if not self._over.is_set():

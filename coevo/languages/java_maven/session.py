@@ -29,6 +29,10 @@ RESPONSE_BYTES = 1 << 30
 # What the builder says when a request, not the code it was about, has failed.
 FATAL_STATUS = ('crashed', 'out_of_memory')
 
+# How a process ends that somebody killed, as a shell tells it and as Python does.
+KILLED = ('exit:137', 'exit:-9')
+_LAST_WORDS_SECONDS = 2.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Died:
@@ -36,6 +40,7 @@ class Died:
 
     reason: str  # time, exit:N, or one of `FATAL_STATUS`
     noise: str
+    killed: bool = False  # by somebody else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +64,16 @@ class Session:
         return self._process is None or self._served in (0, REQUESTS_PER_JVM)
 
     def ask(self, request: Sequence[str], folder: Path) -> Answer | Died:
-        """One request; its files are written below `folder`, which is made anew."""
+        """One request; its files are written below `folder`, which is made anew.
+
+        A JVM that was killed is asked once more: who did it is not to be told from here.
+        """
+        answer = self._ask(request, folder)
+        if isinstance(answer, Died) and answer.killed:
+            return self._ask(request, folder)
+        return answer
+
+    def _ask(self, request: Sequence[str], folder: Path) -> Answer | Died:
         process = self._running()
         before = process.cpu_seconds()
         shutil.rmtree(folder, ignore_errors=True)
@@ -92,13 +106,14 @@ class Session:
         return self._process
 
     def _died(self, process: Process, *, timed_out: bool) -> Died:
+        lingered = not process.ended_within(_LAST_WORDS_SECONDS)
         process.kill()
         status = process.wait(timeout=10)
         self._process = None
         reason = 'time' if timed_out or process.exceeded else f'exit:{status}'
         noise = process.noise()
         process.close()
-        return Died(reason=reason, noise=noise)
+        return Died(reason=reason, noise=noise, killed=not lingered and reason in KILLED)
 
 
 def _restored(value: object, process: Process) -> object:

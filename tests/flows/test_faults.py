@@ -1,0 +1,45 @@
+"""A short version of the campaign of faults (`python -m benchmarks.faults`)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.faults.chain import PAIRS
+from tests.faults.chain import STEPS
+from tests.faults.chain import Chain
+from tests.faults.chain import Stage
+from tests.faults.chain import same
+from tests.faults.chain import staged
+from tests.faults.kinds import KINDS
+
+pytestmark = pytest.mark.jvm
+
+
+@pytest.fixture(scope='module')
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    with staged(tmp_path_factory.mktemp('faults')) as found:
+        yield found
+
+
+@pytest.fixture(scope='module')
+def undisturbed(stage: Stage) -> Chain:
+    chain = Chain(stage=stage, folder=stage.folder / 'undisturbed')
+    assert chain.run_all() == (0,) * len(STEPS), (chain.folder / 'log').read_text()
+    tasks = pq.read_metadata(chain.snapshot / 'data' / 'tasks' / 'update.parquet')
+    assert tasks.num_rows == PAIRS
+    return chain
+
+
+@pytest.mark.parametrize('kind', ['kill_jvm', 'git_trouble', 'api_trouble'])
+def test_what_a_fault_leaves_does_not_show(stage: Stage, undisturbed: Chain, kind: str) -> None:
+    chain = Chain(stage=stage, folder=stage.folder / kind)
+    chain.folder.mkdir()
+    done = KINDS[kind](chain, random.Random(kind))
+    assert not chain.left_running(), done
+    assert chain.run_all() == (0,) * len(STEPS), done + (chain.folder / 'log').read_text()
+    assert same(undisturbed, chain) == [], done
+    assert not list(chain.work.iterdir())
