@@ -77,6 +77,10 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     show.add_argument('snapshot', type=Path)
     show.add_argument('id', help='a task_id or a method_id')
     show.set_defaults(run=_show)
+    prompt = verbs.add_parser('prompt', help='print what an agent is told of a task, byte by byte')
+    prompt.add_argument('snapshot')
+    prompt.add_argument('task', help='a task_id')
+    prompt.set_defaults(run=_prompt)
     doctor = verbs.add_parser('doctor', help='say what is installed and what to do about the rest')
     doctor.set_defaults(run=_doctor)
     return top
@@ -197,6 +201,21 @@ def _show(arguments: argparse.Namespace) -> int:
     from coevo.display import show
 
     print(show(arguments.snapshot, arguments.id))
+    return 0
+
+
+def _prompt(arguments: argparse.Namespace) -> int:
+    from coevo import snapshot
+
+    connection = snapshot.open(arguments.snapshot)
+    sql = 'SELECT prompt FROM tasks WHERE task_id = ?'
+    found = connection.execute(sql, [arguments.task]).fetchall()
+    if not found or found[0][0] is None:
+        raise Fatal(
+            f'{arguments.snapshot} has no prompt of a task {arguments.task!r}; '
+            '`coevo query SNAPSHOT "SELECT task_id FROM tasks"` lists its tasks'
+        )
+    sys.stdout.buffer.write(found[0][0].encode())
     return 0
 
 

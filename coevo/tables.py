@@ -212,6 +212,7 @@ class TaskRow:
     dependencies: tuple[Dependency, ...]
     focal_method: str | None
     environment: Environment | None
+    prompt: str | None = None  # what an agent is told (TestEvo-Bench, A.3); None before version 1
     prompt_version: str | None = None
     released: str | None = None  # month of the snapshot that had it first; at release
     coverage_gold: float | None = None  # means over the methods, from 0 to 1; unmeasured ones are 0

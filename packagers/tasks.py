@@ -16,6 +16,7 @@ from dataclasses import replace
 from datetime import UTC
 from datetime import datetime
 
+from coevo import prompts
 from coevo.errors import Fatal
 from coevo.git import Repository
 from coevo.old_pieces import StartStateInvalid
@@ -152,6 +153,18 @@ class _Maker:
             dependencies=dependencies,
             focal_method=_focal_method(rows, dependencies),
             environment=self.environments.get((row.pair_id, row.module)),
+            prompt=prompts.prompt(
+                prompts.Subject(
+                    track=_track(row),
+                    new_rev=row.new_rev,
+                    module=row.module,
+                    test_file=row.test_file,
+                    test_methods=_test_methods(rows),
+                    selectors=_selectors(rows),
+                    dependencies=dependencies,
+                )
+            ),
+            prompt_version=prompts.VERSION,
             coverage_gold=worth.coverage,
             coverage_gold_success=worth.coverage_success,
             mutation_score_gold=worth.mutation_score,
@@ -223,6 +236,16 @@ def _focal_method(rows: Sequence[MethodRow], dependencies: Sequence[Dependency])
 def _test_methods(rows: Sequence[MethodRow]) -> tuple[str, ...]:
     """`Class#method` or `Outer$Inner#method`; overloads stand once."""
     names = (f'{row.test_class.rpartition(".")[2]}#{row.test_method}' for row in rows)
+    return tuple(dict.fromkeys(names))
+
+
+def _selectors(rows: Sequence[MethodRow]) -> tuple[str, ...]:
+    """What JUnit's console launcher is told to run; parameters tell overloads apart."""
+    names = (
+        f'{row.test_class}#{row.test_method}'
+        + (f'({", ".join(row.parameters)})' if row.parameters else '')
+        for row in rows
+    )
     return tuple(dict.fromkeys(names))
 
 

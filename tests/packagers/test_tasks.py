@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import pytest
 
+from coevo import prompts
 from coevo.errors import Fatal
 from coevo.git import Repository
 from coevo.quality import Isolated
@@ -241,6 +242,9 @@ def test_the_columns_of_a_task(history: tuple[Path, str, str]) -> None:
     assert (task.url, task.license) == ('https://example.org/shop', 'MIT')
     assert task.new_committer_date == datetime(2020, 1, 2, tzinfo=UTC)
     assert task.method_ids == tuple(row.method_id for row in rows)
+    assert task.prompt_version == prompts.VERSION
+    assert task.prompt is not None
+    assert "--select-method 'p.ShopTest#a' --select-method 'p.ShopTest#z'" in task.prompt
     (undated,), _, _ = build(repo, [rows[0], replace(rows[1], contamination_date=None)])
     assert undated.contamination_date is None
 
