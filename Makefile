@@ -41,7 +41,6 @@ test-all: lint $(OPENAPI) ## all tests, also those that need Docker, a server, a
 
 $(OPENAPI): tests/github_server/package-lock.json
 	@bash infra/setup.sh npm
-	@npm ci --prefix tests/github_server --no-audit --no-fund --silent
 
 lint: setup ## style, types and the direction of imports
 	@$(BIN)/ruff check

@@ -93,6 +93,15 @@ install_npm() { # for the tests' GitHub, which is held against GitHub's own desc
         stop "apt-get could not install nodejs and npm; please do so by hand, then run it again."
 }
 
+install_openapi() { # GitHub's own description of its API
+    # Node's own list of certificates does not know what this machine's network needs, either.
+    if [ -e /etc/ssl/certs/ca-certificates.crt ]; then
+        export NODE_EXTRA_CA_CERTS=${NODE_EXTRA_CA_CERTS:-/etc/ssl/certs/ca-certificates.crt}
+    fi
+    npm ci --prefix tests/github_server --no-audit --no-fund --silent ||
+        stop "npm could not fetch what tests/github_server/package-lock.json names; is there a network?"
+}
+
 find_uv() { # the one on PATH if it is not too old for the options used here
     if command -v uv >/dev/null && uv pip sync --help 2>/dev/null | grep -q -- --require-hashes
     then command -v uv; else echo .tools/bin/uv; fi
@@ -124,7 +133,7 @@ install_python_packages() {
     say "done"
 }
 
-if [ "${1:-}" = npm ]; then install_npm; exit; fi
+if [ "${1:-}" = npm ]; then install_npm; install_openapi; exit; fi
 install_system_packages
 install_libfaketime
 PYTHON=$(find_python)

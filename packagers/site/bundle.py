@@ -22,6 +22,7 @@ from coevo.libraries import building
 
 _WEB = Path(__file__).with_name('web')
 _LIBRARIES = ('hyparquet', 'fzstd')
+_STORE = Path('/etc/ssl/certs/ca-certificates.crt')
 # esbuild 0.28 and the page's own language level ask for no more.
 _OLDEST_NODE = 18
 
@@ -89,7 +90,7 @@ def _run(command: Sequence[str], folder: Path, sentence: str) -> None:
         command,
         check=False,
         cwd=folder,
-        env={**os.environ, 'NO_COLOR': '1'},
+        env={**_certificates(), **os.environ, 'NO_COLOR': '1'},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -97,6 +98,11 @@ def _run(command: Sequence[str], folder: Path, sentence: str) -> None:
     )
     if done.returncode:
         raise Transient(f'{sentence}:\n{done.stdout.strip()[-2000:]}')
+
+
+def _certificates() -> dict[str, str]:
+    """A machine's own certificate store knows what its network needs; Node's own list does not."""
+    return {'NODE_EXTRA_CA_CERTS': str(_STORE)} if _STORE.is_file() else {}
 
 
 def _licences(modules: Path) -> Iterator[str]:
