@@ -23,7 +23,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from benchmarks import tables
-from flows.crawls import read_repositories
+from flows.crawling.crawls import read_repositories
 from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
 from flows.discovery import crawl

@@ -5,7 +5,7 @@
 Repositories are written here, so small that mining costs next to nothing: with a walk of `PAIRS` pairs
 whose changes are comments, and with no pair at all. Each size of a batch is mined in three ways, one after
 the other, in stores of their own: by plain calls in this process, each in a contained process
-(`flows.batch.do`), and by a flow run under a server and a worker. What is more than for the plain
+(`flows.batches.batch.do`), and by a flow run under a server and a worker. What is more than for the plain
 calls is the way's own; differences between the sizes tell what belongs to a run, a repository and a pair.
 """
 
@@ -26,11 +26,11 @@ from pathlib import Path
 import psutil
 
 from coevo.profiles import load_profile
-from flows.batch import do
-from flows.contained import Limits
-from flows.jobs import Job
-from flows.jobs import Outcome
-from flows.jobs import Verb
+from flows.batches.batch import do
+from flows.batches.contained import Limits
+from flows.batches.jobs import Job
+from flows.batches.jobs import Outcome
+from flows.batches.jobs import Verb
 from flows.options import MineOptions
 from flows.pipeline import mine
 from tests.prefect_server import Server

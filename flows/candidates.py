@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from coevo.place import Root
-from flows.crawls import latest_kept
-from flows.jobs import Verb
+from flows.batches.jobs import Verb
+from flows.crawling.crawls import latest_kept
 from flows.validations import latest_validation
 
 

@@ -16,10 +16,10 @@ from coevo.errors import Fatal
 from coevo.place import on_disk
 from coevo.place import root_of
 from coevo.records import Walk
-from flows import crawl_verb
-from flows import reverify_verb
-from flows import site_verb
-from flows import validate_verb
+from flows.verbs import crawl as crawl_verb
+from flows.verbs import reverify as reverify_verb
+from flows.verbs import site as site_verb
+from flows.verbs import validate as validate_verb
 
 SANDBOXES = ('bubblewrap', 'docker', 'none')
 

@@ -10,17 +10,17 @@ from datetime import UTC
 from datetime import datetime
 
 from coevo.place import Root
-from flows import crawls
-from flows.crawl_events import events
-from flows.crawl_progress import Progress
-from flows.crawl_rows import Event
-from flows.crawl_rows import QueryRead
-from flows.crawl_rows import RepositorySeen
+from flows.crawling import crawls
+from flows.crawling.events import events
+from flows.crawling.progress import Progress
+from flows.crawling.rows import Event
+from flows.crawling.rows import QueryRead
+from flows.crawling.rows import RepositorySeen
+from flows.crawling.survey import Known
+from flows.crawling.survey import Survey
+from flows.crawling.survey import fields
 from flows.listener import SILENT
 from flows.listener import Listener
-from flows.survey import Known
-from flows.survey import Survey
-from flows.survey import fields
 from miners.budgets import Clock
 from miners.candidate_profiles import CandidateProfile
 from miners.candidates import Reason

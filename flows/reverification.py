@@ -42,12 +42,12 @@ from coevo.records import Pair
 from coevo.store import Partition
 from coevo.store import Store
 from coevo.tables import PairRow
-from flows.label_lots import draw
 from flows.listener import SILENT
 from flows.listener import Listener
-from flows.rerun import Drawn
-from flows.rerun import Rerun
-from flows.rerun import run_again
+from flows.rerunning.lots import draw
+from flows.rerunning.rerun import Drawn
+from flows.rerunning.rerun import Rerun
+from flows.rerunning.rerun import run_again
 from flows.workers import Failure
 from flows.workers import run_in_parallel
 from flows.workshops import Surroundings

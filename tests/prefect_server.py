@@ -19,7 +19,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from flows.contained import end_tree
+from flows.batches.contained import end_tree
 
 ROOT = Path(__file__).parent.parent
 PREFECT = Path(sys.executable).with_name('prefect')

@@ -14,7 +14,7 @@ from prefect.artifacts import create_progress_artifact
 from prefect.artifacts import create_table_artifact
 from prefect.artifacts import update_progress_artifact
 
-from flows.jobs import Result
+from flows.batches.jobs import Result
 
 # Each update is a request to the server, for nobody's eyes most of the time.
 _UPDATE_SECONDS = 5.0

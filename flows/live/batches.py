@@ -18,11 +18,11 @@ from coevo.errors import Transient
 from coevo.place import Root
 from coevo.place import root_of
 from flows import candidates
-from flows.batch import do
-from flows.contained import Limits
-from flows.jobs import Job
-from flows.jobs import Outcome
-from flows.jobs import Result
+from flows.batches.batch import do
+from flows.batches.contained import Limits
+from flows.batches.jobs import Job
+from flows.batches.jobs import Outcome
+from flows.batches.jobs import Result
 from flows.listener import Listener
 from flows.live.artifacts import Progress
 from flows.live.artifacts import show_results

@@ -11,7 +11,7 @@ from coevo import leases
 from coevo.errors import Fatal
 from coevo.place import Root
 from coevo.place import place_of
-from flows import claims
+from flows.batches import claims
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from prefect.runtime import flow_run as this_run
 from prefect.states import Crashed
 
 from coevo.place import Root
-from flows import claims
+from flows.batches import claims
 from flows.live.surroundings import surroundings
 
 TAG = 'coevo'

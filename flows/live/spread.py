@@ -14,7 +14,7 @@ from prefect.states import Completed
 
 from coevo.execution import ENGINE_VERSION
 from flows import candidates
-from flows.jobs import Verb
+from flows.batches.jobs import Verb
 from flows.live.heartbeat import living
 from flows.live.reap import TAG
 from flows.live.surroundings import surroundings

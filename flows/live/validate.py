@@ -5,9 +5,9 @@ from __future__ import annotations
 from prefect import flow
 from prefect.client.schemas.objects import State
 
-from flows.contained import Limits
-from flows.jobs import Job
-from flows.jobs import Verb
+from flows.batches.contained import Limits
+from flows.batches.jobs import Job
+from flows.batches.jobs import Verb
 from flows.live.batches import work_through
 from flows.live.surroundings import check_engine
 from flows.live.surroundings import surroundings

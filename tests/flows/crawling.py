@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from coevo.place import Root
-from flows.crawl_rows import RepositorySeen
-from flows.crawls import read_repositories
+from flows.crawling.crawls import read_repositories
+from flows.crawling.rows import RepositorySeen
 from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
 from flows.discovery import crawl

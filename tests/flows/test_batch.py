@@ -15,13 +15,13 @@ import pytest
 from coevo import codec
 from coevo import leases
 from coevo.place import place_of
-from flows import claims
-from flows.batch import do
-from flows.contained import Limits
-from flows.jobs import Job
-from flows.jobs import Outcome
-from flows.jobs import Result
-from flows.jobs import Verb
+from flows.batches import claims
+from flows.batches.batch import do
+from flows.batches.contained import Limits
+from flows.batches.jobs import Job
+from flows.batches.jobs import Outcome
+from flows.batches.jobs import Result
+from flows.batches.jobs import Verb
 from flows.listener import Listener
 from tests.projects import NAME
 from tests.projects import junit
@@ -49,7 +49,9 @@ def steps(first: int, end: int) -> Iterator[dict[str, str | bytes | None]]:
 
 def jobs_at_work() -> list[psutil.Process]:
     return [
-        child for child in psutil.Process().children() if 'flows.job_process' in child.cmdline()
+        child
+        for child in psutil.Process().children()
+        if 'flows.batches.job_process' in child.cmdline()
     ]
 
 
@@ -156,7 +158,7 @@ def test_a_repository_that_another_run_has_claimed_is_left_alone(
 
 def test_the_process_ends_with_the_one_that_started_it(repository: Path, tmp_path: Path) -> None:
     """Its standard input ends with that one, even where that was killed."""
-    command = [sys.executable, '-m', 'flows.job_process']
+    command = [sys.executable, '-m', 'flows.batches.job_process']
     pipes = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE}
     with subprocess.Popen(command, **pipes) as process:
         assert process.stdin is not None

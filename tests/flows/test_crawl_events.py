@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from flows.crawl_rows import EventKind
-from flows.crawls import latest_kept
+from flows.crawling.crawls import latest_kept
+from flows.crawling.rows import EventKind
 from miners.candidate_profiles import load_profile
 from miners.candidates import Presence
 from miners.candidates import Reason

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from flows.crawls import latest_kept
-from flows.crawls import read_repositories
-from flows.crawls import stamps
+from flows.crawling.crawls import latest_kept
+from flows.crawling.crawls import read_repositories
+from flows.crawling.crawls import stamps
 from flows.discovery import crawl
 from tests import buckets
 from tests.flows.crawling import SECRET

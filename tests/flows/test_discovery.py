@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.crawls import latest_kept
-from flows.crawls import stamps
+from flows.crawling.crawls import latest_kept
+from flows.crawling.crawls import stamps
 from miners.candidate_profiles import load_profile
 from miners.candidates import Reason
 from tests.flows.crawling import crawled

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from flows.claims import living_runs
+from flows.batches.claims import living_runs
 from flows.options import MineOptions
 from flows.pipeline import mine
 from tests.flows.mining_runs import different
@@ -55,7 +55,7 @@ def at_work(run: str) -> psutil.Process:
         one
         for one in psutil.process_iter(['environ'])
         if (one.info['environ'] or {}).get('PREFECT__FLOW_RUN_ID') == run
-        and 'flows.job_process' not in one.cmdline()
+        and 'flows.batches.job_process' not in one.cmdline()
     )
     return found
 

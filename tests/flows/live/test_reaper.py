@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from coevo.store import Store
-from flows.claims import living_runs
+from flows.batches.claims import living_runs
 from tests.prefect_server import Server
 from tests.prefect_server import prefect_server
 from tests.projects import pom

@@ -16,9 +16,9 @@ from datetime import datetime
 from coevo.execution import ENGINE_VERSION
 from coevo.place import Root
 from coevo.place import place_of
-from flows.claims import folder_name
-from flows.contained import Ended
-from flows.redaction import redact
+from flows.batches.claims import folder_name
+from flows.batches.contained import Ended
+from flows.batches.redaction import redact
 
 FOLDER = 'failures'
 

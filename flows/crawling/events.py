@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 
-from flows.crawl_rows import Event
-from flows.crawl_rows import EventKind
-from flows.crawl_rows import RepositorySeen
+from flows.crawling.rows import Event
+from flows.crawling.rows import EventKind
+from flows.crawling.rows import RepositorySeen
 from miners.candidates import Presence
 from miners.candidates import Root
 

@@ -30,10 +30,10 @@ from coevo.place import Place
 from coevo.place import Root
 from coevo.place import place_of
 from coevo.store import Store
-from flows.crawl_rows import Event
-from flows.crawl_rows import QueryRead
-from flows.crawl_rows import RepositorySeen
-from flows.crawl_rows import repository_seen
+from flows.crawling.rows import Event
+from flows.crawling.rows import QueryRead
+from flows.crawling.rows import RepositorySeen
+from flows.crawling.rows import repository_seen
 
 FORMAT = 1
 

@@ -13,24 +13,24 @@ from coevo import codec
 from coevo import leases
 from coevo.place import place_of
 from coevo.place import root_of
-from flows import claims
-from flows import failures
-from flows.contained import Ended
-from flows.contained import Limits
-from flows.contained import Stop
-from flows.contained import run
-from flows.jobs import FATAL
-from flows.jobs import TRANSIENT
-from flows.jobs import Heard
-from flows.jobs import Job
-from flows.jobs import Outcome
-from flows.jobs import Result
+from flows.batches import claims
+from flows.batches import failures
+from flows.batches.contained import Ended
+from flows.batches.contained import Limits
+from flows.batches.contained import Stop
+from flows.batches.contained import run
+from flows.batches.jobs import FATAL
+from flows.batches.jobs import TRANSIENT
+from flows.batches.jobs import Heard
+from flows.batches.jobs import Job
+from flows.batches.jobs import Outcome
+from flows.batches.jobs import Result
+from flows.batches.redaction import redact
+from flows.batches.redaction import without_secrets
 from flows.listener import SILENT
 from flows.listener import Listener
-from flows.redaction import redact
-from flows.redaction import without_secrets
 
-_COMMAND = (sys.executable, '-m', 'flows.job_process')
+_COMMAND = (sys.executable, '-m', 'flows.batches.job_process')
 
 
 def do(job: Job, limits: Limits, listener: Listener = SILENT) -> Result:

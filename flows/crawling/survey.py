@@ -11,7 +11,7 @@ from typing import Any
 from typing import TypeVar
 
 from coevo.errors import Transient
-from flows.crawl_rows import RepositorySeen
+from flows.crawling.rows import RepositorySeen
 from flows.listener import Listener
 from miners.candidate_profiles import CandidateProfile
 from miners.candidates import Facts

@@ -1,4 +1,4 @@
-"""`python -m flows.job_process`: do the one job that a line of standard input describes.
+"""`python -m flows.batches.job_process`: do the one job that a line of standard input describes.
 
 A bug, a hang or a lack of memory ends this process and no other. Each line of its output is a
 `Heard`; its status is that of `coevo mine`, 1 for a bug with its traceback.
@@ -19,17 +19,17 @@ from coevo.errors import Transient
 from coevo.place import root_of
 from coevo.profiles import load_profile
 from coevo.store import Store
-from flows.contained import stop_with_parent
+from flows.batches.contained import stop_with_parent
+from flows.batches.jobs import FATAL
+from flows.batches.jobs import TRANSIENT
+from flows.batches.jobs import FunnelRow
+from flows.batches.jobs import Heard
+from flows.batches.jobs import Job
+from flows.batches.jobs import Mined
+from flows.batches.jobs import Validated
+from flows.batches.jobs import Verb
 from flows.funnel import Step
 from flows.funnel import funnel
-from flows.jobs import FATAL
-from flows.jobs import TRANSIENT
-from flows.jobs import FunnelRow
-from flows.jobs import Heard
-from flows.jobs import Job
-from flows.jobs import Mined
-from flows.jobs import Validated
-from flows.jobs import Verb
 from flows.listener import Listener
 from flows.options import MineOptions
 from flows.pipeline import mine

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from coevo import schema
 from coevo.place import Root
 from coevo.place import place_of
-from flows.crawl_rows import RepositorySeen
-from flows.crawl_rows import repository_seen
+from flows.crawling.rows import RepositorySeen
+from flows.crawling.rows import repository_seen
 
 # A kill costs the answers since the last writing.
 _EVERY = 200

@@ -1,0 +1,1 @@
+"""Looking for repositories on GitHub: what `flows.discovery` is made of."""

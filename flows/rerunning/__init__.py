@@ -1,0 +1,1 @@
+"""Running released labels again: what `flows.reverification` is made of."""
