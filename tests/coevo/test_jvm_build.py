@@ -103,17 +103,22 @@ def test_one_module(builder: Builder, tmp_path: Path) -> None:
     assert project['surefire']['properties'] == {'k': 'v'}
 
 
-def test_the_class_path_is_that_of_tests_whatever_goal_comes_last(
+def test_a_module_is_reported_as_its_tests_were_compiled_whatever_goal_comes_last(
     builder: Builder, tmp_path: Path
 ) -> None:
     inner = """<build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId><executions>
         <execution><id>default-testCompile</id><phase>none</phase></execution>
         <execution><id>early</id><phase>compile</phase><goals><goal>testCompile</goal></goals>
+        </execution></executions></plugin><plugin><groupId>org.codehaus.mojo</groupId>
+        <artifactId>build-helper-maven-plugin</artifactId><version>3.6.1</version><executions>
+        <execution><phase>generate-test-sources</phase><goals><goal>add-test-source</goal></goals>
+        <configuration><sources><source>src/test/late</source></sources></configuration>
         </execution></executions></plugin></plugins></build>"""
     files: dict[str, str | bytes] = {
         'pom.xml': pom('root', inner + dependencies(JUNIT)),
         'src/main/java/p/A.java': MAIN,
         'src/test/java/p/ATest.java': TEST,
+        'src/test/late/p/Late.java': 'added when tests were compiled',
         'src/test/resources/t.txt': 'copied by the last goal, which asks for no library',
     }
     got = build(builder, tmp_path, files)
@@ -123,6 +128,7 @@ def test_the_class_path_is_that_of_tests_whatever_goal_comes_last(
         'junit:junit:4.13.2',
         'org.hamcrest:hamcrest-core:1.3',
     ]
+    assert [Path(it).name for it in project['test_source_roots']] == ['java']
 
 
 def test_modules_depend_on_each_other(builder: Builder, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ final class ProjectReport {
     private String failedMojo;
     private String failedPhase;
     private Map<String, Object> failure;
+    private List<String> compiledTestRoots;
     private Map<String, Object> compiler;
     private Map<String, Object> mainCompiler;
 
@@ -42,7 +43,11 @@ final class ProjectReport {
         if (!mojo.getArtifactId().equals("maven-compiler-plugin")) {
             return;
         }
-        if (mojo.getGoal().equals("testCompile") && compiler == null) {
+        boolean ofTests = mojo.getGoal().equals("testCompile");
+        if (ofTests) {
+            compiledTestRoots = new ArrayList<>(project.getTestCompileSourceRoots());
+        }
+        if (ofTests && compiler == null) {
             compiler = new CompilerSettings(mojo, session, repositories).toMap();
         } else if (mojo.getGoal().equals("compile") && mainCompiler == null) {
             mainCompiler = new CompilerSettings(mojo, session, repositories).toMap();
@@ -106,9 +111,15 @@ final class ProjectReport {
         return map;
     }
 
-    /** Without what processors wrote when Maven compiled the tests: ours will write it again. */
+    /**
+     * Those that were known when Maven last compiled tests, for what a plugin adds after that it
+     * leaves alone; without what processors wrote then, since ours will write it again.
+     */
     private List<String> testSourceRoots() {
         List<String> roots = new ArrayList<>(project.getTestCompileSourceRoots());
+        if (compiledTestRoots != null) {
+            roots.retainAll(compiledTestRoots);
+        }
         Object processed = compiler == null ? null : compiler.get("processed");
         roots.remove(processed);
         return roots;
