@@ -118,10 +118,11 @@ def test_a_lock_has_a_hash_for_everything_and_no_address(name: str) -> None:
 def test_the_locks_agree() -> None:
     pins = {}
     for name in LOCKS:
-        for package, pinned in re.findall(
-            r'^([\w.-]+)==(\S+)', (ROOT / name).read_text(), re.MULTILINE
+        for package, pinned, where in re.findall(
+            r'^([\w.-]+)==(\S+)(?: ; (.*))? \\$', (ROOT / name).read_text(), re.MULTILINE
         ):
-            assert pins.setdefault(package, pinned) == pinned, (name, package)
+            assert pins.setdefault((package, where), pinned) == pinned, (name, package)
+    assert len(pins) > 100
 
 
 def test_the_installed_packages_are_the_locked_ones() -> None:

@@ -66,7 +66,7 @@ def kept(store: Path, result: Result) -> dict[str, object]:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    return write(tmp_path / 'repository', list(steps(0, 3)))
+    return write(tmp_path.with_name(f'{tmp_path.name}-source'), list(steps(0, 3)))
 
 
 @pytest.mark.jvm
