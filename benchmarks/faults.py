@@ -1,11 +1,13 @@
 """A campaign of faults: does what they leave show in the snapshot that comes after?
 
-    python -m benchmarks.faults run COUNT SEED FOLDER OUT.csv   adds rows; kinds in turn
-    python -m benchmarks.faults sum OUT.csv                     the table
+    python -m benchmarks.faults run COUNT SEED FOLDER OUT.csv      adds rows; kinds in turn
+    python -m benchmarks.faults prefect COUNT SEED FOLDER OUT.csv  the same, mining under a server
+    python -m benchmarks.faults sum OUT.csv                        the table
 
 Each run is a month in small (crawl, mine, release, `tests/faults/`) that is disturbed, then run again.
 It is survived if the second run ends well, its snapshot has the bytes of an undisturbed one, and
-neither a process nor a work folder is left. Disks that are too small need root.
+neither a process nor a work folder is left. Disks that are too small need root. Under a Prefect
+server, a flow run mines; the reaper or a new run does it again, and no claim may be left either.
 """
 
 from __future__ import annotations
@@ -30,6 +32,10 @@ from tests.faults.chain import Stage
 from tests.faults.chain import same
 from tests.faults.chain import staged
 from tests.faults.kinds import KINDS
+from tests.faults.prefect_kinds import KINDS as PREFECT_KINDS
+from tests.faults.prefect_scene import Hub
+from tests.faults.prefect_scene import hub
+from tests.faults.prefect_scene import scene
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,17 +52,26 @@ class Outcome:
 
 
 def run(count: int, seed: str, folder: Path, out: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    with staged(folder) as stage:
-        whole = Chain(stage=stage, folder=folder / 'undisturbed')
-        assert whole.run_all() == (0,) * len(STEPS), (whole.folder / 'log').read_text()
-        assert pq.read_metadata(whole.snapshot / 'data/tasks/update.parquet').num_rows == PAIRS
+    with staged(_new(folder)) as stage:
+        whole = undisturbed(stage)
         for number in range(count):
             kind = list(KINDS)[number % len(KINDS)]
-            outcome = disturbed(stage, whole, kind, f'{seed}-{number}')
-            print(outcome.kind, outcome.done, outcome.survived, flush=True)
-            tables.append(out, [asdict(outcome)])
+            _keep(out, disturbed(stage, whole, kind, f'{seed}-{number}'))
+
+
+def run_under_prefect(count: int, seed: str, folder: Path, out: Path) -> None:
+    with staged(_new(folder)) as stage, hub(folder / 'live') as server:
+        whole = undisturbed(stage)
+        for number in range(count):
+            kind = list(PREFECT_KINDS)[number % len(PREFECT_KINDS)]
+            _keep(out, disturbed_under_prefect(server, whole, kind, f'{seed}-{number}'))
+
+
+def undisturbed(stage: Stage) -> Chain:
+    whole = Chain(stage=stage, folder=stage.folder / 'undisturbed')
+    assert whole.run_all() == (0,) * len(STEPS), (whole.folder / 'log').read_text()
+    assert pq.read_metadata(whole.snapshot / 'data/tasks/update.parquet').num_rows == PAIRS
+    return whole
 
 
 def disturbed(stage: Stage, whole: Chain, kind: str, seed: str) -> Outcome:
@@ -82,6 +97,48 @@ def disturbed(stage: Stage, whole: Chain, kind: str, seed: str) -> Outcome:
     )
 
 
+def disturbed_under_prefect(server: Hub, whole: Chain, kind: str, seed: str) -> Outcome:
+    """The same with a flow run that mines; the release after it is a command."""
+    chain = Chain(stage=whole.stage, folder=whole.stage.folder / seed)
+    chain.folder.mkdir()
+    with scene(chain, server) as open_scene:
+        done = PREFECT_KINDS[kind](open_scene, random.Random(seed))
+        try:
+            rerun = open_scene.finish()
+        except AssertionError as error:
+            rerun = str(error)
+        left = chain.left_running(but=open_scene.worker.pid)
+        status = open_scene.stop_worker()
+        left += [*chain.left_running(), *open_scene.claims()]
+    released = chain.run('release')
+    differing = same(whole, chain)
+    folders = [path.name for path in chain.work.iterdir()]
+    good = ': 1 done, ' in rerun and (status, released) == (0, 0)
+    survived = good and not (left or folders or differing)
+    if survived:
+        shutil.rmtree(chain.folder)
+    return Outcome(
+        seed=seed,
+        kind=kind,
+        done=done,
+        left_running=' '.join((*left, *folders)),
+        rerun=f'{rerun}; worker {status}, release {released}',
+        differing=' '.join(differing),
+        survived=survived,
+    )
+
+
+def _new(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _keep(out: Path, outcome: Outcome) -> None:
+    print(outcome.kind, outcome.done, outcome.survived, flush=True)
+    tables.append(out, [asdict(outcome)])
+
+
 def summed(rows: list[tables.Row]) -> Iterator[tuple[str, str, str]]:
     """Kind, runs, survived."""
     runs = Counter(row['kind'] for row in rows)
@@ -95,6 +152,8 @@ def main() -> None:
     match sys.argv[1:]:
         case ['run', count, seed, folder, out]:
             run(int(count), seed, Path(folder).absolute(), Path(out))
+        case ['prefect', count, seed, folder, out]:
+            run_under_prefect(int(count), seed, Path(folder).absolute(), Path(out))
         case ['sum', out]:
             print_table(('fault', 'runs', 'survived'), summed(tables.read(Path(out))))
         case _:

@@ -27,7 +27,7 @@ POOL = 'coevo'
 # The first start of a server makes its database, step by step.
 _START_SECONDS = 240.0
 _BUSY_SECONDS = 60.0
-_OVER = ('COMPLETED', 'FAILED', 'CRASHED', 'CANCELLED')
+OVER = ('COMPLETED', 'FAILED', 'CRASHED', 'CANCELLED')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,7 @@ class Server:
     """Where it listens, and the environment of whoever is to talk to it."""
 
     api: str
+    port: int
     pid: int
     folder: Path
     environment: Mapping[str, str]
@@ -89,7 +90,7 @@ class Server:
     def wait(self, run: str, seconds: float = 600) -> str:
         """What a run says when it is done; anything but a completed one is an error."""
         deadline = time.monotonic() + seconds
-        while (state := self.state(run))['type'] not in _OVER:
+        while (state := self.state(run))['type'] not in OVER:
             assert time.monotonic() < deadline, state
             time.sleep(0.5)
         assert state['type'] == 'COMPLETED', state
@@ -111,15 +112,15 @@ class Server:
 
 
 @contextmanager
-def prefect_server(folder: Path, **more: str) -> Iterator[Server]:
+def prefect_server(folder: Path, port: int | None = None, **more: str) -> Iterator[Server]:
     """A server with a database in `folder`; `more` is added to everybody's environment."""
-    api = f'http://127.0.0.1:{_free_port()}/api'
+    port = port or _free_port()
+    api = f'http://127.0.0.1:{port}/api'
     environment = _environment(folder, api) | more
-    port = api.rpartition(':')[2].removesuffix('/api')
-    command = (PREFECT, 'server', 'start', '--host', '127.0.0.1', '--port', port)
+    command = (PREFECT, 'server', 'start', '--host', '127.0.0.1', '--port', str(port))
     with logged(folder / 'server.log', command, environment) as process:
         _wait(f'{api}/health', process)
-        yield Server(api=api, pid=process.pid, folder=folder, environment=environment)
+        yield Server(api=api, port=port, pid=process.pid, folder=folder, environment=environment)
 
 
 def deploy(server: Server) -> None:

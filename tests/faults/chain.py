@@ -99,15 +99,15 @@ class Chain:
                 break
         return tuple(statuses)
 
-    def left_running(self) -> list[str]:
-        """Processes that still belong to this run a while after it ended."""
+    def left_running(self, but: int = 0) -> list[str]:
+        """Processes that still belong to this run a while after it ended; `but` is one that may."""
         deadline = time.monotonic() + 30
-        while (found := self._processes()) and time.monotonic() < deadline:
+        while (found := self._processes(but)) and time.monotonic() < deadline:
             time.sleep(0.1)
         return found
 
-    def _processes(self) -> list[str]:
-        return [_name(one) for one in _of(self.folder)]
+    def _processes(self, but: int) -> list[str]:
+        return [_name(one) for one in processes_of(self.folder) if one.pid != but]
 
     def _words(self, step: str) -> tuple[str, ...]:
         store = ('--store', str(self.store))
@@ -166,7 +166,7 @@ def _environment(chain: Chain) -> dict[str, str]:
     return kept | {'COEVO_WORK': str(chain.work), 'GITHUB_TOKENS': TOKEN}
 
 
-def _of(folder: Path) -> list[psutil.Process]:
+def processes_of(folder: Path) -> list[psutil.Process]:
     """Processes that name the folder in their words, or had it in their environment."""
     found = []
     for process in psutil.process_iter(['cmdline']):
