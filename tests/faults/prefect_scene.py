@@ -31,6 +31,7 @@ from tests.prefect_server import worker
 
 BATCH = 'mine/batch'
 _PATIENCE = 400.0
+_STOP_SECONDS = 10.0  # Docker's
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,13 +89,14 @@ class Scene:
         name = f'{self.chain.folder.name}-{len(self.workers)}'
         self.workers.append(self.stack.enter_context(worker(self.server, name)))
 
-    def stop_worker(self) -> int | None:
-        """As a machine that goes down does; None where it does not heed."""
+    def stop_worker(self) -> int:
+        """As a service manager does: told to end, killed where it does not; its status."""
         self.worker.terminate()
         try:
-            return self.worker.wait(timeout=60)
+            return self.worker.wait(timeout=_STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            return None
+            self.worker.kill()
+            return self.worker.wait()
 
     def flow(self) -> list[psutil.Process]:
         """The process of the flow run, while there is one."""
@@ -118,11 +120,12 @@ class Scene:
             self.start_worker()
         wait_for(self.is_settled)
         wait_for(lambda: not living_runs(self.chain.store))
+        if self.is_over():
+            return f'by hand: {self.server.wait(self.start())}'
         before = self.server.runs(BATCH)
         self.server.wait(self.server.start('reap/minutes', grace_seconds=0))
-        again = [run for run in self.server.runs(BATCH) if run not in before]
-        who = 'by the reaper' if again else 'by hand'
-        return f'{who}: {self.server.wait(again[-1] if again else self.start())}'
+        (again,) = (run for run in self.server.runs(BATCH) if run not in before)
+        return f'by the reaper: {self.server.wait(again)}'
 
     def claims(self) -> list[str]:
         """Leases that somebody still holds, or held when he was killed."""
