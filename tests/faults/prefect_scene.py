@@ -19,7 +19,7 @@ import psutil
 
 from coevo.leases import standings
 from coevo.place import place_of
-from flows.claims import living_runs
+from flows.batches.claims import living_runs
 from tests.faults.chain import NAME
 from tests.faults.chain import Chain
 from tests.faults.chain import processes_of
@@ -104,7 +104,7 @@ class Scene:
 
     def job(self) -> list[psutil.Process]:
         """The process that mines the repository, while there is one."""
-        return self._processes('flows.job_process')
+        return self._processes('flows.batches.job_process')
 
     def is_over(self) -> bool:
         return self.server.state(self.run)['type'] in OVER
