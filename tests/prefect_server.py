@@ -157,10 +157,13 @@ def _environment(folder: Path, api: str) -> dict[str, str]:
 def logged(
     log: Path, command: tuple[str | Path, ...], environment: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
+    """A process with its output in a file; in the end, it and all that it started are gone."""
     log.parent.mkdir(parents=True, exist_ok=True)
+    # A worker ends by Ctrl-C, which whoever runs tests in the background has told all to ignore.
+    heeding = ('env', '--default-signal=INT')
     with log.open('ab') as output:
         process = subprocess.Popen(
-            command,
+            (*heeding, *command),
             cwd=ROOT,
             env=dict(environment),
             stdin=subprocess.DEVNULL,

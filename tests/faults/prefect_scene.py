@@ -120,18 +120,21 @@ class Scene:
             self.start_worker()
         wait_for(self.is_settled)
         wait_for(lambda: not living_runs(self.chain.store))
-        if self.is_over():
-            return f'by hand: {self.server.wait(self.start())}'
-        before = self.server.runs(BATCH)
-        self.server.wait(self.server.start('reap/minutes', grace_seconds=0))
-        (again,) = (run for run in self.server.runs(BATCH) if run not in before)
-        return f'by the reaper: {self.server.wait(again)}'
+        again = [] if self.is_over() else self._reaped()
+        who = 'by the reaper' if again else 'by hand'
+        return f'{who}: {self.server.wait(again[-1] if again else self.start())}'
 
     def claims(self) -> list[str]:
         """Leases that somebody still holds, or held when he was killed."""
         place = place_of(self.chain.store)
         folders = ('claims/repositories', 'claims/runs')
         return [one.name for folder in folders for one in standings(place, folder)]
+
+    def _reaped(self) -> list[str]:
+        """What the reaper starts again; nothing where the worker told Prefect meanwhile."""
+        before = self.server.runs(BATCH)
+        self.server.wait(self.server.start('reap/minutes', grace_seconds=0))
+        return [run for run in self.server.runs(BATCH) if run not in before]
 
     def _processes(self, word: str) -> list[psutil.Process]:
         found = []
