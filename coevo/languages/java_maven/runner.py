@@ -27,6 +27,7 @@ from coevo.languages.java_maven.environment import withheld
 from coevo.languages.java_maven.observed_run import ObservedRun
 from coevo.languages.java_maven.observer import Watched
 from coevo.languages.java_maven.session import KILLED
+from coevo.languages.java_maven.session import MOST_KILLS
 from coevo.records import Outcome
 from coevo.sandbox import Job
 from coevo.sandbox import Process
@@ -139,15 +140,17 @@ def _followed(
     targets: Sequence[Target],
     accompany: Callable[[Process], None],
 ) -> tuple[list[_Heard], Batch]:
-    """One run; one more if the process was killed, for which nobody's tests need be the reason.
+    """One run; another one if the process was killed, for which nobody's tests need be the reason.
 
-    Tests that kill their process do so again.
+    Tests that kill their process do so each time.
     """
-    heard, batch, killed = _followed_once(sandbox, job, targets, accompany)
-    if not killed:
-        return heard, batch
-    again, second, _ = _followed_once(sandbox, job, targets, accompany)
-    return again, replace(second, cpu_seconds=batch.cpu_seconds + second.cpu_seconds)
+    used = 0.0
+    for _ in range(MOST_KILLS):
+        heard, batch, killed = _followed_once(sandbox, job, targets, accompany)
+        used += batch.cpu_seconds
+        if not killed:
+            break
+    return heard, replace(batch, cpu_seconds=used)
 
 
 def _followed_once(

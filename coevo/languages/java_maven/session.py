@@ -31,6 +31,8 @@ FATAL_STATUS = ('crashed', 'out_of_memory')
 
 # How a process ends that somebody killed, as a shell tells it and as Python does.
 KILLED = ('exit:137', 'exit:-9')
+# So often in a row it is the work itself that kills: a machine short of memory is not so stubborn.
+MOST_KILLS = 5
 _LAST_WORDS_SECONDS = 2.0
 
 
@@ -66,11 +68,12 @@ class Session:
     def ask(self, request: Sequence[str], folder: Path) -> Answer | Died:
         """One request; its files are written below `folder`, which is made anew.
 
-        A JVM that was killed is asked once more: who did it is not to be told from here.
+        A JVM that was killed is asked again: who did it is not to be told from here.
         """
-        answer = self._ask(request, folder)
-        if isinstance(answer, Died) and answer.killed:
-            return self._ask(request, folder)
+        for _ in range(MOST_KILLS):
+            answer = self._ask(request, folder)
+            if not (isinstance(answer, Died) and answer.killed):
+                break
         return answer
 
     def _ask(self, request: Sequence[str], folder: Path) -> Answer | Died:
