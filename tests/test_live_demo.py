@@ -65,7 +65,7 @@ def test_an_interrupt_stops_everything(tmp_path: Path, what: int) -> None:
     """While its flows are at work."""
     folder = tmp_path / 'live'
     with subprocess.Popen((*COMMAND, folder), stdout=subprocess.PIPE, text=True) as process:
-        wait_for(lambda: (folder / 'store' / 'claims').exists(), 600)
+        wait_for(lambda: (folder / 'store' / 'claims').exists(), 1200)
         process.send_signal(what)
         output, _ = process.communicate(timeout=120)
     assert process.returncode == 130
