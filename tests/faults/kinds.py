@@ -62,7 +62,7 @@ def kill_jvm(chain: Chain, chance: random.Random) -> str:
 
 def disk_full(chain: Chain, chance: random.Random) -> str:
     """A store, or a work folder, on a file system that is too small."""
-    name, most = chance.choice((('store', 600), ('work', 3000)))
+    name, most = chance.choice((('store', 90), ('work', 200)))
     size = chance.randint(1, most)
     with _small_disk(chain.folder / name, size):
         statuses = chain.run_all()
