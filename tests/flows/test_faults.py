@@ -18,6 +18,9 @@ from tests.faults.kinds import KINDS
 
 pytestmark = pytest.mark.jvm
 
+# Their parts have tests of their own: crawls, clones and interrupted runs.
+SLOWER = ('git_trouble', 'api_trouble', 'clock_jump', 'kill_flow')
+
 
 @pytest.fixture(scope='module')
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
@@ -34,7 +37,9 @@ def undisturbed(stage: Stage) -> Chain:
     return chain
 
 
-@pytest.mark.parametrize('kind', ['kill_jvm', 'git_trouble', 'api_trouble'])
+@pytest.mark.parametrize(
+    'kind', ['kill_jvm', *(pytest.param(one, marks=pytest.mark.slow) for one in SLOWER)]
+)
 def test_what_a_fault_leaves_does_not_show(stage: Stage, undisturbed: Chain, kind: str) -> None:
     chain = Chain(stage=stage, folder=stage.folder / kind)
     chain.folder.mkdir()

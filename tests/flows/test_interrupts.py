@@ -17,7 +17,7 @@ from tests.projects import mined
 
 
 @pytest.mark.jvm
-@pytest.mark.parametrize('moment', range(3))
+@pytest.mark.parametrize('moment', [0, 2, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_kill_and_another_run_give_the_same_bytes(
     repository: Path, undisturbed: Path, work: Path, tmp_path: Path, moment: int
 ) -> None:
@@ -35,7 +35,11 @@ def test_a_kill_and_another_run_give_the_same_bytes(
 @pytest.mark.jvm
 @pytest.mark.parametrize(
     ('moment', 'what'),
-    [(0, signal.SIGINT), (1, signal.SIGTERM), (2, signal.SIGINT)],
+    [
+        (1, signal.SIGTERM),
+        (2, signal.SIGINT),
+        pytest.param(0, signal.SIGINT, marks=pytest.mark.slow),
+    ],
 )
 def test_ctrl_c_leaves_a_store_that_goes_on(
     repository: Path, undisturbed: Path, work: Path, tmp_path: Path, moment: int, what: int
