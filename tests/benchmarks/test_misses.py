@@ -25,7 +25,7 @@ from tests.projects import pom
 from tests.projects import source
 from tests.projects import write
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 PRICE = '    public static int price() {{ return {}; }}\n'
 FILE = 'src/test/java/shop/TillTest.java'

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -23,9 +25,12 @@ SLOWER = ('git_trouble', 'api_trouble', 'clock_jump', 'kill_flow')
 
 
 @pytest.fixture(scope='module')
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    with staged(tmp_path_factory.mktemp('faults')) as found:
-        yield found
+def stage() -> Iterator[Stage]:
+    # The sandbox runs as another user, to whom pytest's own folders are closed.
+    with tempfile.TemporaryDirectory(prefix='coevo-test-', dir='/var/tmp') as folder:
+        Path(folder).chmod(0o755)
+        with staged(Path(folder)) as found:
+            yield found
 
 
 @pytest.fixture(scope='module')

@@ -71,6 +71,7 @@ def download(snapshot: Url, folder: Path) -> Path:
 
 
 @pytest.mark.jvm
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_killed_run_into_a_bucket_ends_as_an_undisturbed_one_into_a_folder(
     bucket: Url, work: Path, tmp_path: Path
