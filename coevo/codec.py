@@ -14,6 +14,8 @@ from typing import get_args
 from typing import get_origin
 from typing import get_type_hints
 
+import pyarrow as pa
+
 from coevo.schema import optional
 
 Record = TypeVar('Record')
@@ -33,6 +35,11 @@ def decode(record: type[Record], data: bytes) -> Record:
     made = _record_decoder(hint)(json.loads(data))
     assert isinstance(made, record)
     return made
+
+
+def records(record: type[Record], table: pa.Table) -> tuple[Record, ...]:
+    """The records that `coevo.schema.table` was given; times are UTC."""
+    return tuple(decode(record, encode(row)) for row in table.to_pylist())
 
 
 def _plain(value: Any) -> Any:

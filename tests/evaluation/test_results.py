@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from coevo.errors import Fatal
+from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import MutantKills
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.results import NAME
+from coevo.evaluation.results import read_results
+from coevo.evaluation.results import write_results
+from coevo.quality import Coverage
+from coevo.schema import arrow_schema
+from tests.evaluation.rows import row
+
+GOLDEN = Path(__file__).parent.parent / 'golden'
+
+ADEQUACY = Adequacy(
+    executes_delta=True,
+    coverage_pred=Coverage(
+        lines=5,
+        covered_lines=3,
+        known_lines=4,
+        branches=2,
+        covered_branches=1,
+        methods=1,
+        covered_methods=1,
+    ),
+    mutants=MutantKills(count=4, pred=2, gold=3, both=2),
+    smells_pred=('Assertion Roulette',),
+)
+
+
+def test_the_columns_are_those_that_readers_depend_on() -> None:
+    """If this fails on purpose, raise RESULTS_VERSION where readers break, and say so in CHANGELOG."""
+    golden = GOLDEN / 'results.schema'
+    assert f'{arrow_schema(MethodResult)}\n' == golden.read_text()
+
+
+def test_rows_survive_and_are_sorted_and_the_same_bytes(tmp_path: Path) -> None:
+    rows = [row('b', adequacy=ADEQUACY), row('a', outcome=TaskOutcome.INFRA), row('a', 'a.ATest#a')]
+    path = write_results(tmp_path, rows)
+    first = path.read_bytes()
+    assert read_results(tmp_path) == (rows[2], rows[1], rows[0])
+    write_results(tmp_path, rows[::-1])
+    assert path.read_bytes() == first
+
+
+def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Fatal, match=f'has no {NAME}'):
+        read_results(tmp_path)
+    pq.write_table(pa.table({'task_id': ['a']}), tmp_path / NAME)
+    with pytest.raises(Fatal, match='results of version'):
+        read_results(tmp_path)
+    (tmp_path / NAME).write_bytes(b'PAR1')
+    with pytest.raises(Fatal, match='cannot be read'):
+        read_results(tmp_path)
+
+
+def test_a_predictions_digest_is_of_its_task_and_patch() -> None:
+    one = Prediction(task_id='a', patch=b'x')
+    assert one.digest == Prediction(task_id='a', patch=b'x', model='m', cost_usd=1.0).digest
+    others = [Prediction(task_id='b', patch=b'x'), Prediction(task_id='a', patch=b'y')]
+    others += [Prediction(task_id='a', patch=None), Prediction(task_id='a', patch=b'')]
+    assert len({one.digest, *(other.digest for other in others)}) == 5
