@@ -15,10 +15,10 @@ from rich.progress import TextColumn
 from rich.progress import TimeElapsedColumn
 from rich.table import Table
 
+from coevo.listener import Listener
 from coevo.tables import Segment
 from flows.funnel import Step
 from flows.funnel import labels
-from flows.listener import Listener
 
 if TYPE_CHECKING:
     from flows.pipeline import MineReport

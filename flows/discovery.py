@@ -9,6 +9,8 @@ from dataclasses import field
 from datetime import UTC
 from datetime import datetime
 
+from coevo.listener import SILENT
+from coevo.listener import Listener
 from coevo.place import Root
 from flows.crawling import crawls
 from flows.crawling.events import events
@@ -19,8 +21,6 @@ from flows.crawling.rows import RepositorySeen
 from flows.crawling.survey import Known
 from flows.crawling.survey import Survey
 from flows.crawling.survey import fields
-from flows.listener import SILENT
-from flows.listener import Listener
 from miners.budgets import Clock
 from miners.candidate_profiles import CandidateProfile
 from miners.candidates import Reason

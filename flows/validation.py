@@ -24,6 +24,8 @@ from coevo.languages import java_maven
 from coevo.languages.base import Build
 from coevo.languages.base import Workshop
 from coevo.languages.java_maven.jdk_choice import demand_of
+from coevo.listener import SILENT
+from coevo.listener import Listener
 from coevo.place import Root
 from coevo.place import on_disk
 from coevo.records import Outcome
@@ -31,8 +33,8 @@ from coevo.records import Pair
 from coevo.records import Walk
 from coevo.store import Store
 from coevo.suites import SuiteRun
-from flows.listener import SILENT
-from flows.listener import Listener
+from coevo.workshops import Surroundings
+from coevo.workshops import Workshops
 from flows.validations import Invalid
 from flows.validations import Seconds
 from flows.validations import Suite
@@ -40,8 +42,6 @@ from flows.validations import Validation
 from flows.validations import keep_validation
 from flows.validations import name_latest
 from flows.validations import read_validation
-from flows.workshops import Surroundings
-from flows.workshops import Workshops
 from miners.clones import Clone
 from miners.clones import obtained
 from miners.crawls import record_crawl

@@ -164,7 +164,7 @@ class MethodResult:
     precondition       what the old test does on the new code (update, repair), without the patch
     success_strict, vacuous, oracle_preserved
                        follow from outcome and adequacy (`coevo.evaluation.strict`); None: unknown
-    stdout, stderr     of the process on the new code, their ends; bounded
+    output             what its process on the new code wrote, both streams in order; its end
     seconds            wall time of all that was run for the method, its share of what is common
     agent_seconds      what the prediction says that the agent took
     """
@@ -198,8 +198,7 @@ class MethodResult:
     vacuous: bool | None = None
     oracle_preserved: bool | None = None
 
-    stdout: str = ''
-    stderr: str = ''
+    output: str = ''
     tries: int = 1  # how often it was run until no trouble of ours was in the way
     cpu_seconds: float = 0.0
     seconds: float = 0.0

@@ -63,10 +63,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """One process: a verdict for each method, None for one that lost it to a neighbour."""
+    """One process: a verdict for each method, None for one that lost it to a neighbour.
+
+    output  what it wrote to both of its streams, in order; the end of it
+    """
 
     verdicts: tuple[Verdict | None, ...]
     cpu_seconds: float
+    output: str = ''
 
 
 class Scope(StrEnum):
@@ -136,12 +140,16 @@ class Conditions:
     cpu_limit          CPU seconds for each method; None is ten times its slowest passing run, 60 at
                        least
     process_cpu_limit  CPU seconds for the whole process; None is what its methods may use together
+    observed           whether passes are watched from outside of the process, see `Verdict.tampered`
+    expects            where they are: class names of throwables that tests say they may be left by
     """
 
     override: str | None = None
     clock: datetime | None = None
     cpu_limit: float | None = None
     process_cpu_limit: float | None = None
+    observed: bool = False
+    expects: tuple[str, ...] = ()
 
 
 PLAIN = Conditions()

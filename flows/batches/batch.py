@@ -11,6 +11,8 @@ import sys
 
 from coevo import codec
 from coevo import leases
+from coevo.listener import SILENT
+from coevo.listener import Listener
 from coevo.place import place_of
 from coevo.place import root_of
 from flows.batches import claims
@@ -27,8 +29,6 @@ from flows.batches.jobs import Outcome
 from flows.batches.jobs import Result
 from flows.batches.redaction import redact
 from flows.batches.redaction import without_secrets
-from flows.listener import SILENT
-from flows.listener import Listener
 
 _COMMAND = (sys.executable, '-m', 'flows.batches.job_process')
 

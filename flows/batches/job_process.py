@@ -16,6 +16,7 @@ from typing import NoReturn
 from coevo import codec
 from coevo.errors import Fatal
 from coevo.errors import Transient
+from coevo.listener import Listener
 from coevo.place import root_of
 from coevo.profiles import load_profile
 from coevo.store import Store
@@ -30,7 +31,6 @@ from flows.batches.jobs import Validated
 from flows.batches.jobs import Verb
 from flows.funnel import Step
 from flows.funnel import funnel
-from flows.listener import Listener
 from flows.options import MineOptions
 from flows.pipeline import mine
 from flows.validation import ValidateOptions

@@ -11,8 +11,8 @@ from typing import Any
 from typing import TypeVar
 
 from coevo.errors import Transient
+from coevo.listener import Listener
 from flows.crawling.rows import RepositorySeen
-from flows.listener import Listener
 from miners.candidate_profiles import CandidateProfile
 from miners.candidates import Facts
 from miners.candidates import Presence

@@ -15,6 +15,7 @@ from prefect.states import Completed
 from prefect.utilities.annotations import quote
 
 from coevo.errors import Transient
+from coevo.listener import Listener
 from coevo.place import Root
 from coevo.place import root_of
 from flows import candidates
@@ -23,7 +24,6 @@ from flows.batches.contained import Limits
 from flows.batches.jobs import Job
 from flows.batches.jobs import Outcome
 from flows.batches.jobs import Result
-from flows.listener import Listener
 from flows.live.artifacts import Progress
 from flows.live.artifacts import show_results
 from flows.live.heartbeat import living

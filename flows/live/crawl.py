@@ -13,10 +13,10 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
+from coevo.listener import Listener
 from flows import discovery
 from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
-from flows.listener import Listener
 from flows.live.heartbeat import living
 from flows.live.surroundings import surroundings
 from flows.live.trying import DELAYS

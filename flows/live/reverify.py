@@ -14,8 +14,8 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
+from coevo.listener import Listener
 from flows import reverification
-from flows.listener import Listener
 from flows.live.heartbeat import living
 from flows.live.surroundings import check_engine
 from flows.live.surroundings import surroundings

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from coevo.listener import SILENT
+from coevo.listener import Listener
 from coevo.place import Root
 from flows.crawling.crawls import read_repositories
 from flows.crawling.rows import RepositorySeen
 from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
 from flows.discovery import crawl
-from flows.listener import SILENT
-from flows.listener import Listener
 from miners.candidate_profiles import load_profile
 from miners.github_replies import Patience
 from miners.github_tokens import Token

@@ -14,6 +14,7 @@ import pytest
 
 from coevo import codec
 from coevo import leases
+from coevo.listener import Listener
 from coevo.place import place_of
 from flows.batches import claims
 from flows.batches.batch import do
@@ -22,7 +23,6 @@ from flows.batches.jobs import Job
 from flows.batches.jobs import Outcome
 from flows.batches.jobs import Result
 from flows.batches.jobs import Verb
-from flows.listener import Listener
 from tests.projects import NAME
 from tests.projects import junit
 from tests.projects import pom

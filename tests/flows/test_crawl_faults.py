@@ -10,11 +10,11 @@ import pytest
 
 from coevo.errors import Fatal
 from coevo.errors import Transient
+from coevo.listener import Listener
 from flows.crawling.crawls import crawling
 from flows.crawling.crawls import latest_kept
 from flows.crawling.crawls import read_repositories
 from flows.crawling.crawls import stamps
-from flows.listener import Listener
 from miners.budgets import Clock
 from miners.candidate_profiles import load_profile
 from miners.candidates import Reason

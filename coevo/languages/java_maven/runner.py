@@ -175,7 +175,7 @@ def _followed_once(
         process.close()
     verdicts = tuple(_verdicts(heard, late, status, noise))
     lost = killed and not late and not all(one.ended for one in heard)
-    return heard, Batch(verdicts=verdicts, cpu_seconds=used), lost
+    return heard, Batch(verdicts=verdicts, cpu_seconds=used, output=noise), lost
 
 
 def did_not_start(batch: Batch) -> bool:

@@ -28,6 +28,7 @@ from coevo.languages.java_maven.runner import LEAST_CPU_LIMIT
 from coevo.languages.java_maven.runner import SLOWER_THAN_PASSING
 from coevo.languages.java_maven.runner import Target
 from coevo.languages.java_maven.runner import did_not_start
+from coevo.languages.java_maven.runner import run_observed
 from coevo.languages.java_maven.runner import run_targets
 from coevo.languages.java_maven.tracing import Tracer
 from coevo.languages.java_maven.yard import Yard
@@ -118,7 +119,7 @@ class JavaWorkshop:
             if verdict is not None and verdict.outcome is Outcome.PASS:
                 slowest = self._slowest.get(methods[place], 0.0)
                 self._slowest[methods[place]] = max(slowest, verdict.cpu_seconds)
-        return Batch(verdicts=tuple(verdicts), cpu_seconds=batch.cpu_seconds)
+        return replace(batch, verdicts=tuple(verdicts))
 
     def trace(
         self,
@@ -155,7 +156,8 @@ class JavaWorkshop:
             unknown = Verdict(outcome=Outcome.INFRA, signature=NO_CLOCK)
             return Batch(verdicts=(unknown,) * len(targets), cpu_seconds=0.0)
         plan, making = self._yard.with_archive(plan)
-        batch = run_targets(self._yard.sandbox, self._yard.launcher.job(plan), targets)
+        run = run_observed if conditions.observed else run_targets
+        batch = run(self._yard.sandbox, self._yard.launcher.job(plan), targets)
         if did_not_start(batch) and self._is_refused(plan):
             refused = Verdict(outcome=Outcome.ERROR, signature=JVM_OPTIONS)
             batch = replace(batch, verdicts=(refused,) * len(targets))
@@ -183,6 +185,7 @@ class JavaWorkshop:
             targets=targets,
             clock=clock,
             cpu_limit=conditions.process_cpu_limit,
+            observed=conditions.observed,
         )
 
     def _is_refused(self, plan: Plan) -> bool:
@@ -212,4 +215,5 @@ class JavaWorkshop:
             method=method.test_method,
             parameters=method.parameters,
             cpu_limit=usual if conditions.cpu_limit is None else conditions.cpu_limit,
+            expects=conditions.expects,
         )

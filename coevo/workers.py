@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from coevo.errors import Transient
 from coevo.languages.base import Workshop
-from flows.workshops import Workshops
+from coevo.workshops import Workshops
 
 # A trouble of ours (a full disk, a killed helper) is tried again at once, then left for the next
 # run of the miner, which does what is missing.

@@ -16,9 +16,9 @@ from coevo.git import Repository
 from coevo.languages.base import Workshop
 from coevo.records import Pair
 from coevo.tables import Segment
-from flows.workers import run_in_parallel
-from flows.workshops import Surroundings
-from flows.workshops import Workshops
+from coevo.workers import run_in_parallel
+from coevo.workshops import Surroundings
+from coevo.workshops import Workshops
 from tests.miners.pairs_of import diffed
 
 
