@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from coevo.quality import Coverage
+from coevo.quality import Mutation
 from coevo.records import Cause
 from coevo.records import Outcome
 from coevo.records import Track
@@ -162,6 +163,7 @@ class MethodResult:
     module_compiled    whether its whole module does
     new, old           what it did on the new code, and (generation) in the old tree on old code
     precondition       what the old test does on the new code (update, repair), without the patch
+    mutation_gold      that of the snapshot, whatever becomes of the submitted test (A.6)
     success_strict, vacuous, oracle_preserved
                        follow from outcome and adequacy (`coevo.evaluation.strict`); None: unknown
     output             what its process on the new code wrote, both streams in order; its end
@@ -194,6 +196,7 @@ class MethodResult:
     precondition: Outcome | None = None
 
     adequacy: Adequacy | None = None
+    mutation_gold: Mutation | None = None
     success_strict: bool | None = None
     vacuous: bool | None = None
     oracle_preserved: bool | None = None
