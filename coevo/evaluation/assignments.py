@@ -1,0 +1,129 @@
+"""The tasks of a snapshot that are to be scored, each with the rows of its target methods."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections import defaultdict
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from typing import TypeVar
+
+from coevo import codec
+from coevo import snapshot
+from coevo.cutoffs import Cutoff
+from coevo.errors import Fatal
+from coevo.query import conditions
+from coevo.records import TestMethod
+from coevo.records import Track
+from coevo.tables import MethodRow
+from coevo.tables import TaskRow
+
+if TYPE_CHECKING:
+    import duckdb
+
+Row = TypeVar('Row')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A target method of a task: `name` is its `test_method` in results."""
+
+    name: str
+    row: MethodRow
+
+    @property
+    def method(self) -> TestMethod:
+        """Its identity at new, as gold has it."""
+        row = self.row
+        return TestMethod(
+            module=row.module,
+            test_file=row.test_file,
+            test_class=row.test_class,
+            test_method=row.test_method,
+            parameters=row.parameters,
+        )
+
+    @property
+    def method_at_start(self) -> str:
+        """What it is called in the start file (update, repair), in its class at new."""
+        return self.row.old_test_method or self.row.test_method
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    task: TaskRow
+    targets: tuple[Target, ...]
+
+    @property
+    def task_id(self) -> str:
+        return self.task.task_id
+
+    @property
+    def is_generation(self) -> bool:
+        return self.task.track is Track.GENERATION
+
+    @property
+    def override(self) -> str | None:
+        """The cure under which the cells of its pair ran."""
+        return next((t.row.override for t in self.targets if t.row.override), None)
+
+
+def known_tasks(place: Path | str) -> frozenset[str]:
+    """The ids of all tasks of a snapshot."""
+    rows = snapshot.open(place).execute('SELECT task_id FROM tasks').fetchall()
+    return frozenset(task_id for (task_id,) in rows)
+
+
+def assignments(
+    place: Path | str, tasks: Collection[str] | None = None, cutoff: Cutoff | None = None
+) -> tuple[Assignment, ...]:
+    """The tasks by repository and age, with their methods; those of one pair are neighbours.
+
+    tasks   ids of those that are wanted, None for all; Fatal for one that the snapshot lacks
+    cutoff  only what was public later
+    """
+    _refuse_unknown(place, tasks or ())
+    connection = snapshot.connect((place,), dict(conditions(cutoff)))
+    rows = _rows(connection, 'tasks', TaskRow)
+    methods: dict[str, list[MethodRow]] = defaultdict(list)
+    for row in _rows(connection, 'methods', MethodRow, 'task_id IS NOT NULL'):
+        methods[row.method_id].append(row)
+    wanted = [task for task in rows if tasks is None or task.task_id in tasks]
+    wanted.sort(key=lambda task: (task.repo, str(task.new_committer_date), task.pair_id))
+    return tuple(
+        Assignment(task=task, targets=tuple(_targets(_of(task, methods)))) for task in wanted
+    )
+
+
+def _refuse_unknown(place: Path | str, tasks: Collection[str]) -> None:
+    unknown = sorted(set(tasks) - known_tasks(place)) if tasks else []
+    if unknown:
+        raise Fatal(
+            f'{place} has no task {unknown[0]!r}; `coevo query {place} "SELECT task_id FROM '
+            'tasks"` lists its tasks'
+        )
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, table: str, record: type[Row], where: str = 'true'
+) -> tuple[Row, ...]:
+    found = connection.execute(f'SELECT * FROM {table} WHERE {where} ORDER BY ALL')
+    return codec.records(record, found.to_arrow_table())
+
+
+def _of(task: TaskRow, methods: dict[str, list[MethodRow]]) -> Sequence[MethodRow]:
+    rows = (row for method_id in task.method_ids for row in methods.get(method_id, ()))
+    return [row for row in rows if (row.pair_id, row.walk) == (task.pair_id, task.walk)]
+
+
+def _targets(rows: Sequence[MethodRow]) -> Iterator[Target]:
+    """Overloads are told apart by their parameters."""
+    names = [f'{row.test_class.rpartition(".")[2]}#{row.test_method}' for row in rows]
+    several = Counter(names)
+    for name, row in zip(names, rows, strict=True):
+        full = f'{name}({",".join(row.parameters)})' if several[name] > 1 else name
+        yield Target(name=full, row=row)

@@ -1,0 +1,44 @@
+"""Where a submitted test was judged: what measures of its worth need to run it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.evaluation.assignments import Assignment
+from coevo.git import Repository
+from coevo.languages.base import Conditions
+from coevo.languages.base import Workshop
+from coevo.records import Pair
+from coevo.records import TestMethod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """A task with a patch applied, both ends built, its tests judged.
+
+    pair        its new end is the *start state* as a commit of its own (gold stands nowhere), its
+                old end is the task's; both were built in the workshop
+    repository  holds these commits, and the history of the task's repository (of a clone as shallow
+                as may be) behind them, which is never laid out
+    patched     the test file with the patch, to be laid over the start state:
+                `workshop.compile(new, new, module, edits=Edits(tests=scene.files))`
+    methods     by `test_method` of results: the targets as they were submitted
+    snapshot    where the task's rows stand
+    conditions  those of its verdicts on the new code: override, limits, observed
+    """
+
+    assignment: Assignment
+    snapshot: Path | str
+    workshop: Workshop
+    repository: Repository
+    pair: Pair
+    patched: bytes
+    methods: Mapping[str, TestMethod]
+    conditions: Conditions
+
+    @property
+    def files(self) -> tuple[tuple[str, bytes | None], ...]:
+        """The edit of the tests' tree that puts the submitted file in."""
+        return ((self.assignment.task.test_file, self.patched),)
