@@ -34,8 +34,9 @@ class Limits:
 
     cpu_seconds   user and system time
     memory_bytes  resident memory, sampled; from 4 GiB on it also bounds the address space of each
-                  process (a JVM reserves far more than it uses and does not start below that).
-                  Files on the sandbox's own file systems come on top, see `disk_bytes`
+                  process (a JVM reserves far more than it uses and does not start below that),
+                  unless `bounds_addresses` is off. Files on the sandbox's own file systems come on
+                  top, see `disk_bytes`
     processes     processes and threads
     file_bytes    size of one file
     disk_bytes    size of each of /w and /tmp, which lie in memory
@@ -47,6 +48,7 @@ class Limits:
     processes: int
     file_bytes: int
     disk_bytes: int
+    bounds_addresses: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,7 +78,7 @@ def process_limits(limits: Limits, *, processes: bool = True) -> tuple[str, ...]
     }
     if processes:
         wanted['nproc'] = (resource.RLIMIT_NPROC, limits.processes)
-    if limits.memory_bytes >= 4 << 30:
+    if limits.memory_bytes >= 4 << 30 and limits.bounds_addresses:
         wanted['as'] = (resource.RLIMIT_AS, limits.memory_bytes)
     options = (f'--{name}={_capped(kind, value)}' for name, (kind, value) in wanted.items())
     return ('/usr/bin/prlimit', *options, '--')

@@ -1,0 +1,14 @@
+"""The APIs of models that the relay understands, one module each."""
+
+from __future__ import annotations
+
+from coevo.agents.apis import anthropic
+from coevo.agents.apis import gemini
+from coevo.agents.apis import openai
+from coevo.agents.apis.base import Api
+
+APIS: dict[str, Api] = {
+    'anthropic': anthropic,
+    'gemini': gemini,
+    'openai': openai,
+}

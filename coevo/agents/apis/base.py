@@ -1,0 +1,56 @@
+"""What the relay asks of a model's API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
+from typing import Protocol
+
+from coevo.agents.usage import Usage
+
+Document = Mapping[str, Any]
+
+
+class Api(Protocol):
+    # headers that carry the key
+    def credentials(self, key: str) -> Mapping[str, str]: ...
+
+    # whether an agent needs this call: all others are answered as if they were not there
+    def serves(self, method: str, path: str) -> bool: ...
+
+    # whether a model answers it, which is a round
+    def is_round(self, path: str) -> bool: ...
+
+    # why a request would let the model reach more than the task, None if it would not
+    def objection(self, path: str, request: Document) -> str | None: ...
+
+    # of an answer to a round: its documents in order, one or the events of a stream
+    def usage(self, path: str, answer: Sequence[Document]) -> Usage | None: ...
+
+
+def dicts(value: object) -> Iterator[Document]:
+    """Every object of a JSON document, the outer ones first."""
+    if isinstance(value, dict):
+        yield value
+        for inner in value.values():
+            yield from dicts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from dicts(inner)
+
+
+def number(document: Document | None, *names: str) -> int:
+    """A count of tokens somewhere in a document; 0 where there is none."""
+    value: object = document
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, int) else 0
+
+
+def tools(request: Document) -> Iterator[Document]:
+    """What a request lists as tools; an entry that is no object is of a type that nobody has."""
+    listed = request.get('tools') or []
+    for tool in listed if isinstance(listed, list) else [listed]:
+        yield tool if isinstance(tool, dict) else {'type': f'{tool!r}', f'{tool!r}': None}

@@ -1,0 +1,66 @@
+"""OpenAI's APIs, chat completions and responses, which many other endpoints speak.
+
+https://platform.openai.com/docs/api-reference/chat and …/responses
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+from coevo.agents.apis.base import Document
+from coevo.agents.apis.base import dicts
+from coevo.agents.apis.base import number
+from coevo.agents.apis.base import tools
+from coevo.agents.usage import Usage
+
+_CHAT, _RESPONSES = '/v1/chat/completions', '/v1/responses'
+
+# Tools that the agent carries out itself; all other types run at the endpoint.
+_OWN_TOOLS = ('function', 'custom', 'local_shell', 'apply_patch')
+
+
+def credentials(key: str) -> Mapping[str, str]:
+    return {'Authorization': f'Bearer {key}'}
+
+
+def serves(method: str, path: str) -> bool:
+    return method == 'POST' and path in (_CHAT, _RESPONSES)
+
+
+def is_round(path: str) -> bool:
+    return path in (_CHAT, _RESPONSES)
+
+
+def objection(path: str, request: Document) -> str | None:
+    for tool in tools(request):
+        if tool.get('type') not in _OWN_TOOLS:
+            return f'the tool {tool.get("type")} runs at the endpoint'
+    if 'web_search_options' in request:
+        return 'web_search_options let the endpoint search'
+    for one in dicts([request.get('messages'), request.get('input')]):
+        place = one.get('image_url') or one.get('file_url')
+        url = place.get('url') if isinstance(place, dict) else place
+        if isinstance(url, str) and not url.startswith('data:'):
+            return 'a source by URL is fetched by the endpoint'
+    streams = path == _CHAT and request.get('stream')
+    if streams and not (request.get('stream_options') or {}).get('include_usage'):
+        return 'a stream needs stream_options.include_usage, else nobody knows what it cost'
+    return None
+
+
+def usage(path: str, answer: Sequence[Document]) -> Usage | None:
+    """The last document with counts: of a stream only the last one has any."""
+    found = [one.get('response') or one for one in answer]
+    counted = [one for one in found if isinstance(one.get('usage'), dict)]
+    if not counted or not counted[-1].get('model'):
+        return None
+    counts = counted[-1]['usage']
+    side = 'prompt' if path == _CHAT else 'input'
+    cached = number(counts, f'{side}_tokens_details', 'cached_tokens')
+    return Usage(
+        model=counted[-1]['model'],
+        input=number(counts, f'{side}_tokens') - cached,
+        read=cached,
+        output=number(counts, 'completion_tokens' if path == _CHAT else 'output_tokens'),
+    )

@@ -1,0 +1,59 @@
+"""The patch from a start state to what an agent left, from contents alone.
+
+Git compares two trees that were written here, never a folder that an agent could write to: neither
+its attributes nor its settings have a say.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.git import Repository
+from coevo.patches import tree_patch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A file as Git knows it: mode 100644, 100755 or 120000, whose content is where it leads."""
+
+    mode: str
+    content: bytes
+
+
+Ends = tuple[File | None, File | None]
+"""A file at the start and in the end, None where it is absent."""
+
+
+def difference(files: Mapping[str, Ends]) -> str:
+    """A patch that `git apply` takes, files by path; empty if nothing differs."""
+    changed = {path: ends for path, ends in sorted(files.items()) if ends[0] != ends[1]}
+    if not changed:
+        return ''
+    with tempfile.TemporaryDirectory(prefix='coevo-') as folder:
+        scratch = Repository(Path(folder))
+        scratch.git('init', '--quiet', '--bare', '--template=', '--object-format=sha1')
+        scratch.git('fast-import', '--quiet', stdin=b''.join(_commits(changed)))
+        return tree_patch(scratch, 'refs/heads/0', 'refs/heads/1', changed.keys())
+
+
+def _commits(files: Mapping[str, Ends]) -> Iterator[bytes]:
+    """Input for fast-import: a branch for each end."""
+    for branch in (0, 1):
+        yield f'commit refs/heads/{branch}\ncommitter a <a> 0 +0000\ndata 0\n'.encode()
+        for path, ends in files.items():
+            end = ends[branch]
+            if end is not None:
+                yield b'M %b inline "%b"\n' % (end.mode.encode(), _escaped(path))
+                yield b'data %d\n%b\n' % (len(end.content), end.content)
+
+
+def _escaped(path: str) -> bytes:
+    raw = path.encode('utf-8', 'surrogateescape')
+    return b''.join(
+        bytes([byte]) if 0x20 <= byte < 0x7F and byte not in b'"\\' else b'\\%03o' % byte
+        for byte in raw
+    )

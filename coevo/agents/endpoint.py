@@ -1,0 +1,50 @@
+"""The one address that an agent reaches: where it is, what it speaks, and the key to it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from dataclasses import field
+from urllib.parse import urlsplit
+
+from coevo.agents.apis import APIS
+from coevo.agents.apis.base import Api
+from coevo.errors import Fatal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """`key` is never shown, written, or given to a process."""
+
+    url: str
+    api: str
+    key: str = field(repr=False)
+
+    @property
+    def speaks(self) -> Api:
+        return APIS[self.api]
+
+    @property
+    def shown(self) -> str:
+        """What a report says of it."""
+        return f'{self.url} ({self.api})'
+
+
+def endpoint(url: str, api: str, key_variable: str) -> Endpoint:
+    """An endpoint with the key of an environment variable; Fatal if something is missing."""
+    parts = urlsplit(url)
+    if parts.scheme not in ('http', 'https') or not parts.hostname or parts.query or parts.username:
+        # It is not repeated: who writes a key into a URL must not find it in a log.
+        raise Fatal(
+            'an endpoint is a URL such as https://api.example.org, without a key; '
+            'name the variable that holds the key with --key-env'
+        )
+    if api not in APIS:
+        raise Fatal(f'there is no API {api!r}; choose one of {", ".join(sorted(APIS))}')
+    key = os.environ.get(key_variable, '').strip()
+    if not key:
+        raise Fatal(
+            f'${key_variable} is not set; put the key of {url} there, or name another variable '
+            'with --key-env'
+        )
+    return Endpoint(url=url.rstrip('/'), api=api, key=key)

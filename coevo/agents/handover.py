@@ -1,0 +1,93 @@
+"""Take over what an agent left of a start state's files, as a stream that is read and never unpacked."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from collections.abc import Iterable
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from coevo.agents.difference import Ends
+from coevo.agents.difference import File
+from coevo.git_objects import LINK
+
+# Of files that differ. A test file has a hundredth of it; more is no answer.
+MOST_BYTES = 16 << 20
+# Stands last in a stream: without it, what broke off would look as if files had been deleted.
+END = '.coevo-end'
+PLAIN, EXECUTABLE = '100644', '100755'
+
+
+class TooLarge(Exception):
+    """An agent wrote more into files of the project than anyone would read."""
+
+
+def names(folder: Path) -> list[str]:
+    """The files of a start state by path, as Git would list them; `.git` is left out."""
+    found = (os.fsencode(path.relative_to(folder).as_posix()) for path in _walk(folder))
+    return sorted(name.decode('utf-8', 'surrogateescape') for name in found)
+
+
+def left(stream: IO[bytes], folder: Path, wanted: Iterable[str]) -> dict[str, Ends]:
+    """The wanted files that differ from the start; tarfile.TarError for what is no archive.
+
+    stream  a tar archive of files by their path; what is not wanted in it is passed over
+    folder  the start state, as it was written by us
+    """
+    missing = set(wanted)
+    found: dict[str, Ends] = {}
+    size = 0
+    with tarfile.open(fileobj=stream, mode='r|', errors='surrogateescape') as archive:
+        for member in archive:
+            if member.name == END:
+                break
+            end = _file(archive, member) if member.name in missing else None
+            if end is None:  # a folder, a pipe or a device is no file of a project
+                continue
+            missing.discard(member.name)
+            ends = start_file(folder, member.name), end
+            if ends[0] != end:
+                size += len(end.content)
+                found[member.name] = ends
+            if size > MOST_BYTES:
+                raise TooLarge
+        else:
+            raise tarfile.ReadError('the stream broke off')
+    return found | {name: (start_file(folder, name), None) for name in missing}
+
+
+def start_file(folder: Path, name: str) -> File | None:
+    """A file of the start state; None where it is absent."""
+    path = folder / os.fsdecode(name.encode('utf-8', 'surrogateescape'))
+    if path.is_symlink():
+        return File(mode=LINK, content=os.fsencode(path.readlink()))
+    if not path.is_file():
+        return None
+    mode = EXECUTABLE if path.stat().st_mode & 0o100 else PLAIN
+    return File(mode=mode, content=path.read_bytes())
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not path.is_symlink():
+            if path.name != '.git':
+                yield from _walk(path)
+        else:
+            yield path
+
+
+def _file(archive: tarfile.TarFile, member: tarfile.TarInfo) -> File | None:
+    if member.issym():
+        return File(mode=LINK, content=member.linkname.encode('utf-8', 'surrogateescape'))
+    if not member.isreg():
+        return None
+    if member.size > MOST_BYTES:
+        raise TooLarge
+    stream = archive.extractfile(member)
+    assert stream is not None, 'a regular file has content'
+    return File(
+        mode=EXECUTABLE if member.mode & 0o100 else PLAIN,
+        content=stream.read(),
+    )

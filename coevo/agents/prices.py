@@ -1,0 +1,96 @@
+"""What tokens cost, by a table that the user gives: makers change their prices, we do not guess them.
+
+A TOML file with a table for each model, in US dollars for a million tokens:
+
+    ["claude-opus-4-7"]
+    input = 5.0
+    output = 25.0
+    read = 0.5            # input from the cache; as `input` where it is left out
+    written = 6.25        # input into the cache; as `input` where it is left out
+    written_long = 10.0   # the same for an hour; as `written` where it is left out
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.agents.usage import PER_MILLION
+from coevo.agents.usage import Usage
+from coevo.errors import Fatal
+
+_NEEDED = {'input', 'output'}
+_KNOWN = _NEEDED | {'read', 'written', 'written_long'}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    input: float
+    output: float
+    read: float
+    written: float
+    written_long: float
+
+    def cost(self, usage: Usage) -> float:
+        """US dollars."""
+        dollars = (
+            usage.input * self.input
+            + usage.read * self.read
+            + usage.written * self.written
+            + usage.written_long * self.written_long
+            + usage.output * self.output
+        )
+        return dollars / PER_MILLION
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Prices by model, and the file that says so."""
+
+    models: Mapping[str, Price]
+    file: Path
+
+    def cost(self, usage: Usage) -> float:
+        """US dollars; Fatal for a model that the table does not have.
+
+        An answer names its model more precisely than a table may: the longest name counts that its
+        name begins with.
+        """
+        names = [name for name in self.models if usage.model.startswith(name)]
+        if not names:
+            raise Fatal(
+                f'the endpoint answered as {usage.model!r}, which {self.file} has no price for; '
+                'add it there and run the same command again'
+            )
+        return self.models[max(names, key=len)].cost(usage)
+
+
+def read_prices(file: Path) -> Prices:
+    """The table of a file; Fatal if it cannot be read, or lacks a price."""
+    try:
+        tables = tomllib.loads(file.read_text('utf-8'))
+    except (OSError, ValueError) as error:
+        raise Fatal(f'{file} is no table of prices: {error}') from None
+    return Prices({model: _price(model, table, file) for model, table in tables.items()}, file)
+
+
+def _price(model: str, table: object, file: Path) -> Price:
+    if (
+        not isinstance(table, dict)
+        or not _NEEDED <= table.keys() <= _KNOWN
+        or not all(_is_price(value) for value in table.values())
+    ):
+        raise Fatal(
+            f'{file}: {model} needs `input` and `output`, and may have `read`, `written` and '
+            '`written_long`, each in US dollars for a million tokens'
+        )
+    given: dict[str, float] = {'read': table['input'], 'written': table['input'], **table}
+    return Price(**{'written_long': given['written'], **given})
+
+
+def _is_price(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0

@@ -1,0 +1,260 @@
+"""Run an agent's command on one start state in the sandbox, and take over the files it leaves.
+
+The first process copies the start state, starts the agent, and waits for its end or for a word from
+outside. Then it kills everything else in the sandbox and hands over the project's files, so that
+nobody writes while they are read. An agent could do that in its place: what it forged would be its
+own answer, and is read with the same care.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import tarfile
+import threading
+import time
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+from enum import Enum
+from enum import auto
+from pathlib import Path
+from typing import BinaryIO
+
+from coevo.agents.difference import Ends
+from coevo.agents.endings import Ending
+from coevo.agents.endpoint import Endpoint
+from coevo.agents.handover import END
+from coevo.agents.handover import TooLarge
+from coevo.agents.handover import left
+from coevo.agents.handover import names
+from coevo.agents.meter import Meter
+from coevo.agents.relay import Relay
+from coevo.errors import Transient
+from coevo.sandbox import Job
+from coevo.sandbox import Limits
+from coevo.sandbox import Mount
+from coevo.sandbox import Process
+from coevo.sandbox import Sandbox
+
+# Where an agent finds things.
+PROJECT, INPUT, SOFTWARE = '/w/project', '/in', '/agent'
+PROMPT = f'{INPUT}/prompt.txt'
+
+_HAND_OVER_SECONDS = 300.0
+_START_SECONDS = 300.0
+_LINE_BYTES = 64
+_DISK_BYTES = 4 << 30
+
+# Descriptor 3 is the way out, 4 the word from outside; the agent has neither.
+_SUPERVISOR = f"""\
+exec 3>&1 4<&0 1>&2 </dev/null
+read -r port <&4
+export COEVO_ENDPOINT="http://127.0.0.1:$port"
+mkdir {PROJECT}
+cp -RP --preserve=mode,timestamps {INPUT}/start/. {PROJECT}/ || exit 1
+cd {PROJECT} || exit 1
+mkfifo -m 600 /tmp/.coevo-ended || exit 1
+echo started >&3
+{{
+    setsid sh -c "$COEVO_COMMAND" <{PROMPT}
+    echo "$?" >/tmp/.coevo-ended
+}} 3>&- 4>&- &
+{{ read -r word <&4; echo "$word" >/tmp/.coevo-ended; }} 3>&- &
+read -r ended </tmp/.coevo-ended
+kill -9 -1
+echo "$ended" >&3
+cd / && : >{PROJECT}/{END} && exec tar --create --file=- --format=gnu --hard-dereference \\
+    --ignore-failed-read --no-recursion --directory={PROJECT} \\
+    --null --files-from={INPUT}/files >&3 2>/dev/null
+"""
+
+_STARTED, _STOP = 'started', 'stop'
+
+
+class _Event(Enum):
+    STARTED = auto()
+    STOP = auto()  # the relay allows no further round
+    ENDED = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """Where an attempt is stopped: wall seconds; US dollars, asked before each round."""
+
+    seconds: float
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What is the same for all attempts of a run.
+
+    command      a line for the shell, see `coevo attempt --help`
+    mounts       folders that the agent sees beside the task, read-only
+    """
+
+    command: str
+    caps: Caps
+    endpoint: Endpoint | None
+    memory_bytes: int = 8 << 30
+    mounts: tuple[Mount, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What became of a run.
+
+    files    those of the project that differ from the start; None where nothing could be taken over
+    seconds  wall time of the agent's command
+    said     the end of what it printed
+    """
+
+    ending: Ending
+    files: Mapping[str, Ends] | None
+    seconds: float
+    status: int | None
+    said: str
+    refused: tuple[str, ...] = ()
+    trouble: tuple[str, ...] = ()
+
+
+def run(
+    sandbox: Sandbox, surroundings: Surroundings, place: Path, test_file: str, meter: Meter
+) -> Ran:
+    """Run the agent on what lies in `place`: the start state in `start`, and `prompt.txt`.
+
+    Transient if a sandbox cannot be had, or is closed meanwhile; Fatal if the endpoint denies access.
+    """
+    wanted = sorted({*names(place / 'start'), test_file})
+    listed = ''.join(f'{name}\0' for name in (*wanted, END))
+    (place / 'files').write_bytes(listed.encode('utf-8', 'surrogateescape'))
+    with sandbox.start(_job(surroundings, place)) as process:
+        watch = _Watch(process, place / 'start', wanted)
+        if surroundings.endpoint is None:
+            return watch.ran(0, surroundings.caps)
+        relay = Relay(surroundings.endpoint, meter, watch.stop)
+        listening = process.listen()
+        port = listening.getsockname()[1]
+        with relay.serving(listening):
+            ran = watch.ran(port, surroundings.caps)
+        if relay.bug is not None:
+            raise relay.bug
+        return replace(ran, refused=tuple(relay.refused), trouble=tuple(relay.trouble))
+
+
+def _job(surroundings: Surroundings, place: Path) -> Job:
+    seconds = surroundings.caps.seconds + _START_SECONDS + _HAND_OVER_SECONDS
+    return Job(
+        argv=('/bin/sh', '-c', _SUPERVISOR),
+        mounts=(Mount(source=place, target=INPUT), *surroundings.mounts),
+        environment={
+            **surroundings.environment,
+            'COEVO_COMMAND': surroundings.command,
+            'COEVO_PROMPT': PROMPT,
+        },
+        limits=Limits(
+            cpu_seconds=seconds * (os.cpu_count() or 1),
+            wall_seconds=seconds,
+            memory_bytes=surroundings.memory_bytes,
+            bounds_addresses=False,  # the JavaScript engines of agents reserve far more than they use
+            processes=4096,
+            file_bytes=_DISK_BYTES,
+            disk_bytes=_DISK_BYTES,
+        ),
+    )
+
+
+class _Watch:
+    """Speaks with the first process, and reads what it hands over."""
+
+    def __init__(self, process: Process, start: Path, wanted: Sequence[str]) -> None:
+        self._process, self._start, self._wanted = process, start, wanted
+        self._events: queue.Queue[_Event] = queue.Queue()
+        self._word = ''  # with which the first process hands over: `stop`, or the agent's status
+        self._ended = 0.0
+        self._files: dict[str, Ends] | None = None
+        self._too_large = False
+        self._bug: Exception | None = None
+        self._reader = threading.Thread(target=self._read, daemon=True)
+
+    def stop(self) -> None:
+        """Let the agent end; may be called from any thread, and when it has ended."""
+        self._events.put(_Event.STOP)
+
+    def ran(self, port: int, caps: Caps) -> Ran:
+        self._reader.start()
+        self._say(str(port))
+        if self._next(_START_SECONDS) is not _Event.STARTED:
+            self._process.kill()
+            raise Transient(f'an agent could not be started: {self._process.noise().strip()}')
+        began = time.monotonic()
+        event = self._next(caps.seconds)
+        if event is not _Event.ENDED:
+            self._say(_STOP)
+        self._reader.join(_HAND_OVER_SECONDS)
+        self._process.kill()
+        self._reader.join()
+        if self._bug is not None:
+            raise self._bug
+        stopped = Ending.COST_CAP if event is _Event.STOP else Ending.TIME_CAP
+        return Ran(
+            ending=self._ending(stopped),
+            files=self._files,
+            seconds=self._ended - began,
+            status=int(self._word) if self._word.isdigit() else None,
+            said=self._process.noise(),
+        )
+
+    def _ending(self, stopped: Ending) -> Ending:
+        if self._process.exceeded == 'memory':
+            return Ending.MEMORY
+        if self._too_large:
+            return Ending.TOO_LARGE
+        if self._files is None:
+            return Ending.LOST
+        if self._word == _STOP:
+            return stopped
+        return Ending.COMPLETED if self._word == '0' else Ending.FAILED
+
+    def _say(self, word: str) -> None:
+        with suppress(BrokenPipeError):  # it has ended, which is seen where it is read
+            self._process.stdin.write(f'{word}\n'.encode())
+            self._process.stdin.flush()
+
+    def _next(self, seconds: float) -> _Event | None:
+        try:
+            return self._events.get(timeout=seconds)
+        except queue.Empty:
+            return None
+
+    def _read(self) -> None:
+        stream = self._process.stdout
+        try:
+            if _line(stream) != _STARTED:
+                return
+            self._events.put(_Event.STARTED)
+            self._word = _line(stream)
+            self._ended = time.monotonic()
+            self._events.put(_Event.ENDED)
+            self._files = left(stream, self._start, self._wanted)
+        except TooLarge:
+            self._too_large = True
+        except (tarfile.TarError, OSError):
+            return  # an end without a hand-over
+        except Exception as bug:  # noqa: BLE001 - `ran` raises it in the caller's thread
+            self._bug = bug
+        finally:
+            self._events.put(_Event.ENDED)
+
+
+def _line(stream: BinaryIO) -> str:
+    """A short line; empty at the end of the stream."""
+    line = bytearray()
+    while (byte := stream.read(1)) not in (b'', b'\n') and len(line) < _LINE_BYTES:
+        line += byte
+    return line.decode('utf-8', 'replace')
