@@ -1,0 +1,189 @@
+"""Adequacy over the tasks of a track: the paper's means (TestEvo-Bench, A.6, Tables 6 to 9) and ours.
+
+The eight fields are A.6's: a `…_success` mean is over the methods that were measured, the other one
+folds ⊥ to 0 over all. `OnPass` is over methods that pass on the new code, and sets the developer's
+test beside the submitted one on the same methods. Where methods pass but adequacy was not measured
+at all, a mean is None rather than 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from coevo.evaluation import bootstrap
+from coevo.evaluation import samples
+from coevo.evaluation import scores
+from coevo.evaluation.bootstrap import Estimate
+from coevo.evaluation.bootstrap import estimate
+from coevo.evaluation.rates import graded
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.samples import Rows
+from coevo.evaluation.samples import Score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fields:
+    """The leaderboard's eight, by the paper's names; shares from 0 to 1."""
+
+    avg_coverage_pred: Estimate
+    avg_coverage_pred_success: Estimate
+    avg_coverage_gold: Estimate
+    avg_coverage_gold_success: Estimate
+    avg_mutation_score_pred: Estimate
+    avg_mutation_score_pred_success: Estimate
+    avg_mutation_score_gold: Estimate
+    avg_mutation_score_gold_success: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnPass:
+    """A row of Tables 6 to 9, whose columns are these: Cov, CovOnPass, CovOnPassHuman, ΔCovOnPass.
+
+    gold   on the methods that passed and were measured
+    delta  submitted less gold, over the methods that have both
+    """
+
+    wide: Estimate
+    pred: Estimate
+    gold: Estimate
+    delta: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beyond:
+    """What the paper does not report; macro over tasks, of the methods that could be measured.
+
+    success_strict      of all methods, those that are known to be more than a Success: they execute
+                        the change, reach an assertion, and notice a reversal that gold notices
+    vacuous             of all methods, those that pass and are known to tell nothing of the change
+    …_unknown           methods that succeed, or pass, and of which it could not be told
+    relative_kill       |pred ∩ gold| / |gold|
+    oracle_preserved    of the methods where it could be told
+    oracle_preservation of the mutants of unchanged lines that the old test killed, those still killed
+    mutants, smells_*   how many there are in the mean
+    smells              of the submitted tests that pass: how many methods have each, and gold's
+    """
+
+    success_strict: Estimate
+    success_strict_unknown: int
+    vacuous: Estimate
+    vacuous_unknown: int
+    relative_kill: Estimate
+    branch_coverage_pred: Estimate
+    branch_coverage_gold: Estimate
+    reversals_pred: Estimate
+    reversals_gold: Estimate
+    oracle_preserved: Estimate
+    oracle_preservation: Estimate
+    mutants: Estimate
+    smells_pred: Estimate
+    smells_gold: Estimate
+    smells: Mapping[str, SmellCount]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmellCount:
+    pred: int
+    gold: int
+
+
+def fields(rows: Rows) -> Fields:
+    of = _measurable(rows)
+    return Fields(
+        avg_coverage_pred=estimate(samples.wide(of, scores.coverage_pred)),
+        avg_coverage_pred_success=estimate(samples.narrow(of, scores.coverage_pred)),
+        avg_coverage_gold=estimate(samples.wide(of, scores.coverage_gold)),
+        avg_coverage_gold_success=estimate(samples.narrow(of, scores.coverage_gold)),
+        avg_mutation_score_pred=estimate(samples.wide(of, scores.mutation_score_pred)),
+        avg_mutation_score_pred_success=estimate(samples.narrow(of, scores.mutation_score_pred)),
+        avg_mutation_score_gold=estimate(samples.wide(of, scores.mutation_score_gold)),
+        avg_mutation_score_gold_success=estimate(samples.narrow(of, scores.mutation_score_gold)),
+    )
+
+
+def coverage_on_pass(rows: Rows) -> OnPass:
+    """Tables 6 and 8."""
+    return _on_pass(rows, scores.coverage_pred, scores.coverage_gold)
+
+
+def mutation_on_pass(rows: Rows) -> OnPass:
+    """Tables 7 and 9."""
+    return _on_pass(rows, scores.mutation_score_pred, scores.mutation_score_gold)
+
+
+def beyond(rows: Rows) -> Beyond:
+    of = graded(rows)
+    successes = [row for row in of if row.outcome is TaskOutcome.SUCCESS]
+    passing = [row for row in of if row.outcome.passes_on_new]
+
+    def mean(score: Score) -> Estimate:
+        return estimate(samples.narrow(of, score))
+
+    return Beyond(
+        success_strict=_known(of, successes, lambda row: row.success_strict),
+        success_strict_unknown=sum(row.success_strict is None for row in successes),
+        vacuous=_known(of, passing, lambda row: row.vacuous),
+        vacuous_unknown=sum(row.vacuous is None for row in passing),
+        relative_kill=mean(scores.relative_kill),
+        branch_coverage_pred=mean(scores.branch_coverage_pred),
+        branch_coverage_gold=mean(scores.branch_coverage_gold),
+        reversals_pred=mean(scores.reversals_pred),
+        reversals_gold=mean(scores.reversals_gold),
+        oracle_preserved=mean(lambda row: _flag(row.oracle_preserved)),
+        oracle_preservation=mean(scores.oracle_preservation),
+        mutants=mean(scores.mutants),
+        smells_pred=mean(scores.smells_pred),
+        smells_gold=mean(scores.smells_gold),
+        smells=_smells(of),
+    )
+
+
+def _on_pass(rows: Rows, pred: Score, gold: Score) -> OnPass:
+    of = _measurable(rows)
+    pred_beside = scores.where(gold, pred)
+    gold_beside = scores.where(pred, gold)
+    return OnPass(
+        wide=estimate(samples.wide(of, pred)),
+        pred=estimate(samples.narrow(of, pred)),
+        gold=estimate(samples.narrow(of, gold_beside)),
+        delta=bootstrap.difference(
+            samples.narrow(of, gold_beside), samples.narrow(of, pred_beside)
+        ),
+    )
+
+
+def _measurable(rows: Rows) -> Rows:
+    """The graded rows; none where methods pass and nobody looked what their tests are worth."""
+    of = graded(rows)
+    passing = [row for row in of if row.outcome.passes_on_new]
+    unseen = passing and not any(row.adequacy for row in passing)
+    return () if unseen else of
+
+
+def _known(rows: Rows, asked: Rows, flag: Callable[[MethodResult], bool | None]) -> Estimate:
+    """The share that is known to be so; of nothing where it was told of none that it was asked of."""
+    untold = asked and all(flag(row) is None for row in asked)
+    return estimate(samples.wide(() if untold else rows, lambda row: _flag(flag(row))))
+
+
+def _flag(value: bool | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _smells(rows: Rows) -> Mapping[str, SmellCount]:
+    found = [row.adequacy for row in rows if row.adequacy and row.outcome.passes_on_new]
+    pred = Counter(_flat(one.smells_pred for one in found))
+    gold = Counter(_flat(one.smells_gold for one in found))
+    return {
+        name: SmellCount(pred=pred[name], gold=gold[name])
+        for name in sorted(pred.keys() | gold.keys())
+    }
+
+
+def _flat(groups: Iterable[Iterable[str]]) -> Iterable[str]:
+    return (name for group in groups for name in group)

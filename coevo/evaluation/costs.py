@@ -1,0 +1,112 @@
+"""What agents spend: caps applied after the fact (TestEvo-Bench, Table 10), the cost curve (Figure 5).
+
+A task above a cap is HrnsFail under it, whatever its patch is worth. So is one of which nobody says
+what it cost: silence must not pay. Where no task has a cost there is nothing to report.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coevo.evaluation import samples
+from coevo.evaluation.bootstrap import Estimate
+from coevo.evaluation.bootstrap import Sample
+from coevo.evaluation.bootstrap import estimate
+from coevo.evaluation.rates import Average
+from coevo.evaluation.rates import Rates
+from coevo.evaluation.rates import graded
+from coevo.evaluation.rates import rates
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.samples import Rows
+from coevo.records import Track
+
+CAPS_USD = (3.0, 1.0, 0.5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capped:
+    """A row of Table 10.
+
+    tasks_within         tasks that cost at most the cap; `kept` is their share of all (Figure 5)
+    avg_tokens, avg_cost means over these tasks, of those that say it
+    micro                over all methods
+    """
+
+    cap_usd: float
+    tasks_within: int
+    kept: float
+    avg_tokens: Estimate
+    avg_cost_usd: Estimate
+    micro: Rates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """That share of all tasks costs at most so much."""
+
+    cost_usd: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    tasks: int
+    tasks_without_cost: int
+    caps: Sequence[Capped]
+    curve: Sequence[Point]
+
+
+def costs(rows: Rows, track: Track) -> Costs | None:
+    """Of the rows of a track; None where no task says what it cost."""
+    of = graded(rows)
+    tasks = [task[0] for task in samples.tasks(of).values()]
+    known = [task.cost_usd for task in tasks if task.cost_usd is not None]
+    if not known:
+        return None
+    return Costs(
+        tasks=len(tasks),
+        tasks_without_cost=len(tasks) - len(known),
+        caps=[_capped(of, tasks, cap, track) for cap in CAPS_USD],
+        curve=list(_curve(known, len(tasks))),
+    )
+
+
+def _capped(rows: Rows, tasks: Rows, cap: float, track: Track) -> Capped:
+    within = [task for task in tasks if _is_within(task, cap)]
+    return Capped(
+        cap_usd=cap,
+        tasks_within=len(within),
+        kept=len(within) / len(tasks),
+        avg_tokens=_mean(within, lambda task: task.tokens),
+        avg_cost_usd=_mean(within, lambda task: task.cost_usd),
+        micro=rates([_under(row, cap) for row in rows], track, Average.MICRO),
+    )
+
+
+def _is_within(row: MethodResult, cap: float) -> bool:
+    return row.cost_usd is not None and row.cost_usd <= cap
+
+
+def _under(row: MethodResult, cap: float) -> MethodResult:
+    if _is_within(row, cap):
+        return row
+    return dataclasses.replace(row, outcome=TaskOutcome.HRNS_FAIL)
+
+
+def _mean(tasks: Rows, spent: Callable[[MethodResult], float | None]) -> Estimate:
+    known = [(task.repo, spent(task)) for task in tasks]
+    return estimate(Sample(repo=repo, value=value) for repo, value in known if value is not None)
+
+
+def _curve(known: Sequence[float], tasks: int) -> Iterator[Point]:
+    """The empirical distribution; tasks without a cost never come below it."""
+    reached = 0
+    for cost, count in sorted(Counter(known).items()):
+        reached += count
+        yield Point(cost_usd=cost, share=reached / tasks)

@@ -1,0 +1,205 @@
+"""`report.json`: every figure of an evaluation, from the rows of its results alone.
+
+    write_report(folder, rows) -> Report    writes folder/report.json, the same bytes for the same rows
+    make_report(rows) -> Report             the same without a file; Fatal for rows that are no evaluation
+    tables.show(report)                     the tables for a terminal
+
+Nothing of it depends on a clock, on seconds, or on the order of the rows. `report.schema.json` says
+what the file holds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from coevo import durable
+from coevo.errors import Fatal
+from coevo.evaluation import aggregates
+from coevo.evaluation import bootstrap
+from coevo.evaluation import costs
+from coevo.evaluation import subsets
+from coevo.evaluation.rates import Average
+from coevo.evaluation.rates import Rates
+from coevo.evaluation.rates import Verdict
+from coevo.evaluation.rates import graded
+from coevo.evaluation.rates import rates
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.samples import Rows
+from coevo.records import Track
+
+_Value = TypeVar('_Value', int, str)
+
+NAME = 'report.json'
+# Raised when a field is lost or changes its meaning.
+REPORT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class System:
+    """Who submitted, and for how many tasks; None where a prediction does not say it."""
+
+    harness: str | None
+    model: str | None
+    tasks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bootstrap:
+    """How the intervals were made."""
+
+    over: str = 'repositories'
+    confidence: float = bootstrap.CONFIDENCE
+    resamples: int = bootstrap.RESAMPLES
+    seed: int = bootstrap.SEED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackReport:
+    """All figures of a track. But for `infra_…`, trouble of ours counts nowhere.
+
+    details   how many methods have which reason not to be a success
+    exits     how many tasks an agent left with which exit status
+    macro     over tasks (Table 3), micro: over methods; `…_by_module` as a compiler would have it
+    coverage, mutation   Tables 6 to 9
+    """
+
+    track: Track
+    tasks: int
+    methods: int
+    repositories: int
+    infra_tasks: int
+    infra_methods: int
+    details: Mapping[str, int]
+    exits: Mapping[str, int]
+    macro: Rates
+    macro_by_module: Rates
+    micro: Rates
+    micro_by_module: Rates
+    fields: aggregates.Fields
+    coverage: aggregates.OnPass
+    mutation: aggregates.OnPass
+    beyond: aggregates.Beyond
+    half_years: Sequence[subsets.Subset]
+    causes: Sequence[subsets.Subset]
+    costs: costs.Costs | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """`predictions_sha256` is over the hashes of all predictions, in the order of their tasks."""
+
+    report_version: int
+    results_version: int
+    engine_versions: Sequence[int]
+    sandboxes: Sequence[str]
+    snapshot_sha256: str
+    predictions_sha256: str
+    systems: Sequence[System]
+    tasks: int
+    methods: int
+    repositories: int
+    intervals: Bootstrap
+    tracks: Sequence[TrackReport]
+
+
+def write_report(folder: Path, rows: Rows) -> Report:
+    """Write `report.json`; the same rows give the same bytes."""
+    report = make_report(rows)
+    durable.write(folder / NAME, [encode(report)])
+    return report
+
+
+def encode(report: Report) -> bytes:
+    """The file's bytes: fields in the order of their records."""
+    text = json.dumps(dataclasses.asdict(report), indent=1, ensure_ascii=False, allow_nan=False)
+    return f'{text}\n'.encode()
+
+
+def make_report(rows: Rows) -> Report:
+    if not rows:
+        raise Fatal('the results have no rows: evaluate a snapshot with at least one task')
+    ordered = sorted(rows, key=lambda row: (row.task_id, row.test_method, row.method_id))
+    return Report(
+        report_version=REPORT_VERSION,
+        results_version=_one({row.results_version for row in ordered}, 'results versions'),
+        engine_versions=sorted({row.engine_version for row in ordered}),
+        sandboxes=sorted({row.sandbox for row in ordered}),
+        snapshot_sha256=_one({row.snapshot_sha256 for row in ordered}, 'snapshots'),
+        predictions_sha256=predictions_hash(ordered),
+        systems=systems(ordered),
+        tasks=len({row.task_id for row in ordered}),
+        methods=len(ordered),
+        repositories=len({row.repo for row in ordered}),
+        intervals=Bootstrap(),
+        tracks=[
+            _track([row for row in ordered if row.track is track], track)
+            for track in Track
+            if any(row.track is track for row in ordered)
+        ],
+    )
+
+
+def systems(rows: Rows) -> Sequence[System]:
+    """Those of the predictions; a task without one belongs to none."""
+    said = {row.task_id: (row.harness, row.model) for row in rows}
+    counted = Counter(said.values())
+    named = [pair for pair in counted if pair != (None, None)] or list(counted)
+    return [
+        System(harness=harness, model=model, tasks=counted[harness, model])
+        for harness, model in sorted(named, key=lambda pair: (pair[0] or '', pair[1] or ''))
+    ]
+
+
+def predictions_hash(rows: Rows) -> str:
+    """SHA-256 over what was submitted for each task."""
+    lines = sorted({f'{row.task_id} {row.prediction_sha256}\n' for row in rows})
+    return hashlib.sha256(''.join(lines).encode()).hexdigest()
+
+
+def _one(found: set[_Value], what: str) -> _Value:
+    if len(found) != 1:
+        raise Fatal(f'the results are of {len(found)} {what}; evaluate each of them apart')
+    return found.pop()
+
+
+def _track(rows: Rows, track: Track) -> TrackReport:
+    of = graded(rows)
+    trouble = [row for row in rows if row.outcome is TaskOutcome.INFRA]
+    module = Verdict.MODULE
+    return TrackReport(
+        track=track,
+        tasks=_tasks(of),
+        methods=len(of),
+        repositories=len({row.repo for row in of}),
+        infra_tasks=_tasks(trouble),
+        infra_methods=len(trouble),
+        details=_counts([row.detail for row in rows]),
+        exits=_counts(list({row.task_id: row.exit_status for row in rows}.values())),
+        macro=rates(rows, track, Average.MACRO),
+        macro_by_module=rates(rows, track, Average.MACRO, module),
+        micro=rates(rows, track, Average.MICRO),
+        micro_by_module=rates(rows, track, Average.MICRO, module),
+        fields=aggregates.fields(rows),
+        coverage=aggregates.coverage_on_pass(rows),
+        mutation=aggregates.mutation_on_pass(rows),
+        beyond=aggregates.beyond(rows),
+        half_years=subsets.half_years(rows, track),
+        causes=subsets.causes(rows, track),
+        costs=costs.costs(rows, track),
+    )
+
+
+def _tasks(rows: Rows) -> int:
+    return len({row.task_id for row in rows})
+
+
+def _counts(names: Sequence[str | None]) -> Mapping[str, int]:
+    return dict(sorted(Counter(str(name) for name in names if name is not None).items()))

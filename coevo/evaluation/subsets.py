@@ -1,0 +1,76 @@
+"""Success over parts of a track: half-years (TestEvo-Bench, Figure 4) and causes.
+
+A part with fewer than 20 methods is left out of the half-years, as the paper does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from datetime import datetime
+
+from coevo.evaluation.rates import Average
+from coevo.evaluation.rates import Rates
+from coevo.evaluation.rates import graded
+from coevo.evaluation.rates import rates
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.samples import Rows
+from coevo.records import Track
+
+LEAST_METHODS = 20
+# Figure 2 puts all that is older into one bar.
+FIRST_YEAR = 2015
+OLDER = 'Older'
+UNKNOWN = 'Unknown'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subset:
+    """`tasks` and `methods` are those that count, without trouble of ours."""
+
+    name: str
+    tasks: int
+    methods: int
+    macro: Rates
+    micro: Rates
+
+
+def half_year(date: datetime | None) -> str:
+    """`2016 H2`, in UTC, by the names that `figure_2` of a snapshot's statistics has."""
+    if date is None:
+        return UNKNOWN
+    day = date.astimezone(UTC)
+    return OLDER if day.year < FIRST_YEAR else f'{day.year} H{1 if day.month <= 6 else 2}'
+
+
+def half_years(rows: Rows, track: Track) -> Sequence[Subset]:
+    """In the order of time; Unknown is no time, and last."""
+    found = _subsets(rows, track, lambda row: half_year(row.new_date))
+    shown = [one for one in found if one.methods >= LEAST_METHODS]
+    return sorted(shown, key=lambda one: (one.name == UNKNOWN, one.name != OLDER, one.name))
+
+
+def causes(rows: Rows, track: Track) -> Sequence[Subset]:
+    """By what broke the old test, or breaks the new one on old code; small ones included."""
+    return _subsets(rows, track, lambda row: row.cause or UNKNOWN.lower())
+
+
+def _subsets(rows: Rows, track: Track, name: Callable[[MethodResult], str]) -> Sequence[Subset]:
+    groups: dict[str, list[MethodResult]] = {}
+    for row in graded(rows):
+        groups.setdefault(str(name(row)), []).append(row)
+    return [_subset(name, groups, track) for name in sorted(groups)]
+
+
+def _subset(name: str, groups: Mapping[str, Rows], track: Track) -> Subset:
+    of = groups[name]
+    return Subset(
+        name=name,
+        tasks=len({row.task_id for row in of}),
+        methods=len(of),
+        macro=rates(of, track, Average.MACRO),
+        micro=rates(of, track, Average.MICRO),
+    )

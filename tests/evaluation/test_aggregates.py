@@ -1,0 +1,162 @@
+"""Against numbers worked out by hand from TestEvo-Bench, Eqs. 1 and 3 to 5."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from coevo.evaluation import aggregates
+from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import MutantKills
+from coevo.evaluation.records import OraclePreservation
+from coevo.evaluation.records import Reversals
+from coevo.evaluation.records import TaskOutcome
+from coevo.quality import Coverage
+from coevo.quality import Mutation
+from tests.evaluation.rows import row
+
+
+def _coverage(
+    covered: int, lines: int = 5, covered_branches: int = 0, branches: int = 0
+) -> Coverage:
+    return Coverage(
+        lines=lines,
+        covered_lines=covered,
+        known_lines=lines,
+        branches=branches,
+        covered_branches=covered_branches,
+        methods=1,
+        covered_methods=1,
+    )
+
+
+def _mutation(killed: int | None, count: int) -> Mutation:
+    zeros = dict.fromkeys(('compile_failed', 'redundant', 'capped_out', 'not_checked'), 0)
+    return Mutation(
+        emitted=count, count=count, equal_byte_code=0, not_run=0, killed=killed, **zeros
+    )
+
+
+def _rows() -> list[MethodResult]:
+    """A task with a success, a redundant method without mutants and one that fails; one all failed."""
+    success = Adequacy(
+        coverage_pred=_coverage(3, covered_branches=1, branches=4),
+        coverage_gold=_coverage(4, covered_branches=3, branches=4),
+        mutants=MutantKills(count=4, pred=2, gold=3, both=1),
+        reversals=Reversals(count=2, pred=1, gold=2, both=1),
+        oracle=OraclePreservation(count=5, lost=1),
+        smells_pred=('Assertion Roulette', 'Magic Number Test'),
+        smells_gold=('Assertion Roulette',),
+    )
+    redundant = Adequacy(coverage_pred=_coverage(1), coverage_gold=_coverage(5))
+    failed = {'outcome': TaskOutcome.EXEC_FAIL, 'success_strict': False}
+    return [
+        row('a', 'T#1', adequacy=success, success_strict=True, vacuous=False),
+        row('a', 'T#2', TaskOutcome.REDUNDANT, adequacy=redundant, vacuous=True),
+        row('a', 'T#3', mutation_gold=_mutation(1, 4), **failed),
+        row('b', 'T#1', repo='other/repo', mutation_gold=_mutation(None, 0), **failed),
+        row('c', 'T#1', TaskOutcome.INFRA, repo='other/repo'),
+    ]
+
+
+def _values(record: Any) -> dict[str, Any]:
+    return {
+        field.name: getattr(getattr(record, field.name), 'value', None)
+        for field in dataclasses.fields(record)
+    }
+
+
+def test_the_eight_fields() -> None:
+    assert _values(aggregates.fields(_rows())) == {
+        'avg_coverage_pred': pytest.approx(((3 / 5 + 1 / 5 + 0) / 3 + 0) / 2),
+        'avg_coverage_pred_success': pytest.approx((3 / 5 + 1 / 5) / 2),
+        # A.6: gold's coverage is ⊥ where the submitted test does not pass …
+        'avg_coverage_gold': pytest.approx(((4 / 5 + 5 / 5 + 0) / 3 + 0) / 2),
+        'avg_coverage_gold_success': pytest.approx((4 / 5 + 5 / 5) / 2),
+        'avg_mutation_score_pred': pytest.approx(((2 / 4 + 0 + 0) / 3 + 0) / 2),
+        'avg_mutation_score_pred_success': pytest.approx(2 / 4),
+        # … its mutation score is not.
+        'avg_mutation_score_gold': pytest.approx(((3 / 4 + 0 + 1 / 4) / 3 + 0) / 2),
+        'avg_mutation_score_gold_success': pytest.approx((3 / 4 + 1 / 4) / 2),
+    }
+
+
+def test_wide_means_are_over_all_tasks_narrow_ones_over_those_measured() -> None:
+    found = aggregates.fields(_rows())
+    assert found.avg_coverage_pred.units == 2
+    assert found.avg_coverage_pred_success.units == 1
+
+
+def test_on_pass_gold_stands_beside_on_the_same_methods() -> None:
+    coverage = _values(aggregates.coverage_on_pass(_rows()))
+    assert coverage == {
+        'wide': pytest.approx(((3 / 5 + 1 / 5 + 0) / 3 + 0) / 2),
+        'pred': pytest.approx((3 / 5 + 1 / 5) / 2),
+        'gold': pytest.approx((4 / 5 + 5 / 5) / 2),
+        'delta': pytest.approx((3 / 5 + 1 / 5) / 2 - (4 / 5 + 5 / 5) / 2),
+    }
+    mutation = _values(aggregates.mutation_on_pass(_rows()))
+    assert (mutation['gold'], mutation['delta']) == (pytest.approx(3 / 4), pytest.approx(-1 / 4))
+
+
+def test_a_method_without_golds_number_is_not_compared() -> None:
+    """Whose own number stays, as A.6 has it."""
+    alone = Adequacy(coverage_pred=_coverage(5))
+    found = _values(aggregates.coverage_on_pass([*_rows(), row('a', 'T#4', adequacy=alone)]))
+    assert found['pred'] == pytest.approx((3 / 5 + 1 / 5 + 5 / 5) / 3)
+    assert found['gold'] == pytest.approx((4 / 5 + 5 / 5) / 2)
+    assert found['delta'] == pytest.approx((3 / 5 + 1 / 5) / 2 - (4 / 5 + 5 / 5) / 2)
+
+
+def test_where_nothing_passes_the_wide_mean_is_zero_and_there_is_no_other() -> None:
+    failed = _rows()[2:]
+    found = _values(aggregates.fields(failed))
+    assert (found['avg_coverage_pred'], found['avg_coverage_pred_success']) == (0, None)
+    assert (found['avg_mutation_score_pred'], found['avg_mutation_score_pred_success']) == (0, None)
+    assert found['avg_mutation_score_gold_success'] == pytest.approx(1 / 4)
+
+
+def test_what_nobody_measured_is_not_zero() -> None:
+    found = _values(aggregates.fields([row('a'), row('b', outcome=TaskOutcome.EXEC_FAIL)]))
+    assert set(found.values()) == {None}
+
+
+def test_strict_and_vacuous_are_shares_of_all_methods() -> None:
+    """What is not known is neither."""
+    rows = [*_rows(), row('b', 'T#2', repo='other/repo', adequacy=Adequacy())]
+    found = aggregates.beyond(rows)
+    assert found.success_strict.value == pytest.approx((1 / 3 + 0 / 2) / 2)
+    assert found.vacuous.value == pytest.approx((1 / 3 + 0 / 2) / 2)
+    assert (found.success_strict_unknown, found.vacuous_unknown) == (1, 1)
+
+
+def test_of_strict_success_nothing_is_said_where_no_success_was_asked() -> None:
+    found = aggregates.beyond([row('a'), row('b', outcome=TaskOutcome.EXEC_FAIL)])
+    assert (found.success_strict.value, found.vacuous.value) == (None, None)
+
+
+def test_beyond_the_paper() -> None:
+    found = aggregates.beyond(_rows())
+    assert _values(found) | {'smells': found.smells} == {
+        'success_strict': pytest.approx((1 / 3 + 0) / 2),
+        'success_strict_unknown': None,
+        'vacuous': pytest.approx((1 / 3 + 0) / 2),
+        'vacuous_unknown': None,
+        'relative_kill': pytest.approx(1 / 3),
+        'branch_coverage_pred': pytest.approx(1 / 4),
+        'branch_coverage_gold': pytest.approx(3 / 4),
+        'reversals_pred': pytest.approx(1 / 2),
+        'reversals_gold': pytest.approx(2 / 2),
+        'oracle_preserved': None,
+        'oracle_preservation': pytest.approx(4 / 5),
+        'mutants': pytest.approx(4),
+        'smells_pred': pytest.approx((2 + 0) / 2),
+        'smells_gold': pytest.approx((1 + 0) / 2),
+        'smells': {
+            'Assertion Roulette': aggregates.SmellCount(pred=1, gold=1),
+            'Magic Number Test': aggregates.SmellCount(pred=1, gold=0),
+        },
+    }

@@ -1,0 +1,63 @@
+"""Against numbers worked out by hand from the caption of TestEvo-Bench's Table 10."""
+
+from __future__ import annotations
+
+import pytest
+
+from coevo.evaluation.costs import Capped
+from coevo.evaluation.costs import Point
+from coevo.evaluation.costs import costs
+from coevo.evaluation.records import TaskOutcome
+from coevo.records import Track
+from tests.evaluation.rows import row
+
+# Six methods of five tasks are judged; of one nobody knows what it cost.
+ROWS = [
+    row('a', 'T#1', cost_usd=0.4, tokens=1000),
+    row('a', 'T#2', cost_usd=0.4, tokens=1000),
+    row('b', cost_usd=1.0),
+    row('c', outcome=TaskOutcome.EXEC_FAIL, cost_usd=2.0, tokens=3000),
+    row('d', cost_usd=3.5, tokens=9000),
+    row('e', tokens=5000),
+    row('f', outcome=TaskOutcome.INFRA, cost_usd=0.1, tokens=1),
+]
+
+
+def _figures(capped: Capped) -> tuple[float | None, ...]:
+    rates = capped.micro
+    return (
+        capped.kept,
+        capped.avg_tokens.value,
+        capped.avg_cost_usd.value,
+        rates.success.value,
+        rates.exec_fail.value,
+        rates.hrns_fail.value,
+    )
+
+
+def test_a_task_above_the_cap_is_a_failure_of_the_harness_and_not_in_the_means() -> None:
+    found = costs(ROWS, Track.UPDATE)
+    assert found is not None
+    three, one, half = found.caps
+    assert (three.cap_usd, one.cap_usd, half.cap_usd) == (3.0, 1.0, 0.5)
+    assert _figures(three) == pytest.approx((3 / 5, 2000, 3.4 / 3, 3 / 6, 1 / 6, 2 / 6))
+    assert _figures(one) == pytest.approx((2 / 5, 1000, 1.4 / 2, 3 / 6, 0, 3 / 6))
+    assert _figures(half) == pytest.approx((1 / 5, 1000, 0.4, 2 / 6, 0, 4 / 6))
+
+
+def test_the_curve_never_reaches_a_task_without_a_cost() -> None:
+    found = costs([*ROWS, row('g', cost_usd=1.0)], Track.UPDATE)
+    assert found is not None
+    assert (found.tasks, found.tasks_without_cost) == (6, 1)
+    assert found.curve == [
+        Point(cost_usd=0.4, share=pytest.approx(1 / 6)),
+        Point(cost_usd=1.0, share=pytest.approx(3 / 6)),
+        Point(cost_usd=2.0, share=pytest.approx(4 / 6)),
+        Point(cost_usd=3.5, share=pytest.approx(5 / 6)),
+    ]
+
+
+def test_where_no_task_says_its_cost_there_is_nothing_to_report() -> None:
+    assert (
+        costs([row('a'), row('b', outcome=TaskOutcome.INFRA, cost_usd=1.0)], Track.UPDATE) is None
+    )

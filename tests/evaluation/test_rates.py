@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from coevo.evaluation.bootstrap import Estimate
+from coevo.evaluation.rates import Average
+from coevo.evaluation.rates import Verdict
+from coevo.evaluation.rates import rates
+from coevo.evaluation.records import TaskOutcome
+from coevo.records import Track
+from tests.evaluation.rows import row
+
+# One task with a half, one with none, one with all of its judged methods; one is not judged at all.
+ROWS = [
+    row('a', 'T#1', TaskOutcome.SUCCESS, repo='one'),
+    row('a', 'T#2', TaskOutcome.SUCCESS, repo='one'),
+    row('a', 'T#3', TaskOutcome.REDUNDANT, repo='one'),
+    row('a', 'T#4', TaskOutcome.EXEC_FAIL, repo='one', outcome_by_module=TaskOutcome.CMPL_FAIL),
+    row('b', 'T#1', TaskOutcome.CMPL_FAIL, repo='two'),
+    row('c', 'T#1', TaskOutcome.SUCCESS, repo='two', outcome_by_module=TaskOutcome.INFRA),
+    row('c', 'T#2', TaskOutcome.INFRA, repo='two', outcome_by_module=TaskOutcome.HRNS_FAIL),
+    row('d', 'T#1', TaskOutcome.INFRA, repo='two'),
+]
+
+
+def _value(estimate: Estimate | None) -> float | None:
+    return estimate and estimate.value
+
+
+def test_macro_rates_are_means_over_tasks_without_trouble_of_ours() -> None:
+    found = rates(ROWS, Track.GENERATION, Average.MACRO)
+    assert _value(found.success) == pytest.approx((1 / 2 + 0 + 1) / 3)
+    assert _value(found.redundant) == pytest.approx((1 / 4 + 0 + 0) / 3)
+    assert _value(found.exec_fail) == pytest.approx((1 / 4 + 0 + 0) / 3)
+    assert _value(found.cmpl_fail) == pytest.approx((0 + 1 + 0) / 3)
+    assert _value(found.hrns_fail) == 0
+    assert found.success.units == 3
+
+
+def test_micro_rates_are_shares_of_methods() -> None:
+    found = rates(ROWS, Track.GENERATION, Average.MICRO)
+    assert _value(found.success) == pytest.approx(3 / 6)
+    assert _value(found.redundant) == pytest.approx(1 / 6)
+    assert _value(found.exec_fail) == pytest.approx(1 / 6)
+    assert _value(found.cmpl_fail) == pytest.approx(1 / 6)
+    assert _value(found.hrns_fail) == 0
+    assert found.success.units == 6
+
+
+def test_by_module_the_compilers_verdict_counts_and_its_own_trouble() -> None:
+    found = rates(ROWS, Track.GENERATION, Average.MACRO, Verdict.MODULE)
+    assert _value(found.success) == pytest.approx((1 / 2 + 0 + 0) / 3)
+    assert _value(found.exec_fail) == 0
+    assert _value(found.cmpl_fail) == pytest.approx((1 / 4 + 1 + 0) / 3)
+    assert _value(found.hrns_fail) == pytest.approx((0 + 0 + 1) / 3)
+
+
+def test_only_generation_has_redundant_tests() -> None:
+    assert rates(ROWS[:2], Track.UPDATE, Average.MACRO).redundant is None
+
+
+def test_of_nothing_judged_there_is_no_rate() -> None:
+    found = rates(ROWS[-1:], Track.UPDATE, Average.MACRO)
+    assert found.success == Estimate(value=None, low=None, high=None, units=0, repositories=0)

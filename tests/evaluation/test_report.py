@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from rich.console import Console
+
+from coevo.errors import Fatal
+from coevo.evaluation import tables
+from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import Detail
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import MutantKills
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.report import System
+from coevo.evaluation.report import make_report
+from coevo.evaluation.report import write_report
+from coevo.quality import Coverage
+from coevo.records import Cause
+from coevo.records import Track
+from tests.evaluation.rows import row
+
+SCHEMA = json.loads(files('coevo.evaluation').joinpath('report.schema.json').read_bytes())
+COVERAGE = Coverage(
+    lines=5,
+    covered_lines=3,
+    known_lines=4,
+    branches=2,
+    covered_branches=1,
+    methods=1,
+    covered_methods=1,
+)
+
+
+def _rows() -> list[MethodResult]:
+    adequacy = Adequacy(
+        coverage_pred=COVERAGE,
+        coverage_gold=COVERAGE,
+        mutants=MutantKills(count=4, pred=2, gold=3, both=2),
+        smells_pred=('Empty Test',),
+    )
+    said: dict[str, Any] = {'harness': 'A', 'model': 'm', 'cost_usd': 0.5, 'tokens': 1500}
+    said |= {'cause': Cause.PRODUCTION, 'exit_status': 'submitted'}
+    generation = said | {'track': Track.GENERATION, 'adequacy': adequacy}
+    return [
+        *(row('g1', f'T#{i}', repo='one', **generation) for i in range(20)),
+        row('g2', 'T#0', TaskOutcome.REDUNDANT, repo='two', **generation),
+        row('u1', 'T#0', repo='one', **said | {'adequacy': adequacy}),
+        row('u2', 'T#0', TaskOutcome.HRNS_FAIL, repo='two', detail=Detail.NO_PREDICTION),
+        row('u3', 'T#0', TaskOutcome.INFRA, repo='two', detail=Detail.TROUBLE),
+    ]
+
+
+def _shown(rows: list[MethodResult]) -> str:
+    console = Console(width=200, record=True)
+    tables.show(make_report(rows), console)
+    return console.export_text()
+
+
+def test_a_report_is_of_its_schema_which_allows_nothing_else(tmp_path: Path) -> None:
+    write_report(tmp_path, _rows())
+    content = json.loads((tmp_path / 'report.json').read_bytes())
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(content, SCHEMA, cls=jsonschema.Draft202012Validator)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(content | {'report_version': 2}, SCHEMA)
+    del content['tracks'][0]['fields']['avg_coverage_gold_success']
+    with pytest.raises(jsonschema.ValidationError, match='is a required property'):
+        jsonschema.validate(content, SCHEMA)
+
+
+def test_the_same_rows_in_any_order_give_the_same_bytes(tmp_path: Path) -> None:
+    write_report(tmp_path / 'a', _rows())
+    write_report(tmp_path / 'b', _rows()[::-1])
+    assert (tmp_path / 'a/report.json').read_bytes() == (tmp_path / 'b/report.json').read_bytes()
+
+
+def test_what_a_report_says_of_its_parts() -> None:
+    report = make_report(_rows())
+    assert (report.tasks, report.methods, report.repositories) == (5, 24, 2)
+    assert report.systems == [System(harness='A', model='m', tasks=3)]
+    generation, update = report.tracks
+    assert (generation.track, generation.tasks, generation.methods) == (Track.GENERATION, 2, 21)
+    assert (update.tasks, update.methods, update.infra_tasks, update.infra_methods) == (2, 2, 1, 1)
+    assert update.details == {'no_prediction': 1, 'trouble': 1}
+    assert update.exits == {'submitted': 1}
+    assert [one.name for one in generation.half_years] == ['2020 H1']
+    assert update.half_years == []
+    assert [one.name for one in update.causes] == ['production', 'unknown']
+
+
+def test_predictions_are_named_by_the_hashes_of_all_of_them() -> None:
+    rows = [row('b', prediction_sha256='2' * 64), row('a', 'T#1'), row('a', 'T#2')]
+    text = f'a {"1" * 64}\nb {"2" * 64}\n'
+    assert make_report(rows).predictions_sha256 == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_rows_that_are_no_one_evaluation_are_refused() -> None:
+    with pytest.raises(Fatal, match='no rows'):
+        make_report([])
+    with pytest.raises(Fatal, match='of 2 snapshots'):
+        make_report([row('a'), row('b', snapshot_sha256='2' * 64)])
+
+
+def test_the_tables_read_like_the_papers() -> None:
+    shown = _shown(_rows())
+    assert 'Test generation on 21 methods across 2 tasks (Table 3a' in shown
+    assert 'Test update on 2 methods across 2 tasks (Table 3b' in shown
+    for name in ('Redundant%', 'ΔCovOnPass', 'MutOnPassHuman', '% kept', 'half-year', 'Vacuous%'):
+        assert name in shown
+    table = _lines(shown, 'Test generation: coverage (Table 6)')
+    assert _cells(table[4]) == ['A', 'm', '60.0%', '60.0%', '60.0%', '+0.000%']
+    table = _lines(shown, 'Test update: under a cap')
+    assert _cells(table[4]) == ['A', 'm', '$3', '50.0%', '1.5k', '$0.50', '50.0%', '50.0%']
+    assert '1 task of unknown cost' in shown
+    assert '1 method of 1 task could not be judged' in shown
+
+
+def test_a_track_of_nothing_but_trouble_has_dashes() -> None:
+    shown = _shown([row('a', outcome=TaskOutcome.INFRA)])
+    assert 'Test update on 0 methods across 0 tasks' in shown
+    assert _cells(_lines(shown, 'Test update on')[4])[4:] == ['–'] * 6  # noqa: RUF001
+
+
+def test_names_of_strangers_steer_no_terminal() -> None:
+    shown = _shown([row('a', model='\x1b[2J[red]m', harness=None)])
+    assert '\x1b' not in shown
+    assert '\\x1b[2J[red]m' in shown
+
+
+def _lines(shown: str, title: str) -> list[str]:
+    return shown[shown.index(title) :].splitlines()
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip('│ ').split('│')]
