@@ -16,6 +16,10 @@ from coevo.records import Outcome
 from coevo.records import Pair
 from coevo.records import TestMethod
 
+# How a process ends that somebody killed, as a shell tells it and as Python does; under a limit of
+# ours it is a time-out or `memory`.
+KILLED = ('exit:137', 'exit:-9')
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:

@@ -11,6 +11,7 @@ from coevo.execution import evaluate
 from coevo.git import Repository
 from coevo.identity import method_id
 from coevo.labels import deciding_cells
+from coevo.languages.base import KILLED
 from coevo.languages.base import Workshop
 from coevo.records import Outcome
 from coevo.records import Pair
@@ -23,9 +24,6 @@ from coevo.tables import MethodRow
 from coevo.tables import Segment
 from flows.rows import cell_rows
 from miners.changes import diff
-
-# How a process ends that somebody killed; under a limit of ours it would be a time-out or `memory`.
-_KILLED = ('exit:137', 'exit:-9')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +95,7 @@ def _trouble(row: MethodRow, wanted: Wanted, evaluation: Evaluation) -> str | No
         for run in cells[cell].runs:
             if run.agreement != was and run.verdict.outcome is Outcome.UNBUILDABLE:
                 return f'{cell} cannot be built now: {run.verdict.signature}'
-            if run.agreement != was and run.verdict.signature in _KILLED:
+            if run.agreement != was and run.verdict.signature in KILLED:
                 return f'{cell}: a process was killed'
     return None
 

@@ -21,12 +21,12 @@ from dataclasses import field
 from dataclasses import replace
 from typing import Any
 
+from coevo.languages.base import KILLED
 from coevo.languages.base import Batch
 from coevo.languages.base import Verdict
 from coevo.languages.java_maven.environment import withheld
 from coevo.languages.java_maven.observed_run import ObservedRun
 from coevo.languages.java_maven.observer import Watched
-from coevo.languages.java_maven.session import KILLED
 from coevo.languages.java_maven.session import MOST_KILLS
 from coevo.records import Outcome
 from coevo.sandbox import Job

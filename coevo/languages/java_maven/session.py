@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from typing import cast
 
+from coevo.languages.base import KILLED
 from coevo.sandbox import Job
 from coevo.sandbox import Process
 from coevo.sandbox import Sandbox
@@ -25,12 +26,9 @@ REQUESTS_PER_JVM = 60
 # What one build may send back: class files and resources of all modules.
 RESPONSE_BYTES = 1 << 30
 
-
 # What the builder says when a request, not the code it was about, has failed.
 FATAL_STATUS = ('crashed', 'out_of_memory')
 
-# How a process ends that somebody killed, as a shell tells it and as Python does.
-KILLED = ('exit:137', 'exit:-9')
 # So often in a row it is the work itself that kills: a machine short of memory is not so stubborn.
 MOST_KILLS = 5
 _LAST_WORDS_SECONDS = 2.0
