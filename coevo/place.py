@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NewType
 from typing import Protocol
 from urllib.parse import quote
+from urllib.parse import unquote
 
 from coevo.errors import Fatal
 from coevo.folders import cache_folder
@@ -114,5 +115,14 @@ def on_disk(store: Root) -> Path:
     """The folder of a store's clones and caches: the store, or one of this machine's for a URL."""
     if isinstance(store, Path):
         return store
-    name = '+'.join(quote(part, safe='') for part in store.replace('://', '/').split('/'))
-    return cache_folder() / 'stores' / name
+    return cache_folder() / 'stores' / folder_name(store.replace('://', '/'))
+
+
+def folder_name(name: str) -> str:
+    """A name with slashes as that of one file or folder; what no file could have is as in a URL."""
+    return '+'.join(quote(part, safe='') for part in name.split('/'))
+
+
+def named(folder: str) -> str:
+    """The name of which `folder_name` made this."""
+    return '/'.join(unquote(part) for part in folder.split('+'))

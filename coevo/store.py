@@ -25,8 +25,6 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
-from urllib.parse import unquote
 
 from coevo import archive
 from coevo import codec
@@ -38,6 +36,8 @@ from coevo.place import Found
 from coevo.place import Hold
 from coevo.place import Place
 from coevo.place import Root
+from coevo.place import folder_name
+from coevo.place import named
 from coevo.place import place_of
 from coevo.records import Walk
 from coevo.tables import Segment
@@ -73,9 +73,7 @@ class Partition:
 
     @property
     def path(self) -> Path:
-        """Its folder; a name that no file could have is quoted as in a URL."""
-        name = '+'.join(quote(part, safe='') for part in self.repo.split('/'))
-        return Path(name, quote(self.language, safe=''), self.walk)
+        return Path(folder_name(self.repo), folder_name(self.language), self.walk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -339,5 +337,4 @@ def _version(shown: str, stamp: bytes) -> int:
 
 
 def _partition(repo: str, language: str, walk: str) -> Partition:
-    name = '/'.join(unquote(part) for part in repo.split('+'))
-    return Partition(repo=name, language=unquote(language), walk=Walk(walk))
+    return Partition(repo=named(repo), language=named(language), walk=Walk(walk))

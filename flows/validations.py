@@ -15,6 +15,7 @@ from coevo import codec
 from coevo.errors import Fatal
 from coevo.place import Place
 from coevo.place import Root
+from coevo.place import folder_name
 from coevo.place import place_of
 
 FOLDER = 'validations'
@@ -163,7 +164,7 @@ def name_latest(store: Root, validation: Validation) -> None:
 
 
 def _folder(repo: str) -> str:
-    return f'{FOLDER}/{repo.replace("/", "+")}'
+    return f'{FOLDER}/{folder_name(repo)}'
 
 
 def _latest(repo: str) -> str:

@@ -15,6 +15,7 @@ from git import Repo
 
 from coevo.errors import Fatal
 from coevo.git import Repository
+from coevo.place import folder_name
 from miners import remains
 from miners.clone_locks import changing
 from miners.clone_locks import using
@@ -136,7 +137,7 @@ def at_hand(store: Path, repo: str, url: str | None = None) -> Iterator[Path]:
 
 def folder_of(store: Path, repo: str) -> Path:
     """Where the clone of a repository lies, or would lie."""
-    return store.absolute() / 'clones' / f'{repo.replace("/", "+")}.git'
+    return store.absolute() / 'clones' / f'{folder_name(repo)}.git'
 
 
 def _find(source: str) -> _Source:

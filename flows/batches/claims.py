@@ -8,10 +8,9 @@ A claim keeps machines from doing the same work twice. What they write does not 
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 from coevo.leases import standings
 from coevo.place import Root
+from coevo.place import folder_name
 from coevo.place import place_of
 
 _REPOSITORIES, _RUNS = 'claims/repositories', 'claims/runs'
@@ -37,11 +36,6 @@ def forget_dead_runs(store: Root) -> None:
     """Remove the leases of runs that are over; no run ever takes one of these again."""
     place, living = place_of(store), living_runs(store)
     place.remove(one.name for one in place.entries(_RUNS) if _run_id(one.name) not in living)
-
-
-def folder_name(repo: str) -> str:
-    """A repository as the name of one file or folder; what no file could have is as in a URL."""
-    return '+'.join(quote(part, safe='') for part in repo.split('/'))
 
 
 def _run_id(name: str) -> str:

@@ -15,8 +15,8 @@ from datetime import datetime
 
 from coevo.execution import ENGINE_VERSION
 from coevo.place import Root
+from coevo.place import folder_name
 from coevo.place import place_of
-from flows.batches.claims import folder_name
 from flows.batches.contained import Ended
 from flows.batches.redaction import redact
 
