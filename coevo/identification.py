@@ -22,6 +22,7 @@ from coevo.errors import Fatal
 from coevo.query import conditions
 from coevo.query import left_out
 from coevo.records import Walk
+from coevo.snapshot import Opened
 
 if TYPE_CHECKING:
     import duckdb
@@ -62,17 +63,19 @@ def identify(path: Path, study: Study) -> None:
     """Print how many methods, tasks and repositories each class has; write the label sets."""
     if study.export is not None and study.export.exists():
         raise Fatal(f'{study.export} is there already: name a new folder')
-    for line in left_out((path,), study.cutoff) if study.cutoff else ():
+    opened = snapshot.attach((path,))
+    for line in left_out(opened, study.cutoff) if study.cutoff else ():
         print(line, file=sys.stderr)
-    connection = labelled(path, study)
+    connection = labelled(opened, study)
     sys.stdout.write(presentation.render(connection.sql(COUNTS), 'table').decode())
     if study.export is not None:
         _export(connection, study, study.export)
 
 
-def labelled(path: Path, study: Study) -> duckdb.DuckDBPyConnection:
-    """A connection to a snapshot with the table `identification`, the query's answer with `split`."""
-    connection = snapshot.connect(path, dict(conditions(study.cutoff)))
+def labelled(opened: Opened, study: Study) -> duckdb.DuckDBPyConnection:
+    """The connection to a snapshot with the table `identification`, the query's answer with `split`."""
+    snapshot.limit(opened, dict(conditions(study.cutoff)))
+    connection = opened.connection
     query = files('coevo').joinpath('queries', 'identification.sql').read_text(encoding='utf-8')
     connection.execute(f'CREATE TEMP TABLE answer AS {query}', {'walk': str(study.walk)})
     connection.execute('CREATE TEMP TABLE splits (family VARCHAR, split VARCHAR)')

@@ -6,9 +6,9 @@ and columns that a question does not need are not fetched. Its manifest says whi
 
 from __future__ import annotations
 
-import json
 import zipfile
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,8 +38,13 @@ class Location(Protocol):
         """The bytes of its manifest; FileNotFoundError if it has none, Fatal if there is nothing."""
         ...
 
-    def relation(self, connection: duckdb.DuckDBPyConnection, table: str) -> str | None:
-        """What stands behind FROM for all rows of a table; None where there are no files."""
+    def relation(
+        self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
+    ) -> str | None:
+        """What stands behind FROM for all rows of a table; None where there are no files.
+
+        `listed` are the files that the manifest names.
+        """
         ...
 
 
@@ -56,7 +61,9 @@ class Folder:
             raise Fatal(f'{self.path} is no snapshot: there is no such folder')
         return (self.path / MANIFEST).read_bytes()
 
-    def relation(self, connection: duckdb.DuckDBPyConnection, table: str) -> str | None:
+    def relation(
+        self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
+    ) -> str | None:
         files = data_files(self.path, table)
         return source(files) if files else None
 
@@ -71,17 +78,16 @@ class Elsewhere:
     def manifest(self) -> bytes:
         return bytes(self.open(MANIFEST).read())
 
-    def relation(self, connection: duckdb.DuckDBPyConnection, table: str) -> str | None:
-        files = sorted(
-            name
-            for name in json.loads(self.manifest())['files']
-            if name.startswith(f'data/{table}/') and name.endswith('.parquet')
-        )
+    def relation(
+        self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
+    ) -> str | None:
+        files = files_of(table, listed)
         if not files:
             return None
-        name = f'"{self.shown} {table}"'
-        connection.register(name.strip('"'), _dataset([self.open(file) for file in files]))
-        return name
+        name = f'{self.shown} {table}'
+        connection.register(name, _dataset([self.open(file) for file in files]))
+        doubled = name.replace('"', '""')
+        return f'"{doubled}"'
 
 
 def locate(place: Path | str) -> Location:
@@ -107,6 +113,12 @@ def data_files(path: Path, table: str) -> tuple[Path, ...]:
         Folder(path).manifest()
         raise Damaged(f'{path} is not whole: data/{table} has no Parquet file; get it again')
     return found
+
+
+def files_of(table: str, listed: Iterable[str]) -> tuple[str, ...]:
+    """The Parquet files of a table among those that a manifest names, sorted."""
+    head = f'data/{table}/'
+    return tuple(sorted(one for one in listed if one.startswith(head) and one.endswith('.parquet')))
 
 
 def source(files: Sequence[Path]) -> str:

@@ -15,8 +15,8 @@ from coevo import snapshot
 from coevo.cutoffs import Cutoff
 from coevo.errors import Fatal
 from coevo.locations import Folder
-from coevo.locations import locate
 from coevo.schema import TABLES
+from coevo.snapshot import Opened
 
 if TYPE_CHECKING:
     import duckdb
@@ -61,12 +61,13 @@ def query(places: Sequence[Path | str], question: Question) -> None:
     if question.format == 'parquet' and question.out is None:
         raise Fatal('Parquet is not for a terminal: say where to write it with --out FILE')
     limits = dict(conditions(question.cutoff, question.track))
-    for line in left_out(places, question.cutoff) if question.cutoff else ():
+    opened = snapshot.attach(places)
+    for line in left_out(opened, question.cutoff) if question.cutoff else ():
         print(line, file=sys.stderr)
-    connection = snapshot.connect(places, limits)
-    lock(connection, places)
+    snapshot.limit(opened, limits)
+    lock(opened)
     sql = SUMMARY if question.sql is None else question.sql
-    answer = ask(connection, sql, question.format)
+    answer = ask(opened.connection, sql, question.format)
     if question.out is None:
         sys.stdout.write(answer.decode())
     else:
@@ -86,9 +87,10 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> bytes:
         raise Fatal(str(error).splitlines()[0]) from None
 
 
-def lock(connection: duckdb.DuckDBPyConnection, places: Sequence[Path | str]) -> None:
+def lock(opened: Opened) -> None:
     """Let SQL of others reach the tables of these snapshots and no other file or host."""
-    folders = [place.path for place in map(locate, places) if isinstance(place, Folder)]
+    connection = opened.connection
+    folders = [place.path for place in opened.locations if isinstance(place, Folder)]
     files = [
         str(file.absolute())
         for folder in folders
@@ -101,16 +103,15 @@ def lock(connection: duckdb.DuckDBPyConnection, places: Sequence[Path | str]) ->
     connection.execute('SET lock_configuration = true')
 
 
-def left_out(places: Sequence[Path | str], cutoff: Cutoff) -> Iterator[str]:
+def left_out(opened: Opened, cutoff: Cutoff) -> Iterator[str]:
     """For each table that has dates: how many rows a cutoff keeps, and why not the others."""
-    connection = snapshot.connect(places, {})
     for table, columns in DATES.items():
         dated = ' AND '.join(f'{column} IS NOT NULL' for column in columns)
         sql = (
             f'SELECT count(*), count(*) FILTER ({dated}), '
-            f'count(*) FILTER ({_later(columns, cutoff)}) FROM {table}'
+            f'count(*) FILTER ({_later(columns, cutoff)}) FROM {opened.rows[table]}'
         )
-        found = connection.execute(sql).fetchone()
+        found = opened.connection.execute(sql).fetchone()
         assert found is not None
         rows, with_date, kept = found
         yield (

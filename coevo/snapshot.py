@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
@@ -31,11 +32,31 @@ from coevo.schema import TABLES
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ['MANIFEST', 'connect', 'data_files', 'manifest', 'open', 'quoted', 'source', 'standard']
+__all__ = [
+    'MANIFEST',
+    'Opened',
+    'attach',
+    'data_files',
+    'limit',
+    'manifest',
+    'open',
+    'quoted',
+    'source',
+    'standard',
+]
 
 # A cell that decides is run in at least so many fresh processes; a time limit that is hit twice
 # says all it can; a compiler is asked once.
 LEAST_RUNS, LEAST_TIMEOUTS = 3, 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """Snapshots in a connection; `rows` has what stands behind FROM for all rows of a table."""
+
+    connection: duckdb.DuckDBPyConnection
+    locations: tuple[Location, ...]
+    rows: Mapping[str, str]
 
 
 def open(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnection:
@@ -49,30 +70,39 @@ def open(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnection:
     `clean(contamination_date, '2024-06')` is true for what was not public until later than that
     month (or day), and `FROM clean('2024-06')` gives these methods.
     """
-    return connect((path, *more), {})
+    opened = attach((path, *more))
+    limit(opened, {})
+    return opened.connection
 
 
-def connect(
-    places: Path | str | Sequence[Path | str], conditions: Mapping[str, str]
-) -> duckdb.DuckDBPyConnection:
-    """The same, each view with the condition of its name, which may name views before it."""
+def attach(places: Sequence[Path | str]) -> Opened:
+    """Snapshots whose rows can be asked for, before there is any view."""
     import duckdb
 
-    places = (places,) if isinstance(places, (str, Path)) else places
-    found = [(locate(place), manifest(place)) for place in places]
+    locations = tuple(map(locate, places))
+    found = [(location, _manifest(location)) for location in locations]
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")
-    ordered = [*conditions, *(name for name in TABLES if name not in conditions)]
-    for name in ordered:
-        rows = _rows(connection, name, found)
-        if rows:
+    rows = {name: _rows(connection, name, found) for name in TABLES}
+    return Opened(
+        connection=connection,
+        locations=locations,
+        rows={name: relation for name, relation in rows.items() if relation},
+    )
+
+
+def limit(opened: Opened, conditions: Mapping[str, str]) -> None:
+    """Make the views, each with the condition of its name, which may name views before it."""
+    connection = opened.connection
+    for name in [*conditions, *(name for name in TABLES if name not in conditions)]:
+        if name in opened.rows:
             where = conditions.get(name, 'true')
+            rows = opened.rows[name]
             connection.execute(f'CREATE VIEW {name} AS SELECT * FROM {rows} WHERE {where}')
     for macro in cutoffs.MACROS:
         connection.execute(macro)
     connection.execute(f'CREATE VIEW standard AS SELECT * FROM methods WHERE {standard()}')
     connection.execute(f'CREATE VIEW permissive AS SELECT * FROM standard WHERE {_permissive()}')
-    return connection
 
 
 def _rows(
@@ -82,7 +112,8 @@ def _rows(
 ) -> str | None:
     """What stands behind FROM for a table of all snapshots."""
     relations = [
-        (location.relation(connection, table), content['month']) for location, content in found
+        (location.relation(connection, table, content['files']), content['month'])
+        for location, content in found
     ]
     there = [(relation, month) for relation, month in relations if relation]
     if len(found) == 1 or not there:
@@ -93,7 +124,10 @@ def _rows(
 
 def manifest(path: Path | str) -> dict[str, Any]:
     """A snapshot's manifest; Damaged if there is none, Fatal if this version is too old for it."""
-    location = locate(path)
+    return _manifest(locate(path))
+
+
+def _manifest(location: Location) -> dict[str, Any]:
     try:
         found = json.loads(location.manifest())
     except FileNotFoundError:

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from coevo import snapshot
 from coevo.errors import Damaged
 from coevo.errors import Fatal
+from coevo.locations import files_of
 from coevo.place import Root
 from coevo.place import place_of
 from coevo.reasons import Reason
@@ -161,10 +162,9 @@ def _files(root: Root, table: str) -> Iterator[Path | pa.BufferReader]:
     if isinstance(root, Path):
         yield from snapshot.data_files(root, table)
         return
-    place, prefix = place_of(root), f'data/{table}/'
-    for name in sorted(snapshot.manifest(root)['files']):
-        if name.startswith(prefix) and name.endswith('.parquet'):
-            found = place.read(name)
-            if found is None:
-                raise Damaged(f'{place.shown(name)} is missing: get the snapshot again')
-            yield pa.BufferReader(found.data)
+    place = place_of(root)
+    for name in files_of(table, snapshot.manifest(root)['files']):
+        found = place.read(name)
+        if found is None:
+            raise Damaged(f'{place.shown(name)} is missing: get the snapshot again')
+        yield pa.BufferReader(found.data)

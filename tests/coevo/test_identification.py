@@ -23,6 +23,7 @@ from coevo.records import Cell
 from coevo.records import Change
 from coevo.records import Outcome
 from coevo.records import Stage
+from coevo.snapshot import attach
 from coevo.statistics import STATISTICS
 from coevo.statistics import answer
 from coevo.store import Store
@@ -139,7 +140,7 @@ def counts(
 
 
 def test_the_statistic_is_the_short_form_of_the_query(snapshot: Path) -> None:
-    connection = labelled(snapshot, Study())
+    connection = labelled(attach((snapshot,)), Study())
     (table,) = (each for each in STATISTICS if each.name == 'table_11')
     counted = [row for row in connection.sql(COUNTS).fetchall() if row[0] != 'left_out']
     assert [tuple(row[1:]) for row in answer(connection, table).rows] == counted
@@ -175,7 +176,7 @@ def test_table_11(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_both_labellings_are_of_the_same_methods_and_nothing_is_lost(snapshot: Path) -> None:
-    connection = labelled(snapshot, Study())
+    connection = labelled(attach((snapshot,)), Study())
     sql = 'SELECT count(static), count(dynamic), count(left_out), count(*) FROM identification'
     static, dynamic, left_out, rows = connection.execute(sql).fetchall()[0]
     assert static == dynamic == 13

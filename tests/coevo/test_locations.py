@@ -18,6 +18,7 @@ from werkzeug.wrappers import Request
 from werkzeug.wrappers import Response
 
 import coevo
+from coevo.cutoffs import Cutoff
 from coevo.errors import Damaged
 from coevo.errors import Fatal
 from coevo.query import Question
@@ -31,10 +32,14 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Site:
-    """A static web server; `bytes` are those of all bodies, `ranged` is whether it knows ranges."""
+    """A static web server; `bytes` are those of all bodies, `ranged` is whether it knows ranges.
+
+    `asked` has the paths of files whose content was asked for.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root, self.bytes, self.ranged, self.broken = root, 0, True, 0
+        self.asked: list[str] = []
         self._server = make_server('127.0.0.1', 0, self._serve, threaded=True)
         self.url = f'http://127.0.0.1:{self._server.server_port}'
         self._thread = threading.Thread(target=self._server.serve_forever)
@@ -57,6 +62,7 @@ class Site:
             return error.get_response(environ)(environ, start)  # type: ignore[arg-type]
         if request.method == 'GET':
             self.bytes += answer.content_length or 0
+            self.asked.append(request.path)
         return answer(environ, start)  # type: ignore[arg-type]
 
 
@@ -77,9 +83,12 @@ def counts(*places: Path | str) -> list[tuple[object, ...]]:
     return found
 
 
+@pytest.mark.parametrize('name', ['snapshot.zip', 'the "best" of Ann\'s.zip'])
 @pytest.mark.parametrize('head', ['', 'some/folder/'])
-def test_a_zip_reads_as_its_folder_does(snapshot: Path, tmp_path: Path, head: str) -> None:
-    archive = tmp_path / 'snapshot.zip'
+def test_a_zip_reads_as_its_folder_does(
+    snapshot: Path, tmp_path: Path, name: str, head: str
+) -> None:
+    archive = tmp_path / name
     with zipfile.ZipFile(archive, 'w', zipfile.ZIP_DEFLATED) as packed:
         for file in sorted(snapshot.rglob('*')):
             packed.write(file, f'{head}{file.relative_to(snapshot).as_posix()}')
@@ -97,6 +106,12 @@ def test_what_is_not_asked_for_is_not_fetched(snapshot: Path, site: Site) -> Non
     connection.close()
     sizes = {file.stat().st_size for file in (snapshot / 'data' / 'methods').iterdir()}
     assert 0 < site.bytes < sum(sizes) / 2
+
+
+def test_the_manifest_is_fetched_once(site: Site) -> None:
+    cutoff = Cutoff(date='2024-01-03')
+    query((f'{site.url}/snapshot',), Question(sql='SELECT 1', cutoff=cutoff))
+    assert site.asked.count('/snapshot/manifest.json') == 1
 
 
 def test_a_server_without_ranges_is_told(site: Site) -> None:
