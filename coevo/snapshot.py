@@ -36,6 +36,7 @@ __all__ = [
     'MANIFEST',
     'Opened',
     'attach',
+    'connect',
     'data_files',
     'limit',
     'manifest',
@@ -70,8 +71,15 @@ def open(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnection:
     `clean(contamination_date, '2024-06')` is true for what was not public until later than that
     month (or day), and `FROM clean('2024-06')` gives these methods.
     """
-    opened = attach((path, *more))
-    limit(opened, {})
+    return connect((path, *more), {})
+
+
+def connect(
+    places: Sequence[Path | str], conditions: Mapping[str, str]
+) -> duckdb.DuckDBPyConnection:
+    """The same, each view with the condition of its name, which may name views before it."""
+    opened = attach(places)
+    limit(opened, conditions)
     return opened.connection
 
 
