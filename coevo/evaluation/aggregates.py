@@ -9,7 +9,6 @@ at all, a mean is None rather than 0.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from coevo.evaluation import scores
 from coevo.evaluation.bootstrap import Estimate
 from coevo.evaluation.bootstrap import estimate
 from coevo.evaluation.rates import graded
-from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.samples import Rows
 from coevo.evaluation.samples import Score
@@ -125,16 +123,16 @@ def beyond(rows: Rows) -> Beyond:
         return estimate(samples.narrow(of, score))
 
     return Beyond(
-        success_strict=_known(of, successes, lambda row: row.success_strict),
+        success_strict=_known(of, successes, scores.success_strict),
         success_strict_unknown=sum(row.success_strict is None for row in successes),
-        vacuous=_known(of, passing, lambda row: row.vacuous),
+        vacuous=_known(of, passing, scores.vacuous),
         vacuous_unknown=sum(row.vacuous is None for row in passing),
         relative_kill=mean(scores.relative_kill),
         branch_coverage_pred=mean(scores.branch_coverage_pred),
         branch_coverage_gold=mean(scores.branch_coverage_gold),
         reversals_pred=mean(scores.reversals_pred),
         reversals_gold=mean(scores.reversals_gold),
-        oracle_preserved=mean(lambda row: _flag(row.oracle_preserved)),
+        oracle_preserved=mean(scores.oracle_preserved),
         oracle_preservation=mean(scores.oracle_preservation),
         mutants=mean(scores.mutants),
         smells_pred=mean(scores.smells_pred),
@@ -165,14 +163,10 @@ def _measurable(rows: Rows) -> Rows:
     return () if unseen else of
 
 
-def _known(rows: Rows, asked: Rows, flag: Callable[[MethodResult], bool | None]) -> Estimate:
+def _known(rows: Rows, asked: Rows, score: Score) -> Estimate:
     """The share that is known to be so; of nothing where it was told of none that it was asked of."""
-    untold = asked and all(flag(row) is None for row in asked)
-    return estimate(samples.wide(() if untold else rows, lambda row: _flag(flag(row))))
-
-
-def _flag(value: bool | None) -> float | None:
-    return None if value is None else float(value)
+    untold = asked and all(score(row) is None for row in asked)
+    return estimate(samples.wide(() if untold else rows, score))
 
 
 def _smells(rows: Rows) -> Mapping[str, SmellCount]:

@@ -69,6 +69,21 @@ def reversals_gold(row: MethodResult) -> float | None:
     )
 
 
+def success_strict(row: MethodResult) -> float | None:
+    """1 or 0 where it is known whether a success is a strict one; any other outcome is none."""
+    return _flag(row.success_strict)
+
+
+def vacuous(row: MethodResult) -> float | None:
+    """Of a test that passes: whether it can tell nothing of the change."""
+    return _flag(row.vacuous)
+
+
+def oracle_preserved(row: MethodResult) -> float | None:
+    """Of an update: whether it kills all that the old test killed in unchanged lines."""
+    return _flag(row.oracle_preserved)
+
+
 def oracle_preservation(row: MethodResult) -> float | None:
     """Of the mutants of unchanged lines that the old test killed, those that are killed still."""
     found = _measured(row)
@@ -101,6 +116,10 @@ def where(condition: Score, score: Score) -> Score:
 
 def _measured(row: MethodResult) -> Adequacy | None:
     return row.adequacy if row.outcome.passes_on_new else None
+
+
+def _flag(value: bool | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def _lines(found: Coverage | None) -> float | None:

@@ -1,0 +1,90 @@
+"""Cells and frames of tables for a terminal; what strangers wrote steers none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from coevo import presentation
+from coevo.evaluation.bootstrap import Estimate
+from coevo.records import Track
+
+NAMES = {
+    Track.GENERATION: 'Test generation',
+    Track.UPDATE: 'Test update',
+    Track.REPAIR: 'Test repair',
+}
+
+# Where no terminal says how wide it is.
+_WIDTH = 160
+_DASH = '–'  # noqa: RUF001  # of nothing; a hyphen looks like a minus
+
+Shown = Callable[[float], str]
+
+
+def open_console() -> Console:
+    """As wide as the terminal, or wide enough for a log."""
+    console = Console()
+    return console if console.is_terminal else Console(width=_WIDTH)
+
+
+def table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
+    """An empty one; the columns of words come first, those of figures then."""
+    made = Table(title=Text(title), title_justify='left')
+    for name in left:
+        made.add_column(name)
+    for name in right:
+        made.add_column(name, justify='right')
+    return made
+
+
+def figure(estimate: Estimate | None, main: Shown, end: Shown) -> Text:
+    """A value over the ends of its interval."""
+    if estimate is None or estimate.value is None:
+        return Text(_DASH)
+    text = Text(main(estimate.value))
+    if estimate.low is not None and estimate.high is not None:
+        text.append(f'\n{end(estimate.low)} to {end(estimate.high)}', style='dim')
+    return text
+
+
+def percent(estimate: Estimate | None) -> Text:
+    return figure(estimate, lambda value: f'{value * 100:.1f}%', lambda value: f'{value * 100:.1f}')
+
+
+def delta(estimate: Estimate) -> Text:
+    """Signed, with three decimals like the paper's."""
+    return figure(
+        estimate, lambda value: f'{value * 100:+.3f}%', lambda value: f'{value * 100:+.1f}'
+    )
+
+
+def dollars(estimate: Estimate) -> Text:
+    return figure(estimate, '${:.2f}'.format, '{:.2f}'.format)
+
+
+def thousands(estimate: Estimate) -> Text:
+    def shown(value: float) -> str:
+        return f'{value / 1000:.1f}k'
+
+    return figure(estimate, shown, shown)
+
+
+def number(estimate: Estimate) -> Text:
+    return figure(estimate, '{:.1f}'.format, '{:.1f}'.format)
+
+
+def joined(names: Iterable[str | None]) -> str:
+    """Names of strangers, as they are but for what a terminal would obey."""
+    known = sorted({presentation.visible(name) for name in names if name})
+    return escape(', '.join(known)) or _DASH
+
+
+def plural(count: int, word: str) -> str:
+    return f'{count:,} {word}{"" if count == 1 else "s"}'

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from coevo.cli import main
+from coevo.evaluation.comparison import Figure
+from coevo.evaluation.comparison import TrackComparison
+from coevo.evaluation.comparison import compare
+from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import MutantKills
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.results import write_results
+from tests.evaluation.rows import row
+
+SUCCESS, FAIL, INFRA = TaskOutcome.SUCCESS, TaskOutcome.EXEC_FAIL, TaskOutcome.INFRA
+
+
+def _killing(pred: int | None) -> Adequacy:
+    mutants = None if pred is None else MutantKills(count=4, pred=pred, gold=4, both=pred)
+    return Adequacy(mutants=mutants)
+
+
+FIRST = [
+    row('a', 'T#1', FAIL, repo='one'),
+    row('a', 'T#2', SUCCESS, repo='one', adequacy=_killing(1)),
+    row('b', 'T#1', SUCCESS, repo='two', adequacy=_killing(2)),
+    row('c', 'T#1', INFRA, repo='two'),
+    row('d', 'T#1', SUCCESS, repo='two', adequacy=_killing(4)),
+]
+SECOND = [
+    row('a', 'T#1', SUCCESS, repo='one', adequacy=_killing(0)),
+    row('a', 'T#2', SUCCESS, repo='one', adequacy=_killing(3)),
+    row('b', 'T#1', SUCCESS, repo='two', adequacy=_killing(None)),
+    row('c', 'T#1', SUCCESS, repo='two', adequacy=_killing(4)),
+    row('d', 'T#1', FAIL, repo='two'),
+]
+
+
+def _figure(track: TrackComparison, name: str) -> Figure:
+    return next(figure for figure in track.figures if figure.name == name)
+
+
+def _values(figure: Figure) -> tuple[float | None, float | None, float | None]:
+    return figure.first.value, figure.second.value, figure.difference.value
+
+
+def test_only_what_was_judged_in_both_is_compared() -> None:
+    (track,) = compare(FIRST, SECOND).tracks
+    assert (track.tasks, track.methods, track.left_out) == (3, 4, 1)
+    assert _values(_figure(track, 'Success%')) == pytest.approx((2.5 / 3, 2 / 3, -0.5 / 3))
+    assert _values(_figure(track, 'Success% of methods')) == pytest.approx((3 / 4, 3 / 4, 0))
+    assert _values(_figure(track, 'ExecFail%')) == pytest.approx((0.5 / 3, 1 / 3, 0.5 / 3))
+
+
+def test_adequacy_is_compared_on_methods_that_were_measured_in_both() -> None:
+    (track,) = compare(FIRST, SECOND).tracks
+    figure = _figure(track, 'MutOnPass')
+    assert _values(figure) == pytest.approx((1 / 4, 3 / 4, 1 / 2))
+    assert (figure.difference.units, figure.difference.repositories) == (1, 1)
+
+
+def test_the_interval_is_of_the_pairs() -> None:
+    """One repository gains a half, two tasks of the other lose a half: of each alone, or of both."""
+    (track,) = compare(FIRST, SECOND).tracks
+    difference = _figure(track, 'Success%').difference
+    assert (difference.low, difference.high) == (-0.5, 0.5)
+    (same,) = compare(FIRST, FIRST).tracks
+    assert {(one.difference.low, one.difference.high) for one in same.figures[:4]} == {(0.0, 0.0)}
+
+
+def _write(folder: Path, rows: list[MethodResult]) -> str:
+    write_results(folder, rows)
+    return str(folder)
+
+
+def test_the_verb_prints_a_table_or_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = _write(tmp_path / 'a', FIRST), _write(tmp_path / 'b', SECOND)
+    assert main(['compare', *folders]) == 0
+    out = capsys.readouterr().out
+    assert 'Test update on 4 methods across 3 tasks' in out
+    assert '-16.667%' in out
+    assert '1 method could not be judged in both' in out
+    assert main(['compare', *folders, '--format', 'json']) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found['tracks'][0]['figures'][0]['difference']['value'] == pytest.approx(-0.5 / 3)
+
+
+def test_what_cannot_be_compared_is_refused_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = _write(tmp_path / 'a', FIRST)
+    for rows, words in (
+        (SECOND[:-1], 'are of different tasks (1 test methods are in the first alone, 0'),
+        ([*SECOND, row('e')], 'are of different tasks (0 test methods are in the first alone, 1'),
+        (
+            [row('a', snapshot_sha256='2' * 64)],
+            'are of different snapshots (0000000000000000 and 2',
+        ),
+    ):
+        assert main(['compare', first, _write(tmp_path / 'b', rows)]) == 2
+        said = capsys.readouterr().err
+        assert words in said
+        assert said.count('\n') == 1
+    assert main(['compare', first, str(tmp_path / 'none')]) == 2
+    assert 'has no results.parquet' in capsys.readouterr().err
