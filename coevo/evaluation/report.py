@@ -14,6 +14,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -94,13 +95,17 @@ class TrackReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`predictions_sha256` is over the hashes of all predictions, in the order of their tasks."""
+    """`tasks_sha256` is over the test methods: reports compare where it is equal.
+
+    `predictions_sha256` is over the hashes of all predictions, in the order of their tasks.
+    """
 
     report_version: int
     results_version: int
     engine_versions: Sequence[int]
     sandboxes: Sequence[str]
     snapshot_sha256: str
+    tasks_sha256: str
     predictions_sha256: str
     systems: Sequence[System]
     tasks: int
@@ -133,7 +138,8 @@ def make_report(rows: Rows) -> Report:
         engine_versions=sorted({row.engine_version for row in ordered}),
         sandboxes=sorted({row.sandbox for row in ordered}),
         snapshot_sha256=_one({row.snapshot_sha256 for row in ordered}, 'snapshots'),
-        predictions_sha256=predictions_hash(ordered),
+        tasks_sha256=_hash(f'{row.task_id} {row.method_id} {row.test_method}' for row in ordered),
+        predictions_sha256=_hash(f'{row.task_id} {row.prediction_sha256}' for row in ordered),
         systems=systems(ordered),
         tasks=len({row.task_id for row in ordered}),
         methods=len(ordered),
@@ -158,10 +164,8 @@ def systems(rows: Rows) -> Sequence[System]:
     ]
 
 
-def predictions_hash(rows: Rows) -> str:
-    """SHA-256 over what was submitted for each task."""
-    lines = sorted({f'{row.task_id} {row.prediction_sha256}\n' for row in rows})
-    return hashlib.sha256(''.join(lines).encode()).hexdigest()
+def _hash(lines: Iterable[str]) -> str:
+    return hashlib.sha256(''.join(f'{line}\n' for line in sorted(set(lines))).encode()).hexdigest()
 
 
 def _one(found: set[_Value], what: str) -> _Value:

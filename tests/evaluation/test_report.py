@@ -100,6 +100,13 @@ def test_predictions_are_named_by_the_hashes_of_all_of_them() -> None:
     assert make_report(rows).predictions_sha256 == hashlib.sha256(text.encode()).hexdigest()
 
 
+def test_reports_of_the_same_methods_say_so_whatever_came_of_them() -> None:
+    said = make_report([row('a', 'T#1'), row('b')]).tasks_sha256
+    other = make_report([row('b', outcome=TaskOutcome.INFRA), row('a', 'T#1')]).tasks_sha256
+    assert other == said
+    assert make_report([row('a', 'T#2'), row('b')]).tasks_sha256 != said
+
+
 def test_rows_that_are_no_one_evaluation_are_refused() -> None:
     with pytest.raises(Fatal, match='no rows'):
         make_report([])
