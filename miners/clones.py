@@ -13,12 +13,12 @@ from pathlib import Path
 from git import InvalidGitRepositoryError
 from git import Repo
 
+from coevo.clone_locks import changing
+from coevo.clone_locks import using
 from coevo.errors import Fatal
 from coevo.git import Repository
 from coevo.place import folder_name
 from miners import remains
-from miners.clone_locks import changing
-from miners.clone_locks import using
 from miners.crawls import record_crawl
 from miners.evictions import make_room
 from miners.mirrors import default_ref

@@ -10,11 +10,11 @@ import logging
 import shutil
 from pathlib import Path
 
+from coevo.clone_locks import deserted
+from coevo.clone_locks import last_use
 from coevo.errors import Fatal
 from coevo.errors import Transient
 from miners import remains
-from miners.clone_locks import deserted
-from miners.clone_locks import last_use
 from miners.mirror_git import bytes_of
 from miners.mirror_git import git
 from miners.mirror_git import refs_of

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from coevo.clone_locks import using
 from coevo.errors import Transient
 from coevo.git import Repository
-from miners.clone_locks import using
 from miners.clones import at_hand
 from miners.clones import folder_of
 from miners.clones import obtain

@@ -1,0 +1,193 @@
+"""A submitted patch, strictly: it may change the task's test file and nothing else."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Collection
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.evaluation.records import Detail
+from coevo.evaluation.unified_diffs import Malformed
+from coevo.evaluation.unified_diffs import Section
+from coevo.evaluation.unified_diffs import sections
+from coevo.git_process import ENVIRONMENT
+
+# Far more than any test file that a person wrote.
+MOST_BYTES = 1 << 20
+
+_MAIN = re.compile(r'(?!(?:.*/)?src/test/)(?:.*/)?src/main/', re.DOTALL)
+_SYMLINK, _SUBMODULE = b'120000', b'160000'
+_PLAIN = frozenset({b'100644', b'100755'})
+
+# The one file in the one folder where Git applies anything: no name of a patch reaches it.
+_FILE = b'file'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why a patch cannot be judged; `said` is for a person."""
+
+    detail: Detail
+    said: str = ''
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """The test file with the patch; None where the patch deletes it."""
+
+    content: bytes | None
+
+
+def apply(
+    patch: bytes | None, path: str, start: bytes | None, production: Collection[str] = ()
+) -> Applied | Refusal:
+    """A patch applied to the test file at the start (None: absent), or why it is refused.
+
+    Hunks may stand at other lines than they say, as `git apply` allows; their context must be there.
+
+    production  files that are production code beside what lies under any src/main
+    """
+    if patch is None:
+        return Refusal(detail=Detail.NO_PREDICTION)
+    if len(patch) > MOST_BYTES:
+        return Refusal(detail=Detail.TOO_LARGE, said=f'{len(patch)} bytes, at most {MOST_BYTES}')
+    if not patch.strip():
+        return Refusal(detail=Detail.EMPTY)
+    try:
+        found = sections(patch)
+    except Malformed as error:
+        return Refusal(detail=Detail.MALFORMED, said=str(error))
+    refusal = _refusal(found, path, production)
+    return refusal or _applied(found[0], start)
+
+
+def reverted(patch: str, path: str, new: bytes | None) -> bytes | None:
+    """The file from which a released patch leads to `new`; ValueError where it does not."""
+    (section,) = sections(patch.encode('utf-8', 'surrogateescape'))
+    if not section.is_about(_raw(path)):
+        raise ValueError(f'the patch is not about {path}')
+    return _git_apply(section, new, reverse=True)
+
+
+def _raw(path: str) -> bytes:
+    return path.encode('utf-8', 'surrogateescape')
+
+
+# -- what a patch may not say ----------------------------------------------------------------------
+
+
+def _refusal(found: Sequence[Section], path: str, production: Collection[str]) -> Refusal | None:
+    if not found:
+        return Refusal(detail=Detail.MALFORMED, said='there is no unified diff in it')
+    for section in found:
+        detail = _forbidden(section, path, production)
+        if detail is not None:
+            return Refusal(detail=detail, said=section.names())
+    if len(found) > 1:
+        return Refusal(detail=Detail.MALFORMED, said='it changes the file twice')
+    (section,) = found
+    if not (section.hunks or section.binary or section.created or section.deleted):
+        return Refusal(detail=Detail.EMPTY)
+    return None
+
+
+def _forbidden(section: Section, path: str, production: Collection[str]) -> Detail | None:
+    if _SUBMODULE in section.modes:
+        return Detail.SUBMODULE
+    if _SYMLINK in section.modes:
+        return Detail.SYMLINK
+    if section.moves:
+        return Detail.RENAME
+    if not section.is_about(_raw(path)):
+        return _whose(section, production)
+    if section.mode_changes or not section.modes <= _PLAIN:
+        return Detail.FILE_MODE
+    return Detail.BINARY if section.binary == b'' else None
+
+
+def _whose(section: Section, production: Collection[str]) -> Detail:
+    names = section.names().removeprefix('a/')
+    ours = names in production or _MAIN.match(names)
+    return Detail.PRODUCTION_CODE if ours else Detail.OTHER_FILE
+
+
+# -- what it does ----------------------------------------------------------------------------------
+
+
+def _applied(section: Section, start: bytes | None) -> Applied | Refusal:
+    try:
+        made = _git_apply(section, start)
+    except ValueError as error:
+        return Refusal(detail=_why_not(section, start), said=str(error))
+    if section.binary is not None and _is_text(start) and _is_text(made):
+        return Refusal(detail=Detail.BINARY, said='the file is text')
+    if made is not None and b'\0' in made:
+        return Refusal(detail=Detail.BINARY, said='the file would hold a NUL')
+    return Applied(content=made)
+
+
+def _why_not(section: Section, start: bytes | None) -> Detail:
+    """Whether the ends of lines alone are why a patch does not apply."""
+    if start is None or section.binary is not None:
+        return Detail.DOES_NOT_APPLY
+    plain = Section(
+        old=section.old, new=section.new, hunks=[_with_line_feeds(h) for h in section.hunks]
+    )
+    try:
+        _git_apply(plain, _with_line_feeds(start))
+    except ValueError:
+        return Detail.DOES_NOT_APPLY
+    return Detail.LINE_ENDS
+
+
+def _with_line_feeds(text: bytes) -> bytes:
+    return text.replace(b'\r\n', b'\n')
+
+
+def _is_text(content: bytes | None) -> bool:
+    try:
+        return content is None or (b'\0' not in content and content.decode() is not None)
+    except UnicodeDecodeError:
+        return False
+
+
+def _git_apply(section: Section, content: bytes | None, *, reverse: bool = False) -> bytes | None:
+    """What Git makes of a file; ValueError with its complaint."""
+    with tempfile.TemporaryDirectory(prefix='coevo-') as folder:
+        file = Path(folder, os.fsdecode(_FILE))
+        if content is not None:
+            file.write_bytes(content)
+        done = subprocess.run(
+            ['git', 'apply', '--whitespace=nowarn', *(['--reverse'] if reverse else []), '-'],
+            input=_about_file(section),
+            cwd=folder,
+            capture_output=True,
+            check=False,
+            env={**ENVIRONMENT, 'GIT_CEILING_DIRECTORIES': str(Path(folder).parent)},
+        )
+        if done.returncode:
+            lines = done.stderr.decode('utf-8', 'replace').splitlines()
+            raise ValueError(next((one for one in lines if one.strip()), 'it does not apply'))
+        return file.read_bytes() if file.is_file() else None
+
+
+def _about_file(section: Section) -> bytes:
+    """The patch with our own header, so that what was looked at is what is applied."""
+    modes = b''
+    if section.created or section.deleted:
+        modes = b'%b file mode 100644\n' % (b'new' if section.created else b'deleted')
+    head = b'diff --git a/%b b/%b\n%b' % (_FILE, _FILE, modes)
+    if section.binary is not None:
+        return b'%b%b\n%b' % (head, section.index, section.binary)
+    if not section.hunks:
+        return head
+    names = (
+        b'/dev/null' if section.created else b'a/' + _FILE,
+        b'/dev/null' if section.deleted else b'b/' + _FILE,
+    )
+    return b'%b--- %b\n+++ %b\n%b' % (head, *names, b''.join(section.hunks))

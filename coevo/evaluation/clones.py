@@ -1,0 +1,104 @@
+"""The repository of a task: a clone of the store, or one fetched from the task's URL."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from coevo.clone_locks import changing
+from coevo.clone_locks import using
+from coevo.errors import Transient
+from coevo.folders import cache_folder
+from coevo.git import Repository
+from coevo.git_process import ENVIRONMENT
+from coevo.git_process import run_git
+from coevo.records import short_hash
+from coevo.tables import TaskRow
+
+_PROTOCOLS = ('https', 'http', 'ssh', 'git')
+_URL = re.compile(rf'(?:{"|".join(_PROTOCOLS)})://\S+')
+_SILENCE_SECONDS = 60
+
+
+class NoRepository(RuntimeError):
+    """There is no clone at hand and nowhere to get one; says what to do."""
+
+
+@contextmanager
+def repository_of(tasks: Sequence[TaskRow], store: Path | None) -> Iterator[Repository]:
+    """The repository of some tasks of one `repo`, with both revisions of each; it stays meanwhile.
+
+    store  whose clones are used where they have what is needed; nothing is fetched into them
+    Transient where it could not be fetched, NoRepository where there is nowhere to fetch from.
+    """
+    first = tasks[0]
+    revs = sorted({rev for task in tasks for rev in (task.old_rev, task.new_rev)})
+    if store is not None:
+        kept = store.absolute() / 'clones' / f'{first.repo.replace("/", "+")}.git'
+        if kept.is_dir():
+            with using(kept):
+                if not _missing(kept, revs):
+                    yield Repository(kept)
+                    return
+    if first.url is None or not _URL.fullmatch(first.url):
+        raise NoRepository(
+            f'{first.repo} has no address to clone from; name a store that has its clone (--store)'
+        )
+    with _fetched(first.repo, first.url, revs) as git_dir:
+        yield Repository(git_dir)
+
+
+@contextmanager
+def _fetched(repo: str, url: str, revs: Sequence[str]) -> Iterator[Path]:
+    """A clone in the cache that has these commits: those alone, where their server gives them."""
+    folder = cache_folder() / 'clones'
+    folder.mkdir(parents=True, exist_ok=True)
+    git_dir = folder / f'{repo.replace("/", "+")}-{short_hash(url)}.git'
+    with using(git_dir):
+        with changing(git_dir):
+            if not git_dir.is_dir():
+                run_git(git_dir, 'init', '--quiet', '--bare', '--template=', str(git_dir))
+            missing = _missing(git_dir, revs)
+            if missing and not _fetch(git_dir, '--depth=1', url, *missing):
+                _fetch(git_dir, '--update-shallow', url, '+refs/*:refs/*')
+            missing = _missing(git_dir, revs)
+        if missing:
+            raise Transient(f'{repo} could not be fetched, or has no {missing[0][:12]} any more')
+        yield git_dir
+
+
+def _missing(git_dir: Path, revs: Sequence[str]) -> list[str]:
+    asked = ''.join(f'{rev}^{{tree}}\n' for rev in revs)
+    answers = run_git(git_dir, 'cat-file', '--batch-check', stdin=asked.encode()).splitlines()
+    return [rev for rev, line in zip(revs, answers, strict=True) if line.endswith(b' missing')]
+
+
+def _fetch(git_dir: Path, *arguments: str) -> bool:
+    options = ('--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance')
+    done = subprocess.run(
+        ['git', f'--git-dir={git_dir}', 'fetch', *options, *arguments],
+        capture_output=True,
+        check=False,
+        env={**ENVIRONMENT, **_network()},
+    )
+    return done.returncode == 0
+
+
+def _network() -> dict[str, str]:
+    """What Git needs to reach a server, and nothing else of the user's environment."""
+    proxies = ('https_proxy', 'http_proxy', 'no_proxy', 'all_proxy', 'ssh_auth_sock')
+    files = ('GIT_SSL_CAINFO', 'SSL_CERT_FILE', 'SSL_CERT_DIR')
+    given = {n: v for n, v in os.environ.items() if n.lower() in proxies or n in files}
+    return {
+        **given,
+        'GIT_ALLOW_PROTOCOL': ':'.join(_PROTOCOLS),
+        'GIT_NO_LAZY_FETCH': '0',
+        'GIT_SSH_COMMAND': 'ssh -oBatchMode=yes -oConnectTimeout=60',
+        'GIT_HTTP_LOW_SPEED_LIMIT': '1000',
+        'GIT_HTTP_LOW_SPEED_TIME': str(_SILENCE_SECONDS),
+    }

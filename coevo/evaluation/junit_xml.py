@@ -1,0 +1,67 @@
+"""JUnit XML of ours, made of result rows alone: a suite for each task, a case for each target.
+
+Nothing in it was written by the JVM that ran the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from xml.etree import ElementTree
+
+from coevo import durable
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import TaskOutcome
+
+NAME = 'junit.xml'
+
+# A test that ran and does not do is a failure, one that could not be judged an error.
+_ELEMENT = {
+    TaskOutcome.REDUNDANT: 'failure',
+    TaskOutcome.EXEC_FAIL: 'failure',
+    TaskOutcome.CMPL_FAIL: 'error',
+    TaskOutcome.HRNS_FAIL: 'error',
+    TaskOutcome.INFRA: 'skipped',
+}
+
+
+def write_junit(folder: Path, rows: Sequence[MethodResult]) -> Path:
+    """Write one file for all rows, which are sorted by task."""
+    root = ElementTree.Element('testsuites', _counts(rows))
+    for task_id, group in groupby(rows, key=lambda row: row.task_id):
+        cases = list(group)
+        suite = ElementTree.SubElement(root, 'testsuite', {'name': task_id, **_counts(cases)})
+        suite.extend(_cases(cases))
+    ElementTree.indent(root)
+    path = folder / NAME
+    durable.write(path, [ElementTree.tostring(root, encoding='utf-8', xml_declaration=True)])
+    return path
+
+
+def _counts(rows: Sequence[MethodResult]) -> dict[str, str]:
+    kinds = [_ELEMENT.get(row.outcome) for row in rows]
+    return {
+        'tests': str(len(rows)),
+        'failures': str(kinds.count('failure')),
+        'errors': str(kinds.count('error')),
+        'skipped': str(kinds.count('skipped')),
+        'time': f'{sum(row.seconds for row in rows):.3f}',
+    }
+
+
+def _cases(rows: Sequence[MethodResult]) -> Iterator[ElementTree.Element]:
+    for row in rows:
+        owner, _, name = row.test_method.partition('#')
+        case = ElementTree.Element(
+            'testcase', {'classname': owner, 'name': name, 'time': f'{row.seconds:.3f}'}
+        )
+        kind = _ELEMENT.get(row.outcome)
+        if kind is not None:
+            words = ': '.join(filter(None, (row.outcome, row.detail)))
+            told = ElementTree.SubElement(case, kind, {'type': row.outcome, 'message': words})
+            told.text = row.said
+        if row.output:
+            ElementTree.SubElement(case, 'system-out').text = row.output
+        yield case

@@ -1,0 +1,107 @@
+"""What was judged before: rows by all that they follow from, so that nothing is judged twice.
+
+The key holds the task, the patch, the engine, the sandbox, the JDKs and the limits. Trouble of ours
+is never kept. Files are checksummed: a damaged one counts as missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+
+from coevo import codec
+from coevo import durable
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.results import RESULTS_VERSION
+from coevo.execution import ENGINE_VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    rows: tuple[MethodResult, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """A folder of entries, shared by all snapshots and predictions; safe from several threads.
+
+    surroundings  what all verdicts of a run rest on beside task and patch
+    """
+
+    folder: Path
+    surroundings: tuple[str, ...]
+
+    def recall(
+        self, assignment: Assignment, prediction: Prediction
+    ) -> tuple[MethodResult, ...] | None:
+        """The rows of a prediction that was judged, as they were."""
+        file = self._file(assignment, prediction)
+        try:
+            checksum, _, data = file.read_bytes().partition(b'\n')
+        except FileNotFoundError:
+            return None
+        if checksum != _checksum(data):
+            file.unlink(missing_ok=True)
+            return None
+        return codec.decode(_Entry, data).rows
+
+    def keep(
+        self, assignment: Assignment, prediction: Prediction, rows: Sequence[MethodResult]
+    ) -> None:
+        if any(row.outcome is TaskOutcome.INFRA for row in rows):
+            return
+        data = codec.encode(_Entry(rows=tuple(rows)))
+        durable.write(self._file(assignment, prediction), [_checksum(data), b'\n', data])
+
+    def _file(self, assignment: Assignment, prediction: Prediction) -> Path:
+        key = self._key(assignment, prediction)
+        return self.folder / key[:2] / key
+
+    def _key(self, assignment: Assignment, prediction: Prediction) -> str:
+        task = assignment.task
+        parts = (
+            str(ENGINE_VERSION),
+            str(RESULTS_VERSION),
+            *self.surroundings,
+            task.task_id,
+            task.old_rev,
+            task.new_rev,
+            str(task.start_file_sha256),
+            str(assignment.override),
+            *(
+                repr((target.name, target.method, target.method_at_start))
+                for target in assignment.targets
+            ),
+            prediction.digest,
+        )
+        text = '\0'.join(parts).encode(errors='surrogateescape')
+        return hashlib.sha256(text).hexdigest()
+
+
+def renamed(
+    rows: Sequence[MethodResult], prediction: Prediction, snapshot_sha256: str
+) -> tuple[MethodResult, ...]:
+    """Rows of the same patch to the same task, as that prediction and snapshot have them."""
+    return tuple(
+        replace(
+            row,
+            snapshot_sha256=snapshot_sha256,
+            model=prediction.model,
+            harness=prediction.harness,
+            exit_status=prediction.exit_status,
+            cost_usd=prediction.cost_usd,
+            tokens=prediction.tokens,
+            agent_seconds=prediction.seconds,
+        )
+        for row in rows
+    )
+
+
+def _checksum(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()

@@ -1,0 +1,172 @@
+"""Predictions: JSON lines, Parquet, or a folder of patches; each row answers one task."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from coevo.errors import Fatal
+from coevo.evaluation.records import Prediction
+
+REQUIRED = ('task_id', 'patch')
+TEXTS = ('model', 'harness', 'exit_status')
+NUMBERS = ('cost_usd', 'tokens', 'seconds')
+COLUMNS = (*REQUIRED, *TEXTS, *NUMBERS)
+
+PATCHES = ('.patch', '.diff')
+
+Row = Mapping[str, Any]
+
+
+def read_predictions(path: Path, known: Collection[str]) -> tuple[Prediction, ...]:
+    """The predictions of a file or folder, sorted by task; Fatal for a bad file.
+
+    A file of JSON lines (.jsonl) or Parquet has `task_id` and `patch`, where null says that there is
+    none, and may have `model`, `harness`, `exit_status`, `cost_usd`, `tokens` and `seconds`. A
+    folder has a file `TASK_ID.patch` or `TASK_ID.diff` for each task.
+
+    known  the ids of all tasks of the snapshot
+    """
+    if path.is_dir():
+        found = list(_folder(path))
+    elif not path.exists():
+        raise Fatal(f'{path} does not exist; name a .jsonl, a .parquet or a folder of patches')
+    elif path.suffix == '.parquet':
+        found = [_prediction(row, f'{path}, row {n}') for n, row in enumerate(_parquet(path), 1)]
+    else:
+        found = [_prediction(row, place) for place, row in _json_lines(path)]
+    _check_ids(path, found, known)
+    return tuple(sorted(found, key=lambda one: one.task_id))
+
+
+def _check_ids(path: Path, found: Sequence[Prediction], known: Collection[str]) -> None:
+    seen: set[str] = set()
+    for one in found:
+        if one.task_id not in known:
+            raise Fatal(
+                f'{path} answers {one.task_id!r}, which is no task of the snapshot; take it out, or '
+                'name the snapshot that it was made for'
+            )
+        if one.task_id in seen:
+            raise Fatal(f'{path} answers {one.task_id} twice; leave one prediction for each task')
+        seen.add(one.task_id)
+
+
+# -- where they stand ----------------------------------------------------------------------------
+
+
+def _folder(path: Path) -> Iterator[Prediction]:
+    files = sorted(file for file in path.iterdir() if not file.name.startswith('.'))
+    if not files:
+        raise Fatal(f'{path} is empty; put a TASK_ID.patch into it for each task')
+    for file in files:
+        if file.suffix not in PATCHES or not file.is_file():
+            raise Fatal(f'{file} is no patch; name each file TASK_ID.patch or TASK_ID.diff')
+        yield Prediction(task_id=file.stem, patch=_bytes(file))
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise Fatal(f'{file} cannot be read: {error.strerror}') from None
+
+
+def _parquet(path: Path) -> list[Row]:
+    try:
+        names = pq.read_schema(path).names
+        _check_columns(names, str(path))
+        table = pq.read_table(path, columns=[name for name in COLUMNS if name in names])
+    except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise Fatal(f'{path} is no Parquet that can be read: {error}') from None
+    return list(table.to_pylist())
+
+
+def _json_lines(path: Path) -> Iterator[tuple[str, Row]]:
+    try:
+        text = _bytes(path).decode()
+    except UnicodeDecodeError:
+        raise Fatal(f'{path} is not UTF-8; write JSON lines (.jsonl) or Parquet') from None
+    for number, line in enumerate(text.split('\n'), start=1):
+        if not line.strip():
+            continue
+        place = f'{path}, line {number}'
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            raise Fatal(f'{place} is no JSON; write one object a line') from None
+        if not isinstance(row, dict):
+            raise Fatal(f'{place} is no JSON object; write one with task_id and patch')
+        _check_columns(row, place)
+        yield place, row
+
+
+def _check_columns(names: Iterable[str], place: str) -> None:
+    missing = [name for name in REQUIRED if name not in names]
+    if missing:
+        raise Fatal(f'{place} has no {missing[0]!r}; a prediction needs {" and ".join(REQUIRED)}')
+
+
+# -- what they say -------------------------------------------------------------------------------
+
+
+def _prediction(row: Row, place: str) -> Prediction:
+    task_id = row['task_id']
+    if not isinstance(task_id, str):
+        raise Fatal(f'{place} has a task_id that is no text: {task_id!r}')
+    return Prediction(
+        task_id=task_id,
+        patch=_patch(row['patch'], place),
+        model=_text(row, 'model', place),
+        harness=_text(row, 'harness', place),
+        exit_status=_text(row, 'exit_status', place),
+        cost_usd=_number(row, 'cost_usd', place),
+        tokens=_whole(_number(row, 'tokens', place)),
+        seconds=_number(row, 'seconds', place),
+    )
+
+
+def _patch(value: object, place: str) -> bytes | None:
+    """Its bytes; what no encoding can say is left to be a patch that does not apply."""
+    if value is None or isinstance(value, bytes):
+        return value
+    if not isinstance(value, str):
+        raise Fatal(f'{place} has a patch that is no text')
+    try:
+        return value.encode('utf-8', 'surrogateescape')
+    except UnicodeEncodeError:
+        return value.encode('utf-8', 'surrogatepass')
+
+
+def _text(row: Row, name: str, place: str) -> str | None:
+    value = row.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    if name == 'exit_status' and isinstance(value, int):
+        return str(value)
+    raise Fatal(f'{place} has a {name} that is no text: {value!r}')
+
+
+def _number(row: Row, name: str, place: str) -> float | None:
+    value = row.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise Fatal(f'{place} has a {name} that is no number: {value!r}')
+    if not math.isfinite(value) or value < 0:
+        raise Fatal(f'{place} has a {name} that cannot be: {value!r}')
+    return float(value)
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else round(value)

@@ -1,0 +1,134 @@
+"""The rows of results from what was seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import Target
+from coevo.evaluation.outcomes import Seen
+from coevo.evaluation.outcomes import decide
+from coevo.evaluation.outcomes import decide_by_module
+from coevo.evaluation.protocol import Judgement
+from coevo.evaluation.records import Detail
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.results import RESULTS_VERSION
+from coevo.execution import ENGINE_VERSION
+from coevo.languages.base import Verdict
+from coevo.records import Outcome
+
+# Characters of what a process wrote, and of what is said of an outcome.
+MOST_OUTPUT, MOST_SAID = 8000, 1000
+
+# No text can hold a NUL in every reader, nor XML the rest.
+_CONTROL = re.compile(r'[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What all rows of an evaluation have in common."""
+
+    snapshot_sha256: str
+    sandbox: str
+
+
+def rows(
+    header: Header,
+    assignment: Assignment,
+    prediction: Prediction,
+    judgement: Judgement,
+    tries: int = 1,
+) -> tuple[MethodResult, ...]:
+    """A row for each target; what all cost together is shared evenly."""
+    return tuple(_rows(header, assignment, prediction, judgement, tries))
+
+
+def _rows(
+    header: Header,
+    assignment: Assignment,
+    prediction: Prediction,
+    judgement: Judgement,
+    tries: int,
+) -> Iterator[MethodResult]:
+    task = assignment.task
+    share = 1 / len(assignment.targets)
+    for target in assignment.targets:
+        seen = judgement.seen[target.name]
+        outcome, detail = decide(task.track, seen)
+        yield MethodResult(
+            task_id=task.task_id,
+            test_method=target.name,
+            method_id=target.row.method_id,
+            repo=task.repo,
+            track=task.track,
+            new_date=task.new_committer_date,
+            cause=target.row.cause,
+            outcome=outcome,
+            outcome_by_module=decide_by_module(task.track, seen),
+            detail=detail,
+            said=_bounded(_said(seen, detail, target), MOST_SAID),
+            tampered=seen.new.tampered if seen.new else None,
+            injected=seen.refusal is None and seen.trouble is None and seen.submitted,
+            compiled=_compiles(seen.new),
+            module_compiled=seen.new_module_ok,
+            new=seen.new.outcome if seen.new else None,
+            new_signature=_signature(seen.new),
+            old=seen.old.outcome if seen.old else None,
+            old_by_module=_by_module(seen),
+            old_signature=_signature(seen.old),
+            precondition=seen.precondition,
+            output=_bounded(seen.output, MOST_OUTPUT, keep_end=True),
+            tries=tries,
+            cpu_seconds=round(seen.cpu_seconds + judgement.cpu_seconds * share, 3),
+            seconds=round(seen.seconds + judgement.seconds * share, 3),
+            engine_version=ENGINE_VERSION,
+            results_version=RESULTS_VERSION,
+            sandbox=header.sandbox,
+            snapshot_sha256=header.snapshot_sha256,
+            prediction_sha256=prediction.digest,
+            model=prediction.model,
+            harness=prediction.harness,
+            exit_status=prediction.exit_status,
+            cost_usd=prediction.cost_usd,
+            tokens=prediction.tokens,
+            agent_seconds=prediction.seconds,
+        )
+
+
+def _compiles(verdict: Verdict | None) -> bool | None:
+    return None if verdict is None else verdict.outcome is not Outcome.COMPILE_ERROR
+
+
+def _signature(verdict: Verdict | None) -> str | None:
+    return None if verdict is None or verdict.signature is None else _printable(verdict.signature)
+
+
+def _by_module(seen: Seen) -> Outcome | None:
+    if seen.old is None:
+        return None
+    return seen.old.outcome if seen.old_module_ok else Outcome.COMPILE_ERROR
+
+
+def _said(seen: Seen, detail: Detail | None, target: Target) -> str:
+    reason = seen.refusal or seen.trouble
+    if reason is not None:
+        return reason.said
+    if detail is Detail.PRECONDITION:
+        return f'{target.method_at_start} is {seen.precondition} on the new code at the start'
+    verdict = seen.new
+    parts = (verdict.signature, verdict.message.strip()) if verdict and detail else ()
+    return '; '.join(filter(None, (*parts, seen.note)))
+
+
+def _bounded(text: str, most: int, *, keep_end: bool = False) -> str:
+    text = _printable(text)
+    if len(text) <= most:
+        return text
+    return f'…{text[-most:]}' if keep_end else f'{text[:most]}…'
+
+
+def _printable(text: str) -> str:
+    return _CONTROL.sub('\ufffd', text)

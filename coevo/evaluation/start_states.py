@@ -1,0 +1,98 @@
+"""Start states as commits: everything at new with the start file in, and no way to anything else.
+
+Gold stands in the new revision's tree, so that is never built nor laid out: what is built is a
+commit of a repository of our own, which borrows a clone's objects and is never mounted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from coevo.evaluation.application import reverted
+from coevo.git import Repository
+from coevo.git_process import run_git
+from coevo.tables import TaskRow
+from coevo.test_files import content
+
+_NOBODY = 'coevo <coevo@localhost>'
+_PLAIN_FILE = '100644'
+
+
+class StartStateLost(ValueError):
+    """The start file cannot be made of what the snapshot and the clone say."""
+
+
+def start_file(repository: Repository, task: TaskRow) -> bytes | None:
+    """The test file at the start, None if it is absent: gold's patch undone, and its checksum."""
+    new = content(repository, task.new_rev, task.test_file)
+    try:
+        start = reverted(task.test_patch, task.test_file, new)
+    except ValueError as error:
+        raise StartStateLost(f'gold cannot be undone: {error}') from None
+    found = None if start is None else hashlib.sha256(start).hexdigest()
+    if found != task.start_file_sha256:
+        raise StartStateLost(f'the start file has the checksum {found}')
+    return start
+
+
+class StartStates:
+    """A bare repository with a root commit for each start state; for one thread at a time."""
+
+    def __init__(self, source: Repository, folder: Path) -> None:
+        """`folder` does not exist yet."""
+        self.source = source
+        git_dir = folder / 'start.git'
+        run_git(git_dir, 'init', '--quiet', '--bare', '--template=', str(git_dir))
+        borrowed = git_dir / 'objects' / 'info' / 'alternates'
+        borrowed.parent.mkdir(exist_ok=True)
+        borrowed.write_text(f'{(source.git_dir / "objects").absolute()}\n')
+        self.repository = Repository(git_dir)
+
+    def commit(self, task: TaskRow, start: bytes | None) -> str:
+        """The start state of a task as a commit without parents, dated as its new revision."""
+        ref = f'refs/start/{task.task_id}'
+        stream = b''.join(self._stream(ref, task, start))
+        self.repository.git('fast-import', '--quiet', '--force', stdin=stream)
+        return self.repository.git('rev-parse', '--verify', ref).decode().strip()
+
+    def _stream(self, ref: str, task: TaskRow, start: bytes | None) -> Iterator[bytes]:
+        header = self.source.header(task.new_rev)
+        dates = (header.author_seconds, header.committer_seconds)
+        author, committer = (max(0, seconds or 0) for seconds in dates)
+        yield (
+            f'commit {ref}\nauthor {_NOBODY} {author} +0000\n'
+            f'committer {_NOBODY} {committer} +0000\ndata 0\nM 040000 {header.tree} \n'
+        ).encode()
+        path = _quoted(task.test_file)
+        if start is None:
+            yield b'D %b\n' % path
+            return
+        entry = self.source.tree(task.new_rev).get(task.test_file)
+        mode = entry.mode if entry else _PLAIN_FILE
+        yield b'M %b inline %b\ndata %d\n%b\n' % (mode.encode(), path, len(start), start)
+
+
+def _quoted(path: str) -> bytes:
+    """A path as fast-import reads it, whatever stands in it."""
+    raw = path.encode('utf-8', 'surrogateescape')
+    return b'"%b"' % b''.join(
+        bytes([byte]) if 0x20 <= byte < 0x7F and byte not in b'"\\' else b'\\%03o' % byte
+        for byte in raw
+    )
+
+
+def fresh_repository(repository: Repository, rev: str, folder: Path) -> None:
+    """A commit checked out as a repository that has nothing else: no history, ref, tag or reflog.
+
+    folder  does not exist yet; nothing untrusted may have run where it will be
+    """
+    repository.materialise(rev, folder)
+    objects = repository.git('rev-list', '--objects', '--no-object-names', rev)
+    git_dir = folder / '.git'
+    run_git(git_dir, 'init', '--quiet', '--template=', '--initial-branch=main', str(folder))
+    pack = repository.git('pack-objects', '--quiet', '--stdout', stdin=objects)
+    run_git(git_dir, 'index-pack', '--stdin', stdin=pack)
+    (git_dir / 'refs' / 'heads' / 'main').write_text(f'{rev}\n')
+    run_git(git_dir, f'--work-tree={folder}', 'read-tree', 'HEAD')

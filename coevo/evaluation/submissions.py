@@ -1,0 +1,42 @@
+"""The target methods in a submitted file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from coevo.evaluation.assignments import Target
+from coevo.java_pieces import Outline
+from coevo.records import TestMethod
+
+_EXPECTED = re.compile(rb'\bexpected(?:Exceptions)?\s*=\s*\{?([^)}]*)')
+_CLASS = re.compile(rb'([A-Za-z_$][\w$.]*)\s*\.\s*class\b')
+
+
+def located(file: Outline, target: Target, name: str | None = None) -> TestMethod | None:
+    """A target as the file declares it: with gold's parameters, or the only one of its name.
+
+    name  what it is called there, if not as in gold
+    """
+    wanted = replace(target.method, test_method=name or target.row.test_method)
+    type_ = file.types.get(wanted.test_class)
+    alike = [
+        member.parameters
+        for member in (type_.members if type_ else ())
+        if member.kind == 'method' and member.name == wanted.test_method
+    ]
+    if wanted.parameters in alike:
+        return wanted
+    return replace(wanted, parameters=alike[0]) if len(alike) == 1 else None
+
+
+def expected(source: bytes) -> tuple[str, ...]:
+    """Throwables by which tests of a file say they may be left, simple or full names, sorted.
+
+    A rule of JUnit 4 may be told of any, in many ways. To name one wins nothing: a test that is
+    left by what it expects is no better than one that does nothing.
+    """
+    if b'ExpectedException' in source and re.search(rb'\.expect\w*\s*\(', source):
+        return ('Throwable',)
+    found = {name for text in _EXPECTED.findall(source) for name in _CLASS.findall(text)}
+    return tuple(sorted(name.decode('utf-8', 'replace') for name in found))

@@ -1,0 +1,183 @@
+"""A unified diff as the files that it says it changes, before anything believes it.
+
+Nothing is applied here. Hunks are told from headers by their counts, so that no line of a file is
+taken for a header.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import field
+
+_HUNK = re.compile(rb'@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@')
+_MODES = re.compile(rb'(?:old mode|new mode|new file mode|deleted file mode) (\d{6})\r?')
+_INDEX = re.compile(rb'index [0-9a-f]+\.\.[0-9a-f]+(?: (\d{6}))?\r?')
+_MOVES = (b'rename from ', b'rename to ', b'copy from ', b'copy to ')
+_ESCAPE = re.compile(rb'\\([0-7]{3}|.)', re.DOTALL)
+_LETTERS = {
+    b'a': b'\a',
+    b'b': b'\b',
+    b't': b'\t',
+    b'n': b'\n',
+    b'v': b'\v',
+    b'f': b'\f',
+    b'r': b'\r',
+}
+
+NOTHING = b'/dev/null'
+
+
+class Malformed(ValueError):
+    """It is no unified diff, or not a whole one."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Section:
+    """What a diff says of one file; names without `a/` and `b/`, None where it gives none.
+
+    title   what stands behind `diff --git`, None where there is no such line
+    modes   every file mode that is named
+    moves   whether it says that the file was renamed or copied
+    hunks   as they stand
+    binary  the lines of a `GIT binary patch`, its index line first; empty where content is not said
+    """
+
+    title: bytes | None = None
+    old: bytes | None = None
+    new: bytes | None = None
+    modes: set[bytes] = field(default_factory=set)
+    mode_changes: bool = False
+    moves: bool = False
+    created: bool = False
+    deleted: bool = False
+    hunks: list[bytes] = field(default_factory=list)
+    index: bytes = b''
+    binary: bytes | None = None
+
+    @property
+    def names_lines(self) -> bool:
+        return self.old is not None
+
+    def is_about(self, path: bytes) -> bool:
+        """Whether it names that file and no other."""
+        if self.names_lines:
+            names = {self.old, self.new} - {NOTHING}
+            return bool(names) and names <= {path, b'a/' + path, b'b/' + path}
+        whole = (self.title or b'').rstrip(b'\r')
+        return whole in (b'a/' + path + b' b/' + path, _quoted(path))
+
+    def names(self) -> str:
+        """What a person is told of it."""
+        known = [name for name in (self.old, self.new) if name not in (None, NOTHING)]
+        shown = known[-1] if known else (self.title or b'?')
+        return (shown or b'?').decode('utf-8', 'replace').removeprefix('b/')
+
+
+def sections(patch: bytes) -> tuple[Section, ...]:
+    """The files of a diff; what stands before, between and behind them is not looked at."""
+    return tuple(_Reader(patch).sections())
+
+
+class _Reader:
+    def __init__(self, patch: bytes) -> None:
+        self._lines = patch.split(b'\n')
+        self._at = 0
+        self._open: Section | None = None
+
+    def sections(self) -> Iterator[Section]:
+        while self._at < len(self._lines):
+            line = self._lines[self._at]
+            if line.startswith(b'diff --git '):
+                yield from self._finished()
+                self._open = Section(title=line.removeprefix(b'diff --git '))
+            elif line.startswith(b'--- ') and self._next().startswith(b'+++ '):
+                if self._open is None or self._open.names_lines:
+                    yield from self._finished()
+                    self._open = Section()
+                self._names(self._open, line, self._next())
+            elif self._open is not None:
+                self._read(self._open, line)
+            self._at += 1
+        yield from self._finished()
+
+    def _finished(self) -> Iterator[Section]:
+        if self._open is not None:
+            yield self._open
+        self._open = None
+
+    def _next(self) -> bytes:
+        return self._lines[self._at + 1] if self._at + 1 < len(self._lines) else b''
+
+    def _names(self, section: Section, old: bytes, new: bytes) -> None:
+        section.old, section.new = _name(old[4:]), _name(new[4:])
+        section.created = section.created or section.old == NOTHING
+        section.deleted = section.deleted or section.new == NOTHING
+        self._at += 1
+
+    def _read(self, section: Section, line: bytes) -> None:
+        modes = _MODES.fullmatch(line)
+        index = _INDEX.fullmatch(line)
+        if modes:
+            section.modes.add(modes[1])
+            section.mode_changes |= line.startswith((b'old mode', b'new mode'))
+            section.created |= line.startswith(b'new file')
+            section.deleted |= line.startswith(b'deleted file')
+        elif index:
+            section.index = line
+            section.modes |= {index[1]} - {None}
+        elif line.startswith(_MOVES):
+            section.moves = True
+        elif line.startswith(b'@@ ') and section.names_lines:
+            section.hunks.append(self._hunk(line))
+        elif line.rstrip(b'\r') == b'GIT binary patch':
+            section.binary = self._binary()
+        elif line.startswith(b'Binary files '):
+            section.binary = section.binary or b''
+
+    def _hunk(self, head: bytes) -> bytes:
+        """A hunk to its last line, which its head counts; Malformed where it ends before."""
+        counts = _HUNK.match(head)
+        if counts is None:
+            raise Malformed(f'line {self._at + 1} is no head of a hunk')
+        old, new = (1 if count is None else int(count) for count in counts.groups())
+        start = self._at
+        while old > 0 or new > 0:
+            self._at += 1
+            kind = self._lines[self._at][:1] if self._at < len(self._lines) else b'end'
+            old -= kind in (b' ', b'-', b'', b'\r')
+            new -= kind in (b' ', b'+', b'', b'\r')
+            if old < 0 or new < 0 or kind not in (b' ', b'-', b'+', b'\\', b'', b'\r'):
+                raise Malformed(f'the hunk at line {start + 1} is not as long as its head says')
+        while self._next().startswith(b'\\'):
+            self._at += 1
+        return b'\n'.join(self._lines[start : self._at + 1]) + b'\n'
+
+    def _binary(self) -> bytes:
+        start = self._at
+        while self._at + 1 < len(self._lines) and not self._next().startswith(b'diff --git '):
+            self._at += 1
+        return b'\n'.join(self._lines[start : self._at + 1]) + b'\n'
+
+
+def _name(text: bytes) -> bytes:
+    """A file's name as a `---` or `+++` line has it, perhaps quoted, perhaps with a time behind it."""
+    text = text.rstrip(b'\r')
+    if text.startswith(b'"'):
+        return _ESCAPE.sub(_letter, text[1 : text.rindex(b'"')] if text.count(b'"') > 1 else text)
+    return text.partition(b'\t')[0]
+
+
+def _letter(found: re.Match[bytes]) -> bytes:
+    code = found[1]
+    return bytes([int(code, 8) & 0xFF]) if code.isdigit() else _LETTERS.get(code, code)
+
+
+def _quoted(path: bytes) -> bytes:
+    """What Git writes behind `diff --git` for a file whose name it quotes."""
+    escaped = b''.join(
+        bytes([byte]) if 0x20 <= byte < 0x7F and byte not in b'"\\' else b'\\%03o' % byte
+        for byte in path
+    )
+    return b'"a/%b" "b/%b"' % (escaped, escaped)
