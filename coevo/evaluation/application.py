@@ -7,7 +7,6 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Collection
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,27 +42,26 @@ class Applied:
     content: bytes | None
 
 
+def unacceptable(
+    patch: bytes | None, path: str, production: Collection[str] = ()
+) -> Refusal | None:
+    """Why a patch is refused whatever it would be applied to; None if it is not.
+
+    production  files that are production code beside what lies under any src/main
+    """
+    read = _read(patch, path, production)
+    return read if isinstance(read, Refusal) else None
+
+
 def apply(
     patch: bytes | None, path: str, start: bytes | None, production: Collection[str] = ()
 ) -> Applied | Refusal:
     """A patch applied to the test file at the start (None: absent), or why it is refused.
 
     Hunks may stand at other lines than they say, as `git apply` allows; their context must be there.
-
-    production  files that are production code beside what lies under any src/main
     """
-    if patch is None:
-        return Refusal(detail=Detail.NO_PREDICTION)
-    if len(patch) > MOST_BYTES:
-        return Refusal(detail=Detail.TOO_LARGE, said=f'{len(patch)} bytes, at most {MOST_BYTES}')
-    if not patch.strip():
-        return Refusal(detail=Detail.EMPTY)
-    try:
-        found = sections(patch)
-    except Malformed as error:
-        return Refusal(detail=Detail.MALFORMED, said=str(error))
-    refusal = _refusal(found, path, production)
-    return refusal or _applied(found[0], start)
+    read = _read(patch, path, production)
+    return read if isinstance(read, Refusal) else _applied(read, start)
 
 
 def reverted(patch: str, path: str, new: bytes | None) -> bytes | None:
@@ -81,7 +79,18 @@ def _raw(path: str) -> bytes:
 # -- what a patch may not say ----------------------------------------------------------------------
 
 
-def _refusal(found: Sequence[Section], path: str, production: Collection[str]) -> Refusal | None:
+def _read(patch: bytes | None, path: str, production: Collection[str]) -> Section | Refusal:
+    """What a patch says of the test file, if it says that alone."""
+    if patch is None:
+        return Refusal(detail=Detail.NO_PREDICTION)
+    if len(patch) > MOST_BYTES:
+        return Refusal(detail=Detail.TOO_LARGE, said=f'{len(patch)} bytes, at most {MOST_BYTES}')
+    if not patch.strip():
+        return Refusal(detail=Detail.EMPTY)
+    try:
+        found = sections(patch)
+    except Malformed as error:
+        return Refusal(detail=Detail.MALFORMED, said=str(error))
     if not found:
         return Refusal(detail=Detail.MALFORMED, said='there is no unified diff in it')
     for section in found:
@@ -93,7 +102,7 @@ def _refusal(found: Sequence[Section], path: str, production: Collection[str]) -
     (section,) = found
     if not (section.hunks or section.binary or section.created or section.deleted):
         return Refusal(detail=Detail.EMPTY)
-    return None
+    return section
 
 
 def _forbidden(section: Section, path: str, production: Collection[str]) -> Detail | None:

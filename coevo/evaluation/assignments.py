@@ -87,10 +87,11 @@ def assignments(
     cutoff  only what was public later
     """
     _refuse_unknown(place, tasks or ())
-    connection = snapshot.connect((place,), dict(conditions(cutoff)))
-    rows = _rows(connection, 'tasks', TaskRow)
+    opened = snapshot.attach((place,))
+    snapshot.limit(opened, dict(conditions(cutoff)))
+    rows = _rows(opened.connection, 'tasks', TaskRow)
     methods: dict[str, list[MethodRow]] = defaultdict(list)
-    for row in _rows(connection, 'methods', MethodRow, 'task_id IS NOT NULL'):
+    for row in _rows(opened.connection, 'methods', MethodRow, 'task_id IS NOT NULL'):
         methods[row.method_id].append(row)
     wanted = [task for task in rows if tasks is None or task.task_id in tasks]
     wanted.sort(key=lambda task: (task.repo, str(task.new_committer_date), task.pair_id))
@@ -111,7 +112,7 @@ def _refuse_unknown(place: Path | str, tasks: Collection[str]) -> None:
 def _rows(
     connection: duckdb.DuckDBPyConnection, table: str, record: type[Row], where: str = 'true'
 ) -> tuple[Row, ...]:
-    found = connection.execute(f'SELECT * FROM {table} WHERE {where} ORDER BY ALL')
+    found = connection.sql(f'SELECT * FROM {table} WHERE {where} ORDER BY ALL')
     return codec.records(record, found.to_arrow_table())
 
 

@@ -1,0 +1,337 @@
+"""Score predictions against the tasks of a snapshot: rows of results, and nothing judged twice."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import ExitStack
+from contextlib import closing
+from dataclasses import dataclass
+from dataclasses import field
+from itertools import groupby
+from pathlib import Path
+
+from coevo.cutoffs import Cutoff
+from coevo.errors import Damaged
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from coevo.evaluation.application import Applied
+from coevo.evaluation.application import apply
+from coevo.evaluation.application import unacceptable
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import known_tasks
+from coevo.evaluation.clones import NoRepository
+from coevo.evaluation.clones import repository_of
+from coevo.evaluation.ledger import Ledger
+from coevo.evaluation.ledger import renamed
+from coevo.evaluation.predictions import read_predictions
+from coevo.evaluation.protocol import Judgement
+from coevo.evaluation.protocol import NotBuilt
+from coevo.evaluation.protocol import Preconditions
+from coevo.evaluation.protocol import Trial
+from coevo.evaluation.protocol import in_trouble
+from coevo.evaluation.protocol import judge
+from coevo.evaluation.protocol import refused
+from coevo.evaluation.records import Detail
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.rows import Header
+from coevo.evaluation.rows import rows
+from coevo.evaluation.start_states import StartStateLost
+from coevo.evaluation.start_states import StartStates
+from coevo.evaluation.start_states import start_file
+from coevo.folders import cache_folder
+from coevo.git import Repository
+from coevo.jdks import Jdk
+from coevo.jdks import find_jdks
+from coevo.languages.base import Conditions
+from coevo.languages.base import Workshop
+from coevo.listener import SILENT
+from coevo.listener import Listener
+from coevo.locations import locate
+from coevo.records import Pair
+from coevo.verification import verify
+from coevo.workers import Failure
+from coevo.workers import run_in_parallel
+from coevo.workshops import Surroundings
+from coevo.workshops import Workshops
+
+# Trouble of ours is tried again in workshops of their own, beside what `run_in_parallel` does.
+ROUNDS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What is to be scored, and where.
+
+    predictions   a file or folder, or the predictions themselves
+    store         whose clones are used; what it lacks is cloned from the tasks' URLs
+    tasks, cutoff limit the tasks; a task without a prediction fails
+    cache         what was judged before; None is the tool cache's
+    test_seconds  CPU seconds that a test may take, ten times that in wall time; None: as mined
+    """
+
+    snapshot: Path
+    predictions: Path | Sequence[Prediction]
+    store: Path | None = None
+    tasks: frozenset[str] | None = None
+    cutoff: Cutoff | None = None
+    jobs: int = 1
+    sandbox: str = 'bubblewrap'
+    cache: Path | None = None
+    test_seconds: float | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Evaluation:
+    """All rows, sorted by task; how many tasks were judged now, and how many before."""
+
+    rows: tuple[MethodResult, ...]
+    judged: int
+    recalled: int
+
+
+def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
+    """Judge every wanted task's prediction; Fatal for a bad file or snapshot.
+
+    What is finished is kept at once: after an interruption the same call goes on from there.
+    """
+    header = _header(options)
+    wanted = assignments(options.snapshot, options.tasks, options.cutoff)
+    if not wanted:
+        raise Fatal('no task is left to score; name others, or an earlier cutoff')
+    answers = {one.task_id: one for one in _predictions(options)}
+    examination = _Examination(
+        options=options,
+        header=header,
+        ledger=_ledger(options),
+        answers=answers,
+        listener=listener,
+        total=len(wanted),
+    )
+    examination.examine(wanted)
+    found = [row for part in examination.found.values() for row in part]
+    return Evaluation(
+        rows=tuple(sorted(found, key=lambda row: (row.task_id, row.test_method, row.method_id))),
+        judged=len(wanted) - examination.recalled,
+        recalled=examination.recalled,
+    )
+
+
+def _header(options: Options) -> Header:
+    """Fatal unless the snapshot is what it claims."""
+    if not options.snapshot.is_dir():
+        raise Fatal(f'{options.snapshot} is no folder of a snapshot; unpack it, and name that')
+    try:
+        findings = verify(options.snapshot)
+    except Damaged as error:
+        raise Fatal(str(error)) from None
+    if findings:
+        raise Fatal(
+            f'{options.snapshot} is not what it claims ({findings[0].rule} in '
+            f'{findings[0].table}); `coevo verify` says all, get it again'
+        )
+    manifest = locate(options.snapshot).manifest()
+    return Header(snapshot_sha256=hashlib.sha256(manifest).hexdigest(), sandbox=options.sandbox)
+
+
+def _predictions(options: Options) -> Sequence[Prediction]:
+    if isinstance(options.predictions, Path):
+        return read_predictions(options.predictions, known_tasks(options.snapshot))
+    return options.predictions
+
+
+def _ledger(options: Options) -> Ledger:
+    versions = sorted(jdk.version for jdk in find_jdks())
+    return Ledger(
+        folder=options.cache or cache_folder() / 'evaluations',
+        surroundings=(options.sandbox, str(options.test_seconds), *versions),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """A prediction that is to be run: its start state as a commit, and the patched file."""
+
+    assignment: Assignment
+    prediction: Prediction
+    pair: Pair
+    start: bytes | None
+    patched: bytes | None
+
+
+@dataclass(slots=True, kw_only=True)
+class _Examination:
+    """One call of `evaluate`; `found` has the rows of each task that is done."""
+
+    options: Options
+    header: Header
+    ledger: Ledger
+    answers: dict[str, Prediction]
+    listener: Listener
+    total: int
+    found: dict[str, tuple[MethodResult, ...]] = field(default_factory=dict)
+    recalled: int = 0
+    tries: Counter[str] = field(default_factory=Counter)
+    preconditions: Preconditions = field(default_factory=Preconditions)
+
+    def examine(self, wanted: Sequence[Assignment]) -> None:
+        left = [one for one in wanted if not self._settled(one)]
+        for _, group in groupby(left, key=lambda one: one.task.repo):
+            self._examine_repository(list(group))
+
+    def answer(self, assignment: Assignment) -> Prediction:
+        missing = Prediction(task_id=assignment.task_id, patch=None)
+        return self.answers.get(assignment.task_id, missing)
+
+    def _settled(self, assignment: Assignment) -> bool:
+        """Whether nothing has to be run: it is known, or refused as it stands."""
+        prediction = self.answer(assignment)
+        refusal = unacceptable(prediction.patch, assignment.task.test_file, _production(assignment))
+        if refusal is not None:
+            self._conclude(assignment, refused(assignment, refusal))
+            return True
+        known = self.ledger.recall(assignment, prediction)
+        if known is None:
+            return False
+        self.recalled += 1
+        self._add(assignment, renamed(known, prediction, self.header.snapshot_sha256))
+        return True
+
+    def _conclude(self, assignment: Assignment, judgement: Judgement) -> None:
+        prediction = self.answer(assignment)
+        tries = max(1, self.tries[assignment.task_id])
+        made = rows(self.header, assignment, prediction, judgement, tries)
+        self.ledger.keep(assignment, prediction, made)
+        self._add(assignment, made)
+
+    def _add(self, assignment: Assignment, made: tuple[MethodResult, ...]) -> None:
+        self.found[assignment.task_id] = made
+        self.listener.step('tasks', len(self.found), self.total)
+
+    # -- one repository --------------------------------------------------------------------------
+
+    def _examine_repository(self, group: Sequence[Assignment]) -> None:
+        with ExitStack() as stack:
+            try:
+                source = stack.enter_context(
+                    repository_of([one.task for one in group], self.options.store)
+                )
+            except (NoRepository, Transient) as error:
+                for one in group:
+                    self._conclude(one, in_trouble(one, Detail.NO_REPOSITORY, str(error)))
+                return
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix='coevo-'))
+            states = StartStates(source, Path(folder))
+            cases = [case for one in group if (case := self._case(states, one))]
+            by_jdk = sorted(cases, key=lambda case: _jdk_of(case.assignment))
+            for _, same in groupby(by_jdk, key=lambda case: _jdk_of(case.assignment)):
+                self._run_rounds(source, states.repository, list(same))
+
+    def _case(self, states: StartStates, assignment: Assignment) -> _Case | None:
+        """What is to be run; None if nothing is, which is concluded then."""
+        task, prediction = assignment.task, self.answer(assignment)
+        try:
+            start = start_file(states.source, task)
+        except StartStateLost as error:
+            self._conclude(assignment, in_trouble(assignment, Detail.START_STATE, str(error)))
+            return None
+        made = apply(prediction.patch, task.test_file, start, _production(assignment))
+        if not isinstance(made, Applied):
+            self._conclude(assignment, refused(assignment, made))
+            return None
+        new = states.commit(task, start)
+        pair = Pair(
+            repo=task.repo,
+            walk=task.walk,
+            old=states.repository.commit(task.old_rev),
+            new=states.repository.commit(new),
+            old_is_ancestor=False,
+        )
+        return _Case(
+            assignment=assignment,
+            prediction=prediction,
+            pair=pair,
+            start=start,
+            patched=made.content,
+        )
+
+    def _run_rounds(
+        self, source: Repository, repository: Repository, cases: Sequence[_Case]
+    ) -> None:
+        for number in range(ROUNDS):
+            failed = []
+            for case, result in self._run(source, repository, cases):
+                if isinstance(result, Judgement):
+                    self._conclude(case.assignment, result)
+                elif number + 1 < ROUNDS:
+                    failed.append(case)
+                else:
+                    trouble = in_trouble(case.assignment, Detail.TROUBLE, result.sentence)
+                    self._conclude(case.assignment, trouble)
+            cases = failed
+            if not cases:
+                return
+
+    def _run(
+        self, source: Repository, repository: Repository, cases: Sequence[_Case]
+    ) -> Iterator[tuple[_Case, Judgement | Failure]]:
+        def work(case: _Case, open_workshop: Callable[[], Workshop]) -> Judgement:
+            self.tries[case.assignment.task_id] += 1
+            return self._judge(source, repository, case, open_workshop())
+
+        surroundings = Surroundings(
+            repository=repository,
+            sandbox=self.options.sandbox,
+            say=self.listener.say,
+            jdks=_jdks(cases[0].assignment),
+        )
+        with (
+            Workshops(surroundings, [case.pair for case in cases]) as workshops,
+            closing(run_in_parallel(work, cases, workshops, jobs=self.options.jobs)) as results,
+        ):
+            for case, result in results:
+                workshops.forget(case.pair)
+                yield case, result
+
+    def _judge(
+        self, source: Repository, repository: Repository, case: _Case, workshop: Workshop
+    ) -> Judgement:
+        trial = Trial(
+            assignment=case.assignment,
+            workshop=workshop,
+            repository=repository,
+            source=source,
+            pair=case.pair,
+            start=case.start,
+            conditions=Conditions(
+                override=case.assignment.override, cpu_limit=self.options.test_seconds
+            ),
+        )
+        try:
+            return judge(trial, case.patched, self.preconditions)
+        except NotBuilt as error:
+            return in_trouble(case.assignment, Detail.NOT_BUILT, str(error))
+
+
+def _production(assignment: Assignment) -> frozenset[str]:
+    return frozenset(dependency.file for dependency in assignment.task.dependencies)
+
+
+def _jdk_of(assignment: Assignment) -> str:
+    environment = assignment.task.environment
+    return environment.jdk if environment else ''
+
+
+def _jdks(assignment: Assignment) -> tuple[Jdk, ...] | None:
+    """The JDK that the task was made with, else one of its release, else all of the machine."""
+    there, wanted = find_jdks(), _jdk_of(assignment)
+    same = [jdk for jdk in there if jdk.version == wanted]
+    feature = Jdk(home=Path(), version=wanted).feature
+    near = [jdk for jdk in there if jdk.feature == feature]
+    return tuple(same or near) or None

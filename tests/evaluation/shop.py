@@ -1,0 +1,101 @@
+"""A shop whose one change of prices is a task of each track; mined and released for real."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo import snapshot
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import assignments
+from coevo.evaluation.clones import repository_of
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.start_states import start_file
+from coevo.patches import file_patch
+from coevo.records import Track
+from flows.options import ReleaseOptions
+from flows.publication import publish
+from tests.projects import NAME
+from tests.projects import junit
+from tests.projects import mined
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+
+FILES = {
+    Track.UPDATE: 'src/test/java/shop/PriceTest.java',
+    Track.GENERATION: 'src/test/java/shop/RoundTest.java',
+    Track.REPAIR: 'src/test/java/shop/FaultTest.java',
+}
+PRODUCTION = 'src/main/java/shop/Till.java'
+
+_OLD = {
+    'pom.xml': pom(),
+    **source('Till', '    public static int price(int n) { return 10 * n; }\n'),
+    **junit(
+        'PriceTest',
+        'costs: assertEquals(10, Till.price(1));',
+        'sums: assertEquals(20, Till.price(2));',
+        'nothing: assertEquals(0, Till.price(0));',
+    ),
+    **junit('RoundTest', 'stands: assertEquals(0, Till.price(0));'),
+    **junit(
+        'FaultTest', 'adds: assertEquals(3, 1 + 1);', 'stands: assertEquals(0, Till.price(0));'
+    ),
+}
+_NEW = {
+    **source('Till', '    public static int price(int n) { return 12 * n; }\n'),
+    **junit(
+        'PriceTest',
+        'costs: assertEquals(12, Till.price(1));',
+        'sums: assertEquals(24, Till.price(2));',
+        'nothing: assertEquals(0, Till.price(0));',
+    ),
+    **junit(
+        'RoundTest',
+        'stands: assertEquals(0, Till.price(0));',
+        'dozen: assertEquals(12, Till.price(1));',
+        'gross: assertEquals(144, Till.price(12));',
+    ),
+}
+_MENDED = junit(
+    'FaultTest', 'adds: assertEquals(2, 1 + 1);', 'stands: assertEquals(0, Till.price(0));'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shop:
+    """A released snapshot with one task a track, and the store that it was made of."""
+
+    snapshot: Path
+    store: Path
+    tasks: Mapping[Track, Assignment]
+    starts: Mapping[Track, str]
+
+    def gold(self, track: Track) -> Prediction:
+        task = self.tasks[track].task
+        return Prediction(task_id=task.task_id, patch=task.test_patch.encode())
+
+    def submission(self, track: Track, text: str | None) -> Prediction:
+        """A prediction that makes the test file another one; None deletes it."""
+        patch = file_patch(FILES[track], self.starts[track], text)
+        return Prediction(task_id=self.tasks[track].task_id, patch=patch.encode())
+
+
+def open_shop(folder: Path) -> Shop:
+    """Mine and release it; `folder` can be entered by the sandbox's users."""
+    repository = write(folder / 'repository', [_OLD, {**_NEW, **_MENDED}])
+    mined(repository, folder / 'store')
+    publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+    found = assignments(folder / 'snapshot')
+    tasks = {one.task.track: one for one in found}
+    assert set(tasks) == set(Track), snapshot.open(folder / 'snapshot').sql('FROM drops')
+    starts = {}
+    with repository_of([one.task for one in found], folder / 'store') as clone:
+        for one in found:
+            start = start_file(clone, one.task)
+            assert start is not None
+            starts[one.task.track] = start.decode()
+    assert tasks[Track.UPDATE].task.repo == NAME
+    return Shop(snapshot=folder / 'snapshot', store=folder / 'store', tasks=tasks, starts=starts)
