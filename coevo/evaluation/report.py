@@ -2,6 +2,7 @@
 
     write_report(folder, rows) -> Report    writes folder/report.json, the same bytes for the same rows
     make_report(rows) -> Report             the same without a file; Fatal for rows that are no evaluation
+    read_report(folder)                     what a file holds, as JSON
     tables.show(report)                     the tables for a terminal
 
 Nothing of it depends on a clock, on seconds, or on the order of the rows. `report.schema.json` says
@@ -19,6 +20,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from typing import TypeVar
 
 from coevo import durable
@@ -120,6 +122,23 @@ def write_report(folder: Path, rows: Rows) -> Report:
     report = make_report(rows)
     durable.write(folder / NAME, [encode(report)])
     return report
+
+
+def read_report(folder: Path) -> Mapping[str, Any]:
+    """What `report.json` holds; Fatal where there is none, or one of another version."""
+    path = folder / NAME
+    try:
+        found = json.loads(path.read_bytes())
+    except OSError:
+        raise Fatal(f'{folder} has no {NAME}; name the --out of a `coevo evaluate`') from None
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or found.get('report_version') != REPORT_VERSION:
+        raise Fatal(
+            f'{path} is no report of version {REPORT_VERSION}; write it anew with '
+            f'`coevo regrade {folder}`'
+        )
+    return found
 
 
 def encode(report: Report) -> bytes:

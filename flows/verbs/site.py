@@ -15,13 +15,22 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     site = verbs.add_parser('site', help=PIPELINE_VERBS['site'])
     site.add_argument('snapshots', nargs='+', type=Path, metavar='SNAPSHOT')
     site.add_argument('--out', type=Path, required=True, metavar='DIR')
+    site.add_argument(
+        '--results',
+        nargs='+',
+        action='extend',
+        type=Path,
+        default=[],
+        metavar='DIR',
+        help='evaluations of these snapshots (`coevo evaluate --out DIR`), for the leaderboard',
+    )
     site.set_defaults(run=_site)
 
 
 def _site(arguments: argparse.Namespace) -> int:
     from packagers.site.folder import write
 
-    out = write(arguments.snapshots, arguments.out, _say)
+    out = write(arguments.snapshots, arguments.out, _say, arguments.results)
     folder = shlex.quote(str(out))
     print(f'{out}: written; look at it with: python3 -m http.server --directory {folder} 8000')
     return 0

@@ -7,6 +7,7 @@ import json
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from coevo.libraries import Say
 from coevo.snapshot import LEAST_RUNS
 from coevo.snapshot import LEAST_TIMEOUTS
 from packagers.site import months
+from packagers.site import reports
 from packagers.site.bundle import bundle
 
 INDEX = 'site.json'
@@ -26,22 +28,25 @@ INDEX = 'site.json'
 FORMAT = 1
 
 
-def write(snapshots: Sequence[Path], out: Path, say: Say) -> Path:
+def write(snapshots: Sequence[Path], out: Path, say: Say, results: Sequence[Path] = ()) -> Path:
     """Write the site of these snapshots to `out`; Fatal if something else is there.
 
-    The same snapshots give the same bytes.
+    results  folders of evaluations (`coevo evaluate --out`) against one of them each
+
+    The same snapshots and results give the same bytes.
     """
     check_target(out)
     found = [months.read(path) for path in snapshots]
     twice = [name for name, count in Counter(month.name for month in found).items() if count > 1]
     if twice:
         raise Fatal(f'two of the snapshots are of {twice[0]}: name one of each month')
+    scored = reports.read(results, [month.sha256 for month in found])
     page = bundle(say)
     parent = out.absolute().parent
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f'.{out.name}.new-', dir=parent) as folder:
         made = Path(folder) / 'made'
-        _write(made, sorted(found, key=lambda month: month.name, reverse=True), page)
+        _write(made, sorted(found, key=lambda month: month.name, reverse=True), scored, page)
         _swap(made, out.absolute(), Path(folder) / 'old')
     durable.sync(parent)
     return out
@@ -74,13 +79,20 @@ def _is_ours(out: Path) -> bool:
     return isinstance(index, dict) and 'coevo_site' in index
 
 
-def _write(folder: Path, found: Sequence[months.Month], page: Path) -> None:
+def _write(
+    folder: Path,
+    found: Sequence[months.Month],
+    scored: Mapping[str, Sequence[reports.Report]],
+    page: Path,
+) -> None:
     folder.mkdir(mode=0o755)
     for path in sorted(page.iterdir()):
         shutil.copyfile(path, folder / path.name)
     index = {
         'coevo_site': FORMAT,
-        'months': [months.write(month, folder / month.name) for month in found],
+        'months': [
+            months.write(month, scored[month.sha256], folder / month.name) for month in found
+        ],
         'evidence': evidence(),
         'models': [dataclasses.asdict(model) for model in models.published()],
     }

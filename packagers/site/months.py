@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +18,7 @@ from coevo import snapshot
 from coevo import statistics
 from coevo.errors import Damaged
 from coevo.errors import Fatal
+from packagers.site.reports import Report
 
 # What the page reads; the other tables stay with the snapshot.
 TABLES = ('tasks', 'methods', 'pairs', 'withdrawn')
@@ -44,14 +46,16 @@ def read(path: Path) -> Month:
     return Month(path=path, manifest=manifest, sha256=checksum)
 
 
-def write(month: Month, folder: Path) -> dict[str, Any]:
+def write(month: Month, reports: Sequence[Report], folder: Path) -> dict[str, Any]:
     """Its files into a new folder; what the page has to know of it beside them."""
     files = {table: list(_copy(month, table, folder)) for table in TABLES}
     durable.write(folder / 'statistics.json', [_json(list(_statistics(month)))])
+    durable.write(folder / 'reports.json', [_json(reports)])
     return {
         'month': month.name,
         'manifest_sha256': month.sha256,
         'rows': month.manifest['rows'],
+        'reports': len(reports),
         'files': files,
     }
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from datetime import UTC
 from datetime import datetime
 from datetime import timedelta
 from pathlib import Path
 
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.report import write_report
+from coevo.evaluation.results import write_results
 from coevo.records import Cause
 from coevo.records import short_hash
 from coevo.store import Store
@@ -18,6 +22,7 @@ from packagers.rows import Rows
 from packagers.rows import ordered
 from tests import segments
 from tests import snapshots
+from tests.evaluation.rows import row
 
 OTHER = 'example/tram'
 # Shown as it is, never as markup.
@@ -54,6 +59,27 @@ def _dated(number: int) -> Segment:
     return dataclasses.replace(
         segment, pair=dataclasses.replace(segment.pair, **dates), methods=methods
     )
+
+
+def score(folder: Path, snapshot: Path, harness: str, successes: int) -> Path:
+    """Results of one update task in each of ten repositories, of which so many succeed."""
+    sha256 = hashlib.sha256((snapshot / 'manifest.json').read_bytes()).hexdigest()
+    found = [
+        row(
+            f'task{number}',
+            outcome=TaskOutcome.SUCCESS if number < successes else TaskOutcome.EXEC_FAIL,
+            repo=f'example/line-{number}',
+            snapshot_sha256=sha256,
+            harness=harness,
+            model='Model 1',
+            cost_usd=number / 4,
+            tokens=1000 * number,
+        )
+        for number in range(10)
+    ]
+    write_results(folder, found)
+    write_report(folder, found)
+    return folder
 
 
 def many(folder: Path, tasks: int) -> Path:

@@ -79,6 +79,39 @@ def test_the_same_snapshots_give_the_same_bytes_in_any_order(
     assert [month['month'] for month in index['months']] == ['2024-06', '2024-01']
 
 
+def test_reports_stand_under_the_snapshot_that_they_score(snapshot: Path, tmp_path: Path) -> None:
+    older = snapshots.make(tmp_path / 'older', 1, 2)
+    scored = [
+        sites.score(tmp_path / 'a', snapshot, 'Agent A', 7),
+        sites.score(tmp_path / 'b', snapshot, 'Agent B', 9),
+    ]
+    out = tmp_path / 'site'
+    words = ['site', str(older), str(snapshot), '--out', str(out), '--results', *map(str, scored)]
+    assert main(words) == 0
+    index = json.loads((out / 'site.json').read_bytes())
+    assert [month['reports'] for month in index['months']] == [2, 0]
+    shown = json.loads((out / '2024-06' / 'reports.json').read_bytes())
+    assert shown == [json.loads((one / 'report.json').read_bytes()) for one in scored]
+    assert json.loads((out / '2024-01' / 'reports.json').read_bytes()) == []
+    again = folder.write([snapshot, older], tmp_path / 'again', silent, scored[::-1])
+    assert contents(again) == contents(out)
+
+
+def test_reports_that_score_something_else_are_refused(snapshot: Path, tmp_path: Path) -> None:
+    scored = sites.score(tmp_path / 'a', snapshot, 'Agent A', 7)
+    other = snapshots.make(tmp_path / 'other', 1)
+    for place, words in (
+        (scored, 'which is none of those named'),
+        (tmp_path / 'other', 'has no report.json'),
+    ):
+        with pytest.raises(Fatal, match=words):
+            folder.write([other], tmp_path / 'site', silent, [place])
+    (scored / 'report.json').write_text('{"report_version": 0}')
+    with pytest.raises(Fatal, match='is no report of version 1; write it anew with `coevo regrade'):
+        folder.write([snapshot], tmp_path / 'site', silent, [scored])
+    assert not (tmp_path / 'site').exists()
+
+
 def test_a_site_takes_the_place_of_one_of_ours_and_of_nothing_else(
     snapshot: Path, tmp_path: Path
 ) -> None:

@@ -45,8 +45,13 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope='module')
 def site(snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     older = snapshots.make(tmp_path_factory.mktemp('older'), 1, 2)
+    results = tmp_path_factory.mktemp('results')
+    scored = [
+        sites.score(results / 'a', snapshot, f'Agent {sites.HOSTILE}', 7),
+        sites.score(results / 'b', snapshot, 'Agent B', 9),
+    ]
     out = tmp_path_factory.mktemp('sites') / 'site'
-    folder.write([snapshot, older], out, lambda text: None)
+    folder.write([snapshot, older], out, lambda text: None, scored)
     with serving(out) as address:
         yield address
 
@@ -227,6 +232,29 @@ def test_months_statistics_and_the_funnel_are_a_click_away(page: Browser) -> Non
     page.click('.tabs a:nth-child(4)')
     page.wait_for("document.querySelector('.leaderboard')")
     assert 'No scores yet.' in page.text()
+
+
+def test_the_leaderboard_ranks_what_the_reports_say(page: Browser, site: str) -> None:
+    page.open(f'{site}/#/leaderboard')
+    page.wait_for("document.querySelector('#costs')")
+    cells = page.script(
+        """return [...document.querySelectorAll('#outcomes tbody tr')]
+            .map(row => [...row.cells].slice(0, 7).map(cell => cell.innerText.split('\\n')[0]))"""
+    )
+    hostile = f'Agent {sites.HOSTILE}'.strip()
+    assert cells == [
+        ['Agent B', 'Model 1', '10', '10', '90.0%', '10.0%', '0.0%'],
+        [hostile, 'Model 1', '10', '10', '70.0%', '30.0%', '0.0%'],
+    ]
+    best = page.script(
+        "return [...document.querySelectorAll('#outcomes strong')].map(cell => cell.innerText)"
+    )
+    assert best == ['90.0%', '10.0%', '0.0%', '0.0%', '0.0%', '0.0%']
+    first = page.script("return document.querySelector('#costs tbody').rows[1].innerText")
+    # Tasks of up to a dollar are five of ten, and all of them succeed.
+    assert '$1' in first
+    assert first.count('50.0%') == 3
+    assert page.script("return document.querySelectorAll('main img').length") == 0
 
 
 def test_what_the_data_hold_is_text_and_no_markup(page: Browser, site: str) -> None:

@@ -1,8 +1,46 @@
-// The place of the scores: there are none yet.
+// The scores of agents on a month's tasks: what the reports of their evaluations say, side by side.
 
-import { count, h } from './dom.js'
+import { write } from './address.js'
+import { count, h, plural } from './dom.js'
 
-export function leaderboard(month) {
+const TRACKS = { generation: 'Test generation', update: 'Test update', repair: 'Test repair' }
+
+// Heading, whether more is better, and where the figure stands in a track of a report. The paper's
+// columns (Table 3), then ours.
+const COLUMNS = [
+  ['Success%', true, track => track.macro.success],
+  ['Redundant%', false, track => track.macro.redundant],
+  ['ExecFail%', false, track => track.macro.exec_fail],
+  ['CmplFail%', false, track => track.macro.cmpl_fail],
+  ['HrnsFail%', false, track => track.macro.hrns_fail],
+  ['CovOnPass', true, track => track.coverage.pred],
+  ['MutOnPass', true, track => track.mutation.pred],
+  ['SuccessStrict%', true, track => track.beyond.success_strict],
+  ['Vacuous%', false, track => track.beyond.vacuous],
+]
+
+export async function leaderboard(month, limits) {
+  const reports = month.entry.reports ? await month.reports() : []
+  if (!reports.length) return none(month)
+  const names = Object.keys(TRACKS).filter(name => reports.some(report => of(report, name)))
+  const name = names.includes(limits.tracks[0]) ? limits.tracks[0] : names[0]
+  const rows = reports.filter(report => of(report, name)).map(report => ({ report, track: of(report, name) }))
+  rows.sort((one, other) => success(other) - success(one))
+  const sets = new Set(rows.map(({ report }) => report.tasks_sha256)).size
+  return h('div', { class: 'leaderboard' },
+    h('h1', {}, 'Leaderboard'),
+    h('p', {}, 'Means over tasks; below each the ends of its 95 % interval, bootstrapped over repositories. The best of a column is bold.'),
+    sets > 1 ? h('p', { class: 'note' }, 'Not all of these were scored on the same tasks: only rows with the same set compare.') : null,
+    h('nav', { class: 'kinds', 'aria-label': 'Track' }, ...names.map(one =>
+      h('a', { href: write('leaderboard', { month: limits.month, tracks: [one] }), 'aria-current': one === name ? 'true' : null }, TRACKS[one]))),
+    section('outcomes', 'Outcomes and adequacy', outcomes(rows)),
+    section('half-years', 'Success% by half-year of the new revision', halfYears(rows)),
+    section('costs', 'Under a cap on the cost of a task', costs(rows), 'Over methods. A task above the cap, or of unknown cost, counts as HrnsFail; the means of tokens and cost are over the tasks within it.'),
+    h('p', { class: 'note' }, 'All were scored on the bytes with this manifest: ', h('code', {}, month.entry.manifest_sha256)),
+  )
+}
+
+function none(month) {
   const { rows, manifest_sha256: sum } = month.entry
   return h('div', { class: 'leaderboard' },
     h('h1', {}, 'Leaderboard'),
@@ -11,5 +49,92 @@ export function leaderboard(month) {
       h('p', {}, `Scores of agents on the ${count(rows.tasks)} tasks of ${month.name} will stand here, each for the tasks that were public only after the model’s training cutoff.`),
       h('p', {}, 'They will name the bytes that were scored by this manifest: ', h('code', {}, sum)),
     ),
+  )
+}
+
+function of(report, name) {
+  return report.tracks.find(track => track.track === name)
+}
+
+function success({ track }) {
+  return track.macro.success.value ?? -1
+}
+
+function outcomes(rows) {
+  const columns = COLUMNS.filter(([, , figure]) => rows.some(({ track }) => typeof figure(track)?.value === 'number'))
+  const best = columns.map(([, more, figure]) => {
+    const values = rows.map(({ track }) => figure(track)?.value).filter(value => typeof value === 'number')
+    return more ? Math.max(...values) : Math.min(...values)
+  })
+  return table(
+    ['Harness', 'Model', 'Tasks', 'Methods', ...columns.map(([heading]) => heading), 'Trouble', 'Set', 'Predictions'],
+    rows.map(({ report, track }) => [
+      ...who(report), figure(count(track.tasks)), figure(count(track.methods)),
+      ...columns.map(([, , of], i) => estimate(of(track), percent, rows.length > 1 && of(track)?.value === best[i])),
+      figure(count(track.infra_methods)), hash(report.tasks_sha256), hash(report.predictions_sha256),
+    ]),
+  )
+}
+
+function halfYears(rows) {
+  const all = new Set(rows.flatMap(({ track }) => track.half_years.map(one => one.name)))
+  const names = ['Older', ...[...all].filter(name => /^\d/.test(name)).sort(), 'Unknown'].filter(name => all.has(name))
+  return names.length ? table(
+    ['Harness', 'Model', ...names],
+    rows.map(({ report, track }) => [
+      ...who(report),
+      ...names.map(name => estimate(track.half_years.find(one => one.name === name)?.macro.success, percent)),
+    ]),
+  ) : null
+}
+
+function costs(rows) {
+  const known = rows.filter(({ track }) => track.costs)
+  return known.length ? table(
+    ['Harness', 'Model', 'Budget', 'Kept', 'Avg tokens', 'Avg cost', 'Success%', 'HrnsFail%'],
+    known.flatMap(({ report, track }) => track.costs.caps.map(cap => [
+      ...who(report), figure(`$${cap.cap_usd}`), figure(percent(cap.kept)),
+      estimate(cap.avg_tokens, value => `${(value / 1000).toFixed(1)}k`), estimate(cap.avg_cost_usd, value => `$${value.toFixed(2)}`),
+      estimate(cap.micro.success, percent), estimate(cap.micro.hrns_fail, percent),
+    ])),
+  ) : null
+}
+
+function who({ systems }) {
+  const names = part => [...new Set(systems.map(system => system[part]).filter(Boolean))].join(', ') || '–'
+  return [h('th', { scope: 'row' }, names('harness')), h('td', {}, names('model'))]
+}
+
+function estimate(found, shown, best = false) {
+  if (typeof found?.value !== 'number') return figure('–')
+  const interval = found.low === null ? null : h('small', {}, `${shown(found.low)} to ${shown(found.high)}`)
+  return h('td', { class: 'figure', title: plural(found.units, 'unit') }, best ? h('strong', {}, shown(found.value)) : shown(found.value), interval)
+}
+
+function figure(text) {
+  return h('td', { class: 'figure' }, text)
+}
+
+function hash(sum) {
+  return h('td', { title: sum }, h('code', {}, sum.slice(0, 8)))
+}
+
+function percent(value) {
+  return `${(value * 100).toFixed(1)}%`
+}
+
+function section(id, title, content, note = null) {
+  return content && h('section', { id },
+    h('h2', {}, title),
+    note && h('p', { class: 'note' }, note),
+    h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, content),
+  )
+}
+
+function table(headings, rows) {
+  const figures = headings.map((_, i) => rows.every(row => row[i].className === 'figure'))
+  return h('table', { class: 'answer' },
+    h('thead', {}, h('tr', {}, ...headings.map((heading, i) => h('th', { scope: 'col', class: figures[i] ? 'figure' : null }, heading)))),
+    h('tbody', {}, ...rows.map(row => h('tr', {}, ...row))),
   )
 }

@@ -12,7 +12,7 @@ const VIEWS = {
   explore: { title: 'Explore', make: (month, { limits }) => explorer(month, limits) },
   statistics: { title: 'Statistics', make: (month, { limits }) => statistics(month, limits) },
   funnel: { title: 'Funnel', make: month => funnel(month) },
-  leaderboard: { title: 'Leaderboard', make: month => leaderboard(month) },
+  leaderboard: { title: 'Leaderboard', make: (month, { limits }) => leaderboard(month, limits) },
   task: { make: (month, { id }) => taskView(month, id) },
   method: { make: (month, { id }) => methodView(month, id) },
 }

@@ -97,6 +97,11 @@ export class Month {
     this.answers ??= fetch(`${this.name}/statistics.json`).then(answer => answer.json())
     return this.answers
   }
+
+  reports() {
+    this.scored ??= fetch(`${this.name}/reports.json`).then(answer => answer.json())
+    return this.scored
+  }
 }
 
 function key(columns, name, i) {
