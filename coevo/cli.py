@@ -64,7 +64,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         metavar='SNAPSHOT',
         help='another month to ask at once; tables then have a column `snapshot`',
     )
-    _add_cutoff(query)
+    add_cutoff(query)
     query.add_argument('--track', choices=('generation', 'update', 'repair'))
     query.add_argument('--format', choices=('table', 'csv', 'json', 'parquet'), default='table')
     query.add_argument('--out', type=Path, metavar='FILE')
@@ -92,7 +92,7 @@ def _add_identification(verbs: argparse._SubParsersAction[Parser]) -> None:
         'identification', help='count and export the label sets of test-update identification'
     )
     study.add_argument('snapshot', type=Path)
-    _add_cutoff(study)
+    add_cutoff(study)
     study.add_argument('--walk', choices=('parents', 'first-parent', 'states', 'window'))
     study.add_argument('--export', type=Path, metavar='DIR', help='write both label sets there')
     study.add_argument('--format', choices=('parquet', 'csv'), default='parquet')
@@ -106,7 +106,7 @@ def _add_identification(verbs: argparse._SubParsersAction[Parser]) -> None:
     study.set_defaults(run=_identification)
 
 
-def _add_cutoff(verb: Parser) -> None:
+def add_cutoff(verb: Parser) -> None:
     which = verb.add_mutually_exclusive_group()
     which.add_argument('--after', metavar='DATE', help='only what was public later than DATE')
     which.add_argument('--model', metavar='NAME', help="only what is later than a model's cutoff")
@@ -116,7 +116,7 @@ def _add_cutoff(verb: Parser) -> None:
     )
 
 
-def _cutoff(arguments: argparse.Namespace) -> Cutoff | None:
+def cutoff_of(arguments: argparse.Namespace) -> Cutoff | None:
     """What was asked for; Fatal for a margin or a file without a cutoff, which would do nothing."""
     from coevo.cutoffs import Cutoff
     from coevo.models import find_model
@@ -157,7 +157,7 @@ def _query(arguments: argparse.Namespace) -> int:
 
     question = Question(
         sql=arguments.sql,
-        cutoff=_cutoff(arguments),
+        cutoff=cutoff_of(arguments),
         track=arguments.track,
         format=arguments.format,
         out=arguments.out,
@@ -173,7 +173,7 @@ def _identification(arguments: argparse.Namespace) -> int:
     from coevo.records import Walk
 
     study = Study(
-        cutoff=_cutoff(arguments),
+        cutoff=cutoff_of(arguments),
         walk=Walk(arguments.walk or Walk.PARENTS),
         export=arguments.export,
         format=arguments.format,

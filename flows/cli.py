@@ -83,10 +83,10 @@ def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 def _mine(arguments: argparse.Namespace) -> int:
     from coevo import profiles
+    from coevo.console import open_console
+    from coevo.console import showing
     from coevo.store import Store
-    from flows.console import open_console
     from flows.console import print_report
-    from flows.console import showing
     from flows.funnel import funnel
     from flows.options import MineOptions
     from flows.pipeline import mine
@@ -123,7 +123,7 @@ def _mine(arguments: argparse.Namespace) -> int:
 
 
 def _release(arguments: argparse.Namespace) -> int:
-    from flows.console import open_console
+    from coevo.console import open_console
     from flows.options import ReleaseOptions
     from flows.publication import publish
 

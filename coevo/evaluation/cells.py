@@ -6,7 +6,6 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -21,17 +20,9 @@ NAMES = {
     Track.REPAIR: 'Test repair',
 }
 
-# Where no terminal says how wide it is.
-_WIDTH = 160
 _DASH = '–'  # noqa: RUF001  # of nothing; a hyphen looks like a minus
 
 Shown = Callable[[float], str]
-
-
-def open_console() -> Console:
-    """As wide as the terminal, or wide enough for a log."""
-    console = Console()
-    return console if console.is_terminal else Console(width=_WIDTH)
 
 
 def table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:

@@ -1,15 +1,20 @@
-"""The verbs that read results of evaluations: `coevo compare`, `coevo regrade`."""
+"""The verbs of evaluations: `coevo evaluate`, `coevo compare`, `coevo regrade`."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 from coevo.cli import Parser
+from coevo.cli import add_cutoff
+from coevo.cli import cutoff_of
+from coevo.errors import Fatal
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    _add_evaluate(verbs)
     compare = verbs.add_parser('compare', help='set two evaluations of the same tasks side by side')
     compare.add_argument('first', type=Path, metavar='A', help='the --out of a `coevo evaluate`')
     compare.add_argument('second', type=Path, metavar='B', help='another one')
@@ -20,8 +25,94 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     regrade.set_defaults(run=_regrade)
 
 
+def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
+    evaluate = verbs.add_parser('evaluate', help='score patches against the tasks of a snapshot')
+    evaluate.add_argument('snapshot', type=Path)
+    evaluate.add_argument(
+        'predictions', type=Path, help='a .jsonl, a .parquet, or a folder of TASK_ID.patch'
+    )
+    evaluate.add_argument('--out', type=Path, required=True, metavar='DIR')
+    evaluate.add_argument(
+        '--store', type=Path, metavar='DIR', help='whose clones are used (else those of the URLs)'
+    )
+    evaluate.add_argument(
+        '--tasks', nargs='+', metavar='ID', help='only these; @FILE has one on each line'
+    )
+    add_cutoff(evaluate)
+    evaluate.add_argument('--jobs', type=int, default=os.cpu_count() or 1, metavar='N')
+    evaluate.add_argument(
+        '--sandbox', choices=('bubblewrap', 'docker', 'none'), default='bubblewrap'
+    )
+    evaluate.add_argument('--cache', type=Path, metavar='DIR', help='what was judged before')
+    evaluate.add_argument(
+        '--test-seconds',
+        type=float,
+        metavar='S',
+        help='CPU seconds that a test may take (60, or ten times what it took before)',
+    )
+    evaluate.set_defaults(run=_evaluate)
+
+
+def _evaluate(arguments: argparse.Namespace) -> int:
+    from coevo.console import open_console
+    from coevo.console import showing
+    from coevo.evaluation import tables
+    from coevo.evaluation.evaluation import Options
+    from coevo.evaluation.evaluation import evaluate
+    from coevo.evaluation.output import check
+    from coevo.evaluation.output import summary
+    from coevo.evaluation.output import write
+
+    console = open_console()
+    check(arguments.out)
+    with showing(console) as listener:
+        evaluation = evaluate(
+            Options(
+                snapshot=arguments.snapshot,
+                predictions=arguments.predictions,
+                store=arguments.store,
+                tasks=_tasks(arguments.tasks),
+                cutoff=cutoff_of(arguments),
+                jobs=_positive(arguments.jobs, '--jobs'),
+                sandbox=arguments.sandbox,
+                cache=arguments.cache,
+                test_seconds=arguments.test_seconds,
+            ),
+            listener,
+        )
+    report = write(arguments.out, evaluation)
+    tables.show(report, console)
+    for sentence in summary(evaluation, arguments.out):
+        console.print(sentence, markup=False, highlight=False)
+    return 0
+
+
+def _tasks(words: list[str] | None) -> frozenset[str] | None:
+    """Ids, and those in the files that are named with an @."""
+    if words is None:
+        return None
+    found: set[str] = set()
+    for word in words:
+        if not word.startswith('@'):
+            found.add(word)
+            continue
+        try:
+            found |= set(Path(word[1:]).read_text().split())
+        except (OSError, UnicodeDecodeError) as error:
+            raise Fatal(
+                f'{word[1:]} cannot be read ({error}); give ids, one on each line'
+            ) from None
+    return frozenset(found)
+
+
+def _positive(number: int, option: str) -> int:
+    if number < 1:
+        raise Fatal(f'{option} {number} does nothing; give 1 or more')
+    return number
+
+
 def _compare(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation import cells
+    from coevo.console import open_console
     from coevo.evaluation import comparison_tables
     from coevo.evaluation.comparison import compare_folders
 
@@ -29,14 +120,14 @@ def _compare(arguments: argparse.Namespace) -> int:
     if arguments.format == 'json':
         sys.stdout.write(comparison_tables.encode(found).decode())
     else:
-        comparison_tables.show(found, cells.open_console())
+        comparison_tables.show(found, open_console())
     return 0
 
 
 def _regrade(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation import cells
+    from coevo.console import open_console
     from coevo.evaluation import tables
     from coevo.evaluation.regrading import regrade
 
-    tables.show(regrade(arguments.folder), cells.open_console())
+    tables.show(regrade(arguments.folder), open_console())
     return 0

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from coevo.console import open_console
+from coevo.console import showing
 from coevo.errors import Fatal
 from coevo.git import Repository
 from coevo.profiles import load_profile
@@ -18,9 +20,7 @@ from coevo.query import Question
 from coevo.query import query
 from coevo.records import Walk
 from coevo.store import Store
-from flows.console import open_console
 from flows.console import print_report
-from flows.console import showing
 from flows.demo import history
 from flows.demo.comparison import differences
 from flows.demo.comparison import losses

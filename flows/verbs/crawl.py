@@ -39,9 +39,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _crawl(arguments: argparse.Namespace) -> int:
+    from coevo.console import open_console
+    from coevo.console import showing
     from coevo.place import root_of
-    from flows.console import open_console
-    from flows.console import showing
     from flows.discovery import CrawlOptions
     from flows.discovery import crawl
     from miners.candidate_profiles import load_profile

@@ -1,0 +1,62 @@
+"""What an evaluation leaves in its folder, and what it says at the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from coevo import presentation
+from coevo.errors import Fatal
+from coevo.evaluation import junit_xml
+from coevo.evaluation import report
+from coevo.evaluation.evaluation import Evaluation
+from coevo.evaluation.records import Detail
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.report import Report
+from coevo.evaluation.results import write_results
+
+
+def check(out: Path) -> None:
+    """Make the folder; Fatal where that cannot be, before anything is run for it."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Fatal(f'{out} cannot be written to ({error.strerror}); name another --out') from None
+
+
+def write(out: Path, evaluation: Evaluation) -> Report:
+    """Write `results.parquet`, `junit.xml` and `report.json`, the results first."""
+    write_results(out, evaluation.rows)
+    junit_xml.write_junit(out, evaluation.rows)
+    return report.write_report(out, evaluation.rows)
+
+
+def summary(evaluation: Evaluation, out: Path) -> Iterator[str]:
+    """Sentences for a person: what came of it, what it cost, what to do about trouble of ours."""
+    rows = evaluation.rows
+    outcomes = Counter(row.outcome for row in rows)
+    tasks = len({row.task_id for row in rows})
+    told = ', '.join(f'{name} {outcomes[name]}' for name in TaskOutcome if outcomes[name])
+    yield f'{tasks} tasks, {len(rows)} methods: {told}'
+    cpu_seconds = sum(row.cpu_seconds for row in rows)
+    yield (
+        f'{evaluation.judged} tasks judged now, {evaluation.recalled} known before; '
+        f'{cpu_seconds:.0f} CPU seconds in all'
+    )
+    unanswered = {row.task_id for row in rows if row.detail is Detail.NO_PREDICTION}
+    if unanswered:
+        yield f'{len(unanswered)} tasks have no prediction: their methods are hrns_fail'
+    tampered = Counter(row.tampered for row in rows if row.detail is Detail.TAMPERED)
+    if tampered:
+        kinds = ', '.join(f'{kind} {count}' for kind, count in sorted(tampered.items()))
+        yield f'tampered: {kinds}'
+    trouble = {(row.task_id, row.detail, row.said) for row in rows if row.outcome is _INFRA}
+    for task_id, detail, said in sorted(trouble):
+        yield f'{task_id} could not be judged ({detail}): {presentation.visible(said)}'
+    if trouble:
+        yield 'What could not be judged counts nowhere; the same command tries it again.'
+    yield f'{out}: results.parquet, report.json, junit.xml'
+
+
+_INFRA = TaskOutcome.INFRA
