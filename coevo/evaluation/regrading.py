@@ -1,14 +1,65 @@
-"""`coevo regrade DIR`: make the report of stored results again, without running anything."""
+"""`coevo regrade DIR`: grade stored results again, without running anything.
+
+What was seen of every method stands in its row, so its outcome follows again, by the rules that this
+coevo has; then the report. Under the rules that made them, both files keep their bytes.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from coevo.evaluation.application import Refusal
+from coevo.evaluation.outcomes import Seen
+from coevo.evaluation.outcomes import decide
+from coevo.evaluation.outcomes import decide_by_module
+from coevo.evaluation.records import Detail
+from coevo.evaluation.records import MethodResult
 from coevo.evaluation.report import Report
 from coevo.evaluation.report import write_report
 from coevo.evaluation.results import read_results
+from coevo.evaluation.results import write_results
+from coevo.languages.base import Verdict
+from coevo.records import Outcome
+
+# Of what never came to be run, the reason stands: trouble of ours, or the patch's.
+_TROUBLES = (
+    Detail.NO_REPOSITORY,
+    Detail.NOT_BUILT,
+    Detail.START_STATE,
+    Detail.PRECONDITION,
+    Detail.TROUBLE,
+)
 
 
 def regrade(folder: Path) -> Report:
-    """Write `report.json` from `results.parquet`: the bytes that the evaluation wrote."""
-    return write_report(folder, read_results(folder))
+    """Write `results.parquet` and `report.json` anew; Fatal where no results are stored."""
+    stored = read_results(folder)
+    graded = tuple(map(regraded, stored))
+    report = write_report(folder, graded)
+    if graded != stored:
+        write_results(folder, graded)
+    return report
+
+
+def regraded(row: MethodResult) -> MethodResult:
+    """The row with the outcomes that follow from what was seen."""
+    seen = _seen(row)
+    outcome, detail = decide(row.track, seen)
+    by_module = decide_by_module(row.track, seen)
+    return replace(row, outcome=outcome, detail=detail, outcome_by_module=by_module)
+
+
+def _seen(row: MethodResult) -> Seen:
+    """What `coevo.evaluation.rows` made the row of, as far as outcomes follow from it."""
+    if not row.injected and row.detail not in (None, Detail.TARGET_MISSING):
+        reason = Refusal(detail=row.detail, said=row.said)
+        return Seen(trouble=reason) if row.detail in _TROUBLES else Seen(refusal=reason)
+    return Seen(
+        submitted=row.injected,
+        precondition=row.precondition,
+        new=Verdict(outcome=row.new, tampered=row.tampered) if row.new else None,
+        new_module_ok=row.module_compiled,
+        old=Verdict(outcome=row.old) if row.old else None,
+        old_module_ok=row.old_by_module is not Outcome.COMPILE_ERROR,
+    )
