@@ -1,7 +1,7 @@
 """What was judged before: rows by all that they follow from, so that nothing is judged twice.
 
-The key holds the task, the patch, the engine, the sandbox, the JDKs and the limits. Trouble of ours
-is never kept. Files are checksummed: a damaged one counts as missing.
+The key holds the task, what its gold is worth, the patch, the engine, the sandbox, the JDKs and the
+limits. Trouble of ours is never kept. Files are checksummed: a damaged one counts as missing.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Ledger:
             str(task.start_file_sha256),
             str(assignment.override),
             *(
-                repr((target.name, target.method, target.method_at_start))
+                repr((target.name, target.method, target.method_at_start, target.row.mutation))
                 for target in assignment.targets
             ),
             prediction.digest,

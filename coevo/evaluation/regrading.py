@@ -1,7 +1,7 @@
 """`coevo regrade DIR`: grade stored results again, without running anything.
 
 What was seen of every method stands in its row, so its outcome follows again, by the rules that this
-coevo has; then the report. Under the rules that made them, both files keep their bytes.
+coevo has; then the report. Under the rules that made them, all files keep their bytes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.evaluation.application import Refusal
+from coevo.evaluation.junit_xml import write_junit
 from coevo.evaluation.outcomes import Seen
 from coevo.evaluation.outcomes import decide
 from coevo.evaluation.outcomes import decide_by_module
@@ -33,13 +34,13 @@ _TROUBLES = (
 
 
 def regrade(folder: Path) -> Report:
-    """Write `results.parquet` and `report.json` anew; Fatal where no results are stored."""
+    """Write `report.json` anew, and the rest where outcomes are others; Fatal without results."""
     stored = read_results(folder)
     graded = tuple(map(regraded, stored))
-    report = write_report(folder, graded)
     if graded != stored:
         write_results(folder, graded)
-    return report
+        write_junit(folder, graded)
+    return write_report(folder, graded)
 
 
 def regraded(row: MethodResult) -> MethodResult:

@@ -80,6 +80,7 @@ def _rows(
             old_by_module=_by_module(seen),
             old_signature=_signature(seen.old),
             precondition=seen.precondition,
+            mutation_gold=target.row.mutation,
             output=_bounded(seen.output, MOST_OUTPUT, keep_end=True),
             tries=tries,
             cpu_seconds=round(seen.cpu_seconds + judgement.cpu_seconds * share, 3),

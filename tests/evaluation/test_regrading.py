@@ -100,6 +100,7 @@ def test_an_outcome_that_does_not_follow_is_mended(tmp_path: Path) -> None:
     (mended,) = read_results(tmp_path)
     assert (mended.outcome, mended.detail) == (TaskOutcome.EXEC_FAIL, Detail.FAIL)
     assert mended.outcome_by_module is TaskOutcome.EXEC_FAIL
+    assert 'failures="1"' in (tmp_path / 'junit.xml').read_text()
 
 
 def test_where_nothing_is_stored_one_sentence_says_so(
