@@ -105,6 +105,17 @@ def test_the_pipelines_verbs_say_how_to_get_them(alone: Path, tmp_path: Path) ->
     assert 'make setup' in done.stderr
 
 
+@pytest.mark.parametrize(
+    'words', [('evaluate', 'x', 'y', '--out', 'z'), ('compare', 'x', 'y'), ('regrade', 'x')]
+)
+def test_the_verbs_of_evaluations_say_which_extra_they_need(
+    alone: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    done = attempt(alone / 'coevo', *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert 'install coevo[evaluate]' in done.stderr
+
+
 @pytest.mark.parametrize('name', LOCKS)
 def test_a_lock_has_a_hash_for_everything_and_no_address(name: str) -> None:
     text = (ROOT / name).read_text()

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import sys
 from pathlib import Path
 
 from coevo.cli import Parser
+from coevo.cli import Verb
 from coevo.cli import add_cutoff
 from coevo.cli import cutoff_of
 from coevo.errors import Fatal
+
+# What the extra `evaluate` of the wheel brings, by the names of import.
+_EXTRA = ('psutil', 'rich', 'tree_sitter', 'tree_sitter_java')
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -19,10 +24,25 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     compare.add_argument('first', type=Path, metavar='A', help='the --out of a `coevo evaluate`')
     compare.add_argument('second', type=Path, metavar='B', help='another one')
     compare.add_argument('--format', choices=('table', 'json'), default='table')
-    compare.set_defaults(run=_compare)
+    compare.set_defaults(run=_with_extra(_compare))
     regrade = verbs.add_parser('regrade', help='report on stored results again, running nothing')
     regrade.add_argument('folder', type=Path, metavar='DIR', help='the --out of a `coevo evaluate`')
-    regrade.set_defaults(run=_regrade)
+    regrade.set_defaults(run=_with_extra(_regrade))
+
+
+def _with_extra(run: Verb) -> Verb:
+    """Fatal instead where the wheel was installed without what an evaluation takes."""
+
+    def checked(arguments: argparse.Namespace) -> int:
+        missing = [name for name in _EXTRA if importlib.util.find_spec(name) is None]
+        if missing:
+            raise Fatal(
+                f'`coevo {arguments.verb}` needs packages that are not here ({", ".join(missing)}); '
+                'install coevo[evaluate]'
+            )
+        return run(arguments)
+
+    return checked
 
 
 def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -50,7 +70,7 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='S',
         help='CPU seconds that a test may take (60, or ten times what it took before)',
     )
-    evaluate.set_defaults(run=_evaluate)
+    evaluate.set_defaults(run=_with_extra(_evaluate))
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
