@@ -10,6 +10,7 @@ from pathlib import Path
 
 from coevo.languages.base import Checked
 from coevo.languages.base import Compiled
+from coevo.languages.base import Edits
 from coevo.languages.base import Loan
 from coevo.languages.java_maven.cell_images import CellImage
 from coevo.languages.java_maven.cell_images import CellKey
@@ -185,14 +186,20 @@ class Cells:
         )
 
     def _compile_key(self, key: CellKey, code: EditedCode) -> CellKey | None:
-        """The key of a cell that has the same classes; None where it has to be compiled."""
+        """The key of a cell that has the same classes; None where it has to be compiled.
+
+        Edited tests are compiled once for all edits of the code that show them the same.
+        """
         assert key.edits is not None, 'the cell has edits'
+        if not code.outside_same:
+            return None
         known = self.module(key.code_rev, key.module, key.loan)
         names = [key.module]
         if known is not None:
             names += test_jars(known, self._yard.image(key.code_rev))
-        touched = any(is_below(path, name) for path, _ in key.edits.tests for name in names)
-        return replace(key, edits=None) if code.outside_same and not touched else None
+        if not any(is_below(path, name) for path, _ in key.edits.tests for name in names):
+            return replace(key, edits=None)
+        return replace(key, edits=Edits(tests=key.edits.tests)) if key.edits.code else None
 
     def _edited_code(self, code_rev: str, files: Files) -> EditedCode:
         if not files:

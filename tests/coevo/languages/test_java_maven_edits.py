@@ -218,6 +218,21 @@ def test_edited_tests_replace_join_and_leave_those_of_the_tree(place: Place) -> 
     assert place.outcomes(gone, 'of') == {'of': 'missing'}
 
 
+def test_edited_tests_are_compiled_once_for_edits_of_code_that_look_the_same(place: Place) -> None:
+    tests = {f'{CORE}TillTest.java': TILL_TEST.replace('assertEquals(1, Price.of())', 'fail()')}
+    alone = place.compiled(tests=tests)
+    folders = set((place.yard.root / 'cells').iterdir())
+    code = {f'{MAIN}Price.java': PRICE.replace('return 1 + more', 'return 3 + more')}
+    both = place.compiled(tests=tests, code=code)
+
+    assert place.outcomes(alone, 'of', 'sums') == {'of': 'fail', 'sums': 'pass'}
+    assert place.outcomes(both, 'of', 'sums') == {'of': 'fail', 'sums': 'fail'}
+    assert set((place.yard.root / 'cells').iterdir()) == folders
+    shown = {f'{MAIN}Price.java': PRICE.replace('LIMIT = ', 'LIMIT = 1 + ')}
+    place.compiled(tests=tests, code=shown)
+    assert set((place.yard.root / 'cells').iterdir()) > folders
+
+
 @pytest.mark.parametrize(('letter', 'outcome'), [('b', 'fail'), (None, 'error'), ('a', 'pass')])
 def test_edited_test_resources_are_read(place: Place, letter: str | None, outcome: str) -> None:
     edited = place.compiled(tests={'core/src/test/resources/letter.txt': letter})
