@@ -1,4 +1,4 @@
-"""What all measures take: a pair in a workshop, its gold tests, and a budget of CPU seconds."""
+"""What all measures take: a pair in a workshop, tests of one of its ends, and a budget of CPU seconds."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
+from coevo.quality import End
 from coevo.records import Dependency
 from coevo.records import Outcome
 from coevo.records import Pair
@@ -21,7 +22,7 @@ from coevo.records import TestMethod
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldTest:
-    """A test method at new that has a track, with its changed dependencies."""
+    """A test method that has a track, as it stands where it is measured, with its dependencies."""
 
     method_id: str
     method: TestMethod
@@ -33,6 +34,8 @@ class Bench:
     """Where a pair is measured. A measure starts nothing more once its budget is spent.
 
     override     the cure under which the pair's cells ran
+    end          whose tests are run on whose code
+    tests        test files that are other than their revision's, as in `Edits`
     budget       CPU seconds of sandboxed programs
     cpu_seconds  what has been used of it
     """
@@ -41,6 +44,8 @@ class Bench:
     repository: Repository
     pair: Pair
     override: str | None = None
+    end: End = End.NEW
+    tests: tuple[tuple[str, bytes | None], ...] = ()
     budget: float
     cpu_seconds: float = 0.0
 
@@ -49,15 +54,22 @@ class Bench:
         return self.cpu_seconds >= self.budget
 
     @property
+    def rev(self) -> str:
+        """The revision that is measured."""
+        return self.pair.new.rev if self.end is End.NEW else self.pair.old.rev
+
+    @property
     def build(self) -> Build:
-        """The build of the new code, which has been made before."""
-        return self.workshop.build(self.pair)[1]
+        """The build of that revision, which has been made before."""
+        old, new = self.workshop.build(self.pair)
+        return new if self.end is End.NEW else old
 
     def compile(self, module: str, code: tuple[str, bytes] | None = None) -> Compiled:
-        """A module's new tests against the new code, of which one file may be another."""
-        new = self.pair.new.rev
-        edits = Edits(code=(code,)) if code else None
-        compiled = self.workshop.compile(new, new, module, edits=edits)
+        """A module's tests against the code, of which one file may be another."""
+        edits = Edits(tests=self.tests, code=(code,) if code else ())
+        compiled = self.workshop.compile(
+            self.rev, self.rev, module, edits=edits if edits != Edits() else None
+        )
         self.cpu_seconds += compiled.cpu_seconds
         return compiled
 

@@ -129,20 +129,19 @@ class FileMutants:
         if texts and not self._checked:
             texts = {_ORIGINAL: self.source, **texts}
         if texts:
-            rev = bench.pair.new.rev
             answers = bench.workshop.check_sources(
-                rev, self.module, self.path, list(texts.values())
+                bench.rev, self.module, self.path, list(texts.values())
             )
             bench.cpu_seconds += sum(answer.cpu_seconds for answer in answers)
             self._checked.update(zip(texts, answers, strict=True))
 
 
 def file_mutants(bench: Bench, path: str, lines: Collection[int]) -> FileMutants | None:
-    """The mutants of some lines of a file at new; None where no module that was built has it.
+    """The mutants of some lines of a file; None where no module that was built has it.
 
     OutOfTime where the tool does not end.
     """
-    entry = bench.repository.tree(bench.pair.new.rev).get(path)
+    entry = bench.repository.tree(bench.rev).get(path)
     module = module_of(bench.build.modules, path)
     if entry is None or module is None or bench.build.trouble(module):
         return None

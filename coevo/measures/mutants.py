@@ -62,7 +62,14 @@ def measure_mutants(bench: Bench, tests: Sequence[GoldTest]) -> MutantMeasures:
     Mutants are taken by lot, each for all tests that have it: what a budget leaves is a smaller
     sample of every test's set. Transient where test processes do not start.
     """
-    found = _mutant_sets(bench, tests)
+    return run_mutants(bench, tests, _mutant_sets(bench, tests))
+
+
+def run_mutants(
+    bench: Bench, tests: Sequence[GoldTest], found: Mapping[str, MutantSet]
+) -> MutantMeasures:
+    """The same for mutants that were drawn before, by method id; a test that has none there is not
+    measured."""
     measurable = [test for test in tests if test.method_id in found]
     subjects = list(
         _tried(bench, [_Subject(test=one, mutants=found[one.method_id]) for one in measurable])
@@ -174,7 +181,7 @@ def _by_lot(subjects: Sequence[_Subject]) -> list[DrawnMutant]:
 def _run(
     bench: Bench, module: str, mutant: DrawnMutant, subjects: Sequence[_Subject]
 ) -> Iterator[tuple[tuple[str, str], Verdict]]:
-    entry = bench.repository.tree(bench.pair.new.rev)[mutant.file]
+    entry = bench.repository.tree(bench.rev)[mutant.file]
     source = mutant.mutant.applied(bench.repository.blob(entry.oid))
     compiled = bench.compile(module, (mutant.file, source))
     for one in subjects:
