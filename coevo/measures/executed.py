@@ -8,12 +8,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import replace
 
+from coevo.git import Repository
 from coevo.languages.base import ExecutedMethod
+from coevo.languages.base import Trace
+from coevo.measures.counterparts import declared
+from coevo.records import Dependency
+from coevo.records import Pair
+from coevo.records import Revised
 from coevo.syntax import JavaType
 from coevo.syntax import Member
 
 _PARAMETER = re.compile(r'\[*(?:L([^;]+);|[BCDFIJSZ])')
+
+
+def executed_at_new(
+    repository: Repository, pair: Pair, dependencies: Sequence[Dependency], trace: Trace
+) -> tuple[Dependency, ...]:
+    """The dependencies with what a trace on the new code says of those that stand there.
+
+    The rest of a type counts as executed with any of its methods; resources are left as they are.
+    """
+    return tuple(
+        replace(one, executed_new=_executed(repository, pair, one, trace))
+        if one.revised is not Revised.REMOVED and one.file.endswith('.java')
+        else one
+        for one in dependencies
+    )
+
+
+def _executed(repository: Repository, pair: Pair, one: Dependency, trace: Trace) -> bool:
+    executed = [method for method in trace.executed if method.file == one.file]
+    standing = declared(repository, pair, one)
+    if standing is None or standing.member is None:
+        return any(method.type == one.name for method in executed)
+    return any(is_part_of(method, standing.member, standing.type) for method in executed)
 
 
 def is_part_of(one: ExecutedMethod, member: Member, type_: JavaType) -> bool:

@@ -1,0 +1,61 @@
+"""What a snapshot says of a task's gold tests: their mutants and reversals beside their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from coevo import codec
+from coevo import snapshot
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import Target
+from coevo.quality import MutantRow
+from coevo.quality import ReversalRow
+from coevo.tables import MethodRow
+
+Row = TypeVar('Row', MutantRow, ReversalRow)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldMethod:
+    """A target of a task; `mutants` and `reversals` are empty where none could be made."""
+
+    target: Target
+    mutants: tuple[MutantRow, ...] = ()
+    reversals: tuple[ReversalRow, ...] = ()
+
+    @property
+    def row(self) -> MethodRow:
+        return self.target.row
+
+
+def gold_methods(place: Path | str, assignment: Assignment) -> dict[str, GoldMethod]:
+    """By the targets' names."""
+    mutants = _rows(place, 'mutants', MutantRow, assignment)
+    reversals = _rows(place, 'reversals', ReversalRow, assignment)
+    return {
+        target.name: GoldMethod(
+            target=target,
+            mutants=_of(target, mutants),
+            reversals=_of(target, reversals),
+        )
+        for target in assignment.targets
+    }
+
+
+def _of(target: Target, rows: Sequence[Row]) -> tuple[Row, ...]:
+    return tuple(row for row in rows if row.method_id == target.row.method_id)
+
+
+def _rows(
+    place: Path | str, table: str, record: type[Row], assignment: Assignment
+) -> tuple[Row, ...]:
+    """Those of the task's own pair and walk, sorted."""
+    task = assignment.task
+    found = snapshot.open(place).execute(
+        f'SELECT * FROM {table} WHERE pair_id = ? AND walk = ? ORDER BY ALL',
+        [task.pair_id, str(task.walk)],
+    )
+    return codec.records(record, found.to_arrow_table())
