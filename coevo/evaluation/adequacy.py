@@ -7,8 +7,9 @@ from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
 
-from coevo.evaluation.coverage import Executed
 from coevo.evaluation.coverage import executed
 from coevo.evaluation.gold import GoldMethod
 from coevo.evaluation.gold import gold_methods
@@ -16,53 +17,54 @@ from coevo.evaluation.kills import mutant_kills
 from coevo.evaluation.kills import released
 from coevo.evaluation.kills import reversals
 from coevo.evaluation.kills import undoable
+from coevo.evaluation.oracle import old_kills
+from coevo.evaluation.oracle import preservation
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.scene import Scene
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
+from coevo.measures.mutant_sets import MutantSet
+from coevo.measures.mutant_sets import joined
 from coevo.measures.mutants import run_mutants
 from coevo.measures.reversals import measure_reversals
+from coevo.quality import End
 from coevo.quality import MutantRow
-
-UNKNOWN = Executed(executes_delta=None, coverage=None)
+from coevo.quality import ReversalRow
+from coevo.records import Track
 
 Gold = Mapping[str, GoldMethod]
+Row = TypeVar('Row', MutantRow, ReversalRow)
 
 
-def measure(scene: Scene, names: Collection[str]) -> dict[str, Adequacy]:
+def measure(scene: Scene, names: Collection[str], kept: Path | None = None) -> dict[str, Adequacy]:
     """By name, the adequacy of targets of a scene; all of them passed on the new code.
 
     Gold's part is what the snapshot has, and only what was measured of gold is measured again.
     Transient where test processes do not start.
+
+    kept  folder for what is the same for all submissions to a task; None: it is found out anew
     """
     gold = {
         name: one
         for name, one in gold_methods(scene.snapshot, scene.assignment).items()
         if name in names
     }
-    bench = Bench(
-        workshop=scene.workshop,
-        repository=scene.repository,
-        pair=scene.pair,
-        override=scene.conditions.override,
-        tests=scene.files,
-        budget=math.inf,
-    )
+    bench = _bench(scene)
     tests = [_test(scene, name, one) for name, one in gold.items()]
     covered = executed(scene, bench, tests)
-    killed = _mutants(bench, tests, gold)
-    noticed = measure_reversals(
-        bench,
-        [replace(t, dependencies=undoable(gold[t.method_id], t.dependencies)) for t in tests],
-    )
+    oracles = _oracles(scene, bench, gold, kept)
+    killed = _mutants(bench, tests, gold, oracles)
+    noticed = _reversals(bench, tests, gold)
     share = bench.cpu_seconds / max(1, len(tests))
     return {
         name: Adequacy(
-            executes_delta=covered.get(name, UNKNOWN).executes_delta,
-            coverage_pred=covered.get(name, UNKNOWN).coverage,
+            executes_delta=covered[name].executes_delta,
+            reaches_assertion=covered[name].reaches_assertion,
+            coverage_pred=covered[name].coverage,
             coverage_gold=one.row.coverage,
-            mutants=mutant_kills(one, [row for row in killed if row.method_id == name]),
-            reversals=reversals(one, [row for row in noticed if row.method_id == name]),
+            mutants=mutant_kills(one, _of(name, killed)),
+            reversals=reversals(one, _of(name, noticed)),
+            oracle=preservation(oracles[name], _of(name, killed)),
             smells_gold=one.row.smells_new,
             cpu_seconds=share,
         )
@@ -70,11 +72,50 @@ def measure(scene: Scene, names: Collection[str]) -> dict[str, Adequacy]:
     }
 
 
+def _bench(scene: Scene) -> Bench:
+    """The submitted file in the tree of the new revision, on its code."""
+    return Bench(
+        workshop=scene.workshop,
+        repository=scene.repository,
+        pair=scene.pair,
+        override=scene.conditions.override,
+        tests=scene.files,
+        budget=math.inf,
+    )
+
+
 def _test(scene: Scene, name: str, gold: GoldMethod) -> GoldTest:
     """A submitted test under its target's name, with the dependencies of gold."""
     return GoldTest(method_id=name, method=scene.methods[name], dependencies=gold.row.dependencies)
 
 
-def _mutants(bench: Bench, tests: Sequence[GoldTest], gold: Gold) -> tuple[MutantRow, ...]:
-    sets = {name: released(one) for name, one in gold.items()}
+def _oracles(scene: Scene, bench: Bench, gold: Gold, kept: Path | None) -> dict[str, MutantSet]:
+    """What updates have to kill, by name; tests of other tracks have no old self that passed."""
+    if scene.assignment.task.track is not Track.UPDATE:
+        return dict.fromkeys(gold, MutantSet())
+    old, new = replace(bench, tests=(), end=End.OLD), replace(bench, tests=())
+    found = {name: old_kills(old, new, one.row, kept) for name, one in gold.items()}
+    bench.cpu_seconds = new.cpu_seconds + old.cpu_seconds - bench.cpu_seconds
+    return found
+
+
+def _mutants(
+    bench: Bench, tests: Sequence[GoldTest], gold: Gold, oracles: Mapping[str, MutantSet]
+) -> tuple[MutantRow, ...]:
+    """Those that were released and those that the old test kills, in one go."""
+    sets = {name: joined([released(one), oracles[name]]) for name, one in gold.items()}
     return run_mutants(bench, [t for t in tests if sets[t.method_id].kept], sets).rows
+
+
+def _reversals(bench: Bench, tests: Sequence[GoldTest], gold: Gold) -> tuple[ReversalRow, ...]:
+    return measure_reversals(
+        bench,
+        [
+            replace(test, dependencies=undoable(gold[test.method_id], test.dependencies))
+            for test in tests
+        ],
+    )
+
+
+def _of(name: str, rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row.method_id == name]

@@ -1,60 +1,152 @@
-"""What submitted tests execute and cover of their changed dependencies (TestEvo-Bench, A.4)."""
+"""What submitted tests execute and cover of their changed dependencies (TestEvo-Bench, A.4).
+
+Counted is what JaCoCo recorded beside the test, which could write it itself, as far as an observer
+outside of the process saw the same lines reached.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 
+from coevo.evaluation.oracles import Lines
+from coevo.evaluation.oracles import oracle_lines
+from coevo.evaluation.oracles import top_level_types
 from coevo.evaluation.scene import Scene
+from coevo.languages.base import CoveredLine
 from coevo.languages.base import Trace
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
 from coevo.measures.coverage import coverage_of
 from coevo.measures.executed import executed_at_new
+from coevo.measures.java_source import annotation_values
+from coevo.measures.java_source import read_source
 from coevo.quality import Coverage
 from coevo.records import Dependency
 from coevo.records import Revised
+from coevo.test_files import content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Executed:
-    """executes_delta is None where no changed dependency stands at new, so that none can be."""
+    """What is not known is None.
 
-    executes_delta: bool | None
-    coverage: Coverage | None
+    executes_delta  also None where no changed dependency stands at new, so that none can be executed
+    """
+
+    executes_delta: bool | None = None
+    reaches_assertion: bool | None = None
+    coverage: Coverage | None = None
 
 
 def executed(scene: Scene, bench: Bench, tests: Sequence[GoldTest]) -> dict[str, Executed]:
-    """By method id; a method that does not run to its end is left out."""
+    """By method id; of a method that is not seen to pass nothing is known."""
+    path, rev = scene.assignment.task.test_file, scene.pair.new.rev
+    oracles = oracle_lines(scene.repository, rev, path, scene.patched)
     found = {}
     for test in tests:
-        trace = _trace(scene, bench, test)
-        if trace is not None:
-            own = executed_at_new(scene.repository, scene.pair, test.dependencies, trace)
-            found[test.method_id] = Executed(
-                executes_delta=_executes(own),
-                coverage=coverage_of(own, trace),
-            )
+        code = {file: _types(scene, file) for file in _files(test.dependencies)}
+        trace = _trace(scene, bench, test, _watched(test.dependencies, code, oracles))
+        known = trace and _executed(scene, test, code, oracles, trace)
+        found[test.method_id] = known or Executed()
     return found
 
 
-def _executes(dependencies: tuple[Dependency, ...]) -> bool | None:
-    known = [one.executed_new for one in dependencies if one.revised is not Revised.REMOVED]
-    told = [one for one in known if one is not None]
-    return any(told) if told else None
+def _executed(
+    scene: Scene,
+    test: GoldTest,
+    code: Mapping[str, Sequence[str]],
+    oracles: Lines,
+    trace: Trace,
+) -> Executed:
+    reached = trace.reached or {}
+    by_file = {
+        file: frozenset().union(*(reached.get(name, frozenset()) for name in types))
+        for file, types in code.items()
+    }
+    seen = replace(trace, lines={f: _seen(trace.lines.get(f, ()), by_file[f]) for f in code})
+    told = executed_at_new(scene.repository, scene.pair, test.dependencies, trace)
+    own = [replace(one, executed_new=_is_seen(one, by_file)) for one in told]
+    return Executed(
+        executes_delta=_executes(own),
+        reaches_assertion=_expects(scene, test)
+        or any(reached.get(name, frozenset()) & lines for name, lines in oracles.items()),
+        coverage=coverage_of(own, seen),
+    )
 
 
-def _trace(scene: Scene, bench: Bench, test: GoldTest) -> Trace | None:
+def _trace(
+    scene: Scene, bench: Bench, test: GoldTest, watched: Mapping[str, frozenset[int]]
+) -> Trace | None:
     """Of a process of its own."""
     compiled = bench.compile(test.method.module)
     files = _files(test.dependencies)
-    traced = scene.workshop.trace(compiled, [test.method], files, scene.conditions)
+    traced = scene.workshop.trace(compiled, [test.method], files, scene.conditions, watched=watched)
     bench.cpu_seconds += traced.cpu_seconds
     (trace,) = traced.traces
     return trace
 
 
-def _files(dependencies: tuple[Dependency, ...]) -> frozenset[str]:
+def _watched(
+    dependencies: Sequence[Dependency], code: Mapping[str, Sequence[str]], oracles: Lines
+) -> Lines:
+    """The lines of the dependencies and of all assertions."""
+    found = dict(oracles)
+    for one in dependencies:
+        for name in code.get(one.file, ()):
+            lines = frozenset(range(one.start_line, one.end_line + 1))
+            found[name] = found.get(name, frozenset()) | lines
+    return found
+
+
+def _seen(lines: Sequence[CoveredLine], reached: frozenset[int]) -> tuple[CoveredLine, ...]:
+    """Lines as nobody has executed them where the observer has seen nobody do so."""
+    return tuple(
+        line
+        if line.line in reached
+        else replace(
+            line,
+            missed_instructions=line.missed_instructions + line.covered_instructions,
+            covered_instructions=0,
+            missed_branches=line.missed_branches + line.covered_branches,
+            covered_branches=0,
+        )
+        for line in lines
+    )
+
+
+def _is_seen(one: Dependency, reached: Mapping[str, frozenset[int]]) -> bool | None:
+    """Whether a dependency was executed, by the trace and the observer alike."""
+    if not one.executed_new or one.file not in reached:
+        return one.executed_new
+    lines = reached[one.file]
+    return any(one.start_line <= line <= one.end_line for line in lines)
+
+
+def _executes(dependencies: Sequence[Dependency]) -> bool | None:
+    known = [one.executed_new for one in dependencies if one.revised is not Revised.REMOVED]
+    told = [one for one in known if one is not None]
+    return any(told) if told else None
+
+
+def _expects(scene: Scene, test: GoldTest) -> bool:
+    """Whether a test says by its annotation what it has to throw: its end is its assertion."""
+    try:
+        found = read_source(scene.patched).test(test.method)
+    except LookupError:
+        return False  # it is declared elsewhere
+    values = annotation_values(found.node, 'Test')
+    return not {'expected', 'expectedExceptions'}.isdisjoint(values)
+
+
+def _types(scene: Scene, path: str) -> tuple[str, ...]:
+    source = content(scene.repository, scene.pair.new.rev, path)
+    return top_level_types(source) if source is not None else ()
+
+
+def _files(dependencies: Sequence[Dependency]) -> frozenset[str]:
     return frozenset(
         one.file
         for one in dependencies

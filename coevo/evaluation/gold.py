@@ -54,8 +54,8 @@ def _rows(
 ) -> tuple[Row, ...]:
     """Those of the task's own pair and walk, sorted."""
     task = assignment.task
-    found = snapshot.open(place).execute(
+    found = snapshot.open(place).sql(
         f'SELECT * FROM {table} WHERE pair_id = ? AND walk = ? ORDER BY ALL',
-        [task.pair_id, str(task.walk)],
+        params=[task.pair_id, str(task.walk)],
     )
     return codec.records(record, found.to_arrow_table())

@@ -192,11 +192,13 @@ class ExecutedMethod:
 class Trace:
     """What one test method executed of the code; `executed` is sorted.
 
-    lines  by repository path, every line that is known of the files that were asked for
+    lines    by repository path, every line that is known of the files that were asked for
+    reached  watched lines that were reached, by top-level type; None where none were watched
     """
 
     executed: tuple[ExecutedMethod, ...]
     lines: Mapping[str, tuple[CoveredLine, ...]]
+    reached: Mapping[str, frozenset[int]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,7 +245,9 @@ class Workshop(Protocol):
     ) -> Batch: ...
 
     # what each test method executes, with the lines of some source files of the code; where
-    # `shared`, methods may have a process in common as long as traces are the same
+    # `shared`, methods may have a process in common as long as traces are the same; where lines are
+    # watched, by the binary name of the top-level type in which they are, an observer outside of
+    # the process says which were reached, and whether the method passes at all
     def trace(
         self,
         compiled: Compiled,
@@ -252,6 +256,7 @@ class Workshop(Protocol):
         conditions: Conditions = PLAIN,
         *,
         shared: bool = False,
+        watched: Mapping[str, Collection[int]] | None = None,
     ) -> Traced: ...
 
     # the override that may cure a verdict of this kind, None where none is known

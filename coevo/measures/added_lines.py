@@ -1,15 +1,26 @@
-"""The lines of a file that a pair added, as Git's diff of its two versions tells."""
+"""The lines of a file that a pair added, and those that it left, as Git's diff of them tells."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 from coevo.git import Repository
 
-_HUNK = re.compile(rb'^@@ -\S+ \+(\d+)(?:,(\d+))? @@', re.MULTILINE)
+_HUNK = re.compile(rb'^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@', re.MULTILINE)
 # Said in full, since a user's Git may know other defaults than ours.
 _PLAIN = ('--no-color', '--no-ext-diff', '--no-textconv', '--diff-algorithm=myers')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftLines:
+    """The lines of a file at new that stood in a file at old: their numbers there, both 1-based."""
+
+    old_path: str
+    old_lines: Mapping[int, int]
 
 
 def added_lines(repository: Repository, old_rev: str, new_rev: str, path: str) -> frozenset[int]:
@@ -17,24 +28,71 @@ def added_lines(repository: Repository, old_rev: str, new_rev: str, path: str) -
 
     A file that was renamed is compared with what it was (`git diff -M`).
     """
+    versions = _versions(repository, old_rev, new_rev, path)
+    if versions is None:
+        return frozenset()
+    if versions.before is None:
+        return frozenset(range(1, _count(repository, versions) + 1))
+    return frozenset(
+        line
+        for hunk in _hunks(repository, versions)
+        for line in range(hunk.new, hunk.new + hunk.added)
+    )
+
+
+def left_lines(repository: Repository, old_rev: str, new_rev: str, path: str) -> LeftLines | None:
+    """The lines that `added_lines` does not have; None if there is no version at old, or none at new."""
+    versions = _versions(repository, old_rev, new_rev, path)
+    if versions is None or versions.before is None:
+        return None
+    found: dict[int, int] = {}
+    line, shift = 1, 0
+    end = _Hunk(new=_count(repository, versions) + 1, removed=0, added=0)
+    for hunk in (*_hunks(repository, versions), end):
+        found |= {number: number + shift for number in range(line, hunk.new)}
+        line, shift = hunk.new + hunk.added, shift + hunk.removed - hunk.added
+    return LeftLines(old_path=versions.origin, old_lines=found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Versions:
+    """A file's blobs at both ends; `origin` is its path at old."""
+
+    origin: str
+    before: str | None
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hunk:
+    """`new` is the first line behind what was removed, where `added` lines may stand."""
+
+    new: int
+    removed: int
+    added: int
+
+
+def _versions(repository: Repository, old_rev: str, new_rev: str, path: str) -> _Versions | None:
     entry = repository.tree(new_rev).get(path)
     if entry is None:
-        return frozenset()
+        return None
     origin = _renamed(repository, old_rev, new_rev).get(path, path)
     before = repository.tree(old_rev).get(origin)
-    if before is None:
-        return frozenset(range(1, repository.blob(entry.oid).count(b'\n') + 2))
-    if before.oid == entry.oid:
-        return frozenset()
+    return _Versions(origin=origin, before=before.oid if before else None, after=entry.oid)
+
+
+def _count(repository: Repository, versions: _Versions) -> int:
+    return repository.blob(versions.after).count(b'\n') + 1
+
+
+def _hunks(repository: Repository, versions: _Versions) -> Iterator[_Hunk]:
+    if versions.before is None or versions.before == versions.after:
+        return
     options = (*_PLAIN, '--unified=0', '--text')
-    return _added(repository.git('diff', *options, before.oid, entry.oid))
-
-
-def _added(diff: bytes) -> frozenset[int]:
-    lines: set[int] = set()
-    for start, count in _HUNK.findall(diff):
-        lines.update(range(int(start), int(start) + int(count or 1)))
-    return frozenset(lines)
+    diff = repository.git('diff', *options, versions.before, versions.after)
+    for removed, start, added in _HUNK.findall(diff):
+        count = int(added or 1)
+        yield _Hunk(new=int(start) + (not count), removed=int(removed or 1), added=count)
 
 
 @lru_cache(maxsize=64)

@@ -19,6 +19,7 @@ from coevo.errors import Transient
 _HANDSHAKE = b'JDWP-Handshake'
 _LARGEST = 1 << 24
 _EVENTS = (64, 100)
+_ABSENT_INFORMATION, _NATIVE_METHOD = 101, 511
 
 
 class JdwpError(Transient):
@@ -137,12 +138,13 @@ class Debugger:
             self._ask(1, 9)
 
     def on_prepare(self, name: str) -> None:
-        """Stop whoever loads a class of this binary name."""
+        """Stop whoever loads a class of this binary name, of which `*` may be the end."""
         text = name.encode()
         self._request(Kind.CLASS_PREPARE, struct.pack('>Bi', 5, len(text)) + text)
 
-    def on_reaching(self, location: Location) -> None:
-        self._request(Kind.BREAKPOINT, b'\7' + location.encoded)
+    def on_reaching(self, location: Location, *, once: bool = False) -> None:
+        count = (struct.pack('>Bi', 1, 1),) if once else ()
+        self._request(Kind.BREAKPOINT, *count, b'\7' + location.encoded)
 
     def on_exceptions(self, thread: int) -> int:
         """Stop a thread at every exception, caught or not; what to give `forget`."""
@@ -172,6 +174,17 @@ class Debugger:
     def byte_code(self, type_: int, method: int) -> bytes:
         reply = self._ask(6, 3, struct.pack('>QQ', type_, method))
         return reply.take(reply.integer())
+
+    def lines(self, type_: int, method: int) -> list[tuple[int, int]]:
+        """Indexes of byte code and the lines that begin there; none where the class has no such."""
+        try:
+            reply = self._ask(6, 1, struct.pack('>QQ', type_, method))
+        except JdwpError as error:
+            if error.code not in (_ABSENT_INFORMATION, _NATIVE_METHOD):
+                raise
+            return []
+        reply.take(16)
+        return [(reply.identifier(), reply.integer()) for _ in range(reply.integer())]
 
     def name(self, type_: int) -> str:
         """Binary name of a class."""

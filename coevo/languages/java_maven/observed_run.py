@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Collection
+from collections.abc import Mapping
 from collections.abc import Sequence
 
 from coevo.languages.java_maven.observer import Observer
@@ -17,10 +19,15 @@ _ACCEPT_SECONDS = 0.5
 class ObservedRun:
     """Starts to listen at once; the job waits for the port, before any of its own code runs."""
 
-    def __init__(self, process: Process, targets: Sequence[Watched]) -> None:
-        """Transient where the job's network cannot be entered."""
+    def __init__(
+        self,
+        process: Process,
+        targets: Sequence[Watched],
+        lines: Mapping[str, Collection[int]] | None = None,
+    ) -> None:
+        """Transient where the job's network cannot be entered; `lines` as `Observer` has them."""
         self._process = process
-        self._observer = Observer(targets)
+        self._observer = Observer(targets, lines)
         server = process.listen()
         port = server.getsockname()[1]
         self._thread = threading.Thread(target=self._follow, args=(server,), daemon=True)
@@ -46,6 +53,17 @@ class ObservedRun:
                 zip(seen.invocations, expects, strict=True)
             )
         ]
+
+    def reached(self) -> dict[str, frozenset[int]]:
+        """The lines that were, by their top-level type; the process has ended.
+
+        None of them where it could not be observed to its end.
+        """
+        self._thread.join()
+        seen = self._observer.seen
+        if seen.trouble is not None:
+            return {}
+        return {name: frozenset(lines) for name, lines in seen.reached.items()}
 
     def _follow(self, server: socket.socket) -> None:
         """The first to connect is the JVM's agent; nobody after it finds anyone listening."""

@@ -2,7 +2,8 @@
 
 Breakpoints stand at a method's first instruction and at its returns, so everything else runs at
 full speed; while it runs, its thread stops at exceptions, and one that nothing below the method
-catches is how the method was left. Every event is checked against the stopped thread's stack, with
+catches is how the method was left. Lines of other classes can be watched, too, each until it is
+reached. Every event is checked against the stopped thread's stack, with
 replies that only the JVM's own debugger agent can give.
 """
 
@@ -10,7 +11,9 @@ from __future__ import annotations
 
 import socket
 from collections import defaultdict
+from collections.abc import Collection
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
@@ -26,12 +29,16 @@ from coevo.languages.java_maven.jdwp import Method
 from coevo.languages.java_maven.returns import returns
 
 _NO_CODE = 0x400 | 0x100 | 0x1000 | 0x40  # abstract, native, synthetic, bridge
+_WITHOUT_LINES = 0x400 | 0x100  # what is synthetic has lines where it is a lambda
 _NOT_PREPARED = 22
 _NATIVE = (1 << 64) - 1  # index of a frame; events say 0
 # Stops are dear: who throws more than this inside one invocation is no longer asked what.
 _EXCEPTIONS = 2000
 
 _WORKER = ('coevo.worker.Run', 'execute', ())
+
+
+_Place = tuple[int, int, int]  # type, method, index of byte code
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +66,14 @@ class _Open:
 
 @dataclass(slots=True)
 class Observation:
-    """What was seen of each target, by its place; `ended` counts runs that the worker ended."""
+    """What was seen of each target, by its place; `ended` counts runs that the worker ended.
+
+    reached  watched lines that were, by the top-level type that they are watched for
+    """
 
     invocations: list[list[Invocation]]
     ended: int = 0
+    reached: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     trouble: str | None = None
 
 
@@ -76,10 +87,17 @@ class _Thread:
 class Observer:
     """Follows one JVM to its end; for one thread."""
 
-    def __init__(self, targets: Sequence[Watched]) -> None:
+    def __init__(
+        self, targets: Sequence[Watched], lines: Mapping[str, Collection[int]] | None = None
+    ) -> None:
+        """lines  of sources, by the binary name of the top-level type in which they are"""
         self._targets = targets
+        self._wanted_lines = lines or {}
+        self._lines: dict[_Place, tuple[str, int]] = {}
+        self._lined: set[int] = set()
         self._threads: dict[int, _Thread] = defaultdict(_Thread)
         self._entries: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._exits: set[_Place] = set()
         self._worker: set[tuple[int, int]] = set()
         self._asked: set[str] = set()
         self.seen = Observation([[] for _ in targets])
@@ -105,6 +123,9 @@ class Observer:
             case Kind.VM_START:
                 for name in (_WORKER[0], *(c for t in self._targets for c in t.classes)):
                     self._await(name)
+                for name in self._wanted_lines:
+                    self._debugger.on_prepare(name)
+                    self._debugger.on_prepare(f'{name}$*')
             case Kind.CLASS_PREPARE:
                 self._prepare(event.type)
             case Kind.BREAKPOINT if event.location is not None:
@@ -121,6 +142,9 @@ class Observer:
 
     def _prepare(self, type_: int) -> None:
         name = self._debugger.name(type_)
+        self._watch_lines(type_, name)
+        if name not in self._asked:
+            return  # loaded for its lines alone
         if name == _WORKER[0]:
             for method in self._debugger.methods(type_):
                 if method.name == _WORKER[1] and method.signature == '()V':
@@ -138,7 +162,23 @@ class Observer:
     def _stop_at_returns(self, type_: int, method: Method) -> None:
         for index in returns(self._debugger.byte_code(type_, method.id)):
             if index:
+                self._exits.add((type_, method.id, index))
                 self._debugger.on_reaching(Location(1, type_, method.id, index))
+
+    def _watch_lines(self, type_: int, name: str) -> None:
+        """Stop once at each place where a watched line of a class begins."""
+        top = next((one for one in self._wanted_lines if f'{name}$'.startswith(f'{one}$')), None)
+        if top is None or type_ in self._lined:
+            return
+        self._lined.add(type_)
+        wanted = self._wanted_lines[top]
+        for method in self._debugger.methods(type_):
+            if method.modifiers & _WITHOUT_LINES:
+                continue
+            for index, line in self._debugger.lines(type_, method.id):
+                if line in wanted and (type_, method.id, index) not in self._lines:
+                    self._lines[type_, method.id, index] = top, line
+                    self._debugger.on_reaching(Location(1, type_, method.id, index), once=True)
 
     def _wanted(self, method: Method) -> tuple[int, ...]:
         if method.modifiers & _NO_CODE:
@@ -180,17 +220,21 @@ class Observer:
     def _reach(self, thread: int, location: Location) -> None:
         frames = self._stack(thread, location)
         key = (location.type, location.method)
+        place = (*key, location.index)
+        if place in self._lines:
+            top, line = self._lines[place]
+            self.seen.reached[top].add(line)
         if key in self._worker:
             self.seen.ended += 1
             return
         state, depth = self._threads[thread], len(frames)
         inside = bool(state.open) and state.open[-1].depth == depth
-        if location.index == 0:
+        if location.index == 0 and key in self._entries:
             if not inside:  # else a loop leads back to the first instruction
                 self._enter(thread, depth, self._entries[key])
             if self._returns_at_once(location):
                 self._leave(thread, depth)
-        else:
+        elif place in self._exits:
             self._leave(thread, depth)
 
     def _returns_at_once(self, location: Location) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Collection
+from collections.abc import Mapping
 from collections.abc import Sequence
 
 from coevo.jdks import Jdk
@@ -119,8 +120,11 @@ class PairWorkshop:
         conditions: Conditions = PLAIN,
         *,
         shared: bool = False,
+        watched: Mapping[str, Collection[int]] | None = None,
     ) -> Traced:
-        return self._chosen.trace(compiled, methods, files, conditions, shared=shared)
+        return self._chosen.trace(
+            compiled, methods, files, conditions, shared=shared, watched=watched
+        )
 
     def cure(self, verdict: Verdict) -> str | None:
         return self._chosen.cure(verdict)

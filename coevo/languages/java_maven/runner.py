@@ -13,7 +13,9 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -67,10 +69,12 @@ class Recorded:
 
     covered  execution data of JaCoCo, as Base64 for URLs
     entered  lines of CLASS.METHODDESCRIPTOR, internal names
+    reached  watched lines that an observer saw reached, by top-level type; None where none was there
     """
 
     covered: str
     entered: str
+    reached: Mapping[str, frozenset[int]] | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -116,13 +120,37 @@ def run_traced(
     None where no test ran, or not to its end.
     """
     heard, batch = _followed(sandbox, job, targets, lambda process: None)
-    recorded = [
+    return _recorded(heard), batch
+
+
+def run_watched(
+    sandbox: Sandbox, job: Job, target: Target, lines: Mapping[str, Collection[int]]
+) -> tuple[Recorded | None, Batch]:
+    """The same for one target of a plan that is `observed`; None also where it was not seen to pass.
+
+    lines  what to watch, as `Observer` has it
+    """
+    watched = [Watched(target.classes, target.method, target.parameters)]
+    runs: list[ObservedRun] = []
+
+    def accompany(process: Process) -> None:
+        runs.append(ObservedRun(process, watched, lines))
+
+    heard, batch = _followed(sandbox, job, [target], accompany)
+    (recorded,), (verdict,) = _recorded(heard), batch.verdicts
+    (reason,) = runs[-1].disagreements([target.expects])
+    if recorded is None or verdict is None or verdict.outcome is not Outcome.PASS or reason:
+        return None, batch
+    return replace(recorded, reached=runs[-1].reached()), batch
+
+
+def _recorded(heard: Sequence[_Heard]) -> list[Recorded | None]:
+    return [
         Recorded(covered=''.join(one.covered), entered=''.join(one.entered))
         if one.ended and one.tests and one.covered
         else None
         for one in heard
     ]
-    return recorded, batch
 
 
 def _run(

@@ -7,7 +7,8 @@ shares one in which the project's classes are loaded anew for each method. There
 keep of the project is made once. Who leaves threads behind is the last of its JVM, and who does
 not pass there is traced again, alone.
 
-The data are written beside mined code, which could write others. They decide no verdict.
+The data are written beside mined code, which could write others. They decide no verdict. What a
+submitted test covers counts only where an observer (`observer.py`) saw the same lines reached.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import re
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +32,7 @@ from coevo.languages.java_maven.launch import Agent
 from coevo.languages.java_maven.launch import Plan
 from coevo.languages.java_maven.runner import Recorded
 from coevo.languages.java_maven.runner import run_traced
+from coevo.languages.java_maven.runner import run_watched
 from coevo.languages.java_maven.session import Died
 from coevo.languages.java_maven.traces import read_traces
 from coevo.languages.java_maven.yard import Yard
@@ -52,20 +55,27 @@ class Tracer:
         self._session = yard.reader()
 
     def trace(
-        self, plan: Plan, code: CodeFiles, files: Collection[str], *, shared: bool = False
+        self,
+        plan: Plan,
+        code: CodeFiles,
+        files: Collection[str],
+        *,
+        shared: bool = False,
+        watched: Mapping[str, Collection[int]] | None = None,
     ) -> Traced:
         """A trace for each target of a plan that is arranged, lines for those source files.
 
-        shared  whether targets may have a JVM in common
+        shared   whether targets may have a JVM in common
+        watched  lines for an observer; the plan is observed then
         """
         plan = replace(plan, agents=self._agents(code))
         recorded: dict[int, Recorded | None] = {}
         spent = 0.0
-        if shared and _can_be_loaded_anew(plan):
+        if shared and watched is None and _can_be_loaded_anew(plan):
             recorded, spent = self._share(plan)
         for place, target in enumerate(plan.targets):
             if place not in recorded:
-                (recorded[place],), batch = self._run(replace(plan, targets=(target,)))
+                recorded[place], batch = self._run_alone(replace(plan, targets=(target,)), watched)
                 spent += batch.cpu_seconds
         data = [recorded[place] for place in range(len(plan.targets))]
         traces: list[Trace | None] = [None] * len(data)
@@ -101,6 +111,15 @@ class Tracer:
             rest = [place for place in rest if told[place][1] is None]
         return recorded, spent
 
+    def _run_alone(
+        self, plan: Plan, watched: Mapping[str, Collection[int]] | None
+    ) -> tuple[Recorded | None, Batch]:
+        if watched is None:
+            (recorded,), batch = self._run(plan)
+            return recorded, batch
+        job = self._yard.launcher.job(plan)
+        return run_watched(self._yard.sandbox, job, plan.targets[0], watched)
+
     def _run(self, plan: Plan) -> tuple[list[Recorded | None], Batch]:
         return run_traced(self._yard.sandbox, self._yard.launcher.job(plan), plan.targets)
 
@@ -119,7 +138,12 @@ class Tracer:
         if isinstance(answer, Died):
             return [None] * len(data), 0.0
         entered = [one.entered for one in data]
-        return read_traces(answer.report, entered, code, files), answer.cpu_seconds
+        traces = read_traces(answer.report, entered, code, files)
+        with_reached = [
+            trace and replace(trace, reached=one.reached)
+            for trace, one in zip(traces, data, strict=True)
+        ]
+        return with_reached, answer.cpu_seconds
 
     def _agents(self, code: CodeFiles) -> tuple[Agent, ...]:
         """JaCoCo's, then ours, which changes what that has changed."""

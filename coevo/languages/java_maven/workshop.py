@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -129,6 +130,7 @@ class JavaWorkshop:
         conditions: Conditions = PLAIN,
         *,
         shared: bool = False,
+        watched: Mapping[str, Collection[int]] | None = None,
     ) -> Traced:
         """None, too, for a method of which no concrete class was compiled."""
         cell = self._cells.of(compiled)
@@ -143,7 +145,8 @@ class JavaWorkshop:
         plan, making = self._yard.with_archive(plan)
         modules = self._yard.image(compiled.code_rev).modules
         code = code_files(plan, modules, self._yard.files(compiled.code_rev))
-        traced = self._tracer.trace(plan, code, files, shared=shared)
+        plan = replace(plan, observed=watched is not None)
+        traced = self._tracer.trace(plan, code, files, shared=shared, watched=watched)
         for place, trace in zip(chosen, traced.traces, strict=True):
             traces[place] = trace
         return Traced(traces=tuple(traces), cpu_seconds=traced.cpu_seconds + making)

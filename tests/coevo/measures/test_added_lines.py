@@ -6,6 +6,7 @@ from pathlib import Path
 
 from coevo.git import Repository
 from coevo.measures.added_lines import added_lines
+from coevo.measures.added_lines import left_lines
 from tests.repos import commit
 from tests.repos import init
 
@@ -43,3 +44,27 @@ def test_a_file_as_it_was_or_gone_has_none(tmp_path: Path) -> None:
     assert added(tmp_path / 'same', {'src/New.java': OLD}, {'a': 'b'}) == frozenset()
     gone = added(tmp_path / 'gone', {'src/New.java': OLD}, {'a': 'b', 'src/New.java': None})
     assert gone == frozenset()
+
+
+def test_lines_that_were_left_are_the_rest_with_their_old_numbers(tmp_path: Path) -> None:
+    text = OLD.replace('line 3;\n', 'line three;\nand more;\n').replace('line 9;\nline 10;\n', '')
+    repo = init(tmp_path)
+    old = commit(repo, 'old', {'src/Old.java': OLD, 'src/Same.java': OLD})
+    after: dict[str, str | None] = {'src/Old.java': None, 'src/New.java': text}
+    new = commit(repo, 'new', {**after, 'src/Other.java': 'other'})
+    repository = Repository(repo / '.git')
+
+    left = left_lines(repository, old, new, 'src/New.java')
+
+    assert left is not None
+    assert left.old_path == 'src/Old.java'
+    olds, news = OLD.split('\n'), text.split('\n')
+    assert all(olds[o - 1] == news[n - 1] for n, o in left.old_lines.items())
+    added = added_lines(repository, old, new, 'src/New.java')
+    assert set(left.old_lines) == set(range(1, len(news) + 1)) - added
+    assert left.old_lines[len(news)] == len(olds)
+    same = left_lines(repository, old, new, 'src/Same.java')
+    assert same is not None
+    assert set(same.old_lines.items()) == {(n, n) for n in range(1, len(olds) + 1)}
+    assert left_lines(repository, old, new, 'src/Other.java') is None
+    assert left_lines(repository, old, new, 'src/Old.java') is None
