@@ -39,8 +39,8 @@ from coevo.records import Pair
 from coevo.records import Walk
 from coevo.store import Store
 from coevo.tables import MethodRow
+from coevo.trees import tree
 from miners.changes import diff
-from miners.trees import tree
 
 Named = dict[str, tuple[Dependency, ...]]
 """Dependencies by the name of the test method; several of one name in a file are one."""

@@ -13,9 +13,9 @@ from functools import cached_property
 
 from coevo.records import Dependency
 from coevo.records import Revised
+from coevo.trees import Side
+from coevo.trees import Tree
 from miners.sources import SourceChange
-from miners.trees import Side
-from miners.trees import Tree
 
 
 class Cause(StrEnum):

@@ -23,6 +23,9 @@ from coevo.records import Candidate
 from coevo.records import Change
 from coevo.records import Origin
 from coevo.records import Pair
+from coevo.trees import Side
+from coevo.trees import Tree
+from coevo.trees import tree
 from miners.contexts import Test
 from miners.contexts import TestTree
 from miners.coupling import Reference
@@ -35,9 +38,6 @@ from miners.matching import match
 from miners.resources import is_test_resource
 from miners.sources import SourceChange
 from miners.sources import source_changes
-from miners.trees import Side
-from miners.trees import Tree
-from miners.trees import tree
 
 __all__ = ['PairChange', 'diff', 'method_id']
 

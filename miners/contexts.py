@@ -14,10 +14,10 @@ from coevo.records import TestMethod
 from coevo.records import short_hash
 from coevo.syntax import JavaType
 from coevo.syntax import Member
+from coevo.trees import Located
+from coevo.trees import Side
+from coevo.trees import Tree
 from miners.resources import is_named
-from miners.trees import Located
-from miners.trees import Side
-from miners.trees import Tree
 
 
 @dataclass(frozen=True, slots=True, eq=False)

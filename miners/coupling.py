@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from coevo.measures.class_under_test import class_under_test
 from coevo.records import CoupledBy
 from coevo.records import Dependency
 from coevo.records import TestMethod
-from miners.focal import class_under_test
 from miners.sources import SourceChange
 
 _KINDS = {'method': 0, 'constructor': 1}

@@ -16,6 +16,9 @@ from functools import lru_cache
 from coevo.records import CoupledBy
 from coevo.syntax import Import
 from coevo.syntax import Member
+from coevo.trees import Located
+from coevo.trees import Side
+from coevo.trees import Tree
 from miners.common_calls import COMMON
 from miners.contexts import Test
 from miners.contexts import TestTree
@@ -24,9 +27,6 @@ from miners.coupling import How
 from miners.coupling import Reference
 from miners.coupling import Subject
 from miners.sources import SourceChange
-from miners.trees import Located
-from miners.trees import Side
-from miners.trees import Tree
 
 FEW = 3
 """Most types that may declare a method for a call on an unnamed receiver to mean it."""
@@ -50,10 +50,6 @@ class SourceIndex:
     def names(self) -> frozenset[str]:
         """Canonical names of all source types."""
         return frozenset(located.canonical for located in self._located)
-
-    def named(self, simple: str) -> Located | None:
-        """The first source type of a simple name, by path; None if there is none."""
-        return next((located for located in self._located if located.type.simple == simple), None)
 
     @cached_property
     def declaring(self) -> dict[str, int]:

@@ -1,23 +1,14 @@
-"""What a test is about: its class under test by name, and its focal method."""
+"""The focal method of a test."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Protocol
-
-_AFFIX = re.compile(r'^Tests?(?=[A-Z])|(?:Tests?|TestCases?|IT|ITCase|Spec)$')
 
 
 class _Change(Protocol):
     @property
     def qualified(self) -> str: ...
-
-
-def class_under_test(test_class: str) -> str:
-    """The simple name of the class that a test class is named after: FooTest, TestFoo, FooIT."""
-    outermost = test_class.rpartition('.')[2].partition('$')[0]
-    return _AFFIX.sub('', outermost)
 
 
 def focal_method(changes: Sequence[_Change]) -> str | None:

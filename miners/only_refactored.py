@@ -8,15 +8,15 @@ from coevo.git import Repository
 from coevo.records import Pair
 from coevo.records import TestMethod
 from coevo.syntax import Member
+from coevo.trees import Located
+from coevo.trees import Tree
+from coevo.trees import tree
 from miners.declarations import rest
 from miners.refactored import Declaration
 from miners.refactored import all_only_refactored
 from miners.refactored import only_refactored
 from miners.refactorings import Refactorings
 from miners.sources import SourceChange
-from miners.trees import Located
-from miners.trees import Tree
-from miners.trees import tree
 
 
 def test_only_refactored(

@@ -11,7 +11,7 @@ from coevo.languages.base import Trace
 from coevo.records import CoupledBy
 from coevo.records import Dependency
 from coevo.records import Revised
-from miners.trees import Tree
+from coevo.trees import Tree
 
 _MAIN, _TEST = 'src/main/resources/', 'src/test/resources/'
 

@@ -12,9 +12,9 @@ from pathlib import PurePosixPath
 
 from coevo.git import Repository
 from coevo.records import TestMethod
+from coevo.trees import Side
+from coevo.trees import tree
 from miners.contexts import TestTree
-from miners.trees import Side
-from miners.trees import tree
 
 # How many of each kind of neighbour are named: one that passes is enough.
 SIBLINGS = 8

@@ -16,8 +16,8 @@ from coevo.records import Origin
 from coevo.records import Revised
 from coevo.syntax import JavaType
 from coevo.syntax import Member
-from miners.trees import Located
-from miners.trees import Tree
+from coevo.trees import Located
+from coevo.trees import Tree
 
 _SHARED = 0.5
 """Least share of equal members for which a type of the same simple name is the same type moved."""

@@ -23,14 +23,17 @@ from coevo.evaluation.records import Adequacy
 from coevo.evaluation.scene import Scene
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
+from coevo.measures.class_under_test import type_under_test
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.mutant_sets import joined
 from coevo.measures.mutants import run_mutants
 from coevo.measures.reversals import measure_reversals
+from coevo.measures.smells import smells_of
 from coevo.quality import End
 from coevo.quality import MutantRow
 from coevo.quality import ReversalRow
 from coevo.records import Track
+from coevo.trees import tree
 
 Gold = Mapping[str, GoldMethod]
 Row = TypeVar('Row', MutantRow, ReversalRow)
@@ -65,6 +68,7 @@ def measure(scene: Scene, names: Collection[str], kept: Path | None = None) -> d
             mutants=mutant_kills(one, _of(name, killed)),
             reversals=reversals(one, _of(name, noticed)),
             oracle=preservation(oracles[name], _of(name, killed)),
+            smells_pred=_smells(scene, name),
             smells_gold=one.row.smells_new,
             cpu_seconds=share,
         )
@@ -115,6 +119,16 @@ def _reversals(bench: Bench, tests: Sequence[GoldTest], gold: Gold) -> tuple[Rev
             for test in tests
         ],
     )
+
+
+def _smells(scene: Scene, name: str) -> tuple[str, ...]:
+    """None of a method that another file declares: the patch has changed nothing of it."""
+    method = scene.methods[name]
+    production = type_under_test(tree(scene.repository, scene.pair.new.rev), method.test_class)
+    try:
+        return tuple(map(str, smells_of(scene.patched, method, production)))
+    except LookupError:
+        return ()
 
 
 def _of(name: str, rows: Sequence[Row]) -> list[Row]:

@@ -18,6 +18,7 @@ from coevo.results import Wanted
 from coevo.tracing import OWN_CELL
 from coevo.tracing import Traces
 from coevo.tracing import trace_cells
+from coevo.trees import tree
 from flows.rows import Judged
 from flows.study.scene import Scene
 from flows.study.scene import Study
@@ -26,7 +27,6 @@ from miners import delta as deltas
 from miners.changes import PairChange
 from miners.delta import Delta
 from miners.resources import resource_dependencies
-from miners.trees import tree
 
 
 def trace(scene: Scene, labelled: Sequence[Judged], found: Study) -> dict[str, Delta]:

@@ -7,15 +7,14 @@ from typing import Any
 from coevo.git import Repository
 from coevo.measures.assertions import assertion_change
 from coevo.measures.assertions import change_kinds
+from coevo.measures.class_under_test import type_under_test
 from coevo.measures.smells import smells_of
 from coevo.quality import Coverage
 from coevo.records import Candidate
 from coevo.records import Label
 from coevo.records import Pair
 from coevo.records import TestMethod
-from miners.dependencies import source_index
-from miners.focal import class_under_test
-from miners.trees import tree
+from coevo.trees import tree
 
 
 def text_columns(repository: Repository, pair: Pair, candidate: Candidate) -> dict[str, Any]:
@@ -55,6 +54,5 @@ def _smells(repository: Repository, rev: str, method: TestMethod | None) -> tupl
         return ()
     found = tree(repository, rev)
     entry = found.entries[method.test_file]
-    located = source_index(found).named(class_under_test(method.test_class))
-    production = located.type if located else None
+    production = type_under_test(found, method.test_class)
     return tuple(map(str, smells_of(repository.blob(entry.oid), method, production)))

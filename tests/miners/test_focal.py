@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from miners.focal import class_under_test
+from coevo.measures.class_under_test import class_under_test
 from miners.focal import focal_method
 
 

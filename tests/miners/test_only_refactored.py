@@ -11,13 +11,13 @@ from coevo.git import Repository
 from coevo.records import Pair
 from coevo.records import TestMethod
 from coevo.records import Walk
+from coevo.trees import Side
+from coevo.trees import tree
 from miners.only_refactored import source_only_refactored
 from miners.only_refactored import test_only_refactored as only_refactored
 from miners.refactorings import RefactoringMiner
 from miners.sources import SourceChange
 from miners.sources import source_changes
-from miners.trees import Side
-from miners.trees import tree
 from tests import repos
 
 pytestmark = pytest.mark.jvm
