@@ -143,8 +143,9 @@ class Debugger:
         self._request(Kind.CLASS_PREPARE, struct.pack('>Bi', 5, len(text)) + text)
 
     def on_reaching(self, location: Location, *, once: bool = False) -> None:
+        # In this order, since each modifier is asked only where those before it hold.
         count = (struct.pack('>Bi', 1, 1),) if once else ()
-        self._request(Kind.BREAKPOINT, *count, b'\7' + location.encoded)
+        self._request(Kind.BREAKPOINT, b'\7' + location.encoded, *count)
 
     def on_exceptions(self, thread: int) -> int:
         """Stop a thread at every exception, caught or not; what to give `forget`."""
