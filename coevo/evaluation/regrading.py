@@ -20,6 +20,7 @@ from coevo.evaluation.report import Report
 from coevo.evaluation.report import write_report
 from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
+from coevo.evaluation.strict import flagged
 from coevo.languages.base import Verdict
 from coevo.records import Outcome
 
@@ -44,11 +45,11 @@ def regrade(folder: Path) -> Report:
 
 
 def regraded(row: MethodResult) -> MethodResult:
-    """The row with the outcomes that follow from what was seen."""
+    """The row with the outcomes that follow from what was seen, and what follows from these."""
     seen = _seen(row)
     outcome, detail = decide(row.track, seen)
     by_module = decide_by_module(row.track, seen)
-    return replace(row, outcome=outcome, detail=detail, outcome_by_module=by_module)
+    return flagged(replace(row, outcome=outcome, detail=detail, outcome_by_module=by_module))
 
 
 def _seen(row: MethodResult) -> Seen:

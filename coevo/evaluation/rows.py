@@ -16,6 +16,7 @@ from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.results import RESULTS_VERSION
+from coevo.evaluation.strict import flagged
 from coevo.execution import ENGINE_VERSION
 from coevo.languages.base import Verdict
 from coevo.records import Outcome
@@ -43,7 +44,7 @@ def rows(
     tries: int = 1,
 ) -> tuple[MethodResult, ...]:
     """A row for each target; what all cost together is shared evenly."""
-    return tuple(_rows(header, assignment, prediction, judgement, tries))
+    return tuple(map(flagged, _rows(header, assignment, prediction, judgement, tries)))
 
 
 def _rows(

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
+
+
+def flagged(row: MethodResult) -> MethodResult:
+    """The row with what follows from its outcome and its adequacy."""
+    return replace(
+        row,
+        success_strict=success_strict(row.outcome, row.adequacy),
+        vacuous=vacuous(row.outcome, row.adequacy),
+        oracle_preserved=oracle_preserved(row.adequacy),
+    )
 
 
 def success_strict(outcome: TaskOutcome, adequacy: Adequacy | None) -> bool | None:

@@ -22,6 +22,7 @@ from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
 from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
+from coevo.evaluation.strict import flagged
 from coevo.languages.base import Verdict
 from coevo.records import Outcome
 from coevo.records import Track
@@ -81,7 +82,7 @@ def test_a_report_is_made_again_byte_by_byte(
     failed = row(
         'b', outcome=TaskOutcome.CMPL_FAIL, new=Outcome.COMPILE_ERROR, detail=Detail.COMPILE_ERROR
     )
-    stored = [row('a', cost_usd=0.1, repo='other/name'), failed]
+    stored = [row('a', cost_usd=0.1, repo='other/name'), flagged(failed)]
     results = write_results(tmp_path, stored).read_bytes()
     write_report(tmp_path, stored)
     report = tmp_path / 'report.json'
@@ -95,10 +96,11 @@ def test_a_report_is_made_again_byte_by_byte(
 
 def test_an_outcome_that_does_not_follow_is_mended(tmp_path: Path) -> None:
     """As it is where the rules were others when the results were stored."""
-    write_results(tmp_path, [row('a', new=Outcome.FAIL)])
+    write_results(tmp_path, [row('a', new=Outcome.FAIL, success_strict=True)])
     assert main(['regrade', str(tmp_path)]) == 0
     (mended,) = read_results(tmp_path)
     assert (mended.outcome, mended.detail) == (TaskOutcome.EXEC_FAIL, Detail.FAIL)
+    assert mended.success_strict is False
     assert mended.outcome_by_module is TaskOutcome.EXEC_FAIL
     assert 'failures="1"' in (tmp_path / 'junit.xml').read_text()
 
