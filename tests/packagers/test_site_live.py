@@ -254,6 +254,8 @@ def test_the_leaderboard_ranks_what_the_reports_say(page: Browser, site: str) ->
     # Tasks of up to a dollar are five of ten, and all of them succeed.
     assert '$1' in first
     assert first.count('50.0%') == 3
+    curves = "return [...document.querySelectorAll('#spent path')].map(one => one.textContent)"
+    assert page.script(curves) == ['Agent B, Model 1', f'Agent {sites.HOSTILE}, Model 1']
     assert page.script("return document.querySelectorAll('main img').length") == 0
 
 

@@ -2,6 +2,7 @@
 
 import { write } from './address.js'
 import { count, h, plural } from './dom.js'
+import { steps } from './plot.js'
 
 const TRACKS = { generation: 'Test generation', update: 'Test update', repair: 'Test repair' }
 
@@ -22,8 +23,8 @@ const COLUMNS = [
 export async function leaderboard(month, limits) {
   const reports = month.entry.reports ? await month.reports() : []
   if (!reports.length) return none(month)
-  const names = Object.keys(TRACKS).filter(name => reports.some(report => of(report, name)))
-  const name = names.includes(limits.tracks[0]) ? limits.tracks[0] : names[0]
+  const tracks = Object.keys(TRACKS).filter(name => reports.some(report => of(report, name)))
+  const name = tracks.includes(limits.tracks[0]) ? limits.tracks[0] : tracks[0]
   const rows = reports.filter(report => of(report, name)).map(report => ({ report, track: of(report, name) }))
   rows.sort((one, other) => success(other) - success(one))
   const sets = new Set(rows.map(({ report }) => report.tasks_sha256)).size
@@ -31,11 +32,12 @@ export async function leaderboard(month, limits) {
     h('h1', {}, 'Leaderboard'),
     h('p', {}, 'Means over tasks; below each the ends of its 95 % interval, bootstrapped over repositories. The best of a column is bold.'),
     sets > 1 ? h('p', { class: 'note' }, 'Not all of these were scored on the same tasks: only rows with the same set compare.') : null,
-    h('nav', { class: 'kinds', 'aria-label': 'Track' }, ...names.map(one =>
+    h('nav', { class: 'kinds', 'aria-label': 'Track' }, ...tracks.map(one =>
       h('a', { href: write('leaderboard', { month: limits.month, tracks: [one] }), 'aria-current': one === name ? 'true' : null }, TRACKS[one]))),
     section('outcomes', 'Outcomes and adequacy', outcomes(rows)),
     section('half-years', 'Success% by half-year of the new revision', halfYears(rows)),
     section('costs', 'Under a cap on the cost of a task', costs(rows), 'Over methods. A task above the cap, or of unknown cost, counts as HrnsFail; the means of tokens and cost are over the tasks within it.'),
+    section('spent', 'Tasks that cost at most so much', spent(rows)),
     h('p', { class: 'note' }, 'All were scored on the bytes with this manifest: ', h('code', {}, month.entry.manifest_sha256)),
   )
 }
@@ -78,12 +80,12 @@ function outcomes(rows) {
 
 function halfYears(rows) {
   const all = new Set(rows.flatMap(({ track }) => track.half_years.map(one => one.name)))
-  const names = ['Older', ...[...all].filter(name => /^\d/.test(name)).sort(), 'Unknown'].filter(name => all.has(name))
-  return names.length ? table(
-    ['Harness', 'Model', ...names],
+  const parts = ['Older', ...[...all].filter(name => /^\d/.test(name)).sort(), 'Unknown'].filter(name => all.has(name))
+  return parts.length ? table(
+    ['Harness', 'Model', ...parts],
     rows.map(({ report, track }) => [
       ...who(report),
-      ...names.map(name => estimate(track.half_years.find(one => one.name === name)?.macro.success, percent)),
+      ...parts.map(name => estimate(track.half_years.find(one => one.name === name)?.macro.success, percent)),
     ]),
   ) : null
 }
@@ -100,9 +102,25 @@ function costs(rows) {
   ) : null
 }
 
-function who({ systems }) {
-  const names = part => [...new Set(systems.map(system => system[part]).filter(Boolean))].join(', ') || '–'
-  return [h('th', { scope: 'row' }, names('harness')), h('td', {}, names('model'))]
+// Of each the share of tasks by what they cost, and the caps (Figure 5).
+function spent(rows) {
+  const known = rows.filter(({ track }) => track.costs)
+  if (!known.length) return null
+  const lines = known.map(({ report, track }) => ({
+    name: `${names(report, 'harness')}, ${names(report, 'model')}`,
+    points: track.costs.curve.map(({ cost_usd: cost, share }) => [cost, share]),
+  }))
+  const marks = known[0].track.costs.caps.map(({ cap_usd: cap }) => ({ name: `$${cap}`, x: cap }))
+  const legend = lines.map(({ name }, i) => h('li', {}, h('span', { class: `swatch line-${i % 6}` }), name))
+  return h('figure', {}, steps('Share of tasks by cost', lines, marks), h('figcaption', {}, h('ul', { class: 'legend' }, ...legend)))
+}
+
+function who(report) {
+  return [h('th', { scope: 'row' }, names(report, 'harness')), h('td', {}, names(report, 'model'))]
+}
+
+function names({ systems }, part) {
+  return [...new Set(systems.map(system => system[part]).filter(Boolean))].join(', ') || '–'
 }
 
 function estimate(found, shown, best = false) {

@@ -27,6 +27,29 @@ export function upright(label, bars, { height = 220, width = 22 } = {}) {
   return svg('svg', { class: 'plot', role: 'img', 'aria-label': label, viewBox: `0 0 ${whole} ${height + 62}`, width: whole, height: height + 62 }, ...lines, ...columns)
 }
 
+// `lines`: [{name, points: [[x, share]]}], each a share that rises in steps from 0 on, with classes
+// line-0, line-1, …; `marks`: [{name, x}], upright.
+export function steps(label, lines, marks, { width = 560, height = 220 } = {}) {
+  const most = Math.max(...marks.map(mark => mark.x), ...lines.flatMap(line => line.points.map(([x]) => x)))
+  const left = 44
+  const x = value => left + (value / most) * width
+  const y = share => height - share * (height - 14)
+  const grid = [0, 0.25, 0.5, 0.75, 1].map(share => [
+    svg('line', { x1: left, x2: left + width, y1: y(share), y2: y(share), class: 'grid' }),
+    svg('text', { x: left - 5, y: y(share) + 3.5, class: 'tick' }, `${share * 100}%`),
+  ])
+  const upright = marks.map(mark => [
+    svg('line', { x1: x(mark.x), x2: x(mark.x), y1: y(1), y2: y(0), class: 'mark' }),
+    svg('text', { x: x(mark.x), y: height + 14, class: 'middle' }, mark.name),
+  ])
+  const paths = lines.map(({ name, points }, i) => {
+    const path = points.map(([at, share]) => `H${x(at).toFixed(1)}V${y(share).toFixed(1)}`).join('')
+    return svg('path', { d: `M${x(0)} ${y(0)}${path}H${x(most)}`, class: `line line-${i % 6}` }, svg('title', {}, name))
+  })
+  const whole = left + width + 20
+  return svg('svg', { class: 'plot', role: 'img', 'aria-label': label, viewBox: `0 0 ${whole} ${height + 22}`, width: whole, height: height + 22 }, ...grid, ...upright, ...paths)
+}
+
 function sum(numbers) {
   return numbers.reduce((one, other) => one + other, 0)
 }
