@@ -17,6 +17,7 @@ from coevo import codec
 from coevo import durable
 from coevo.evaluation.records import OraclePreservation
 from coevo.execution import ENGINE_VERSION
+from coevo.git import Repository
 from coevo.measures.added_lines import LeftLines
 from coevo.measures.added_lines import left_lines
 from coevo.measures.bench import Bench
@@ -51,7 +52,7 @@ def old_kills(old: Bench, new: Bench, row: MethodRow, folder: Path | None) -> Mu
 
     folder  where it is kept for other submissions to the same task
     """
-    method = _old_method(old, row)
+    method = old_method(old.repository, old.rev, row)
     if method is None:
         return MutantSet()
     path = _place(old, new, row, method, folder)
@@ -75,7 +76,7 @@ def preservation(asked: MutantSet, pred: Sequence[MutantRow]) -> OraclePreservat
 # -- the old test --------------------------------------------------------------------------------
 
 
-def _old_method(old: Bench, row: MethodRow) -> TestMethod | None:
+def old_method(repository: Repository, old_rev: str, row: MethodRow) -> TestMethod | None:
     """The test as it was; its parameters, which no row has, as its file declares them."""
     found = TestMethod(
         module=row.old_module or row.module,
@@ -84,7 +85,7 @@ def _old_method(old: Bench, row: MethodRow) -> TestMethod | None:
         test_method=row.old_test_method or row.test_method,
         parameters=row.parameters,
     )
-    source = content(old.repository, old.rev, found.test_file)
+    source = content(repository, old_rev, found.test_file)
     alike = [
         member.parameters
         for type_ in (parse(source).types if source is not None else ())
