@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -34,6 +33,9 @@ from coevo.quality import MutantRow
 from coevo.quality import ReversalRow
 from coevo.records import Track
 from coevo.trees import tree
+
+# For all tests of a task together. Whose tests are so slow is measured on fewer mutants.
+MOST_CPU_SECONDS = 1800.0
 
 Gold = Mapping[str, GoldMethod]
 Row = TypeVar('Row', MutantRow, ReversalRow)
@@ -84,7 +86,7 @@ def _bench(scene: Scene) -> Bench:
         pair=scene.pair,
         override=scene.conditions.override,
         tests=scene.files,
-        budget=math.inf,
+        budget=MOST_CPU_SECONDS,
     )
 
 

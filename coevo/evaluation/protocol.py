@@ -17,6 +17,7 @@ from coevo.errors import Transient
 from coevo.evaluation.application import Refusal
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.outcomes import Seen
+from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
 from coevo.evaluation.submissions import expected
 from coevo.evaluation.submissions import located
@@ -79,11 +80,13 @@ class Trial:
 class Judgement:
     """What was seen of each target by its name; what all of them cost together.
 
-    methods  the targets as they were submitted
+    methods   the targets as they were submitted
+    adequacy  of those of which it was measured
     """
 
     seen: dict[str, Seen]
     methods: Mapping[str, TestMethod] = field(default_factory=dict)
+    adequacy: Mapping[str, Adequacy] = field(default_factory=dict)
     cpu_seconds: float = 0.0
     seconds: float = 0.0
 

@@ -81,6 +81,7 @@ def _rows(
             old_by_module=_by_module(seen),
             old_signature=_signature(seen.old),
             precondition=seen.precondition,
+            adequacy=judgement.adequacy.get(target.name),
             mutation_gold=target.row.mutation,
             output=_bounded(seen.output, MOST_OUTPUT, keep_end=True),
             tries=tries,

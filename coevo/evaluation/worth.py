@@ -1,0 +1,49 @@
+"""The adequacy of what was judged: of those targets that pass on the new code, and of no other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+
+from coevo.evaluation.adequacy import measure
+from coevo.evaluation.outcomes import decide
+from coevo.evaluation.protocol import Judgement
+from coevo.evaluation.protocol import Trial
+from coevo.evaluation.scene import Scene
+from coevo.evaluation.submissions import expected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """What adequacy is measured with.
+
+    snapshot  where gold's mutants and reversals stand
+    kept      see `coevo.evaluation.adequacy.measure`
+    """
+
+    snapshot: Path | str
+    kept: Path | None = None
+
+
+def with_adequacy(
+    measures: Measures, trial: Trial, judgement: Judgement, patched: bytes
+) -> Judgement:
+    """The judgement with what its passing targets are worth; Transient."""
+    track = trial.assignment.task.track
+    passing = [
+        name for name, seen in judgement.seen.items() if decide(track, seen)[0].passes_on_new
+    ]
+    if not passing:
+        return judgement
+    scene = Scene(
+        assignment=trial.assignment,
+        snapshot=measures.snapshot,
+        workshop=trial.workshop,
+        repository=trial.repository,
+        pair=trial.pair,
+        patched=patched,
+        methods=judgement.methods,
+        conditions=replace(trial.conditions, observed=True, expects=expected(patched)),
+    )
+    return replace(judgement, adequacy=measure(scene, passing, measures.kept))
