@@ -16,6 +16,7 @@ from coevo import codec
 from coevo import snapshot
 from coevo.cutoffs import Cutoff
 from coevo.errors import Fatal
+from coevo.languages.java_maven.cures import CURES
 from coevo.query import conditions
 from coevo.records import TestMethod
 from coevo.records import Track
@@ -68,8 +69,9 @@ class Assignment:
 
     @property
     def override(self) -> str | None:
-        """The cure under which the cells of its pair ran."""
-        return next((t.row.override for t in self.targets if t.row.override), None)
+        """The cure under which the cells of its pair ran; what else is overridden, a build does."""
+        names = {name for t in self.targets for name in (t.row.override or '').split('+')}
+        return next(iter(sorted(names & CURES.keys())), None)
 
 
 def known_tasks(place: Path | str) -> frozenset[str]:
