@@ -82,6 +82,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     prompt.add_argument('task', help='a task_id')
     prompt.set_defaults(run=_prompt)
     importlib.import_module('coevo.evaluation.verbs').add(verbs)
+    importlib.import_module('coevo.agents.verbs').add(verbs)
     doctor = verbs.add_parser('doctor', help='say what is installed and what to do about the rest')
     doctor.set_defaults(run=_doctor)
     return top

@@ -30,8 +30,15 @@ class Endpoint:
         return f'{self.url} ({self.api})'
 
 
-def endpoint(url: str, api: str, key_variable: str) -> Endpoint:
-    """An endpoint with the key of an environment variable; Fatal if something is missing."""
+def endpoint(api: str, url: str | None = None, key_variable: str | None = None) -> Endpoint:
+    """An endpoint with the key of an environment variable; Fatal if something is missing.
+
+    What is not named is where the API's maker has it.
+    """
+    if api not in APIS:
+        raise Fatal(f'there is no API {api!r}; choose one of {", ".join(sorted(APIS))}')
+    url = url or APIS[api].ENDPOINT
+    key_variable = key_variable or APIS[api].KEY_VARIABLE
     parts = urlsplit(url)
     if parts.scheme not in ('http', 'https') or not parts.hostname or parts.query or parts.username:
         # It is not repeated: who writes a key into a URL must not find it in a log.
@@ -39,8 +46,6 @@ def endpoint(url: str, api: str, key_variable: str) -> Endpoint:
             'an endpoint is a URL such as https://api.example.org, without a key; '
             'name the variable that holds the key with --key-env'
         )
-    if api not in APIS:
-        raise Fatal(f'there is no API {api!r}; choose one of {", ".join(sorted(APIS))}')
     key = os.environ.get(key_variable, '').strip()
     if not key:
         raise Fatal(

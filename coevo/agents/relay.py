@@ -47,6 +47,7 @@ class Relay:
 
     refused   calls that were not passed on, with why, in their order
     trouble   calls that the endpoint did not answer, or answered with a fault of its own
+    cut_off   whether the last call that ended was one of these
     bug       what ended the relay's work: the attempt raises it
     """
 
@@ -55,6 +56,7 @@ class Relay:
         self.endpoint, self.meter, self.stop = endpoint, meter, stop
         self.refused: list[str] = []
         self.trouble: list[str] = []
+        self.cut_off = False
         self.bug: Exception | None = None
         self._settled = threading.Condition()
         self._calls = 0
@@ -107,6 +109,10 @@ class Relay:
             preload_content=False,
             redirect=False,
         )
+
+    def note_trouble(self, why: str) -> None:
+        self.trouble.append(why)
+        self.cut_off = True
 
     def give_up(self, error: Exception) -> None:
         self.bug = self.bug or error
@@ -182,7 +188,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             answer = relay.open(path + self._query(), body, self.headers)
         except urllib3.exceptions.HTTPError as error:
-            relay.trouble.append(type(error).__name__)
+            relay.note_trouble(type(error).__name__)
             return self._answer(HTTPStatus.BAD_GATEWAY, 'the endpoint cannot be reached')
         try:
             if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
@@ -190,7 +196,9 @@ class _Handler(BaseHTTPRequestHandler):
                 relay.give_up(_denied(relay.endpoint, answer.status))
                 return self._answer(HTTPStatus.FORBIDDEN, 'the endpoint denies access')
             if answer.status >= 500 or answer.status == HTTPStatus.TOO_MANY_REQUESTS:
-                relay.trouble.append(f'status {answer.status}')
+                relay.note_trouble(f'status {answer.status}')
+            else:
+                relay.cut_off = False
             return self._pass_back(path, answer)
         finally:
             answer.close()
@@ -219,7 +227,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(b'%x\r\n%b\r\n' % (len(block), block))
                 self.wfile.flush()
         except urllib3.exceptions.HTTPError as error:
-            relay.trouble.append(type(error).__name__)
+            relay.note_trouble(type(error).__name__)
             whole = False
             self.close_connection = True
         finally:

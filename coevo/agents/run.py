@@ -112,6 +112,7 @@ class Ran:
     files    those of the project that differ from the start; None where nothing could be taken over
     seconds  wall time of the agent's command
     said     the end of what it printed
+    cut_off  the endpoint did not answer the last call that was passed on: trouble of ours
     """
 
     ending: Ending
@@ -121,6 +122,7 @@ class Ran:
     said: str
     refused: tuple[str, ...] = ()
     trouble: tuple[str, ...] = ()
+    cut_off: bool = False
 
 
 def run(
@@ -144,7 +146,12 @@ def run(
             ran = watch.ran(port, surroundings.caps)
         if relay.bug is not None:
             raise relay.bug
-        return replace(ran, refused=tuple(relay.refused), trouble=tuple(relay.trouble))
+        return replace(
+            ran,
+            refused=tuple(relay.refused),
+            trouble=tuple(relay.trouble),
+            cut_off=relay.cut_off,
+        )
 
 
 def _job(surroundings: Surroundings, place: Path) -> Job:

@@ -24,13 +24,13 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     compare.add_argument('first', type=Path, metavar='A', help='the --out of a `coevo evaluate`')
     compare.add_argument('second', type=Path, metavar='B', help='another one')
     compare.add_argument('--format', choices=('table', 'json'), default='table')
-    compare.set_defaults(run=_with_extra(_compare))
+    compare.set_defaults(run=with_extra(_compare))
     regrade = verbs.add_parser('regrade', help='report on stored results again, running nothing')
     regrade.add_argument('folder', type=Path, metavar='DIR', help='the --out of a `coevo evaluate`')
-    regrade.set_defaults(run=_with_extra(_regrade))
+    regrade.set_defaults(run=with_extra(_regrade))
 
 
-def _with_extra(run: Verb) -> Verb:
+def with_extra(run: Verb) -> Verb:
     """Fatal instead where the wheel was installed without what an evaluation takes."""
 
     def checked(arguments: argparse.Namespace) -> int:
@@ -70,7 +70,7 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='S',
         help='CPU seconds that a test may take (60, or ten times what it took before)',
     )
-    evaluate.set_defaults(run=_with_extra(_evaluate))
+    evaluate.set_defaults(run=with_extra(_evaluate))
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
@@ -91,9 +91,9 @@ def _evaluate(arguments: argparse.Namespace) -> int:
                 snapshot=arguments.snapshot,
                 predictions=arguments.predictions,
                 store=arguments.store,
-                tasks=_tasks(arguments.tasks),
+                tasks=named_tasks(arguments.tasks),
                 cutoff=cutoff_of(arguments),
-                jobs=_positive(arguments.jobs, '--jobs'),
+                jobs=positive(arguments.jobs, '--jobs'),
                 sandbox=arguments.sandbox,
                 cache=arguments.cache,
                 test_seconds=arguments.test_seconds,
@@ -107,8 +107,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _tasks(words: list[str] | None) -> frozenset[str] | None:
-    """Ids, and those in the files that are named with an @."""
+def named_tasks(words: list[str] | None) -> frozenset[str] | None:
+    """Ids of tasks, and those in the files that are named with an @; None for all."""
     if words is None:
         return None
     found: set[str] = set()
@@ -125,7 +125,7 @@ def _tasks(words: list[str] | None) -> frozenset[str] | None:
     return frozenset(found)
 
 
-def _positive(number: int, option: str) -> int:
+def positive(number: int, option: str) -> int:
     if number < 1:
         raise Fatal(f'{option} {number} does nothing; give 1 or more')
     return number

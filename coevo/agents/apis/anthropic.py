@@ -11,6 +11,9 @@ from coevo.agents.apis.base import number
 from coevo.agents.apis.base import tools
 from coevo.agents.usage import Usage
 
+ENDPOINT = 'https://api.anthropic.com'
+KEY_VARIABLE = 'ANTHROPIC_API_KEY'
+
 _MESSAGES, _COUNT = '/v1/messages', '/v1/messages/count_tokens'
 
 # Tools that the agent carries out itself; all other types run at the endpoint, which has a network.

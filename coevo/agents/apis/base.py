@@ -14,6 +14,12 @@ Document = Mapping[str, Any]
 
 
 class Api(Protocol):
+    # where it is usually found, and the variable of this machine that usually holds the key
+    @property
+    def ENDPOINT(self) -> str: ...
+    @property
+    def KEY_VARIABLE(self) -> str: ...
+
     # headers that carry the key
     def credentials(self, key: str) -> Mapping[str, str]: ...
 

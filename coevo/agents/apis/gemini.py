@@ -12,6 +12,9 @@ from coevo.agents.apis.base import number
 from coevo.agents.apis.base import tools
 from coevo.agents.usage import Usage
 
+ENDPOINT = 'https://generativelanguage.googleapis.com'
+KEY_VARIABLE = 'GEMINI_API_KEY'
+
 _CALL = re.compile(r'/v1(?:beta)?/models/([\w.-]+):(\w+)')
 _ROUNDS = ('generateContent', 'streamGenerateContent')
 

@@ -14,6 +14,9 @@ from coevo.agents.apis.base import number
 from coevo.agents.apis.base import tools
 from coevo.agents.usage import Usage
 
+ENDPOINT = 'https://api.openai.com'
+KEY_VARIABLE = 'OPENAI_API_KEY'
+
 _CHAT, _RESPONSES = '/v1/chat/completions', '/v1/responses'
 
 # Tools that the agent carries out itself; all other types run at the endpoint.

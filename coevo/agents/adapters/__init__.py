@@ -1,0 +1,16 @@
+"""Agents that `coevo attempt --agent NAME` knows: one module each, which says how to install it."""
+
+from __future__ import annotations
+
+from coevo.agents.adapters import claude_code
+from coevo.agents.adapters import gemini_cli
+from coevo.agents.adapters import mini_swe_agent
+from coevo.agents.adapters import swe_agent
+from coevo.agents.adapters.base import Adapter
+
+ADAPTERS: dict[str, Adapter] = {
+    'claude-code': claude_code,
+    'gemini-cli': gemini_cli,
+    'mini-swe-agent': mini_swe_agent,
+    'swe-agent': swe_agent,
+}

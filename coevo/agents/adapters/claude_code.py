@@ -1,0 +1,20 @@
+"""Claude Code, by its command line in print mode.
+
+The prompt is the user's message, as it is. Tools that search the web are off; at the endpoint they
+would be refused by the relay.
+"""
+
+from __future__ import annotations
+
+COMMAND = """\
+export ANTHROPIC_BASE_URL="$COEVO_ENDPOINT"
+exec /agent/node_modules/@anthropic-ai/claude-code-linux-*/claude --print --output-format json \\
+    --model "$COEVO_MODEL" --dangerously-skip-permissions --disallowedTools WebSearch WebFetch
+"""
+APIS = ('anthropic',)
+ENVIRONMENT = {
+    'ANTHROPIC_API_KEY': 'none',
+    'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC': '1',
+    'DISABLE_AUTOUPDATER': '1',
+}
+INSTALL = 'npm install --prefix DIR @anthropic-ai/claude-code'

@@ -1,0 +1,27 @@
+"""Gemini CLI, by its command line without a terminal.
+
+The prompt is the user's message, as it is, behind a part in which Gemini CLI lists the folder. Tools
+that search the web are off; at the endpoint they would be refused by the relay.
+"""
+
+from __future__ import annotations
+
+import json
+
+_SETTINGS = {
+    'general': {'enableAutoUpdate': False},
+    'privacy': {'usageStatisticsEnabled': False},
+    'security': {'auth': {'selectedType': 'gemini-api-key'}},
+    'tools': {'exclude': ['google_web_search', 'web_fetch']},
+}
+
+COMMAND = f"""\
+mkdir -p ~/.gemini
+echo '{json.dumps(_SETTINGS)}' >~/.gemini/settings.json
+export GOOGLE_GEMINI_BASE_URL="$COEVO_ENDPOINT"
+exec node /agent/node_modules/@google/gemini-cli/bundle/gemini.js --model "$COEVO_MODEL" \\
+    --approval-mode yolo --skip-trust
+"""
+APIS = ('gemini',)
+ENVIRONMENT = {'GEMINI_API_KEY': 'none'}
+INSTALL = 'npm install --prefix DIR @google/gemini-cli'

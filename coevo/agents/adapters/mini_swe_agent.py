@@ -1,0 +1,49 @@
+"""mini-SWE-agent, by its command line.
+
+The prompt is the user's message, as it is. That an answer has to call a tool, and how to end, the
+model has to be told all the same: that stands in the system's message.
+"""
+
+from __future__ import annotations
+
+from coevo.agents.adapters import litellm
+
+COMMAND = f"""\
+{litellm.BASE}
+cat >/tmp/mini.yaml <<'END'
+agent:
+  system_template: |
+    You are a helpful assistant that can interact with a computer. Every answer of yours calls the
+    tool bash at least once. When you are done, call it with exactly
+    `echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT`.
+  instance_template: '{{{{task}}}}'
+  step_limit: 0
+  cost_limit: 0
+  mode: yolo
+environment:
+  timeout: 600
+model:
+  observation_template: |
+    <returncode>{{{{output.returncode}}}}</returncode>
+    <output>
+    {{% if output.output | length < 10000 -%}}
+    {{{{ output.output }}}}
+    {{%- else -%}}
+    {{{{ output.output[:5000] }}}}
+    ({{{{ output.output | length - 10000 }}}} characters are left out)
+    {{{{ output.output[-5000:] }}}}
+    {{%- endif %}}
+    </output>
+END
+prompt=$(cat; echo .)
+exec /agent/bin/python -m minisweagent.run.mini --yolo --exit-immediately \\
+    --output /tmp/mini.traj.json --model "$COEVO_MODEL" --task "${{prompt%.}}" \\
+    --config /tmp/mini.yaml --config model.model_kwargs.api_base="$base"
+"""
+APIS = litellm.APIS
+ENVIRONMENT = {
+    **litellm.ENVIRONMENT,
+    'MSWEA_CONFIGURED': '1',
+    'MSWEA_COST_TRACKING': 'ignore_errors',
+}
+INSTALL = '/usr/bin/python3 -m venv DIR && DIR/bin/pip install mini-swe-agent mcp'

@@ -1,0 +1,63 @@
+"""SWE-agent 1.1, by its command line, its environment the sandbox itself.
+
+The prompt is the user's message, as it is, without SWE-agent's own frame. What tools there are, and
+how to end, the model has to be told all the same: that stands in the system's message.
+
+It keeps its state below /root, which no sandbox has: a copy of it is told to use /tmp/root. The
+editor's tool installs packages for an option that is not used here.
+"""
+
+from __future__ import annotations
+
+from coevo.agents.adapters import litellm
+
+COMMAND = f"""\
+{litellm.BASE}
+mkdir -p /tmp/root /tmp/swe/trajectories
+: >/tmp/root/.bashrc
+cp -r /agent/source/sweagent /agent/source/config /agent/source/tools /tmp/swe/
+: >/tmp/swe/tools/edit_anthropic/install.sh
+grep -rl /root /tmp/swe | xargs sed -i 's#/root#/tmp/root#g'
+cat >/tmp/swe.yaml <<'END'
+agent:
+  templates:
+    system_template: |-
+      You are a helpful assistant that can interact with a computer. Every answer of yours calls one
+      tool. When you are done, call the tool submit.
+    instance_template: '{{{{problem_statement}}}}'
+    next_step_template: '{{{{observation}}}}'
+    next_step_no_output_template: 'Your command ran successfully and did not produce any output.'
+  tools:
+    bundles:
+      - path: /tmp/swe/tools/registry
+      - path: /tmp/swe/tools/edit_anthropic
+      - path: /tmp/swe/tools/submit
+    enable_bash_tool: true
+    parse_function:
+      type: function_calling
+    execution_timeout: 600
+  model:
+    per_instance_cost_limit: 0
+    total_cost_limit: 0
+    per_instance_call_limit: 0
+    completion_kwargs:
+      drop_params: true
+env:
+  deployment:
+    type: local
+  repo:
+    type: preexisting
+    repo_name: w/project
+END
+export PATH="/agent/bin:$PATH" PYTHONPATH=/tmp/swe
+exec python -m sweagent run --config /tmp/swe.yaml --output_dir /tmp/swe/out \\
+    --agent.model.name "$COEVO_MODEL" --agent.model.api_base "$base" \\
+    --agent.model.api_key none --problem_statement.type text_file \\
+    --problem_statement.path "$COEVO_PROMPT" --problem_statement.id task
+"""
+APIS = litellm.APIS
+ENVIRONMENT = litellm.ENVIRONMENT
+INSTALL = (
+    '/usr/bin/python3 -m venv DIR, a checkout of its repository at v1.1.0 as DIR/source, and '
+    'DIR/bin/pip install DIR/source mcp'
+)

@@ -1,0 +1,294 @@
+"""Let an agent attempt the tasks of a snapshot, each once, whatever interrupts the run."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import threading
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from concurrent.futures import FIRST_EXCEPTION
+from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from dataclasses import field
+from pathlib import Path
+
+from coevo.agents.difference import difference
+from coevo.agents.endings import Ending
+from coevo.agents.keeping import Keeping
+from coevo.agents.meter import Meter
+from coevo.agents.prices import Prices
+from coevo.agents.records import Attempt
+from coevo.agents.run import Ran
+from coevo.agents.run import Surroundings
+from coevo.agents.run import run
+from coevo.agents.usage import totals
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from coevo.evaluation.clones import NoRepository
+from coevo.evaluation.clones import repository_of
+from coevo.evaluation.start_states import StartStateLost
+from coevo.evaluation.start_states import StartStates
+from coevo.evaluation.start_states import fresh_repository
+from coevo.evaluation.start_states import start_file
+from coevo.sandbox import Sandbox
+from coevo.sandbox import open_sandbox
+from coevo.tables import TaskRow
+from coevo.workspace import workspace
+
+Say = Callable[[str], None]
+
+# Where files, processes and network are an agent's own; an agent has a shell.
+SANDBOXES = ('bubblewrap', 'docker')
+
+_BY_ITSELF = (Ending.COMPLETED, Ending.FAILED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is asked for.
+
+    store     whose clones are used where they have what is needed
+    harness   what predictions call the agent; `model` likewise
+    prices    needed for a cap of cost
+    """
+
+    tasks: Sequence[TaskRow]
+    out: Path
+    surroundings: Surroundings
+    harness: str
+    model: str | None = None
+    store: Path | None = None
+    prices: Prices | None = None
+    jobs: int = 1
+    sandbox: str = 'bubblewrap'
+    asked: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What a run has now, of all that was ever finished in its folder.
+
+    made     attempts of this call; `kept` those of earlier ones
+    without  tasks without a start state, with why
+    troubled tasks that trouble of ours kept from being attempted, with why
+    """
+
+    predictions: Path
+    attempts: tuple[Attempt, ...]
+    made: int
+    kept: int
+    without: tuple[str, ...]
+    troubled: tuple[str, ...]
+    billed_usd: float | None
+    network: str
+
+
+def attempt_all(plan: Plan, say: Say = lambda line: None) -> Summary:
+    """Attempt what is not done yet; `say` hears a line for each task.
+
+    Fatal for bad input, Transient (after all others were attempted) for trouble of ours.
+    """
+    _check(plan)
+    keeping = Keeping(plan.out)
+    with keeping.opened(plan.asked), workspace() as root:
+        done = keeping.done()
+        todo = [task for task in plan.tasks if task.task_id not in done]
+        tour = _Tour(plan, keeping, root, say)
+        tour.go(todo)
+        summary = _summary(plan, keeping, tour, len(plan.tasks) - len(todo))
+        keeping.write_report(_report(summary))
+    return summary
+
+
+def _check(plan: Plan) -> None:
+    if plan.sandbox not in SANDBOXES:
+        raise Fatal(
+            f'an agent runs commands of its own, so the sandbox is one of {", ".join(SANDBOXES)}'
+        )
+    if plan.surroundings.caps.cost_usd is not None and plan.prices is None:
+        raise Fatal('a cap of cost takes prices: name a table of them with --prices')
+    silent = [task.task_id for task in plan.tasks if task.prompt is None]
+    if silent:
+        raise Fatal(f'task {silent[0]} has no prompt; release the snapshot anew with this coevo')
+
+
+class _Tour:
+    """The attempts of one call."""
+
+    def __init__(self, plan: Plan, keeping: Keeping, root: Path, say: Say) -> None:
+        self._plan, self._keeping, self._root, self._say = plan, keeping, root, say
+        self._over = threading.Event()
+        self._guard = threading.Lock()
+        self.made = 0
+        self.without: list[str] = []
+        self.troubled: list[str] = []
+
+    def go(self, tasks: Sequence[TaskRow]) -> None:
+        with (
+            _opened(self._plan.sandbox) as sandbox,
+            ThreadPoolExecutor(self._plan.jobs, thread_name_prefix='coevo-attempt') as pool,
+        ):
+            waiting: list[Future[None]] = [pool.submit(self._one, sandbox, t) for t in tasks]
+            try:
+                finished, _ = wait(waiting, return_when=FIRST_EXCEPTION)
+                for each in finished:
+                    each.result()
+            except BaseException:
+                self._over.set()
+                for each in waiting:
+                    each.cancel()
+                sandbox.close()
+                raise
+
+    def _one(self, sandbox: Sandbox, task: TaskRow) -> None:
+        try:
+            found, said = self._attempt(sandbox, task)
+        except StartStateLost as error:
+            self._say(f'{task.task_id} has no start state: {error}')
+            self.without.append(f'{task.task_id}: {error}')
+            return
+        except Transient as error:
+            self._say(f'{task.task_id} could not be attempted: {error}')
+            self.troubled.append(f'{task.task_id}: {error}')
+            return
+        with self._guard:
+            self._keeping.save(found, said)
+            self._keeping.write_predictions(self._plan.harness, self._plan.model)
+            self.made += 1
+        self._say(_line(found))
+
+    def _attempt(self, sandbox: Sandbox, task: TaskRow) -> tuple[Attempt, str]:
+        plan = self._plan
+        place = self._root / task.task_id
+        meter = Meter(
+            self._keeping.rounds(task.task_id), plan.prices, plan.surroundings.caps.cost_usd
+        )
+        try:
+            _prepare(task, plan.store, place)
+            ran = run(sandbox, plan.surroundings, place, task.test_file, meter)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+        if self._over.is_set():
+            raise Transient('the run was interrupted')
+        if ran.cut_off:
+            raise Transient(f'the endpoint ended it ({ran.trouble[-1]})')
+        if plan.surroundings.endpoint and ran.ending in _BY_ITSELF and not meter.rounds:
+            raise _never_asked(ran)
+        return _record(task, ran, meter), ran.said
+
+
+def _prepare(task: TaskRow, store: Path | None, place: Path) -> None:
+    """Lay out what the agent is given: `start` and `prompt.txt`."""
+    place.mkdir()
+    place.chmod(0o755)
+    try:
+        with repository_of((task,), store) as repository:
+            states = StartStates(repository, place.with_suffix('.git'))
+            try:
+                rev = states.commit(task, start_file(repository, task))
+                fresh_repository(states.repository, rev, place / 'start')
+            finally:
+                shutil.rmtree(place.with_suffix('.git'), ignore_errors=True)
+    except NoRepository as error:
+        raise Fatal(str(error)) from None
+    assert task.prompt is not None, 'checked at the beginning'
+    (place / 'prompt.txt').write_bytes(task.prompt.encode())
+    for path in (place / 'start' / '.git', *(place / 'start' / '.git').rglob('*')):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def _record(task: TaskRow, ran: Ran, meter: Meter) -> Attempt:
+    rounds = meter.rounds
+    return Attempt(
+        task_id=task.task_id,
+        ending=ran.ending,
+        patch=None if ran.files is None else difference(ran.files),
+        status=ran.status,
+        seconds=ran.seconds,
+        cost_usd=meter.cost,
+        rounds=len(rounds),
+        unmetered=meter.unmetered,
+        usage=totals(rounds),
+        refused=tuple(sorted(set(ran.refused))),
+        trouble=tuple(sorted(set(ran.trouble))),
+    )
+
+
+def _never_asked(ran: Ran) -> Fatal:
+    last = [line for line in ran.said.splitlines() if line.strip()][-1:] or ['it said nothing']
+    return Fatal(
+        f'the agent ended with status {ran.status} before a model had answered ({last[0][:500]}); '
+        'mend its command, software or model, then run the same command again'
+    )
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[Sandbox]:
+    sandbox = open_sandbox(name)
+    try:
+        yield sandbox
+    finally:
+        sandbox.close()
+
+
+# -- what is said of it ---------------------------------------------------------------------------
+
+
+def _line(found: Attempt) -> str:
+    cost = '' if found.cost_usd is None else f', ${found.cost_usd:.2f}'
+    answer = 'no patch' if not found.patch else f'{found.patch.count(chr(10))} lines of patch'
+    return (
+        f'{found.task_id} {found.ending}: {answer}, {found.rounds} rounds{cost}, '
+        f'{found.seconds:.0f} s'
+    )
+
+
+def network(surroundings: Surroundings) -> str:
+    """What an agent reached, as a report says it."""
+    if surroundings.endpoint is None:
+        return 'none'
+    return f'{surroundings.endpoint.shown} alone, by a relay outside of the sandbox'
+
+
+def _summary(plan: Plan, keeping: Keeping, tour: _Tour, kept: int) -> Summary:
+    return Summary(
+        predictions=keeping.write_predictions(plan.harness, plan.model),
+        attempts=tuple(keeping.done().values()),
+        made=tour.made,
+        kept=kept,
+        without=tuple(sorted(tour.without)),
+        troubled=tuple(sorted(tour.troubled)),
+        billed_usd=keeping.billed(),
+        network=network(plan.surroundings),
+    )
+
+
+def _report(summary: Summary) -> Mapping[str, object]:
+    found = summary.attempts
+    costs = [one.cost_usd for one in found if one.cost_usd is not None]
+    return {
+        'attempts': len(found),
+        'endings': dict(sorted(Counter(str(one.ending) for one in found).items())),
+        'models': sorted({usage.model for one in found for usage in one.usage}),
+        'network': summary.network,
+        'rounds': sum(one.rounds for one in found),
+        'unmetered': sum(one.unmetered for one in found),
+        'tokens': sum(one.tokens for one in found),
+        'cost_usd': sum(costs) if costs else None,
+        'billed_usd': summary.billed_usd,
+        'refused': sorted({why for one in found for why in one.refused}),
+        'without_start_state': summary.without,
+        'troubled': summary.troubled,
+    }
+
+
+def digest(file: Path) -> str:
+    """SHA-256 of a file that decides answers."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -1,0 +1,105 @@
+"""The folder of a run: what was asked for, and one file for each attempt that is finished.
+
+run.json           what was asked for; another question takes another folder
+attempts/ID.json   an attempt, whole or not there
+rounds/ID.jsonl    a line for each round, also of attempts that were interrupted
+logs/ID.log        the end of what the agent printed
+predictions.jsonl  for `coevo evaluate`; follows from the attempts
+report.json        the sums
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from coevo import durable
+from coevo.agents.records import Attempt
+from coevo.agents.records import attempt
+from coevo.agents.records import prediction_line
+from coevo.errors import Fatal
+
+REPORT_VERSION = 1
+
+
+class Keeping:
+    """One process at a time; its threads may save at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @contextmanager
+    def opened(self, asked: Mapping[str, object]) -> Iterator[None]:
+        """Lock the folder; Fatal if it belongs to another run, or another process works there.
+
+        asked  what decides the answers: plain JSON values
+        """
+        for name in ('attempts', 'rounds', 'logs'):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        with (self.folder / '.lock').open('w') as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Fatal(
+                    f'another `coevo attempt` works in {self.folder}; wait for it'
+                ) from None
+            self._claim(asked)
+            yield
+
+    def done(self) -> dict[str, Attempt]:
+        """Finished attempts by task."""
+        files = sorted((self.folder / 'attempts').glob('*.json'))
+        return {found.task_id: found for found in map(_read, files)}
+
+    def rounds(self, task_id: str) -> Path:
+        return self.folder / 'rounds' / f'{task_id}.jsonl'
+
+    def save(self, found: Attempt, said: str) -> None:
+        """The attempt last: once it is there, the task is done."""
+        durable.write(self.folder / 'logs' / f'{found.task_id}.log', [said.encode()])
+        durable.write(self.folder / 'attempts' / f'{found.task_id}.json', [found.text().encode()])
+
+    def write_predictions(self, harness: str, model: str | None) -> Path:
+        """All finished attempts as predictions, by task."""
+        path = self.folder / 'predictions.jsonl'
+        done = self.done().values()
+        durable.write(path, [prediction_line(one, harness, model).encode() for one in done])
+        return path
+
+    def write_report(self, report: Mapping[str, object]) -> None:
+        text = json.dumps({'version': REPORT_VERSION, **report}, indent=1, sort_keys=True)
+        durable.write(self.folder / 'report.json', [text.encode(), b'\n'])
+
+    def billed(self) -> float | None:
+        """US dollars of all rounds, those of interrupted attempts too; None without prices."""
+        costs = [
+            json.loads(line)['cost_usd']
+            for file in sorted((self.folder / 'rounds').glob('*.jsonl'))
+            for line in file.read_text().splitlines()
+            if line.endswith('}')  # a kill may have cut the last one
+        ]
+        return None if None in costs else sum(costs)
+
+    def _claim(self, asked: Mapping[str, object]) -> None:
+        path = self.folder / 'run.json'
+        if not path.exists():
+            durable.write(path, [json.dumps(asked, indent=1, sort_keys=True).encode(), b'\n'])
+            return
+        before = json.loads(path.read_text())
+        for name in sorted(before.keys() | asked.keys()):
+            if before.get(name) != asked.get(name):
+                raise Fatal(
+                    f'{self.folder} holds a run with {name} {before.get(name)!r}, not '
+                    f'{asked.get(name)!r}; choose another folder with --out'
+                )
+
+
+def _read(file: Path) -> Attempt:
+    try:
+        return attempt(file.read_text('utf-8'))
+    except (ValueError, TypeError, KeyError):
+        raise Fatal(f'{file} cannot be read; delete it, and its task is attempted again') from None

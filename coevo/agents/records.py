@@ -1,0 +1,78 @@
+"""What is kept of an attempt, and the line of a predictions file that it makes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from coevo.agents.endings import Ending
+from coevo.agents.usage import Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """An agent's answer to a task, and what it took.
+
+    patch      a unified diff against the start state; empty if nothing was changed, None if nothing
+               could be taken over
+    ending     its value is the prediction's `exit_status`
+    status     of the agent's command, None where it was stopped or did not say
+    seconds    wall time of the agent's command
+    cost_usd   by the user's prices; None without any
+    rounds     calls that a model answered; `usage` sums them by model
+    unmetered  rounds of which nobody knows what they used
+    refused    why calls were not passed on, each once, sorted
+    trouble    what the endpoint did not answer, each kind once, sorted
+    """
+
+    task_id: str
+    ending: Ending
+    patch: str | None
+    status: int | None
+    seconds: float
+    cost_usd: float | None
+    rounds: int
+    unmetered: int
+    usage: tuple[Usage, ...]
+    refused: tuple[str, ...]
+    trouble: tuple[str, ...]
+
+    @property
+    def tokens(self) -> int:
+        """All that went in, cached or not, and all that came out."""
+        return sum(one.tokens for one in self.usage)
+
+    def text(self) -> str:
+        return json.dumps(dataclasses.asdict(self), indent=1, sort_keys=True) + '\n'
+
+
+def attempt(text: str) -> Attempt:
+    """What `Attempt.text` wrote; ValueError, TypeError or KeyError for anything else."""
+    row: dict[str, Any] = json.loads(text)
+    return Attempt(
+        **{
+            **row,
+            'ending': Ending(row['ending']),
+            'usage': tuple(Usage(**one) for one in row['usage']),
+            'refused': tuple(row['refused']),
+            'trouble': tuple(row['trouble']),
+        }
+    )
+
+
+def prediction_line(found: Attempt, harness: str, model: str | None) -> str:
+    """A line of `predictions.jsonl`, as `coevo evaluate` reads it."""
+    row: Mapping[str, object] = {
+        'task_id': found.task_id,
+        'patch': found.patch,
+        'model': model,
+        'harness': harness,
+        'exit_status': str(found.ending),
+        'cost_usd': found.cost_usd,
+        'tokens': found.tokens if found.rounds else None,
+        'seconds': round(found.seconds, 3),
+    }
+    return json.dumps(row) + '\n'

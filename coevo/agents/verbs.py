@@ -1,0 +1,203 @@
+"""`coevo attempt`: its options, and what it prints."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coevo.cli import Parser
+from coevo.cli import add_cutoff
+from coevo.cli import cutoff_of
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from coevo.evaluation.verbs import named_tasks
+from coevo.evaluation.verbs import positive
+from coevo.evaluation.verbs import with_extra
+
+if TYPE_CHECKING:
+    from coevo.agents.adapters.base import Adapter
+    from coevo.agents.attempts import Plan
+    from coevo.agents.attempts import Summary
+    from coevo.agents.endpoint import Endpoint
+    from coevo.agents.run import Surroundings
+    from coevo.sandbox import Mount
+
+GIB = 1 << 30
+
+_DESCRIPTION = """\
+Lets an agent attempt the tasks of a snapshot, each from its start state in a sandbox of its own, and
+writes predictions for `coevo evaluate`. The agent is a line for the shell, or the name of one that is
+known: claude-code, gemini-cli, mini-swe-agent, swe-agent. It starts in the repository; the prompt is
+its standard input and the file $COEVO_PROMPT, $COEVO_MODEL is the model of --agent-model, --software is
+/agent, and $COEVO_ENDPOINT is the only address that it reaches: calls to it are relayed to the endpoint,
+with the key, which the agent never sees. An attempt that was interrupted is made again, one that is
+finished is not.
+"""
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    attempt = verbs.add_parser(
+        'attempt', help='let an agent attempt tasks; writes predictions', description=_DESCRIPTION
+    )
+    attempt.add_argument('snapshot', type=Path)
+    attempt.add_argument('--agent', required=True, metavar='COMMAND|NAME')
+    attempt.add_argument('--out', type=Path, required=True, metavar='DIR')
+    attempt.add_argument(
+        '--tasks', nargs='+', metavar='ID', help='only these; @FILE has one on each line'
+    )
+    add_cutoff(attempt)
+    attempt.add_argument('--store', type=Path, metavar='DIR', help='whose clones are used')
+    attempt.add_argument('--jobs', type=int, default=1, metavar='N', help='attempts at once (1)')
+    attempt.add_argument('--agent-model', metavar='NAME', help='the model that the agent uses')
+    attempt.add_argument('--harness', metavar='NAME', help='what predictions call the agent')
+    attempt.add_argument('--software', type=Path, metavar='DIR', help='seen as /agent, read-only')
+    attempt.add_argument(
+        '--api', help='of the model: anthropic, gemini or openai; a COMMAND without has no network'
+    )
+    attempt.add_argument('--endpoint', metavar='URL', help="where it is (the maker's own)")
+    attempt.add_argument(
+        '--key-env', metavar='NAME', help='variable with the key (ANTHROPIC_API_KEY, …)'
+    )
+    attempt.add_argument('--prices', type=Path, metavar='FILE', help='TOML, see coevo/agents')
+    attempt.add_argument('--max-cost', type=float, metavar='USD', help='of a task; takes prices')
+    attempt.add_argument('--max-seconds', type=float, default=3600, metavar='S', help='(3600)')
+    attempt.add_argument('--memory', type=int, default=8, metavar='GIB', help='of a task (8)')
+    attempt.add_argument('--sandbox', choices=('bubblewrap', 'docker'), default='bubblewrap')
+    attempt.set_defaults(run=with_extra(_attempt))
+
+
+def _attempt(arguments: argparse.Namespace) -> int:
+    """Status 0 if every task was attempted; Transient, hence 3, for trouble of ours."""
+    from coevo.agents.attempts import attempt_all
+
+    summary = attempt_all(_plan(arguments), lambda line: print(line, file=sys.stderr))
+    print('\n'.join(_told(summary)))
+    if summary.troubled:
+        raise Transient(f'{len(summary.troubled)} tasks could not be attempted')
+    return 0
+
+
+def _plan(arguments: argparse.Namespace) -> Plan:
+    from coevo.agents.attempts import Plan
+    from coevo.agents.prices import read_prices
+    from coevo.evaluation.assignments import assignments
+
+    adapter = _adapter(arguments.agent)
+    prices = read_prices(arguments.prices) if arguments.prices else None
+    surroundings = _surroundings(arguments, adapter)
+    tasks = named_tasks(arguments.tasks)
+    found = assignments(arguments.snapshot, tasks, cutoff_of(arguments))
+    return Plan(
+        tasks=[one.task for one in found],
+        out=arguments.out,
+        surroundings=surroundings,
+        harness=arguments.harness or _harness(arguments.agent),
+        model=arguments.agent_model,
+        store=arguments.store,
+        prices=prices,
+        jobs=positive(arguments.jobs, '--jobs'),
+        sandbox=arguments.sandbox,
+        asked=_asked(arguments, surroundings),
+    )
+
+
+def _adapter(agent: str) -> Adapter | None:
+    from coevo.agents.adapters import ADAPTERS
+
+    return ADAPTERS.get(agent)
+
+
+def _harness(agent: str) -> str:
+    return Path(agent.split()[0]).name if agent.split() else agent
+
+
+def _surroundings(arguments: argparse.Namespace, adapter: Adapter | None) -> Surroundings:
+    from coevo.agents.run import Caps
+    from coevo.agents.run import Surroundings
+
+    if adapter is not None and arguments.agent_model is None:
+        raise Fatal(f'{arguments.agent} has to be told which model to use: --agent-model NAME')
+    for name in ('max_seconds', 'max_cost', 'memory'):
+        value = getattr(arguments, name)
+        if value is not None and value <= 0:
+            raise Fatal(f'--{name.replace("_", "-")} is more than 0')
+    environment = dict(adapter.ENVIRONMENT) if adapter else {}
+    return Surroundings(
+        command=adapter.COMMAND if adapter else arguments.agent,
+        caps=Caps(seconds=arguments.max_seconds, cost_usd=arguments.max_cost),
+        endpoint=_endpoint(arguments, adapter),
+        memory_bytes=arguments.memory * GIB,
+        mounts=tuple(_mounts(arguments, adapter)),
+        environment={**environment, 'COEVO_MODEL': arguments.agent_model or ''},
+    )
+
+
+def _endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> Endpoint | None:
+    from coevo.agents.endpoint import endpoint
+
+    api = arguments.api or (adapter.APIS[0] if adapter else None)
+    if api is None:
+        if arguments.endpoint or arguments.key_env:
+            raise Fatal('--endpoint and --key-env need --api: what is spoken there')
+        return None
+    if adapter is not None and api not in adapter.APIS:
+        raise Fatal(f'{arguments.agent} speaks {", ".join(adapter.APIS)}; choose --api from these')
+    return endpoint(api, arguments.endpoint, arguments.key_env)
+
+
+def _mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list[Mount]:
+    from coevo.agents.run import SOFTWARE
+    from coevo.sandbox import Mount
+
+    if arguments.software is None:
+        if adapter is not None:
+            raise Fatal(f'{arguments.agent} needs its software, --software DIR: {adapter.INSTALL}')
+        return []
+    if not arguments.software.is_dir():
+        raise Fatal(f'{arguments.software} is no folder; --software names where the agent lies')
+    return [Mount(source=arguments.software.resolve(), target=SOFTWARE)]
+
+
+def _asked(arguments: argparse.Namespace, surroundings: Surroundings) -> dict[str, object]:
+    """What decides answers; which tasks, and how many at once, does not."""
+    from coevo.agents.attempts import digest
+    from coevo.agents.attempts import network
+    from coevo.prompts import VERSION
+    from coevo.snapshot import MANIFEST
+
+    manifest = arguments.snapshot / MANIFEST
+    return {
+        'snapshot_sha256': digest(manifest) if manifest.is_file() else str(arguments.snapshot),
+        'prompt_version': VERSION,
+        'agent': arguments.agent,
+        'command': surroundings.command,
+        'model': arguments.agent_model,
+        'harness': arguments.harness or _harness(arguments.agent),
+        'software': str(arguments.software.resolve()) if arguments.software else None,
+        'network': network(surroundings),
+        'max_seconds': surroundings.caps.seconds,
+        'max_cost_usd': surroundings.caps.cost_usd,
+        'prices_sha256': digest(arguments.prices) if arguments.prices else None,
+        'memory_gib': arguments.memory,
+        'sandbox': arguments.sandbox,
+    }
+
+
+def _told(summary: Summary) -> list[str]:
+    """The closing lines."""
+    endings = Counter(str(one.ending) for one in summary.attempts)
+    tokens = sum(one.tokens for one in summary.attempts)
+    rounds = sum(one.rounds for one in summary.attempts)
+    seconds = sum(one.seconds for one in summary.attempts)
+    lines = [
+        f'{len(summary.attempts)} attempts: {summary.made} now, {summary.kept} before; '
+        + ', '.join(f'{count} {ending}' for ending, count in sorted(endings.items())),
+        f'{rounds} rounds, {tokens} tokens, {seconds:.0f} s of the agent'
+        + ('' if summary.billed_usd is None else f', ${summary.billed_usd:.2f} billed in all'),
+        f'network: {summary.network}',
+    ]
+    lines += [f'without a start state: {one}' for one in summary.without]
+    return [*lines, f'predictions: {summary.predictions}']
