@@ -8,8 +8,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 from prefect import get_run_logger
-from prefect import task
-from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 from prefect.utilities.annotations import quote
@@ -29,8 +27,7 @@ from flows.live.artifacts import show_results
 from flows.live.heartbeat import living
 from flows.live.reap import GRACE_SECONDS
 from flows.live.reap import end_dead_runs
-from flows.live.trying import DELAYS
-from flows.live.trying import transient
+from flows.live.trying import tried
 
 
 def work_through(repositories: Sequence[str], job: Job, limits: Limits) -> State[None]:
@@ -73,13 +70,7 @@ def _attempt(job: Job, limits: Limits, progress: Progress) -> Result:
     return found
 
 
-@task(
-    retries=len(DELAYS),
-    retry_delay_seconds=DELAYS,
-    retry_condition_fn=transient,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
+@tried
 def _do(job: Job, limits: Limits, listener: Listener) -> Result:
     result = do(job, limits, listener)
     if result.outcome is Outcome.TRANSIENT:

@@ -7,9 +7,7 @@ from pathlib import Path
 
 from prefect import flow
 from prefect import get_run_logger
-from prefect import task
 from prefect.artifacts import create_table_artifact
-from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
@@ -19,8 +17,7 @@ from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
 from flows.live.heartbeat import living
 from flows.live.surroundings import surroundings
-from flows.live.trying import DELAYS
-from flows.live.trying import transient
+from flows.live.trying import tried
 from miners.candidate_profiles import load_profile
 from miners.github_requests import PUBLIC_API
 from miners.github_tokens import read_tokens
@@ -43,13 +40,7 @@ def crawl(profile: str = 'testevo', profiles: str | None = None) -> State[None]:
     return Completed(message=f'{report.found} found, {report.kept} kept')
 
 
-@task(
-    retries=len(DELAYS),
-    retry_delay_seconds=DELAYS,
-    retry_condition_fn=transient,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
+@tried
 def _crawl(profile: str, profiles: str | None) -> CrawlReport:
     """The tokens are no parameters, which Prefect would keep."""
     options = CrawlOptions(

@@ -7,9 +7,7 @@ from datetime import datetime
 
 from prefect import flow
 from prefect import get_run_logger
-from prefect import task
 from prefect.artifacts import create_table_artifact
-from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed
@@ -19,8 +17,7 @@ from flows import reverification
 from flows.live.heartbeat import living
 from flows.live.surroundings import check_engine
 from flows.live.surroundings import surroundings
-from flows.live.trying import DELAYS
-from flows.live.trying import transient
+from flows.live.trying import tried
 from flows.reverification import Reverification
 from flows.reverification import ReverifyOptions
 from packagers.publishing import below
@@ -66,12 +63,6 @@ def reverify(
     )
 
 
-@task(
-    retries=len(DELAYS),
-    retry_delay_seconds=DELAYS,
-    retry_condition_fn=transient,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
+@tried
 def _reverify(options: ReverifyOptions) -> Reverification:
     return reverification.reverify(options, Listener(say=get_run_logger().info))

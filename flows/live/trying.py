@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+from typing import ParamSpec
+from typing import TypeVar
 
+from prefect import task
+from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.client.schemas.objects import TaskRun
 from prefect.tasks import Task
@@ -14,6 +19,21 @@ from coevo.errors import Transient
 DELAYS = [10.0, 60.0]
 
 
-def transient(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> bool:
+_P = ParamSpec('_P')
+_R = TypeVar('_R')
+
+
+def tried(step: Callable[_P, _R]) -> Task[_P, _R]:
+    """A function as a step of flow runs."""
+    return task(
+        retries=len(DELAYS),
+        retry_delay_seconds=DELAYS,
+        retry_condition_fn=_transient,
+        cache_policy=NO_CACHE,
+        persist_result=False,
+    )(step)
+
+
+def _transient(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> bool:
     """Whether a step failed for trouble of ours."""
     return isinstance(state.data, Transient)
