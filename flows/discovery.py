@@ -18,9 +18,9 @@ from flows.crawling.progress import Progress
 from flows.crawling.rows import Event
 from flows.crawling.rows import QueryRead
 from flows.crawling.rows import RepositorySeen
+from flows.crawling.rows import part
 from flows.crawling.survey import Known
 from flows.crawling.survey import Survey
-from flows.crawling.survey import fields
 from miners.budgets import Clock
 from miners.candidate_profiles import CandidateProfile
 from miners.candidates import Reason
@@ -137,7 +137,7 @@ def _write(
             about={'profile': options.profile.as_json(), **counts, **_proof(hits)},
             repositories=rows,
             events=happened,
-            queries=tuple(QueryRead(**fields(one)) for one in hits.parts),
+            queries=tuple(part(QueryRead, one) for one in hits.parts),
         ),
     )
     return CrawlReport(

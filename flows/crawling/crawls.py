@@ -33,6 +33,7 @@ from coevo.store import Store
 from flows.crawling.rows import Event
 from flows.crawling.rows import QueryRead
 from flows.crawling.rows import RepositorySeen
+from flows.crawling.rows import part
 from flows.crawling.rows import repository_seen
 
 FORMAT = 1
@@ -79,21 +80,10 @@ def latest_kept(store: Root, profile: str | None = None) -> tuple[Candidate, ...
                 if row.kept:
                     rows[row.github_id] = row
                     names.setdefault(row.github_id, []).append(name)
-    found = [_candidate(row, names[number]) for number, row in rows.items()]
+    found = [
+        part(Candidate, row, profiles=tuple(sorted(names[number]))) for number, row in rows.items()
+    ]
     return tuple(sorted(found, key=lambda one: one.repo))
-
-
-def _candidate(row: RepositorySeen, names: Sequence[str]) -> Candidate:
-    return Candidate(
-        repo=row.repo,
-        github_id=row.github_id,
-        full_name=row.full_name,
-        clone_url=row.clone_url,
-        default_branch=row.default_branch,
-        stars=row.stars,
-        license=row.license,
-        profiles=tuple(sorted(names)),
-    )
 
 
 def stamps(store: Root) -> tuple[str, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+from typing import TypeVar
 
 from miners.candidates import Facts
 from miners.candidates import Presence
@@ -13,6 +15,8 @@ from miners.candidates import Reason
 from miners.candidates import Root
 from miners.github_search import Outcome
 from miners.sightings import Sighting
+
+_Part = TypeVar('_Part')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,29 +58,19 @@ class RepositorySeen:
 
     @property
     def sighting(self) -> Sighting:
-        return Sighting(
-            github_id=self.github_id,
-            full_name=self.full_name,
-            clone_url=self.clone_url,
-            default_branch=self.default_branch,
-            stars=self.stars,
-            license=self.license,
-            language=self.language,
-            archived=self.archived,
-            disabled=self.disabled,
-            fork=self.fork,
-            created_at=self.created_at,
-            pushed_at=self.pushed_at,
-        )
+        return part(Sighting, self)
 
     @property
     def facts(self) -> Facts:
-        return Facts(
-            root=self.root,
-            root_etag=self.root_etag,
-            at_least_contributors=self.at_least_contributors,
-            contributors_etag=self.contributors_etag,
-        )
+        return part(Facts, self)
+
+
+def part(record: type[_Part], whole: object, **more: object) -> _Part:
+    """The record whose fields another one has, too, but for those that are given."""
+    hint: Any = record  # mypy takes no type variable for a dataclass
+    names = {item.name for item in dataclasses.fields(hint)} - more.keys()
+    made: _Part = hint(**{name: getattr(whole, name) for name in names}, **more)
+    return made
 
 
 def repository_seen(row: dict[str, Any]) -> RepositorySeen:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 from typing import TypeVar
 
 from coevo.errors import Transient
@@ -101,8 +100,8 @@ class Survey:
         facts, unanswered = self._facts(seen)
         reason = reason_against(self._profile, seen, presence, facts)
         return RepositorySeen(
-            **fields(seen),
-            **fields(facts),
+            **dataclasses.asdict(seen),
+            **dataclasses.asdict(facts),
             repo=self._key(seen),
             presence=presence,
             kept=reason is None,
@@ -165,8 +164,3 @@ def _still_true(seen: Sighting, told: RepositorySeen) -> Facts:
     if pushed and told.root in _WITHOUT_POM:
         return dataclasses.replace(told.facts, root=None)
     return told.facts
-
-
-def fields(record: Any) -> dict[str, Any]:
-    """A record's fields, one level deep."""
-    return {item.name: getattr(record, item.name) for item in dataclasses.fields(record)}
