@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
-from coevo import codec
-from coevo.errors import Fatal
+from coevo.documents import decoded
+from coevo.documents import line
 from coevo.place import Place
 from coevo.store import Partition
 from coevo.tables import CellRow
@@ -53,7 +53,7 @@ def keep(place: Place, partition: Partition, found: Reverified) -> Reverified:
     for number in count(1):
         numbered = dataclasses.replace(found, number=number)
         name = f'{folder}/{found.pair_id}.{found.key}.{number}.json'
-        if place.read(name) is None and place.exchange(name, _line(numbered), None):
+        if place.read(name) is None and place.exchange(name, line(numbered), None):
             return numbered
     raise AssertionError('numbers do not end')
 
@@ -62,20 +62,13 @@ def records(place: Place, partition: Partition) -> Iterator[Reverified]:
     """All that were kept, by pair, key and number; Fatal if one is damaged."""
     names = [entry.name for entry in place.entries(_folder(partition))]
     contents = zip(names, place.read_all(names), strict=True)
-    found = (_read(place, name, file.data) for name, file in contents if file is not None)
+    found = (
+        decoded(Reverified, place, name, file, 'remove it and reverify again')
+        for name, file in contents
+        if file is not None
+    )
     yield from sorted(found, key=lambda record: (record.pair_id, record.key, record.number))
 
 
 def _folder(partition: Partition) -> str:
     return f'{FOLDER}/{partition.path.as_posix()}'
-
-
-def _line(record: Reverified) -> bytes:
-    return codec.encode(record) + b'\n'
-
-
-def _read(place: Place, name: str, data: bytes) -> Reverified:
-    try:
-        return codec.decode(Reverified, data)
-    except (ValueError, TypeError, KeyError) as error:
-        raise Fatal(f'{place.shown(name)} is damaged: remove it and reverify again') from error

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from coevo import codec
-from coevo.errors import Fatal
-from coevo.place import Place
+from coevo.documents import line
+from coevo.documents import read
 from coevo.place import Root
 from coevo.place import folder_name
 from coevo.place import place_of
 
 FOLDER = 'validations'
+
+_CURE = 'remove it and validate again'
 
 
 class Invalid(StrEnum):
@@ -135,32 +136,32 @@ class _Latest:
 
 def read_validation(store: Root, repo: str, rev: str) -> Validation | None:
     """What is known of a revision; None where it was not asked."""
-    return _read(Validation, place_of(store), f'{_folder(repo)}/{rev}.json')
+    return read(Validation, place_of(store), f'{_folder(repo)}/{rev}.json', _CURE)
 
 
 def latest_validation(store: Root, repo: str) -> Validation | None:
     """What is known of the revision that was asked about last; None if none ever was."""
-    latest = _read(_Latest, place_of(store), _latest(repo))
+    latest = read(_Latest, place_of(store), _latest(repo), _CURE)
     return None if latest is None else read_validation(store, repo, latest.rev)
 
 
 def seconds_of(store: Root, validation: Validation) -> Seconds | None:
     """What a validation cost when it was run."""
-    return _read(Seconds, place_of(store), _seconds(validation))
+    return read(Seconds, place_of(store), _seconds(validation), _CURE)
 
 
 def keep_validation(store: Root, validation: Validation, seconds: Seconds) -> None:
     """Write a finding; one of the same revision by another engine or sandbox makes way."""
     place = place_of(store)
-    place.write(_seconds(validation), _line(seconds))
-    place.write(f'{_folder(validation.repo)}/{validation.rev}.json', _line(validation))
+    place.write(_seconds(validation), line(seconds))
+    place.write(f'{_folder(validation.repo)}/{validation.rev}.json', line(validation))
 
 
 def name_latest(store: Root, validation: Validation) -> None:
     """Let `latest_validation` give this one."""
     place, latest = place_of(store), _Latest(rev=validation.rev)
-    if _read(_Latest, place, _latest(validation.repo)) != latest:
-        place.write(_latest(validation.repo), _line(latest))
+    if read(_Latest, place, _latest(validation.repo), _CURE) != latest:
+        place.write(_latest(validation.repo), line(latest))
 
 
 def _folder(repo: str) -> str:
@@ -173,15 +174,3 @@ def _latest(repo: str) -> str:
 
 def _seconds(validation: Validation) -> str:
     return f'{_folder(validation.repo)}/{validation.rev}.seconds.json'
-
-
-def _line(record: object) -> bytes:
-    return codec.encode(record) + b'\n'
-
-
-def _read(record: type[codec.Record], place: Place, name: str) -> codec.Record | None:
-    found = place.read(name)
-    try:
-        return None if found is None else codec.decode(record, found.data)
-    except (ValueError, TypeError, KeyError) as error:
-        raise Fatal(f'{place.shown(name)} is damaged: remove it and validate again') from error

@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Iterator
 from collections.abc import Mapping
-from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC
@@ -23,7 +22,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo import schema
+from coevo.documents import parquet
 from coevo.errors import Fatal
 from coevo.place import Hold
 from coevo.place import Place
@@ -152,8 +151,7 @@ def write_crawl(store: Root, crawl: Crawl) -> str:
     """Where it stands, as a user would write it."""
     place, folder = place_of(store), f'crawls/{crawl.stamp}'
     tables = {
-        f'{name}.parquet': _parquet(record, getattr(crawl, name))
-        for name, record in _TABLES.items()
+        f'{name}.parquet': parquet(record, getattr(crawl, name)) for name, record in _TABLES.items()
     }
     about = {
         'coevo-crawl': FORMAT,
@@ -167,12 +165,6 @@ def write_crawl(store: Root, crawl: Crawl) -> str:
     if place.exchange(f'{folder}/crawl.json', _json(about), None) is None:
         raise Fatal(f'{place.shown(folder)} is there already; a crawl is never changed')
     return place.shown(folder)
-
-
-def _parquet(record: type, rows: Sequence[Any]) -> bytes:
-    sink = pa.BufferOutputStream()
-    pq.write_table(schema.table(record, rows), sink, compression='zstd')
-    return bytes(sink.getvalue())
 
 
 def _json(about: Mapping[str, Any]) -> bytes:

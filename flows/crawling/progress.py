@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo import schema
+from coevo.documents import parquet
 from coevo.place import Root
 from coevo.place import place_of
 from flows.crawling.rows import RepositorySeen
@@ -62,7 +62,5 @@ class Progress:
 
     def _write(self) -> None:
         rows = {**self._before, **self._rows}
-        table = schema.table(RepositorySeen, [rows[number] for number in sorted(rows)])
-        sink = pa.BufferOutputStream()
-        pq.write_table(table, sink)
-        self._place.write(self._name, bytes(sink.getvalue()))
+        table = parquet(RepositorySeen, [rows[number] for number in sorted(rows)])
+        self._place.write(self._name, table)

@@ -1,0 +1,43 @@
+"""Records that stand in a place as files: one line of JSON, or a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from coevo import codec
+from coevo import schema
+from coevo.errors import Fatal
+from coevo.place import Found
+from coevo.place import Place
+
+
+def line(record: object) -> bytes:
+    """A record as a file of its own."""
+    return codec.encode(record) + b'\n'
+
+
+def read(record: type[codec.Record], place: Place, name: str, cure: str) -> codec.Record | None:
+    """What `line` was given, None if there is no file; Fatal, with its cure, if it is damaged."""
+    found = place.read(name)
+    return None if found is None else decoded(record, place, name, found, cure)
+
+
+def decoded(
+    record: type[codec.Record], place: Place, name: str, found: Found, cure: str
+) -> codec.Record:
+    """The same of a file that was read already."""
+    try:
+        return codec.decode(record, found.data)
+    except (ValueError, TypeError, KeyError) as error:
+        raise Fatal(f'{place.shown(name)} is damaged: {cure}') from error
+
+
+def parquet(record: type, rows: Sequence[Any]) -> bytes:
+    """Records of one type as a table."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(schema.table(record, rows), sink, compression='zstd')
+    return bytes(sink.getvalue())
