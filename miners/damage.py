@@ -10,6 +10,7 @@ from pathlib import Path
 from coevo.durable import write
 from coevo.git import ENVIRONMENT
 from miners.crawls import CRAWL
+from miners.mirror_git import FETCH
 from miners.mirror_git import DamagedMirror
 from miners.mirror_git import git
 from miners.mirror_git import missing
@@ -72,11 +73,8 @@ def salvage(damaged: Path, new: Path) -> tuple[str, ...]:
 
 def _bring(damaged: Path, new: Path, ref: str, oid: str) -> bool:
     environment = {**ENVIRONMENT, 'GIT_ALLOW_PROTOCOL': 'file'}
-    options = ('--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance')
-    refspec = f'+{oid}:{ref}'
-    return not run(
-        new, 'fetch', *options, str(damaged), refspec, environment=environment
-    ).returncode
+    fetch = (*FETCH, str(damaged), f'+{oid}:{ref}')
+    return not run(new, *fetch, environment=environment).returncode
 
 
 def _noted(git_dir: Path) -> dict[str, list[str]]:

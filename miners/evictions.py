@@ -16,7 +16,7 @@ from coevo.errors import Fatal
 from coevo.errors import Transient
 from miners import remains
 from miners.mirror_git import bytes_of
-from miners.mirror_git import git
+from miners.mirror_git import origin
 from miners.mirror_git import refs_of
 from miners.remotes import RELEASED
 from miners.remotes import Address
@@ -72,7 +72,7 @@ def _evict(git_dir: Path, limits: Limits) -> bool:
 
 
 def _leave(git_dir: Path, limits: Limits) -> bool:
-    location = git(git_dir, 'config', 'remote.origin.url').strip()
+    location = origin(git_dir)
     if location.startswith('/') or any(ref.startswith(RELEASED) for ref in refs_of(git_dir)):
         return False
     remote = Remote(address=Address(location=location, local=False), limits=limits)

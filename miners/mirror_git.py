@@ -10,12 +10,17 @@ import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from coevo.errors import Fatal
 from coevo.errors import Transient
 from coevo.git import ENVIRONMENT
 
 NO_SPACE = re.compile(r'No space left|Disk quota exceeded|Cannot allocate memory')
+
+# A fetch that brings what its refspecs name and touches nothing else.
+FETCH = ('fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance')
+ORIGIN = 'remote.origin.url'
 
 _OPTIONS = (
     *('-c', 'gc.auto=0', '-c', 'core.hooksPath=/dev/null', '-c', 'fetch.unpackLimit=1'),
@@ -34,12 +39,30 @@ def git(git_dir: Path, *arguments: str, stdin: str = '', lock: int | None = None
     """Run a command on the mirror alone; DamagedMirror if it fails."""
     done = run(git_dir, *arguments, environment=ENVIRONMENT, stdin=stdin, lock=lock)
     if done.returncode:
-        if NO_SPACE.search(done.stderr):
-            raise Transient(f'git {arguments[0]} failed: {done.stderr.strip()}')
-        raise DamagedMirror(
-            f'{git_dir} is damaged ({done.stderr.strip()}); delete it and run again'
-        )
+        raise _trouble(git_dir, arguments[0], done.stderr)
     return done.stdout
+
+
+def stream(
+    git_dir: Path, *arguments: str, stdin: IO[bytes], stdout: IO[bytes] | None = None
+) -> None:
+    """The same from one file into another."""
+    done = subprocess.run(
+        ['git', f'--git-dir={git_dir}', *arguments],
+        stdin=stdin,
+        stdout=stdout or subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+        check=False,
+    )
+    if done.returncode:
+        raise _trouble(git_dir, arguments[0], done.stderr.decode('utf-8', 'replace'))
+
+
+def _trouble(git_dir: Path, command: str, complaint: str) -> RuntimeError:
+    if NO_SPACE.search(complaint):
+        return Transient(f'git {command} failed: {complaint.strip()}')
+    return DamagedMirror(f'{git_dir} is damaged ({complaint.strip()}); delete it and run again')
 
 
 def run(
@@ -76,6 +99,11 @@ def run(
                 os.killpg(process.pid, signal.SIGKILL)
             raise
     return subprocess.CompletedProcess(process.args, process.returncode, output, complaint)
+
+
+def origin(git_dir: Path) -> str:
+    """Where a mirror comes from."""
+    return git(git_dir, 'config', ORIGIN).strip()
 
 
 def refs_of(git_dir: Path) -> dict[str, str]:

@@ -16,9 +16,11 @@ from coevo.durable import sync
 from coevo.errors import Fatal
 from miners import damage
 from miners import remains
+from miners.mirror_git import ORIGIN
 from miners.mirror_git import DamagedMirror
 from miners.mirror_git import git
 from miners.mirror_git import missing
+from miners.mirror_git import origin
 from miners.mirror_git import refs_of
 from miners.mirror_git import sweep
 from miners.remotes import HEAD
@@ -105,7 +107,7 @@ def _goes_on(remote: Remote, scratch: Path) -> bool:
     try:
         return (
             scratch.exists()
-            and _origin(scratch) == remote.address.shown
+            and origin(scratch) == remote.address.shown
             and not damage.is_damaged(scratch)
         )
     except DamagedMirror:
@@ -115,12 +117,12 @@ def _goes_on(remote: Remote, scratch: Path) -> bool:
 def _begin(remote: Remote, scratch: Path) -> None:
     shutil.rmtree(scratch, ignore_errors=True)
     git(scratch, 'init', '--bare', '--quiet', '--template=')
-    git(scratch, 'config', 'remote.origin.url', remote.address.shown)
+    git(scratch, 'config', ORIGIN, remote.address.shown)
 
 
 def _update(remote: Remote, git_dir: Path, advertised: Advertised) -> None:
     have = _theirs(git_dir)
-    if remote.address.shown != _origin(git_dir):
+    if remote.address.shown != origin(git_dir):
         _check_same(remote, git_dir, advertised, have)
     elif have == advertised.refs and _points_at(git_dir, advertised):
         return
@@ -141,7 +143,7 @@ def _bring_up(remote: Remote, git_dir: Path, advertised: Advertised, *, careful:
     needless = {oid for ref, oid in moved.items() if _is_behind(git_dir, oid, ref, now)}
     _change_refs(git_dir, [f'delete {KEPT}{oid}\n' for oid in sorted(needless)])
     git(git_dir, 'symbolic-ref', 'HEAD', advertised.branch or HEAD)
-    git(git_dir, 'config', 'remote.origin.url', remote.address.shown)
+    git(git_dir, 'config', ORIGIN, remote.address.shown)
     git(git_dir, 'pack-refs', '--all')
     if sum(1 for _ in git_dir.glob('objects/pack/*.pack')) > _MOST_PACKS:
         git(git_dir, 'repack', '--geometric=2', '-d', '--quiet')
@@ -155,10 +157,6 @@ def _theirs(git_dir: Path) -> dict[str, str]:
     """The refs that came from the source."""
     refs = refs_of(git_dir)
     return {ref: oid for ref, oid in refs.items() if ref == HEAD or not ref.startswith(OURS)}
-
-
-def _origin(git_dir: Path) -> str:
-    return git(git_dir, 'config', 'remote.origin.url').strip()
 
 
 def _points_at(git_dir: Path, advertised: Advertised) -> bool:

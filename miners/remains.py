@@ -10,23 +10,21 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from coevo import durable
 from coevo.errors import Transient
 from coevo.git import ENVIRONMENT
 from miners.crawls import CRAWL
-from miners.mirror_git import NO_SPACE
-from miners.mirror_git import DamagedMirror
 from miners.mirror_git import git
 from miners.mirror_git import missing
+from miners.mirror_git import origin
 from miners.mirror_git import refs_of
 from miners.mirror_git import run
+from miners.mirror_git import stream
 from miners.remotes import KEPT
 from miners.remotes import Advertised
 from miners.remotes import Remote
@@ -56,8 +54,7 @@ def leave(git_dir: Path, advertised: Advertised) -> None:
         _pack(git_dir, scratch / _PACK, [*kept, *(f'^{oid}' for oid in sorted(excluded))])
     if (git_dir / CRAWL).exists():
         durable.write(scratch / CRAWL, [(git_dir / CRAWL).read_bytes()])
-    location = git(git_dir, 'config', 'remote.origin.url').strip()
-    source = json.dumps({'location': location, 'kept': kept})
+    source = json.dumps({'location': origin(git_dir), 'kept': kept})
     durable.write(scratch / _SOURCE, [source.encode()])
     scratch.rename(_folder(git_dir))
     durable.sync(git_dir.parent)
@@ -72,7 +69,7 @@ def pour(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, ...]:
         shutil.copyfile(_folder(git_dir) / CRAWL, scratch / CRAWL)
     if source.kept:
         with (_folder(git_dir) / _PACK).open('rb') as pack:
-            _stream(scratch, 'index-pack', '--stdin', stdin=pack)
+            stream(scratch, 'index-pack', '--stdin', stdin=pack)
     lost = [oid for oid in source.kept if not _restore(remote, scratch, oid)]
     git(scratch, 'pack-refs', '--all')
     return tuple(
@@ -111,26 +108,8 @@ def _pack(git_dir: Path, path: Path, revs: Collection[str]) -> None:
     with tempfile.TemporaryFile() as asked, path.open('wb') as pack:
         asked.write(''.join(f'{rev}\n' for rev in revs).encode())
         asked.seek(0)
-        _stream(git_dir, 'pack-objects', '--revs', '--stdout', '-q', stdin=asked, stdout=pack)
+        stream(git_dir, 'pack-objects', '--revs', '--stdout', '-q', stdin=asked, stdout=pack)
     durable.sync(path)
-
-
-def _stream(
-    git_dir: Path, *arguments: str, stdin: IO[bytes], stdout: IO[bytes] | None = None
-) -> None:
-    done = subprocess.run(
-        ['git', f'--git-dir={git_dir}', *arguments],
-        stdin=stdin,
-        stdout=stdout or subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=ENVIRONMENT,
-        check=False,
-    )
-    if done.returncode:
-        complaint = done.stderr.decode('utf-8', 'replace').strip()
-        if NO_SPACE.search(complaint):
-            raise Transient(f'git {arguments[0]} failed: {complaint}')
-        raise DamagedMirror(f'{git_dir} is damaged ({complaint}); delete it and run again')
 
 
 def _read(git_dir: Path) -> _Source | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from coevo.errors import Transient
 from coevo.git import ENVIRONMENT
+from miners.mirror_git import FETCH
 from miners.mirror_git import NO_SPACE
 from miners.mirror_git import bytes_of
 from miners.mirror_git import run
@@ -151,8 +152,7 @@ class Remote:
 
     def bring(self, git_dir: Path, refspecs: str) -> None:
         """Fetch what refspecs (a line each) name; nothing half-fetched is left."""
-        options = ('--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance')
-        fetch = ('fetch', *options, '--force', '--stdin', self.address.location)
+        fetch = (*FETCH, '--force', '--stdin', self.address.location)
         left = self._bytes_left(git_dir)
         try:
             self._reach(git_dir, *fetch, stdin=refspecs, file_bytes=left)
