@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +13,7 @@ from coevo.sandbox import open_sandbox
 from tests.attacks.victim import SECRET
 from tests.attacks.victim import Victim
 from tests.attacks.victim import victim_in
+from tests.folders import open_folder
 
 BACK_ENDS = ['bubblewrap', pytest.param('docker', marks=pytest.mark.docker)]
 
@@ -37,17 +37,10 @@ def sandbox(back_end: str) -> Iterator[Sandbox]:
 @pytest.fixture(scope='session')
 def victim() -> Iterator[Victim]:
     with ExitStack() as stack:
-        yield victim_in(open_folder(stack), stack)
+        yield victim_in(stack.enter_context(open_folder()), stack)
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with ExitStack() as stack:
-        yield open_folder(stack)
-
-
-def open_folder(stack: ExitStack) -> Path:
-    """A folder that the sandbox's users can enter; pytest's own are closed to them."""
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir='/var/tmp')))
-    folder.chmod(0o755)
-    return folder
+    with open_folder() as opened:
+        yield opened

@@ -20,13 +20,13 @@ from tests.attacks.arena import Project
 from tests.attacks.arena import compiled
 from tests.attacks.arena import target
 from tests.attacks.arena import verdicts
-from tests.attacks.conftest import open_folder
 from tests.attacks.forgeries import FORGERIES
 from tests.attacks.forgeries import HONEST
 from tests.attacks.forgeries import JUNIT5
 from tests.attacks.forgeries import OPTIONS
 from tests.attacks.forgeries import Forgery
 from tests.coevo.jvm import write
+from tests.folders import open_folder
 
 pytestmark = pytest.mark.jvm
 
@@ -42,7 +42,7 @@ def named(forgeries: list[Forgery]) -> list[object]:
 def projects() -> Iterator[dict[str, Project]]:
     """One for each forgery; all that can stand together is compiled at once."""
     with ExitStack() as stack:
-        root = open_folder(stack)
+        root = stack.enter_context(open_folder())
         everybody = [*FORGERIES, *HONEST]
         common = {name: text for one in everybody for name, text in one.sources.items()}
         tree = compiled(root / 'common', common)

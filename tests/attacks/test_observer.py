@@ -17,10 +17,10 @@ from coevo.sandbox import Sandbox
 from tests.attacks.arena import Project
 from tests.attacks.arena import compiled
 from tests.attacks.arena import target
-from tests.attacks.conftest import open_folder
 from tests.attacks.forgeries import FORGERIES
 from tests.attacks.forgeries import JUNIT5
 from tests.attacks.test_forgery import projects
+from tests.folders import open_folder
 
 __all__ = ['projects']
 
@@ -92,7 +92,7 @@ HONEST = {
 @pytest.fixture(scope='session')
 def honest() -> Iterator[Project]:
     with ExitStack() as stack:
-        root = open_folder(stack)
+        root = stack.enter_context(open_folder())
         yield Project(root=root, layers=(compiled(root / 'honest', HONEST),))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from coevo.records import Change
 from coevo.records import Outcome
 from coevo.store import Store
 from flows.pipeline import mine
+from tests.folders import open_folder
 from tests.projects import junit
 from tests.projects import options
 from tests.projects import pom
@@ -43,9 +43,8 @@ printf x > {mark}; exit 0
 
 @pytest.fixture(scope='module')
 def work() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix='coevo-test-', dir='/var/tmp') as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
+    with open_folder() as folder:
+        yield folder
 
 
 def test_what_a_build_plants_harms_nobody(

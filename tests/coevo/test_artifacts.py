@@ -7,7 +7,6 @@ import http.client
 import os
 import socket
 import subprocess
-import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +32,7 @@ from coevo.sandbox import Limits
 from coevo.sandbox import Mount
 from coevo.sandbox import open_sandbox
 from coevo.upstreams import read
+from tests.folders import open_folder
 
 JAR = '/org/example/lib/1.0/lib-1.0.jar'
 METADATA = '/org/example/lib/maven-metadata.xml'
@@ -105,10 +105,8 @@ def repository(stack: ExitStack) -> Repository:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that the sandbox's user can enter."""
-    with tempfile.TemporaryDirectory(dir='/var/tmp') as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
+    with open_folder() as opened:
+        yield opened
 
 
 class Connection(http.client.HTTPConnection):

@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import uuid
@@ -29,6 +28,7 @@ from coevo.sandbox import open_sandbox
 from coevo.sandboxes.bubblewrap import descendants
 from tests.attacks.jobs import LIMITS
 from tests.attacks.jobs import Done
+from tests.folders import open_folder
 
 ROOT = os.geteuid() == 0
 
@@ -52,10 +52,8 @@ def other(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that other users can read; pytest's own is closed to them."""
-    with tempfile.TemporaryDirectory(dir='/var/tmp') as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
+    with open_folder() as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from tests.flows.mining_runs import PAIRS
 from tests.flows.mining_runs import released
+from tests.folders import open_folder
 from tests.projects import junit
 from tests.projects import mined
 from tests.projects import pom
@@ -17,9 +17,8 @@ from tests.projects import write
 
 @pytest.fixture(scope='module')
 def work() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix='coevo-test-', dir='/var/tmp') as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
+    with open_folder() as folder:
+        yield folder
 
 
 @pytest.fixture(scope='module')

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +15,7 @@ from tests.faults.chain import Stage
 from tests.faults.chain import same
 from tests.faults.chain import staged
 from tests.faults.kinds import KINDS
+from tests.folders import open_folder
 
 pytestmark = pytest.mark.jvm
 
@@ -26,11 +25,8 @@ SLOWER = ('git_trouble', 'api_trouble', 'clock_jump', 'kill_flow')
 
 @pytest.fixture(scope='module')
 def stage() -> Iterator[Stage]:
-    # The sandbox runs as another user, to whom pytest's own folders are closed.
-    with tempfile.TemporaryDirectory(prefix='coevo-test-', dir='/var/tmp') as folder:
-        Path(folder).chmod(0o755)
-        with staged(Path(folder)) as found:
-            yield found
+    with open_folder() as folder, staged(folder) as found:
+        yield found
 
 
 @pytest.fixture(scope='module')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,14 +72,6 @@ TESTS = (
     ),
     'loops: while (Till.two() == 2) { }',
 )
-
-
-@pytest.fixture(scope='module')
-def work() -> Iterator[Path]:
-    """A folder for runs to work in that is ours alone and open to the sandbox's users."""
-    with tempfile.TemporaryDirectory(prefix='coevo-test-', dir='/var/tmp') as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
 
 
 @pytest.fixture(scope='module')
