@@ -17,6 +17,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import asdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,19 +82,14 @@ def disturbed(stage: Stage, whole: Chain, kind: str, seed: str) -> Outcome:
     done = KINDS[kind](chain, random.Random(seed))
     left = chain.left_running()
     statuses = chain.run_all()
-    differing = same(whole, chain)
-    folders = [path.name for path in chain.work.iterdir()]
-    survived = not (any(statuses) or left or folders or differing)
-    if survived:
-        shutil.rmtree(chain.folder)
-    return Outcome(
-        seed=seed,
+    return _outcome(
+        whole,
+        chain,
         kind=kind,
         done=done,
-        left_running=' '.join((*left, *folders)),
+        left=left,
         rerun=' '.join(map(str, statuses)),
-        differing=' '.join(differing),
-        survived=survived,
+        ended_well=not any(statuses),
     )
 
 
@@ -111,17 +107,39 @@ def disturbed_under_prefect(server: Hub, whole: Chain, kind: str, seed: str) -> 
         open_scene.stop_worker()
         left += [*chain.left_running(), *open_scene.claims()]
     released = chain.run('release')
+    return _outcome(
+        whole,
+        chain,
+        kind=kind,
+        done=done,
+        left=left,
+        rerun=f'{rerun}; release {released}',
+        ended_well=': 1 done, ' in rerun and not released,
+    )
+
+
+def _outcome(
+    whole: Chain,
+    chain: Chain,
+    *,
+    kind: str,
+    done: str,
+    left: Sequence[str],
+    rerun: str,
+    ended_well: bool,
+) -> Outcome:
+    """What shows after the second run; its folder goes where nothing does."""
     differing = same(whole, chain)
     folders = [path.name for path in chain.work.iterdir()]
-    survived = ': 1 done, ' in rerun and not (released or left or folders or differing)
+    survived = ended_well and not (left or folders or differing)
     if survived:
         shutil.rmtree(chain.folder)
     return Outcome(
-        seed=seed,
+        seed=chain.folder.name,
         kind=kind,
         done=done,
         left_running=' '.join((*left, *folders)),
-        rerun=f'{rerun}; release {released}',
+        rerun=rerun,
         differing=' '.join(differing),
         survived=survived,
     )

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 
@@ -27,6 +28,8 @@ from tests.git_server import Fault as GitFault
 from tests.github_server.faults import Fault as ApiFault
 
 Disturb = Callable[[Chain, random.Random], str]
+
+_Fault = TypeVar('_Fault')
 
 # Seconds of wall time within which a step of an idle machine is over, by step.
 _LENGTHS = {'crawl': 3.0, 'mine': 15.0, 'release': 4.0}
@@ -87,24 +90,17 @@ def api_trouble(chain: Chain, chance: random.Random) -> str:
         )
     )
     fault = replace(fault, times=chance.randint(1, 6), skip=chance.randint(0, 3))
-    server.faults.append(fault)
-    try:
+    with struck(server.faults, fault):
         statuses = chain.run_all()
-    finally:
-        server.faults.clear()
     return f'{fault.kind} {fault.status} {fault.path}, statuses {statuses}'
 
 
 def git_trouble(chain: Chain, chance: random.Random) -> str:
     """The Git server is gone in the middle of a clone, refuses, or falls silent."""
-    git = chain.stage.server.git
     status = chance.choice((None, None, None, 403, 404, 502, 503))
     fault = GitFault(status=status, after=chance.randint(0, 4000), times=chance.randint(1, 5))
-    git.faults.append(fault)
-    try:
+    with struck(chain.stage.server.git.faults, fault):
         statuses = chain.run_all()
-    finally:
-        git.faults.clear()
     how = f'status {status}' if status else f'gone after {fault.after} bytes'
     return f'{how}, statuses {statuses}'
 
@@ -148,6 +144,16 @@ KINDS: dict[str, Disturb] = {
     'clock_jump': clock_jump,
     'interrupt': interrupt,
 }
+
+
+@contextmanager
+def struck(faults: list[_Fault], fault: _Fault) -> Iterator[None]:
+    """While entered, a server has this fault."""
+    faults.append(fault)
+    try:
+        yield
+    finally:
+        faults.clear()
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:

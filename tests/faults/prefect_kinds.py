@@ -10,6 +10,7 @@ from contextlib import suppress
 
 import psutil
 
+from tests.faults.kinds import struck
 from tests.faults.prefect_scene import Scene
 from tests.faults.prefect_scene import wait_for
 from tests.flows.mining_runs import segments
@@ -28,8 +29,7 @@ _STAGES: dict[str, tuple[Callable[[Scene], bool], float]] = {
 def kill_worker(scene: Scene, chance: random.Random) -> str:
     """kill -9 of the worker; its flow run lives on."""
     moment = _moment(scene, chance)
-    scene.worker.kill()
-    scene.worker.wait()
+    _kill_worker(scene)
     return f'worker killed {moment}'
 
 
@@ -48,8 +48,7 @@ def kill_job(scene: Scene, chance: random.Random) -> str:
 def kill_worker_and_flow(scene: Scene, chance: random.Random) -> str:
     """As if the worker's machine were gone: Prefect believes the run to go on."""
     moment = _moment(scene, chance)
-    scene.worker.kill()
-    scene.worker.wait()
+    _kill_worker(scene)
     return f'worker and {_kill(scene.flow())} flow killed {moment}'
 
 
@@ -66,8 +65,7 @@ def kill_all(scene: Scene, chance: random.Random) -> str:
     """kill -9 of server, worker and flow: a power cut."""
     moment = _moment(scene, chance)
     scene.hub.kill()
-    scene.worker.kill()
-    scene.worker.wait()
+    _kill_worker(scene)
     return f'server, worker and {_kill(scene.flow())} flow killed {moment}'
 
 
@@ -79,15 +77,11 @@ def stop_worker(scene: Scene, chance: random.Random) -> str:
 
 def git_trouble(scene: Scene, chance: random.Random) -> str:
     """The Git server is gone in the middle of a clone, for more or fewer times than we try."""
-    git = scene.chain.stage.server.git
     fault = GitFault(after=chance.randint(0, 4000), times=chance.randint(1, 12))
     times = fault.times
-    git.faults.append(fault)
-    try:
+    with struck(scene.chain.stage.server.git.faults, fault):
         scene.run = scene.start()
         wait_for(scene.is_over)
-    finally:
-        git.faults.clear()
     state = scene.server.state(scene.run)
     return f'gone after {fault.after} bytes, {times} times: {state["message"]}'
 
@@ -113,6 +107,11 @@ def _moment(scene: Scene, chance: random.Random, stages: Sequence[str] = tuple(_
     wait_for(lambda: begun(scene) or scene.is_over())
     time.sleep(later)
     return f'{later:.1f} s after its first {stage}'
+
+
+def _kill_worker(scene: Scene) -> None:
+    scene.worker.kill()
+    scene.worker.wait()
 
 
 def _kill(victims: list[psutil.Process]) -> int:
