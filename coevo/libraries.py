@@ -13,6 +13,7 @@ import tomllib
 import zipfile
 from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,7 +113,7 @@ def _fetch(folder: Path, pins: Sequence[Pin], jdk: Jdk) -> None:
         raise Fatal('Maven was not found on PATH; install it (apt install maven) and run again')
     (folder / 'pom.xml').write_text(_pom(folder, pins))
     command = [maven, '-q', '-B', '-f', str(folder / 'pom.xml'), _COPY]
-    run_tool(
+    run_java_tool(
         command, jdk, 'Maven could not fetch the pinned libraries; check its network and settings'
     )
     (folder / 'pom.xml').unlink()
@@ -161,12 +162,24 @@ def _unpack(archive: Path, folder: Path) -> None:
             path.chmod((entry.external_attr >> 16) & 0o777 or 0o644)
 
 
-def run_tool(command: list[str], jdk: Jdk, sentence: str) -> None:
-    """Run a tool of this machine with a JDK; Transient with the sentence and its last words."""
+def run_java_tool(command: Sequence[str], jdk: Jdk, sentence: str) -> None:
+    """Run a tool of this machine with a JDK, otherwise as `run_tool` does."""
+    run_tool(command, sentence, environment={**os.environ, 'JAVA_HOME': str(jdk.home)})
+
+
+def run_tool(
+    command: Sequence[str],
+    sentence: str,
+    *,
+    environment: Mapping[str, str],
+    folder: Path | None = None,
+) -> None:
+    """Run a tool of this machine; Transient with the sentence and its last words if it fails."""
     done = subprocess.run(
         command,
         check=False,
-        env={**os.environ, 'JAVA_HOME': str(jdk.home)},
+        cwd=folder,
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

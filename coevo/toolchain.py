@@ -24,7 +24,7 @@ from coevo.libraries import building
 from coevo.libraries import digest
 from coevo.libraries import fetch_libraries
 from coevo.libraries import read_pins
-from coevo.libraries import run_tool
+from coevo.libraries import run_java_tool
 
 _SOURCES = Path(__file__).with_name('jvm')
 _PINS = _SOURCES / 'pins.toml'
@@ -155,7 +155,7 @@ def _compile(jar: Path, jdk: Jdk, options: list[str], class_path: list[Path]) ->
         libraries = os.pathsep.join(map(str, class_path))
         command = [str(jdk.home / 'bin' / 'javac'), '-nowarn', '-proc:none', '-encoding', 'UTF-8']
         command += [*options, '-cp', libraries, '-d', classes, *map(str, _sources(jar.stem))]
-        run_tool(command, jdk, f'javac could not compile coevo/jvm/{jar.stem}')
+        run_java_tool(command, jdk, f'javac could not compile coevo/jvm/{jar.stem}')
         resources = _SOURCES / jar.stem / 'resources'
         if resources.is_dir():
             shutil.copytree(resources, classes, dirs_exist_ok=True)

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coevo.errors import Fatal
-from coevo.errors import Transient
 from coevo.folders import cache_folder
 from coevo.libraries import Say
 from coevo.libraries import building
+from coevo.libraries import run_tool
 
 _WEB = Path(__file__).with_name('web')
 _LIBRARIES = ('hyparquet', 'fzstd')
@@ -85,19 +85,8 @@ def _build(folder: Path, npm: str) -> None:
 
 
 def _run(command: Sequence[str], folder: Path, sentence: str) -> None:
-    """Transient with the sentence and the last words of a command that fails."""
-    done = subprocess.run(
-        command,
-        check=False,
-        cwd=folder,
-        env={**_certificates(), **os.environ, 'NO_COLOR': '1'},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    if done.returncode:
-        raise Transient(f'{sentence}:\n{done.stdout.strip()[-2000:]}')
+    environment = {**_certificates(), **os.environ, 'NO_COLOR': '1'}
+    run_tool(command, sentence, environment=environment, folder=folder)
 
 
 def _certificates() -> dict[str, str]:
