@@ -34,6 +34,7 @@ from coevo.workers import Failure
 from coevo.workers import run_in_parallel
 from coevo.workshops import Surroundings
 from coevo.workshops import Workshops
+from flows.cloning import cloned
 from flows.licence import spdx_of
 from flows.mining import Mine
 from flows.mining import mine_pair
@@ -41,8 +42,6 @@ from flows.mining import segment_key
 from flows.options import MineOptions
 from flows.study import Tools
 from miners.clones import Clone
-from miners.clones import obtained
-from miners.crawls import record_crawl
 from miners.damage import suspect
 from miners.pairs import Route
 from miners.pairs import Visit
@@ -67,16 +66,13 @@ class MineReport:
 
 def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
     """Mine one repository under one walk; what the store has is not run again."""
-    listener.step('clone', 0, 1)
-    with obtained(
-        options.source, store=options.folder, name=options.name, limits=options.limits
-    ) as clone:
-        return _mine(options, clone, listener)
+    with cloned(options, listener) as (clone, repository):
+        return _mine(options, clone, repository, listener)
 
 
-def _mine(options: MineOptions, clone: Clone, listener: Listener) -> MineReport:
-    repository = Repository(clone.git_dir)
-    record_crawl(repository)
+def _mine(
+    options: MineOptions, clone: Clone, repository: Repository, listener: Listener
+) -> MineReport:
     route = Route(
         repo=clone.repo,
         walk=options.walk,

@@ -35,6 +35,7 @@ from coevo.store import Store
 from coevo.suites import SuiteRun
 from coevo.workshops import Surroundings
 from coevo.workshops import Workshops
+from flows.cloning import cloned
 from flows.validations import Invalid
 from flows.validations import Seconds
 from flows.validations import Suite
@@ -43,8 +44,6 @@ from flows.validations import keep_validation
 from flows.validations import name_latest
 from flows.validations import read_validation
 from miners.clones import Clone
-from miners.clones import obtained
-from miners.crawls import record_crawl
 from miners.releases import latest_release
 from miners.remotes import NO_LIMITS
 from miners.remotes import Limits
@@ -87,23 +86,14 @@ def validate(options: ValidateOptions, listener: Listener = SILENT) -> Validatio
     Transient for trouble of ours, which is none.
     """
     Store(options.store)  # which refuses a folder that is none
-    listener.step('clone', 0, 1)
-    with obtained(
-        options.source, store=options.folder, name=options.name, limits=options.limits
-    ) as clone:
-        return _validate(options, clone, listener)
-
-
-def _validate(options: ValidateOptions, clone: Clone, listener: Listener) -> Validation:
-    repository = Repository(clone.git_dir)
-    record_crawl(repository)
-    blank = _blank(options, clone, repository)
-    found = read_validation(options.store, clone.repo, blank.rev)
-    if found is None or not _stands(found, blank):
-        found, seconds = _prove(options, repository, blank, listener)
-        keep_validation(options.store, found, seconds)
-    name_latest(options.store, found)
-    return found
+    with cloned(options, listener) as (clone, repository):
+        blank = _blank(options, clone, repository)
+        found = read_validation(options.store, clone.repo, blank.rev)
+        if found is None or not _stands(found, blank):
+            found, seconds = _prove(options, repository, blank, listener)
+            keep_validation(options.store, found, seconds)
+        name_latest(options.store, found)
+        return found
 
 
 def _blank(options: ValidateOptions, clone: Clone, repository: Repository) -> Validation:

@@ -1,0 +1,40 @@
+"""A repository of a run: cloned, its crawl noted, and staying where it is meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from coevo.git import Repository
+from coevo.listener import Listener
+from miners.clones import Clone
+from miners.clones import obtained
+from miners.crawls import record_crawl
+from miners.remotes import Limits
+
+
+class Wanted(Protocol):
+    """What a user says of a repository; `folder` is where clones lie."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def folder(self) -> Path: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def limits(self) -> Limits: ...
+
+
+@contextmanager
+def cloned(wanted: Wanted, listener: Listener) -> Iterator[tuple[Clone, Repository]]:
+    """Unclonable (a Fatal) for what cannot be cloned, Transient for the network."""
+    listener.step('clone', 0, 1)
+    with obtained(
+        wanted.source, store=wanted.folder, name=wanted.name, limits=wanted.limits
+    ) as clone:
+        repository = Repository(clone.git_dir)
+        record_crawl(repository)
+        yield clone, repository
