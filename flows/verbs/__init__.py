@@ -1,1 +1,1 @@
-"""The verbs of the `coevo` command that the pipeline adds, beside those of `flows.cli`."""
+"""The verbs of the `coevo` command that the pipeline adds."""

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import os
-from pathlib import Path
 
 from coevo.cli import PIPELINE_VERBS
 from coevo.cli import Parser
-from coevo.place import root_of
+from flows.verbs.arguments import add_jobs
+from flows.verbs.arguments import add_store
+from flows.verbs.arguments import positive
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb = verbs.add_parser('reverify', help=PIPELINE_VERBS['reverify'])
     verb.add_argument('snapshot', nargs='?', help='draw of what it released (all of the store)')
-    verb.add_argument('--store', type=root_of, default=Path('store'), metavar='DIR|URL')
-    verb.add_argument('--sample', type=_positive, default=100, metavar='N', help='labels (100)')
+    add_store(verb)
+    verb.add_argument('--sample', type=positive, default=100, metavar='N', help='labels (100)')
     verb.add_argument('--seed', type=int, default=0, metavar='S')
-    verb.add_argument('--jobs', type=_positive, default=os.cpu_count() or 1, metavar='N')
+    add_jobs(verb)
     verb.set_defaults(run=_run)
 
 
@@ -47,9 +47,3 @@ def _run(arguments: argparse.Namespace) -> int:
     for id_, sentence in sorted(report.unknown.items()):
         print(f'{id_} could not be run, which says nothing of it: {sentence}')
     return 1 if report.unknown else 0
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f'{text!r} is not a number from 1 on')
-    return int(text)

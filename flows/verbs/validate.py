@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from coevo.cli import PIPELINE_VERBS
 from coevo.cli import Parser
 from coevo.errors import Fatal
 from coevo.errors import Transient
-from coevo.place import root_of
+from flows.verbs.arguments import add_sandbox
+from flows.verbs.arguments import add_store
 
 VALID, INVALID, BAD_INPUT, TROUBLE = 0, 1, 2, 3
 
@@ -20,10 +20,10 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb.add_argument(
         'repositories', nargs='+', metavar='REPOSITORY', help='a path, a URL, or owner/name'
     )
-    verb.add_argument('--store', type=root_of, default=Path('store'), metavar='DIR|URL')
+    add_store(verb)
     verb.add_argument('--name', metavar='OWNER/NAME', help='the key of the one repository')
     verb.add_argument('--ref', help='what is proven (the latest release, or the default branch)')
-    verb.add_argument('--sandbox', choices=('bubblewrap', 'docker', 'none'), default='bubblewrap')
+    add_sandbox(verb)
     verb.set_defaults(run=_run)
 
 

@@ -1,0 +1,114 @@
+"""The verb `coevo mine`: one repository under one walk, to segments in the store."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import replace
+from datetime import UTC
+from datetime import datetime
+from datetime import timedelta
+from pathlib import Path
+
+from coevo.cli import PIPELINE_VERBS
+from coevo.cli import Parser
+from coevo.errors import Fatal
+from coevo.place import on_disk
+from coevo.records import Walk
+from flows.verbs.arguments import add_jobs
+from flows.verbs.arguments import add_local
+from flows.verbs.arguments import add_sandbox
+from flows.verbs.arguments import add_store
+from flows.verbs.arguments import seconds
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    verb = verbs.add_parser('mine', help=PIPELINE_VERBS['mine'])
+    verb.add_argument('repository', help='a path, a URL, or owner/name on GitHub')
+    verb.add_argument('--profile', default='default', metavar='NAME')
+    add_store(verb)
+    verb.add_argument('--name', metavar='OWNER/NAME', help='the key of the repository in the data')
+    verb.add_argument('--ref', help='where the walk starts (default: the default branch)')
+    verb.add_argument('--commits', metavar='N|all', help='how many commits to visit (300)')
+    verb.add_argument('--since', metavar='DATE', help='no commits older than this')
+    verb.add_argument('--until', metavar='DATE', help='no commits newer than this')
+    verb.add_argument('--walk', choices=[str(one) for one in Walk])
+    verb.add_argument(
+        '--measure',
+        type=seconds,
+        metavar='SECONDS',
+        help='CPU seconds that mutants and reversals of a pair may use; 0 makes none',
+    )
+    add_jobs(verb)
+    add_sandbox(verb)
+    verb.add_argument(
+        '--cache',
+        type=Path,
+        metavar='DIR',
+        help='where tools, libraries and verdicts that can be used again lie',
+    )
+    add_local(verb)
+    verb.set_defaults(run=_mine)
+
+
+def _mine(arguments: argparse.Namespace) -> int:
+    from coevo import profiles
+    from coevo.console import open_console
+    from coevo.console import showing
+    from coevo.store import Store
+    from flows.console import print_report
+    from flows.funnel import funnel
+    from flows.options import MineOptions
+    from flows.pipeline import mine
+
+    profile = profiles.load_profile(arguments.profile)
+    if arguments.measure is not None:
+        profile = replace(profile, measure_cpu_seconds=arguments.measure)
+    commits = _commits(arguments.commits) if arguments.commits else profile.commits
+    options = MineOptions(
+        source=arguments.repository,
+        store=arguments.store,
+        profile=profile,
+        name=arguments.name,
+        ref=arguments.ref,
+        commits=commits,
+        since=_day(arguments.since, end=False),
+        until=_day(arguments.until, end=True),
+        walk=Walk(arguments.walk or profile.walk),
+        jobs=arguments.jobs,
+        sandbox=arguments.sandbox,
+        cache=arguments.cache,
+        local=arguments.local or on_disk(arguments.store),  # which is not where --cache says
+    )
+    if arguments.cache:
+        os.environ['COEVO_CACHE'] = str(arguments.cache.absolute())
+    console = open_console()
+    with showing(console) as listener:
+        report = mine(options, listener)
+    store = Store(arguments.store)
+    segments = tuple(store.segments(report.partition))
+    walked = store.walk(report.partition)
+    print_report(console, report, tuple(funnel(walked.drops, segments)), segments)
+    return 1 if report.failures else 0
+
+
+def _commits(text: str) -> int | None:
+    if text == 'all':
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise Fatal(f'--commits takes a number from 1 on, or `all`, not {text!r}')
+    return int(text)
+
+
+def _day(text: str | None, *, end: bool) -> datetime | None:
+    """A date or time in UTC; a bare date is its first moment, or its last one where `end`."""
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise Fatal(f'{text!r} is not a date; write it as 2026-01-31') from None
+    found = found.replace(tzinfo=found.tzinfo or UTC)
+    if end and len(text) == len('2026-01-31'):
+        found += timedelta(days=1) - timedelta(microseconds=1)
+    return found

@@ -1,0 +1,46 @@
+"""The verb `coevo release`: what the store holds, to a snapshot."""
+
+from __future__ import annotations
+
+import argparse
+
+from coevo.cli import PIPELINE_VERBS
+from coevo.cli import Parser
+from coevo.place import root_of
+from flows.verbs.arguments import add_local
+from flows.verbs.arguments import add_store
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    verb = verbs.add_parser('release', help=PIPELINE_VERBS['release'])
+    add_store(verb)
+    verb.add_argument('--snapshot', type=root_of, required=True, metavar='DIR|URL')
+    verb.add_argument('--month', metavar='YYYY-MM')
+    verb.add_argument('--previous', type=root_of, metavar='SNAPSHOT')
+    verb.add_argument(
+        '--accept-licence',
+        action='append',
+        default=[],
+        metavar='SPDX',
+        help='a licence that will do though the OSI has not approved it; may be given often',
+    )
+    add_local(verb)
+    verb.set_defaults(run=_release)
+
+
+def _release(arguments: argparse.Namespace) -> int:
+    from coevo.console import open_console
+    from flows.options import ReleaseOptions
+    from flows.publication import publish
+
+    options = ReleaseOptions(
+        store=arguments.store,
+        snapshot=arguments.snapshot,
+        month=arguments.month,
+        previous=arguments.previous,
+        accepted=tuple(sorted(set(arguments.accept_licence))),
+        local=arguments.local,
+    )
+    report = publish(options)
+    open_console().print(report.sentence)
+    return 0
