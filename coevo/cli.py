@@ -26,6 +26,7 @@ PIPELINE_VERBS = {
     'validate': 'prove that a repository can be mined',
     'reverify': 'run a sample of labels again',
     'release': 'write a snapshot of all that the store holds',
+    'publish': 'put a snapshot in another place, whole or not at all',
     'site': 'write a static site over snapshots',
 }
 
@@ -71,7 +72,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     query.set_defaults(run=_query)
     _add_identification(verbs)
     verify = verbs.add_parser('verify', help='check a snapshot; status 1 if anything is off')
-    verify.add_argument('snapshot', type=Path)
+    verify.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
     verify.set_defaults(run=_verify)
     show = verbs.add_parser('show', help='print a task or method as a person would read it')
     show.add_argument('snapshot', type=Path)

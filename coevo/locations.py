@@ -9,6 +9,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,14 @@ class Location(Protocol):
         """The bytes of its manifest; FileNotFoundError if it has none, Fatal if there is nothing."""
         ...
 
+    def open(self, name: str) -> pa.NativeFile:
+        """A file by its name in the snapshot; FileNotFoundError if there is none."""
+        ...
+
+    def names(self) -> Iterable[str]:
+        """The files that lie there, as far as the place tells."""
+        ...
+
     def relation(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
     ) -> str | None:
@@ -61,6 +70,15 @@ class Folder:
             raise Fatal(f'{self.path} is no snapshot: there is no such folder')
         return (self.path / MANIFEST).read_bytes()
 
+    def open(self, name: str) -> pa.NativeFile:
+        import pyarrow as pa
+
+        return pa.OSFile(str(self.path / name))
+
+    def names(self) -> Iterable[str]:
+        files = (path for path in self.path.rglob('*') if path.is_file())
+        return sorted(path.relative_to(self.path).as_posix() for path in files)
+
     def relation(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
     ) -> str | None:
@@ -70,10 +88,11 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """Files that are opened by their name in the snapshot."""
+    """Files that are opened by their name in the snapshot; a web server does not list them."""
 
     shown: str
     open: Callable[[str], pa.NativeFile]
+    names: Callable[[], Iterable[str]] = tuple
 
     def manifest(self) -> bytes:
         return bytes(self.open(MANIFEST).read())
@@ -99,11 +118,11 @@ def locate(place: Path | str) -> Location:
 
         return Elsewhere(text, over_http(text.rstrip('/')))
     if scheme == 's3':
-        return Elsewhere(text, _in_bucket(text.rstrip('/')))
+        return _in_bucket(text)
     if scheme:
         raise Fatal(f'{text} cannot be read: give a folder, a .zip, or a URL of https:// or s3://')
     path = Path(place)
-    return Elsewhere(text, _in_archive(path)) if path.suffix == '.zip' else Folder(path)
+    return _in_archive(path) if path.suffix == '.zip' else Folder(path)
 
 
 def data_files(path: Path, table: str) -> tuple[Path, ...]:
@@ -142,7 +161,7 @@ def _dataset(files: Sequence[pa.NativeFile]) -> object:
     return dataset.FileSystemDataset(fragments, fragments[0].physical_schema, parquet)
 
 
-def _in_archive(path: Path) -> Callable[[str], pa.NativeFile]:
+def _in_archive(path: Path) -> Elsewhere:
     """Members of a .zip; the snapshot may be its content or one folder in it."""
     import pyarrow as pa
 
@@ -163,10 +182,14 @@ def _in_archive(path: Path) -> Callable[[str], pa.NativeFile]:
         except (zipfile.BadZipFile, OSError):
             raise Damaged(f'{path} is damaged at {name}: get it again') from None
 
-    return open
+    def names() -> Iterator[str]:
+        below = (n.removeprefix(head) for n in archive.namelist() if n.startswith(head))
+        return (name for name in below if name and not name.endswith('/'))
+
+    return Elsewhere(str(path), open, names)
 
 
-def _in_bucket(url: str) -> Callable[[str], pa.NativeFile]:
+def _in_bucket(url: str) -> Elsewhere:
     """Objects of an S3-compatible store; where it is and who we are stand in AWS_* variables."""
     import os
 
@@ -176,7 +199,7 @@ def _in_bucket(url: str) -> Callable[[str], pa.NativeFile]:
     filesystem = fs.S3FileSystem(
         endpoint_override=endpoint, anonymous=not os.environ.get('AWS_ACCESS_KEY_ID')
     )
-    folder = url.removeprefix('s3://')
+    folder = url.rstrip('/').removeprefix('s3://')
 
     def open(name: str) -> pa.NativeFile:
         try:
@@ -184,9 +207,20 @@ def _in_bucket(url: str) -> Callable[[str], pa.NativeFile]:
         except FileNotFoundError:
             raise
         except OSError as error:
-            line = str(error).splitlines()[0]
-            raise Fatal(
-                f'{url} cannot be read: {line}; check the URL and AWS_* variables'
-            ) from None
+            raise _unreadable(url, error) from None
 
-    return open
+    def names() -> Iterator[str]:
+        below = fs.FileSelector(folder, recursive=True)
+        try:
+            found = filesystem.get_file_info(below)
+        except OSError as error:
+            raise _unreadable(url, error) from None
+        files = (one.path for one in found if one.type == fs.FileType.File)
+        return (path.removeprefix(f'{folder}/') for path in files)
+
+    return Elsewhere(url, open, names)
+
+
+def _unreadable(url: str, error: OSError) -> Fatal:
+    line = str(error).splitlines()[0]
+    return Fatal(f'{url} cannot be read: {line}; check the URL and AWS_* variables')

@@ -40,6 +40,7 @@ __all__ = [
     'data_files',
     'limit',
     'manifest',
+    'manifest_at',
     'open',
     'quoted',
     'source',
@@ -88,7 +89,7 @@ def attach(places: Sequence[Path | str]) -> Opened:
     import duckdb
 
     locations = tuple(map(locate, places))
-    found = [(location, _manifest(location)) for location in locations]
+    found = [(location, manifest_at(location)) for location in locations]
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")
     rows = {name: _rows(connection, name, found) for name in TABLES}
@@ -132,10 +133,11 @@ def _rows(
 
 def manifest(path: Path | str) -> dict[str, Any]:
     """A snapshot's manifest; Damaged if there is none, Fatal if this version is too old for it."""
-    return _manifest(locate(path))
+    return manifest_at(locate(path))
 
 
-def _manifest(location: Location) -> dict[str, Any]:
+def manifest_at(location: Location) -> dict[str, Any]:
+    """The same of a place that was located already."""
     try:
         found = json.loads(location.manifest())
     except FileNotFoundError:

@@ -7,6 +7,7 @@ import argparse
 from coevo.cli import Parser
 from flows.verbs import crawl
 from flows.verbs import mine
+from flows.verbs import publish
 from flows.verbs import release
 from flows.verbs import reverify
 from flows.verbs import site
@@ -14,5 +15,5 @@ from flows.verbs import validate
 
 
 def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
-    for verb in (mine, release, crawl, validate, site, reverify):
+    for verb in (mine, release, publish, crawl, validate, site, reverify):
         verb.add(verbs)

@@ -69,11 +69,11 @@ def put(made: Path, target: Root) -> bool:
     if isinstance(target, Path):
         return _rename(made, target)
     files = {
-        path.relative_to(made).as_posix(): path.read_bytes()
+        path.relative_to(made).as_posix(): path
         for path in sorted(made.rglob('*'))
         if path.is_file()
     }
-    manifest = files.pop(MANIFEST)
+    manifest = files.pop(MANIFEST).read_bytes()
     return _upload(files, manifest, place_of(target))
 
 
@@ -92,7 +92,7 @@ def _rename(made: Path, target: Path) -> bool:
     return True
 
 
-def _upload(files: Mapping[str, bytes], manifest: bytes, place: Place) -> bool:
+def _upload(files: Mapping[str, Path], manifest: bytes, place: Place) -> bool:
     if _is_there(place, manifest):
         return False
     with _alone(place) as hold:
@@ -103,12 +103,12 @@ def _upload(files: Mapping[str, bytes], manifest: bytes, place: Place) -> bool:
     return written or not _is_there(place, manifest)
 
 
-def _fill(place: Place, hold: Hold, files: Mapping[str, bytes]) -> None:
+def _fill(place: Place, hold: Hold, files: Mapping[str, Path]) -> None:
     """All but the manifest, so that they are ours and nobody else's when it is written."""
     _clear(place, hold, files)
-    for name, data in files.items():
+    for name, path in files.items():
         hold.check()
-        if place.exchange(name, data, None) is None:
+        if place.exchange(name, path.read_bytes(), None) is None:
             raise Transient(f'{place.shown(name)} was written by another process meanwhile')
     hold.confirm()
 
@@ -131,13 +131,13 @@ def _is_there(place: Place, manifest: bytes) -> bool:
     return found is not None
 
 
-def _clear(place: Place, hold: Hold, files: Mapping[str, bytes]) -> None:
+def _clear(place: Place, hold: Hold, files: Mapping[str, Path]) -> None:
     """Remove what a writer that was killed left of a snapshot with other bytes."""
     there = [entry.name for entry in place.entries('')]
     _check_names(place, set(there) - set(files))
     left = [name for name in there if name in files]
     for name, found in zip(left, place.read_all(left), strict=True):
-        if found is not None and found.data != files[name]:
+        if found is not None and found.data != files[name].read_bytes():
             hold.confirm()
             place.remove([name])
 

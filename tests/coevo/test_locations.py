@@ -3,67 +3,27 @@
 from __future__ import annotations
 
 import shutil
-import threading
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import boto3
 import pytest
-from moto.server import ThreadedMotoServer
-from werkzeug.exceptions import NotFound
-from werkzeug.serving import make_server
-from werkzeug.utils import send_from_directory
-from werkzeug.wrappers import Request
-from werkzeug.wrappers import Response
 
 import coevo
 from coevo.cutoffs import Cutoff
 from coevo.errors import Damaged
 from coevo.errors import Fatal
+from coevo.place import Url
+from coevo.place import place_of
 from coevo.query import Question
 from coevo.query import query
 from tests import snapshots
+from tests.web_server import Site
 
 
 @pytest.fixture(scope='module')
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return snapshots.make(tmp_path_factory.mktemp('made'), 1, 2, 3)
-
-
-class Site:
-    """A static web server; `bytes` are those of all bodies, `ranged` is whether it knows ranges.
-
-    `asked` has the paths of files whose content was asked for.
-    """
-
-    def __init__(self, root: Path) -> None:
-        self.root, self.bytes, self.ranged, self.broken = root, 0, True, 0
-        self.asked: list[str] = []
-        self._server = make_server('127.0.0.1', 0, self._serve, threaded=True)
-        self.url = f'http://127.0.0.1:{self._server.server_port}'
-        self._thread = threading.Thread(target=self._server.serve_forever)
-        self._thread.start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-    def _serve(self, environ: dict[str, object], start: object) -> object:
-        request = Request(environ)
-        if self.broken:
-            return Response(status=self.broken)(environ, start)  # type: ignore[arg-type]
-        if not self.ranged:
-            environ.pop('HTTP_RANGE', None)
-        try:
-            answer = send_from_directory(self.root, request.path.lstrip('/'), environ)
-        except NotFound as error:
-            return error.get_response(environ)(environ, start)  # type: ignore[arg-type]
-        if request.method == 'GET':
-            self.bytes += answer.content_length or 0
-            self.asked.append(request.path)
-        return answer(environ, start)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -128,28 +88,19 @@ def test_a_server_that_refuses_is_told(site: Site, status: int) -> None:
 
 
 @pytest.fixture
-def bucket(snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    server = ThreadedMotoServer(port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    monkeypatch.setenv('AWS_ENDPOINT_URL', f'http://{host}:{port}')
-    monkeypatch.setenv('AWS_ACCESS_KEY_ID', 'test')
-    monkeypatch.setenv('AWS_SECRET_ACCESS_KEY', 'test')
-    monkeypatch.setenv('AWS_DEFAULT_REGION', 'us-east-1')
-    client = boto3.client('s3')
-    client.create_bucket(Bucket='data')
+def published(snapshot: Path, bucket: Url) -> Url:
+    """The snapshot in a bucket."""
     for file in snapshot.rglob('*'):
         if file.is_file():
-            client.upload_file(file, 'data', f'2024-01/{file.relative_to(snapshot).as_posix()}')
-    yield 's3://data/2024-01'
-    client.close()
-    server.stop()
+            name = file.relative_to(snapshot).as_posix()
+            place_of(bucket).write(f'2024-01/{name}', file.read_bytes())
+    return Url(f'{bucket}/2024-01')
 
 
-def test_a_bucket_reads_as_its_folder_does(snapshot: Path, bucket: str) -> None:
-    assert counts(bucket) == counts(snapshot)
+def test_a_bucket_reads_as_its_folder_does(snapshot: Path, published: Url) -> None:
+    assert counts(published) == counts(snapshot)
     with pytest.raises(Damaged, match='no manifest'):
-        coevo.open(f'{bucket}/elsewhere')
+        coevo.open(f'{published}/elsewhere')
 
 
 def test_months_are_told_apart(snapshot: Path, tmp_path: Path) -> None:

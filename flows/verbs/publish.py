@@ -1,0 +1,32 @@
+"""The verb `coevo publish`: a snapshot that is there already, in another place."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from coevo.cli import PIPELINE_VERBS
+from coevo.cli import Parser
+from coevo.errors import Damaged
+from coevo.place import root_of
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    verb = verbs.add_parser('publish', help=PIPELINE_VERBS['publish'])
+    verb.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
+    verb.add_argument('target', type=root_of, metavar='DIR|URL', help='a folder, or s3://…')
+    verb.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    """1 for a snapshot that is not good, as `coevo verify` says."""
+    from packagers.republishing import publish
+
+    try:
+        written = publish(arguments.snapshot, arguments.target)
+    except Damaged as error:
+        print(f'coevo: {error}', file=sys.stderr)
+        return 1
+    done = 'published' if written else 'already there, with the same bytes'
+    print(f'{arguments.target}: {done}')
+    return 0

@@ -1,0 +1,45 @@
+"""A snapshot from one place to another: only a good one, with the same bytes, whole or not at all.
+
+The folder or bucket has the layout of a data set of Hugging Face: its README names the files of each
+table and of the paper's two tracks.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from coevo import durable
+from coevo import snapshot
+from coevo.errors import Damaged
+from coevo.local_copy import TIMINGS
+from coevo.local_copy import local
+from coevo.locations import MANIFEST
+from coevo.place import Root
+from coevo.verification import check
+from packagers import publishing
+
+
+def publish(place: Path | str, target: Root) -> bool:
+    """False if it is there already. Damaged if it is not good, Fatal if another one is there."""
+    publishing.check(target)
+    with local(place) as folder, publishing.scratch(target) as made:
+        findings = check(folder)
+        if findings:
+            first = findings[0]
+            raise Damaged(
+                f'{place} is not good ({first.table}: {first.rule}: {first.row}) and is not '
+                f'published: `coevo verify {place}` says what else is off'
+            )
+        _copy(folder, made)
+        return publishing.put(made, target)
+
+
+def _copy(folder: Path, made: Path) -> None:
+    """What belongs to a snapshot, and nothing else that lies beside it."""
+    for name in (MANIFEST, TIMINGS, *snapshot.manifest(folder)['files']):
+        if (folder / name).is_file():
+            (made / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(folder / name, made / name)
+    for path in (*sorted(made.rglob('*'), reverse=True), made):
+        durable.sync(path)

@@ -1,0 +1,121 @@
+"""`coevo verify` of what does not lie in a folder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from collections.abc import Callable
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coevo.cli import main
+from coevo.errors import Damaged
+from coevo.place import Url
+from coevo.place import place_of
+from coevo.verification import Finding
+from coevo.verification import verify
+from tests import snapshots
+from tests.web_server import Site
+
+PAIRS = 'data/pairs/part-0.parquet'
+
+# Puts a snapshot there, and says what a user writes.
+Publish = Callable[[Path], str]
+
+
+@pytest.fixture(scope='module')
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return snapshots.make(tmp_path_factory.mktemp('made'), 1, 2)
+
+
+@pytest.fixture
+def snapshot(made: Path, tmp_path: Path) -> Path:
+    """A copy, to be damaged."""
+    return Path(shutil.copytree(made, tmp_path / 'snapshot'))
+
+
+@pytest.fixture(params=['zip', 'https', 's3'])
+def publish(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Publish]:
+    if request.param == 'zip':
+        yield lambda snapshot: str(zipped(snapshot, tmp_path / 'snapshot.zip'))
+    elif request.param == 's3':
+        bucket = request.getfixturevalue('bucket')
+        yield lambda snapshot: uploaded(snapshot, bucket)
+    else:
+        site = Site(tmp_path)
+        yield lambda snapshot: f'{site.url}/{snapshot.name}'
+        site.close()
+
+
+def zipped(snapshot: Path, archive: Path) -> Path:
+    with zipfile.ZipFile(archive, 'w') as packed:
+        for file in sorted(snapshot.rglob('*')):
+            packed.write(file, f'2024-01/{file.relative_to(snapshot).as_posix()}')
+    return archive
+
+
+def uploaded(snapshot: Path, bucket: Url) -> str:
+    for file in snapshot.rglob('*'):
+        if file.is_file():
+            name = file.relative_to(snapshot).as_posix()
+            place_of(bucket).write(name, file.read_bytes())
+    return bucket
+
+
+def found(findings: list[Finding]) -> list[tuple[str, str]]:
+    return [(one.table, one.rule) for one in findings]
+
+
+def test_what_was_published_whole_is_good(
+    snapshot: Path, publish: Publish, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = publish(snapshot)
+    assert main(['verify', place]) == 0
+    assert capsys.readouterr().out == f'{place}: good\n'
+
+
+def test_a_byte_that_changed_is_found(snapshot: Path, publish: Publish) -> None:
+    data = bytearray((snapshot / PAIRS).read_bytes())
+    data[len(data) // 2] ^= 1
+    (snapshot / PAIRS).write_bytes(data)
+    assert found(verify(publish(snapshot))) == [('pairs', 'file_changed')]
+
+
+def test_a_file_that_is_missing_is_found(
+    snapshot: Path, publish: Publish, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (snapshot / PAIRS).unlink()
+    assert main(['verify', publish(snapshot)]) == 1
+    assert capsys.readouterr().out.startswith(f'pairs: file_missing: {PAIRS}\n')
+
+
+def test_what_every_checksum_fits_is_found(snapshot: Path, publish: Publish) -> None:
+    manifest = json.loads((snapshot / 'manifest.json').read_bytes())
+    manifest['walks'][0]['pairs_unmined'] = 5
+    (snapshot / 'manifest.json').write_text(json.dumps(manifest))
+    assert found(verify(publish(snapshot))) == [('repositories', 'pairs_lost')]
+
+
+def test_a_file_too_many_is_found_where_files_are_listed(snapshot: Path, publish: Publish) -> None:
+    shutil.copyfile(snapshot / PAIRS, snapshot / 'data/pairs/part-1.parquet')
+    place = publish(snapshot)
+    unseen = place.startswith('http')
+    assert found(verify(place)) == ([] if unseen else [('pairs', 'file_not_in_manifest')])
+
+
+def test_what_is_no_snapshot_has_no_manifest(snapshot: Path, publish: Publish) -> None:
+    (snapshot / 'manifest.json').unlink()
+    with pytest.raises(Damaged, match='no manifest'):
+        verify(publish(snapshot))
+
+
+@pytest.mark.parametrize('name', ['../outside', '/outside', 'data/../../outside', 'a//b', '.'])
+def test_a_manifest_leads_nowhere_else(snapshot: Path, tmp_path: Path, name: str) -> None:
+    manifest = json.loads((snapshot / 'manifest.json').read_bytes())
+    manifest['files'][name] = {'size': 0, 'sha256': ''}
+    (snapshot / 'manifest.json').write_text(json.dumps(manifest))
+    with pytest.raises(Damaged, match='which no snapshot has'):
+        verify(zipped(snapshot, tmp_path / 'snapshot.zip'))
