@@ -19,42 +19,34 @@ from coevo.cutoffs import Cutoff
 from coevo.errors import Damaged
 from coevo.errors import Fatal
 from coevo.errors import Transient
-from coevo.evaluation.application import Applied
-from coevo.evaluation.application import apply
-from coevo.evaluation.application import unacceptable
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.assignments import known_tasks
+from coevo.evaluation.cases import Case
+from coevo.evaluation.cases import Ground
+from coevo.evaluation.cases import examined
+from coevo.evaluation.cases import prepared
+from coevo.evaluation.cases import settled
 from coevo.evaluation.clones import NoRepository
 from coevo.evaluation.clones import repository_of
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.ledger import renamed
 from coevo.evaluation.predictions import read_predictions
 from coevo.evaluation.protocol import Judgement
-from coevo.evaluation.protocol import NotBuilt
-from coevo.evaluation.protocol import Preconditions
-from coevo.evaluation.protocol import Trial
 from coevo.evaluation.protocol import in_trouble
-from coevo.evaluation.protocol import judge
-from coevo.evaluation.protocol import refused
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
-from coevo.evaluation.start_states import StartStateLost
 from coevo.evaluation.start_states import StartStates
-from coevo.evaluation.start_states import start_file
 from coevo.folders import cache_folder
-from coevo.git import Repository
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
-from coevo.languages.base import Conditions
 from coevo.languages.base import Workshop
 from coevo.listener import SILENT
 from coevo.listener import Listener
 from coevo.locations import locate
-from coevo.records import Pair
 from coevo.verification import verify
 from coevo.workers import Failure
 from coevo.workers import run_in_parallel
@@ -154,17 +146,6 @@ def _ledger(options: Options) -> Ledger:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Case:
-    """A prediction that is to be run: its start state as a commit, and the patched file."""
-
-    assignment: Assignment
-    prediction: Prediction
-    pair: Pair
-    start: bytes | None
-    patched: bytes | None
-
-
 @dataclass(slots=True, kw_only=True)
 class _Examination:
     """One call of `evaluate`; `found` has the rows of each task that is done."""
@@ -178,7 +159,6 @@ class _Examination:
     found: dict[str, tuple[MethodResult, ...]] = field(default_factory=dict)
     recalled: int = 0
     tries: Counter[str] = field(default_factory=Counter)
-    preconditions: Preconditions = field(default_factory=Preconditions)
 
     def examine(self, wanted: Sequence[Assignment]) -> None:
         left = [one for one in wanted if not self._settled(one)]
@@ -190,11 +170,11 @@ class _Examination:
         return self.answers.get(assignment.task_id, missing)
 
     def _settled(self, assignment: Assignment) -> bool:
-        """Whether nothing has to be run: it is known, or refused as it stands."""
+        """Whether nothing has to be run: it is refused as it stands, or was judged before."""
         prediction = self.answer(assignment)
-        refusal = unacceptable(prediction.patch, assignment.task.test_file, _production(assignment))
-        if refusal is not None:
-            self._conclude(assignment, refused(assignment, refusal))
+        judgement = settled(assignment, prediction)
+        if judgement is not None:
+            self._conclude(assignment, judgement)
             return True
         known = self.ledger.recall(assignment, prediction)
         if known is None:
@@ -218,55 +198,33 @@ class _Examination:
 
     def _examine_repository(self, group: Sequence[Assignment]) -> None:
         with ExitStack() as stack:
+            tasks = [one.task for one in group]
             try:
-                source = stack.enter_context(
-                    repository_of([one.task for one in group], self.options.store)
-                )
+                source = stack.enter_context(repository_of(tasks, self.options.store))
             except (NoRepository, Transient) as error:
                 for one in group:
                     self._conclude(one, in_trouble(one, Detail.NO_REPOSITORY, str(error)))
                 return
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix='coevo-'))
-            states = StartStates(source, Path(folder))
-            cases = [case for one in group if (case := self._case(states, one))]
-            by_jdk = sorted(cases, key=lambda case: _jdk_of(case.assignment))
-            for _, same in groupby(by_jdk, key=lambda case: _jdk_of(case.assignment)):
-                self._run_rounds(source, states.repository, list(same))
+            ground = Ground(
+                states=StartStates(source, Path(folder)), test_seconds=self.options.test_seconds
+            )
+            by_jdk = sorted(self._cases(ground.states, group), key=_jdk_of)
+            for _, same in groupby(by_jdk, key=_jdk_of):
+                self._run_rounds(ground, list(same))
 
-    def _case(self, states: StartStates, assignment: Assignment) -> _Case | None:
-        """What is to be run; None if nothing is, which is concluded then."""
-        task, prediction = assignment.task, self.answer(assignment)
-        try:
-            start = start_file(states.source, task)
-        except StartStateLost as error:
-            self._conclude(assignment, in_trouble(assignment, Detail.START_STATE, str(error)))
-            return None
-        made = apply(prediction.patch, task.test_file, start, _production(assignment))
-        if not isinstance(made, Applied):
-            self._conclude(assignment, refused(assignment, made))
-            return None
-        new = states.commit(task, start)
-        pair = Pair(
-            repo=task.repo,
-            walk=task.walk,
-            old=states.repository.commit(task.old_rev),
-            new=states.repository.commit(new),
-            old_is_ancestor=False,
-        )
-        return _Case(
-            assignment=assignment,
-            prediction=prediction,
-            pair=pair,
-            start=start,
-            patched=made.content,
-        )
+    def _cases(self, states: StartStates, group: Sequence[Assignment]) -> Iterator[Case]:
+        for one in group:
+            case = prepared(states, one, self.answer(one))
+            if isinstance(case, Case):
+                yield case
+            else:
+                self._conclude(one, case)
 
-    def _run_rounds(
-        self, source: Repository, repository: Repository, cases: Sequence[_Case]
-    ) -> None:
+    def _run_rounds(self, ground: Ground, cases: Sequence[Case]) -> None:
         for number in range(ROUNDS):
             failed = []
-            for case, result in self._run(source, repository, cases):
+            for case, result in self._run(ground, cases):
                 if isinstance(result, Judgement):
                     self._conclude(case.assignment, result)
                 elif number + 1 < ROUNDS:
@@ -279,17 +237,17 @@ class _Examination:
                 return
 
     def _run(
-        self, source: Repository, repository: Repository, cases: Sequence[_Case]
-    ) -> Iterator[tuple[_Case, Judgement | Failure]]:
-        def work(case: _Case, open_workshop: Callable[[], Workshop]) -> Judgement:
+        self, ground: Ground, cases: Sequence[Case]
+    ) -> Iterator[tuple[Case, Judgement | Failure]]:
+        def work(case: Case, open_workshop: Callable[[], Workshop]) -> Judgement:
             self.tries[case.assignment.task_id] += 1
-            return self._judge(source, repository, case, open_workshop())
+            return examined(ground, case, open_workshop())
 
         surroundings = Surroundings(
-            repository=repository,
+            repository=ground.states.repository,
             sandbox=self.options.sandbox,
             say=self.listener.say,
-            jdks=_jdks(cases[0].assignment),
+            jdks=_jdks(_jdk_of(cases[0])),
         )
         with (
             Workshops(surroundings, [case.pair for case in cases]) as workshops,
@@ -299,38 +257,15 @@ class _Examination:
                 workshops.forget(case.pair)
                 yield case, result
 
-    def _judge(
-        self, source: Repository, repository: Repository, case: _Case, workshop: Workshop
-    ) -> Judgement:
-        trial = Trial(
-            assignment=case.assignment,
-            workshop=workshop,
-            repository=repository,
-            source=source,
-            pair=case.pair,
-            start=case.start,
-            conditions=Conditions(
-                override=case.assignment.override, cpu_limit=self.options.test_seconds
-            ),
-        )
-        try:
-            return judge(trial, case.patched, self.preconditions)
-        except NotBuilt as error:
-            return in_trouble(case.assignment, Detail.NOT_BUILT, str(error))
 
-
-def _production(assignment: Assignment) -> frozenset[str]:
-    return frozenset(dependency.file for dependency in assignment.task.dependencies)
-
-
-def _jdk_of(assignment: Assignment) -> str:
-    environment = assignment.task.environment
+def _jdk_of(case: Case) -> str:
+    environment = case.assignment.task.environment
     return environment.jdk if environment else ''
 
 
-def _jdks(assignment: Assignment) -> tuple[Jdk, ...] | None:
-    """The JDK that the task was made with, else one of its release, else all of the machine."""
-    there, wanted = find_jdks(), _jdk_of(assignment)
+def _jdks(wanted: str) -> tuple[Jdk, ...] | None:
+    """The JDK that a task was made with, else those of its release, else all of the machine."""
+    there = find_jdks()
     same = [jdk for jdk in there if jdk.version == wanted]
     feature = Jdk(home=Path(), version=wanted).feature
     near = [jdk for jdk in there if jdk.feature == feature]

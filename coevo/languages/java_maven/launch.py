@@ -177,6 +177,7 @@ class Launcher:
             dumping=replace(
                 job,
                 argv=(shell, option, _DUMP, 'sh', *dump),
+                mounts=(*self._others(), *self._views([list_file.parent])),
                 limits=replace(job.limits, memory_bytes=DUMP_BYTES),
             ),
         )
@@ -190,9 +191,14 @@ class Launcher:
         )
 
     def job(self, plan: Plan) -> Job:
-        """A process that runs the worker in the module's folder, its channel on stdout."""
+        """A process that runs the worker in the module's folder, its channel on stdout.
+
+        Of the workspace it sees its own layers alone: what else is compiled there, for other tests
+        or revisions, may be what a test is asked to be.
+        """
         module = plan.module
-        layers = [self.inside(folder) for folder in plan.layers if folder.is_dir()]
+        folders = [folder for folder in plan.layers if folder.is_dir()]
+        layers = [self.inside(folder) for folder in folders]
         layers += [f'./{file}' for file in plan.removed]
         folder = module.surefire.working_folder or module.path
         cpu_seconds = sum(target.cpu_limit for target in plan.targets) + LEAST_CPU_LIMIT
@@ -201,7 +207,7 @@ class Launcher:
         script = _LAY_OUT_OBSERVED if plan.observed else _LAY_OUT
         return Job(
             argv=('/bin/sh', '-c', script, 'sh', folder, *layers, '--', *self._command(plan)),
-            mounts=self.mounts,
+            mounts=(*self._others(), *self._views(folders)),
             limits=Limits(
                 cpu_seconds=cpu_seconds,
                 wall_seconds=cpu_seconds * WALL_PER_CPU,
@@ -216,6 +222,14 @@ class Launcher:
                 **plan.clock,
             },
         )
+
+    def _others(self) -> Iterator[Mount]:
+        """All that is mounted but for the workspace."""
+        return (mount for mount in self.mounts if mount.target != WORKSPACE)
+
+    def _views(self, places: Sequence[Path]) -> Iterator[Mount]:
+        """Parts of the workspace, where they are seen in the whole of it."""
+        return (Mount(source=place, target=self.inside(place)) for place in dict.fromkeys(places))
 
     def clock_probe(self, environment: Mapping[str, str]) -> Job:
         """A JVM that says what its clock is, and whether it waits as long as it should."""

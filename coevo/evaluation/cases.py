@@ -1,0 +1,101 @@
+"""One prediction for one task, from the patch to what is seen of its targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import field
+
+from coevo.evaluation.application import Applied
+from coevo.evaluation.application import apply
+from coevo.evaluation.application import unacceptable
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.protocol import Judgement
+from coevo.evaluation.protocol import NotBuilt
+from coevo.evaluation.protocol import Preconditions
+from coevo.evaluation.protocol import Trial
+from coevo.evaluation.protocol import in_trouble
+from coevo.evaluation.protocol import judge
+from coevo.evaluation.protocol import refused
+from coevo.evaluation.records import Detail
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.start_states import StartStateLost
+from coevo.evaluation.start_states import StartStates
+from coevo.evaluation.start_states import start_file
+from coevo.languages.base import Conditions
+from coevo.languages.base import Workshop
+from coevo.records import Pair
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What is to be run: the start state as a commit, and the patched file, None if deleted."""
+
+    assignment: Assignment
+    prediction: Prediction
+    pair: Pair
+    start: bytes | None
+    patched: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What the cases of one repository have in common."""
+
+    states: StartStates
+    test_seconds: float | None = None
+    preconditions: Preconditions = field(default_factory=Preconditions)
+
+
+def settled(assignment: Assignment, prediction: Prediction) -> Judgement | None:
+    """The judgement of a patch that is refused as it stands, whatever the start file is."""
+    refusal = unacceptable(prediction.patch, assignment.task.test_file, _production(assignment))
+    return None if refusal is None else refused(assignment, refusal)
+
+
+def prepared(
+    states: StartStates, assignment: Assignment, prediction: Prediction
+) -> Case | Judgement:
+    """What is to be run, or why nothing is."""
+    task = assignment.task
+    try:
+        start = start_file(states.source, task)
+    except StartStateLost as error:
+        return in_trouble(assignment, Detail.START_STATE, str(error))
+    made = apply(prediction.patch, task.test_file, start, _production(assignment))
+    if not isinstance(made, Applied):
+        return refused(assignment, made)
+    pair = Pair(
+        repo=task.repo,
+        walk=task.walk,
+        old=states.repository.commit(task.old_rev),
+        new=states.repository.commit(states.commit(task, start)),
+        old_is_ancestor=False,
+    )
+    return Case(
+        assignment=assignment,
+        prediction=prediction,
+        pair=pair,
+        start=start,
+        patched=made.content,
+    )
+
+
+def examined(ground: Ground, case: Case, workshop: Workshop) -> Judgement:
+    """Run a case; Transient for trouble of ours that another try may not have."""
+    trial = Trial(
+        assignment=case.assignment,
+        workshop=workshop,
+        repository=ground.states.repository,
+        source=ground.states.source,
+        pair=case.pair,
+        start=case.start,
+        conditions=Conditions(override=case.assignment.override, cpu_limit=ground.test_seconds),
+    )
+    try:
+        return judge(trial, case.patched, ground.preconditions)
+    except NotBuilt as error:
+        return in_trouble(case.assignment, Detail.NOT_BUILT, str(error))
+
+
+def _production(assignment: Assignment) -> frozenset[str]:
+    return frozenset(dependency.file for dependency in assignment.task.dependencies)

@@ -1,0 +1,237 @@
+"""Submissions that anyone can think of, and what has to come of each, by track."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coevo.evaluation.records import Detail
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.records import TaskOutcome
+from coevo.patches import file_patch
+from coevo.records import Track
+from tests.attacks.forgeries import FORGERIES
+from tests.attacks.forgeries import JUNIT4
+from tests.attacks.forgeries import TOOLS
+from tests.evaluation.shop import FILES
+from tests.evaluation.shop import PRODUCTION
+from tests.evaluation.shop import Shop
+from tests.projects import junit
+
+SUCCESS, REDUNDANT = (TaskOutcome.SUCCESS, None), (TaskOutcome.REDUNDANT, Detail.PASSES_ON_OLD)
+Expected = tuple[TaskOutcome, Detail | None]
+
+TARGETS = {
+    Track.UPDATE: ('costs', 'sums'),
+    Track.GENERATION: ('dozen', 'gross'),
+    Track.REPAIR: ('adds',),
+}
+OTHERS = {
+    Track.UPDATE: 'nothing: assertEquals(0, Till.price(0));',
+    Track.GENERATION: 'stands: assertEquals(0, Till.price(0));',
+    Track.REPAIR: 'stands: assertEquals(0, Till.price(0));',
+}
+
+
+def class_of(track: Track) -> str:
+    return FILES[track].rpartition('/')[2].removesuffix('.java')
+
+
+def written(track: Track, *bodies: str) -> str:
+    """A test file with these bodies of targets, the last one for all that are left."""
+    names = TARGETS[track]
+    filled = [*bodies, *[bodies[-1]] * len(names)]
+    methods = [f'{name}: {body}' for name, body in zip(names, filled, strict=False) if body]
+    return junit(class_of(track), *methods, OTHERS[track])['/'.join(FILES[track].split('/'))]
+
+
+def submit(shop: Shop, track: Track, *bodies: str) -> Prediction:
+    return shop.submission(track, written(track, *bodies))
+
+
+def _raw(shop: Shop, track: Track, patch: bytes | None) -> Prediction:
+    return Prediction(task_id=shop.tasks[track].task_id, patch=patch)
+
+
+def _disabled(shop: Shop, track: Track) -> Prediction:
+    text = written(track, 'assertTrue(true);')
+    for name in TARGETS[track]:
+        text = text.replace(
+            f'@Test public void {name}', f'@org.junit.Ignore @Test public void {name}'
+        )
+    return shop.submission(track, text)
+
+
+def _first_alone(shop: Shop, track: Track) -> Prediction:
+    """Without the second target, or the only one."""
+    if len(TARGETS[track]) == 1:
+        return submit(shop, track, '')
+    return submit(shop, track, 'assertEquals(12, Till.price(1));', '')
+
+
+def _touching(shop: Shop, track: Track, path: str) -> Prediction:
+    return _raw(shop, track, file_patch(path, None, 'class Other {}\n').encode())
+
+
+def _not_applying(shop: Shop, track: Track) -> Prediction:
+    gold = shop.gold(track).patch
+    assert gold is not None
+    return _raw(shop, track, gold.replace(b'Till.price', b'Till.prize'))
+
+
+def _commented(shop: Shop, track: Track) -> Prediction:
+    return shop.submission(track, shop.starts[track] + '// as it was\n')
+
+
+def all_of(*expected: Expected) -> Mapping[Track, Sequence[Expected]]:
+    """The same for all tracks: by target, the last one for all that are left."""
+    return dict.fromkeys(Track, expected)
+
+
+def hrns(detail: Detail) -> Expected:
+    return TaskOutcome.HRNS_FAIL, detail
+
+
+def fails(detail: Detail) -> Expected:
+    return TaskOutcome.EXEC_FAIL, detail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """A submission for each track, and what comes of its targets in their order.
+
+    runs  whether anything has to be run to tell
+    """
+
+    name: str
+    make: Callable[[Shop, Track], Prediction]
+    expected: Mapping[Track, Sequence[Expected]]
+    runs: bool = True
+    test_seconds: float | None = None
+
+
+NOT_RUN = (
+    Baseline(
+        name='missing',
+        make=lambda shop, track: _raw(shop, track, None),
+        expected=all_of(hrns(Detail.NO_PREDICTION)),
+        runs=False,
+    ),
+    Baseline(
+        name='empty',
+        make=lambda shop, track: _raw(shop, track, b'\n'),
+        expected=all_of(hrns(Detail.EMPTY)),
+        runs=False,
+    ),
+    Baseline(
+        name='not applying',
+        make=_not_applying,
+        expected=all_of(hrns(Detail.DOES_NOT_APPLY)),
+        runs=False,
+    ),
+    Baseline(
+        name='production code',
+        make=lambda shop, track: _touching(shop, track, PRODUCTION),
+        expected=all_of(hrns(Detail.PRODUCTION_CODE)),
+        runs=False,
+    ),
+    Baseline(
+        name='another file',
+        make=lambda shop, track: _touching(shop, track, 'pom.xml'),
+        expected=all_of(hrns(Detail.OTHER_FILE)),
+        runs=False,
+    ),
+    Baseline(
+        name='deleted file',
+        make=lambda shop, track: shop.submission(track, None),
+        expected=all_of(hrns(Detail.TARGET_MISSING)),
+        runs=False,
+    ),
+)
+
+WHOLE = (
+    Baseline(name='gold', make=lambda shop, track: shop.gold(track), expected=all_of(SUCCESS)),
+    Baseline(
+        name='one target missing',
+        make=_first_alone,
+        expected={
+            **dict.fromkeys(Track, (SUCCESS, hrns(Detail.TARGET_MISSING))),
+            Track.REPAIR: (hrns(Detail.TARGET_MISSING),),
+        },
+    ),
+    Baseline(
+        name='unchanged old test',
+        make=_commented,
+        expected={
+            **all_of(fails(Detail.FAIL)),
+            Track.GENERATION: (hrns(Detail.TARGET_MISSING),),
+        },
+    ),
+    Baseline(
+        name='assertTrue(true)',
+        make=lambda shop, track: submit(shop, track, 'assertTrue(true);'),
+        expected={**all_of(SUCCESS), Track.GENERATION: (REDUNDANT,)},
+    ),
+    Baseline(
+        name='a call without an assertion',
+        make=lambda shop, track: submit(shop, track, 'Till.price(1);'),
+        expected={**all_of(SUCCESS), Track.GENERATION: (REDUNDANT,)},
+    ),
+    Baseline(
+        name='does not compile',
+        make=lambda shop, track: submit(shop, track, 'Till.nowhere();'),
+        expected=all_of((TaskOutcome.CMPL_FAIL, Detail.COMPILE_ERROR)),
+    ),
+    Baseline(
+        name='does not parse',
+        make=lambda shop, track: submit(shop, track, 'if (;'),
+        expected=all_of((TaskOutcome.CMPL_FAIL, Detail.COMPILE_ERROR)),
+    ),
+    Baseline(
+        name='exits with 0',
+        make=lambda shop, track: submit(shop, track, 'System.exit(0);'),
+        expected=all_of(fails(Detail.ERROR)),
+    ),
+    Baseline(
+        name='sleeps for ever',
+        make=lambda shop, track: submit(shop, track, 'while (true) { Thread.sleep(1000); }'),
+        expected=all_of(fails(Detail.TIMEOUT)),
+        test_seconds=0.5,
+    ),
+    Baseline(
+        name='disabled target',
+        make=_disabled,
+        expected=all_of(hrns(Detail.TARGET_DISABLED)),
+    ),
+)
+
+# Those of the engine's attacks that one test file can say; no other file can be submitted.
+ATTACKS = tuple(
+    one
+    for one in FORGERIES
+    if one.template == JUNIT4
+    and not (one.classes or one.shadows or one.resources or one.surefire.arg_line)
+    and not one.surefire.environment
+)
+
+
+def forged(shop: Shop, track: Track, name: str) -> Prediction:
+    """The attack in the place of each target."""
+    (attack,) = (one for one in ATTACKS if one.name == name)
+    tools = textwrap.dedent(TOOLS).replace('package p;', '').replace('public class', 'class')
+    imports = ''.join(line + '\n' for line in tools.splitlines() if line.startswith('import '))
+    rest = ''.join(line + '\n' for line in tools.splitlines() if not line.startswith('import '))
+    methods = ''.join(
+        f'    @Test public void {target}() throws Throwable {{ {attack.body} }}\n'
+        for target in TARGETS[track]
+    )
+    # Forge reads fields of java.lang.reflect: JUnit's Test is named, lest its Method collide.
+    text = (
+        f'package shop;\n\n{imports}import static org.junit.Assert.*;\nimport org.junit.Rule;\n'
+        f'import org.junit.Test;\n\npublic class {class_of(track)} {{\n{attack.more}\n{methods}}}\n'
+        f'{rest}'
+    )
+    return shop.submission(track, text)

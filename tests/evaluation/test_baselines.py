@@ -1,0 +1,226 @@
+"""The baselines of an evaluation, judged for real: each with what has to come of it, per track."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coevo.evaluation.cases import Case
+from coevo.evaluation.cases import Ground
+from coevo.evaluation.cases import examined
+from coevo.evaluation.cases import prepared
+from coevo.evaluation.clones import repository_of
+from coevo.evaluation.protocol import Judgement
+from coevo.evaluation.records import Detail
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.rows import Header
+from coevo.evaluation.rows import rows
+from coevo.evaluation.start_states import StartStates
+from coevo.languages.base import Workshop
+from coevo.records import Track
+from coevo.workshops import Surroundings
+from coevo.workshops import Workshops
+from tests.evaluation import baselines
+from tests.evaluation.baselines import ATTACKS
+from tests.evaluation.baselines import NOT_RUN
+from tests.evaluation.baselines import WHOLE
+from tests.evaluation.baselines import Baseline
+from tests.evaluation.baselines import Expected
+from tests.evaluation.baselines import submit
+from tests.evaluation.baselines import written
+from tests.evaluation.shop import Shop
+from tests.evaluation.shop import open_shop
+
+pytestmark = pytest.mark.jvm
+
+BACK_ENDS = ['bubblewrap', pytest.param('docker', marks=[pytest.mark.docker, pytest.mark.slow])]
+
+
+@pytest.fixture(scope='module')
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    return open_shop(tmp_path_factory.mktemp('shop'))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Court:
+    """Where submissions to the shop are judged, one after the other in one workshop."""
+
+    shop: Shop
+    ground: Ground
+    workshop: Workshop
+
+    def judged(
+        self, track: Track, prediction: Prediction, test_seconds: float | None = None
+    ) -> tuple[MethodResult, ...]:
+        assignment = self.shop.tasks[track]
+        ground = replace(self.ground, test_seconds=test_seconds)
+        judgement = prepared(ground.states, assignment, prediction)
+        if isinstance(judgement, Case):
+            judgement = examined(ground, judgement, self.workshop)
+        assert isinstance(judgement, Judgement)
+        header = Header(snapshot_sha256='0' * 64, sandbox='any')
+        return rows(header, assignment, prediction, judgement)
+
+
+@pytest.fixture(scope='module', params=BACK_ENDS)
+def court(
+    request: pytest.FixtureRequest, shop: Shop, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Court]:
+    if request.param == 'docker':
+        request.getfixturevalue('daemon')
+    with ExitStack() as stack:
+        yield open_court(shop, str(request.param), tmp_path_factory.mktemp('court'), stack)
+
+
+def open_court(shop: Shop, sandbox: str, folder: Path, stack: ExitStack) -> Court:
+    tasks = [one.task for one in shop.tasks.values()]
+    source = stack.enter_context(repository_of(tasks, shop.store))
+    ground = Ground(states=StartStates(source, folder))
+    surroundings = Surroundings(repository=ground.states.repository, sandbox=sandbox)
+    workshops = stack.enter_context(Workshops(surroundings, []))
+    workshop = workshops.open()
+    stack.callback(workshop.close)
+    return Court(shop=shop, ground=ground, workshop=workshop)
+
+
+def check(court: Court, baseline: Baseline, track: Track) -> None:
+    found = court.judged(track, baseline.make(court.shop, track), baseline.test_seconds)
+    wanted = list(baseline.expected[track])
+    wanted += [wanted[-1]] * (len(found) - len(wanted))
+    assert [told(row) for row in found] == wanted, [(row.said, row.output) for row in found]
+
+
+def told(row: MethodResult) -> Expected:
+    return row.outcome, row.detail
+
+
+@pytest.mark.parametrize('track', Track)
+@pytest.mark.parametrize('baseline', NOT_RUN, ids=lambda one: one.name)
+def test_what_cannot_be_judged_is_the_harness_failing(
+    court: Court, baseline: Baseline, track: Track
+) -> None:
+    check(court, baseline, track)
+
+
+SHORT = [
+    ('gold', Track.GENERATION),
+    ('gold', Track.UPDATE),
+    ('gold', Track.REPAIR),
+    ('one target missing', Track.UPDATE),
+    ('unchanged old test', Track.REPAIR),
+    ('assertTrue(true)', Track.GENERATION),
+    ('a call without an assertion', Track.REPAIR),
+    ('does not compile', Track.GENERATION),
+    ('does not parse', Track.UPDATE),
+    ('exits with 0', Track.REPAIR),
+    ('sleeps for ever', Track.REPAIR),
+    ('disabled target', Track.REPAIR),
+]
+
+
+def each() -> Iterator[object]:
+    """Every baseline of every track; of most one track is enough for a short run."""
+    for baseline in WHOLE:
+        for track in Track:
+            marks = () if (baseline.name, track) in SHORT else (pytest.mark.slow,)
+            yield pytest.param(baseline, track, marks=marks, id=f'{baseline.name}, {track}')
+
+
+@pytest.mark.parametrize(('baseline', 'track'), list(each()))
+def test_baselines_come_out_as_they_should(court: Court, baseline: Baseline, track: Track) -> None:
+    check(court, baseline, track)
+
+
+LIVE = {'own_memory', 'prints'}
+
+
+@pytest.mark.parametrize(
+    'name',
+    [
+        pytest.param(one.name, marks=() if one.name in LIVE else (pytest.mark.slow,))
+        for one in ATTACKS
+    ],
+)
+def test_no_forgery_is_a_success(court: Court, name: str) -> None:
+    """What is told to pass and was not seen to is tampered; the rest is seen to fail."""
+    prediction = baselines.forged(court.shop, Track.REPAIR, name)
+    (row,) = court.judged(Track.REPAIR, prediction, 20.0)
+    (attack,) = (one for one in ATTACKS if one.name == name)
+    if attack.stopped is None:
+        assert told(row) == (TaskOutcome.HRNS_FAIL, Detail.TAMPERED)
+        assert row.tampered in ('not_left', 'unobserved')
+    else:
+        assert row.outcome is TaskOutcome.EXEC_FAIL, (row.detail, row.said)
+
+
+def test_one_target_that_does_not_compile_breaks_the_module_by_the_paper_alone(
+    court: Court,
+) -> None:
+    prediction = submit(
+        court.shop, Track.UPDATE, 'assertEquals(12, Till.price(1));', 'Till.nowhere();'
+    )
+    costs, sums = court.judged(Track.UPDATE, prediction)
+    assert (costs.outcome, costs.compiled, costs.module_compiled) == ('success', True, False)
+    assert (sums.outcome, sums.compiled) == ('cmpl_fail', False)
+    assert {costs.outcome_by_module, sums.outcome_by_module} == {'cmpl_fail'}
+
+
+def test_what_a_test_writes_is_kept(court: Court) -> None:
+    body = 'System.out.println("to out"); System.err.println("to err"); fail("so it is");'
+    (row,) = court.judged(Track.REPAIR, submit(court.shop, Track.REPAIR, body))
+    assert 'to out\nto err\n' in row.output
+    assert row.said == 'java.lang.AssertionError@shop.FaultTest.adds; so it is'
+
+
+def test_a_task_whose_old_test_passes_here_is_trouble_of_ours(court: Court) -> None:
+    """The old text of `nothing` passes on the new code: as a target it would be no task."""
+    assignment = court.shop.tasks[Track.UPDATE]
+    target = assignment.targets[0]
+    row = replace(target.row, test_method='nothing', old_test_method='nothing')
+    changed = replace(assignment, targets=(replace(target, row=row),))
+    shop = replace(court.shop, tasks={**court.shop.tasks, Track.UPDATE: changed})
+    ground = replace(court.ground, preconditions=type(court.ground.preconditions)())
+    elsewhere = replace(court, shop=shop, ground=ground)
+    (found,) = elsewhere.judged(Track.UPDATE, court.shop.gold(Track.UPDATE))
+    assert told(found) == (TaskOutcome.INFRA, Detail.PRECONDITION)
+    assert found.said == 'nothing is pass on the new code at the start'
+
+
+# What a spy finds: gold's text in any file that it may read, and any trace of Git.
+SPY = r"""
+    String gold = new StringBuilder("ssorg").reverse().toString();
+    java.util.List<String> found = new java.util.ArrayList<>();
+    java.util.ArrayDeque<java.io.File> todo = new java.util.ArrayDeque<>();
+    todo.add(new java.io.File("/"));
+    while (!todo.isEmpty()) {
+        java.io.File at = todo.poll();
+        String path = at.getPath();
+        if (path.matches("/(proc|sys|dev|usr|lib.*|bin|sbin|etc)")) continue;
+        if (java.nio.file.Files.isSymbolicLink(at.toPath())) continue;
+        if (path.endsWith("/.git") || path.endsWith(".pack")) found.add(path);
+        java.io.File[] inside = at.listFiles();
+        if (inside != null) { todo.addAll(java.util.Arrays.asList(inside)); continue; }
+        if (!at.isFile() || at.length() > 100000) continue;
+        String text = new String(java.nio.file.Files.readAllBytes(at.toPath()), "ISO-8859-1");
+        boolean compiled = path.endsWith(".class") && text.contains(gold);
+        if (compiled || text.contains(gold + "()")) found.add(path);
+        if (path.endsWith("RoundTest.java")) System.out.println("seen " + path);
+    }
+    assertEquals("[]", found.toString());
+"""
+
+
+def test_neither_gold_nor_history_is_where_a_test_runs(court: Court) -> None:
+    """`gross` is a target of gold alone; the submitted file has another one and the spy."""
+    text = written(Track.GENERATION, ' '.join(SPY.split()), '')
+    dozen, gross = court.judged(Track.GENERATION, court.shop.submission(Track.GENERATION, text))
+    assert 'seen ' in dozen.output
+    assert dozen.said == ''
+    assert (dozen.new, gross.detail) == ('pass', Detail.TARGET_MISSING)

@@ -1,0 +1,81 @@
+"""Where the repository of a task comes from: a store, a server, or nowhere."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import pytest
+
+from coevo.errors import Transient
+from coevo.evaluation.assignments import assignments
+from coevo.evaluation.clones import NoRepository
+from coevo.evaluation.clones import repository_of
+from coevo.tables import TaskRow
+from tests import snapshots
+from tests.git_server import GitBackend
+from tests.git_server import serving
+from tests.repos import commit
+from tests.repos import git
+from tests.repos import init
+
+FILE = 'pom.xml'
+
+
+@pytest.fixture
+def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TaskRow:
+    """Of a repository that is served from the folder `served`, nowhere else yet."""
+    monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
+    folder = init(tmp_path / 'work')
+    revs = [commit(folder, f'step {n}', {FILE: f'{n}\n'}) for n in range(4)]
+    git(tmp_path, 'clone', '-q', '--bare', str(folder), str(tmp_path / 'served/example/ferry.git'))
+    (found,) = assignments(snapshots.make(tmp_path / 'store', 1))[:1]
+    return dataclasses.replace(found.task, old_rev=revs[1], new_rev=revs[2])
+
+
+def test_a_stores_clone_is_used(task: TaskRow, tmp_path: Path) -> None:
+    clone = tmp_path / 'store' / 'clones' / 'example+ferry.git'
+    shutil.copytree(tmp_path / 'served/example/ferry.git', clone)
+    with repository_of([task], tmp_path / 'store') as found:
+        assert found.git_dir == clone
+        assert found.text(task.new_rev, FILE) == '2\n'
+
+
+def test_without_a_store_the_two_revisions_alone_are_fetched(task: TaskRow, tmp_path: Path) -> None:
+    with serving(GitBackend(tmp_path / 'served')) as url:
+        there = dataclasses.replace(task, url=f'{url}/example/ferry')
+        with repository_of([there], None) as found:
+            assert [found.text(rev, FILE) for rev in (task.old_rev, task.new_rev)] == ['1\n', '2\n']
+            held = git(found.git_dir, 'cat-file', '--batch-all-objects', '--batch-check')
+            assert held.count(' commit ') == 2
+    with repository_of([there], None) as found:  # the server is gone, the clone is not
+        assert found.text(task.new_rev, FILE) == '2\n'
+
+
+def test_a_store_that_lacks_a_revision_is_no_help(task: TaskRow, tmp_path: Path) -> None:
+    git(init(tmp_path / 'store' / 'clones'), 'init', '-q', '--bare', 'example+ferry.git')
+    with (
+        serving(GitBackend(tmp_path / 'served')) as url,
+        repository_of(
+            [dataclasses.replace(task, url=f'{url}/example/ferry')], tmp_path / 'store'
+        ) as found,
+    ):
+        assert found.git_dir.is_relative_to(tmp_path / 'cache')
+
+
+def test_what_is_gone_is_trouble(task: TaskRow, tmp_path: Path) -> None:
+    with serving(GitBackend(tmp_path / 'served')) as url:
+        gone = dataclasses.replace(task, url=f'{url}/example/ferry', new_rev='1' * 40)
+        with (
+            pytest.raises(Transient, match='could not be fetched, or has no 111111111111'),
+            repository_of([gone], None),
+        ):
+            pass
+
+
+@pytest.mark.parametrize('url', [None, '/etc', 'file:///etc', 'ext::sh -c id', '-u'])
+def test_nowhere_to_clone_from(task: TaskRow, url: str | None) -> None:
+    nowhere = dataclasses.replace(task, url=url)
+    with pytest.raises(NoRepository, match='--store'), repository_of([nowhere], None):
+        pass

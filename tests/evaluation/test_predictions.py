@@ -1,0 +1,124 @@
+"""Predictions in every form, and what is said of bad ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from coevo.errors import Fatal
+from coevo.evaluation.predictions import read_predictions
+from coevo.evaluation.records import Prediction
+
+KNOWN = frozenset({'t1', 't2'})
+FULL: dict[str, Any] = {
+    'task_id': 't1',
+    'patch': '--- a\n+++ b\n',
+    'model': 'm',
+    'harness': 'h',
+    'exit_status': 'submitted',
+    'cost_usd': 0.5,
+    'tokens': 1200,
+    'seconds': 3.5,
+}
+READ = Prediction(
+    task_id='t1',
+    patch=b'--- a\n+++ b\n',
+    model='m',
+    harness='h',
+    exit_status='submitted',
+    cost_usd=0.5,
+    tokens=1200,
+    seconds=3.5,
+)
+
+
+def lines(folder: Path, *rows: object) -> Path:
+    path = folder / 'predictions.jsonl'
+    path.write_text(''.join(f'{json.dumps(row)}\n' for row in rows))
+    return path
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    path = lines(tmp_path, {'task_id': 't2', 'patch': None, 'exit_status': 1, 'extra': []}, FULL)
+    assert read_predictions(path, KNOWN) == (
+        READ,
+        Prediction(task_id='t2', patch=None, exit_status='1'),
+    )
+
+
+def test_parquet(tmp_path: Path) -> None:
+    path = tmp_path / 'predictions.parquet'
+    pq.write_table(pa.Table.from_pylist([FULL, {**FULL, 'task_id': 't2', 'patch': None}]), path)
+    assert read_predictions(path, KNOWN)[0] == READ
+    table = pa.table({'task_id': ['t1'], 'patch': [b'\xff']})
+    pq.write_table(table, path)
+    assert read_predictions(path, KNOWN) == (Prediction(task_id='t1', patch=b'\xff'),)
+
+
+def test_a_folder_of_patches(tmp_path: Path) -> None:
+    (tmp_path / 't2.diff').write_bytes(b'two\xff')
+    (tmp_path / 't1.patch').write_bytes(b'one')
+    (tmp_path / '.DS_Store').write_bytes(b'')
+    assert read_predictions(tmp_path, KNOWN) == (
+        Prediction(task_id='t1', patch=b'one'),
+        Prediction(task_id='t2', patch=b'two\xff'),
+    )
+
+
+def test_what_no_encoding_can_say_is_a_patch_that_does_not_apply(tmp_path: Path) -> None:
+    path = lines(tmp_path, {'task_id': 't1', 'patch': '\udcff\ud800'})
+    assert read_predictions(path, KNOWN)[0].patch is not None
+
+
+@pytest.mark.parametrize(
+    ('rows', 'complaint'),
+    [
+        (['[]'], 'line 1 is no JSON object'),
+        (['{'], 'line 1 is no JSON; write one object a line'),
+        (['', '{"task_id": "t1"}'], "line 2 has no 'patch'"),
+        (['{"patch": ""}'], "line 1 has no 'task_id'"),
+        (['{"task_id": 1, "patch": ""}'], 'a task_id that is no text: 1'),
+        (['{"task_id": "t1", "patch": 1}'], 'a patch that is no text'),
+        (['{"task_id": "t3", "patch": ""}'], "answers 't3', which is no task of the snapshot"),
+        (['{"task_id": "t1", "patch": ""}'] * 2, 'answers t1 twice'),
+        (['{"task_id": "t1", "patch": "", "cost_usd": "1"}'], "a cost_usd that is no number: '1'"),
+        (['{"task_id": "t1", "patch": "", "tokens": true}'], 'a tokens that is no number'),
+        (['{"task_id": "t1", "patch": "", "seconds": -1}'], 'a seconds that cannot be: -1'),
+        (['{"task_id": "t1", "patch": "", "cost_usd": NaN}'], 'a cost_usd that cannot be: nan'),
+        (['{"task_id": "t1", "patch": "", "model": 5}'], 'a model that is no text: 5'),
+    ],
+)
+def test_bad_lines_are_refused(tmp_path: Path, rows: list[str], complaint: str) -> None:
+    path = tmp_path / 'predictions.jsonl'
+    path.write_text('\n'.join(rows))
+    with pytest.raises(Fatal, match=complaint.replace('(', '\\(')):
+        read_predictions(path, KNOWN)
+
+
+def test_bad_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(Fatal, match='does not exist'):
+        read_predictions(tmp_path / 'nowhere', KNOWN)
+    path = tmp_path / 'p.parquet'
+    path.write_bytes(b'PAR1')
+    with pytest.raises(Fatal, match='no Parquet that can be read'):
+        read_predictions(path, KNOWN)
+    pq.write_table(pa.table({'task_id': ['t1']}), path)
+    with pytest.raises(Fatal, match="has no 'patch'"):
+        read_predictions(path, KNOWN)
+    path = tmp_path / 'p.jsonl'
+    path.write_bytes(b'\xff')
+    with pytest.raises(Fatal, match='not UTF-8'):
+        read_predictions(path, KNOWN)
+
+
+def test_bad_folders_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(Fatal, match='is empty'):
+        read_predictions(tmp_path, KNOWN)
+    (tmp_path / 't1.txt').write_text('')
+    with pytest.raises(Fatal, match='is no patch'):
+        read_predictions(tmp_path, KNOWN)

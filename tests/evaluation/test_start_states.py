@@ -1,0 +1,129 @@
+"""Start states as commits: what they hold, and that nothing leads from them to the answer."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from coevo.evaluation.assignments import assignments
+from coevo.evaluation.start_states import StartStateLost
+from coevo.evaluation.start_states import StartStates
+from coevo.evaluation.start_states import fresh_repository
+from coevo.evaluation.start_states import start_file
+from coevo.git import Repository
+from coevo.patches import file_patch
+from coevo.tables import TaskRow
+from tests import snapshots
+from tests.repos import commit
+from tests.repos import git
+from tests.repos import init
+
+PATH = 'src/test/java/p/"Ü\tTest".java'
+OLD, NEW, LATER = 'class A { /* old */ }\n', 'class A { int gold; }\n', 'class A { int later; }\n'
+START = 'class A { /* start */ }\n'
+OTHERS = {'pom.xml': '<project/>\n', 'run.sh': '#!/bin/sh\n', 'lines.txt': 'a\r\nb\r\n'}
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A repository with a past and a future, and the row of some task."""
+
+    source: Repository
+    old: str
+    new: str
+    row: TaskRow
+
+    def task(self, start: str | bytes | None, new: str | bytes) -> TaskRow:
+        raw = start.encode() if isinstance(start, str) else start
+        return dataclasses.replace(
+            self.row,
+            old_rev=self.old,
+            new_rev=self.new,
+            test_file=PATH,
+            start_file_sha256=None if raw is None else hashlib.sha256(raw).hexdigest(),
+            test_patch=file_patch(PATH, start, new),
+        )
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    folder = init(tmp_path / 'source')
+    old = commit(folder, 'old', {PATH: OLD, **OTHERS})
+    (folder / 'run.sh').chmod(0o755)
+    new = commit(folder, 'new', {PATH: NEW})
+    commit(folder, 'later', {PATH: LATER})
+    git(folder, 'tag', 'v1')
+    (found,) = assignments(snapshots.make(tmp_path / 'store', 1))[:1]
+    return World(Repository(folder / '.git'), old, new, found.task)
+
+
+def test_the_start_file_is_gold_undone(world: World) -> None:
+    assert start_file(world.source, world.task(START, NEW)) == START.encode()
+    assert start_file(world.source, world.task(None, NEW)) is None
+
+
+def test_a_start_file_of_another_checksum_is_lost(world: World) -> None:
+    task = dataclasses.replace(world.task(START, NEW), start_file_sha256='0' * 64)
+    with pytest.raises(StartStateLost, match='has the checksum'):
+        start_file(world.source, task)
+    with pytest.raises(StartStateLost, match='gold cannot be undone'):
+        start_file(world.source, world.task(START, 'something else\n'))
+
+
+def test_a_start_state_is_the_new_revision_with_the_start_file(
+    world: World, tmp_path: Path
+) -> None:
+    states = StartStates(world.source, tmp_path)
+    rev = states.commit(world.task(START, NEW), START.encode())
+    mine, theirs = states.repository.tree(rev), world.source.tree(world.new)
+    assert {path for path in mine if mine[path] != theirs.get(path)} == {PATH}
+    assert mine[PATH].mode == theirs[PATH].mode
+    assert states.repository.blob(mine[PATH].oid) == START.encode()
+    assert states.repository.commit(rev).parents == ()
+    date = world.source.commit(world.new).committer_date
+    assert states.repository.commit(rev).committer_date == date
+    assert states.commit(world.task(START, NEW), START.encode()) == rev
+
+
+def test_a_start_file_may_be_absent(world: World, tmp_path: Path) -> None:
+    states = StartStates(world.source, tmp_path)
+    rev = states.commit(world.task(None, NEW), None)
+    assert set(states.repository.tree(rev)) == set(world.source.tree(world.new)) - {PATH}
+
+
+def test_a_fresh_repository_has_one_commit_and_nothing_else(world: World, tmp_path: Path) -> None:
+    states = StartStates(world.source, tmp_path)
+    rev = states.commit(world.task(START, NEW), START.encode())
+    folder = tmp_path / 'fresh'
+    fresh_repository(states.repository, rev, folder)
+    assert git(folder, 'log', '--all', '--format=%H %P').split() == [rev]
+    assert git(folder, 'status', '--porcelain') == ''
+    assert git(folder, 'for-each-ref', '--format=%(refname)') == 'refs/heads/main'
+    assert git(folder, 'reflog', '--all') == ''
+    assert git(folder, 'stash', 'list') == ''
+    assert git(folder, 'fsck', '--unreachable', '--full', '--strict') == ''
+    assert (folder / 'lines.txt').read_bytes() == b'a\r\nb\r\n'
+    named = git(folder, 'rev-list', '--all', '--objects').splitlines()
+    held = git(folder, 'cat-file', '--batch-all-objects', '--batch-check=%(objectname)').split()
+    assert {line.split()[0] for line in named} == set(held)
+
+
+def test_no_text_of_gold_is_in_a_fresh_repository(world: World, tmp_path: Path) -> None:
+    states = StartStates(world.source, tmp_path)
+    rev = states.commit(world.task(START, NEW), START.encode())
+    folder = tmp_path / 'fresh'
+    fresh_repository(states.repository, rev, folder)
+    held = git(folder, 'cat-file', '--batch-all-objects', '--batch')
+    files = b''.join(path.read_bytes() for path in folder.rglob('*') if path.is_file())
+    for text in ('int gold', 'int later'):
+        assert text not in held
+        assert text.encode() not in files
+    assert 'start' in held
+    assert not (folder / '.git' / 'objects' / 'info' / 'alternates').exists()
+    git(folder, 'rev-parse', '--verify', f'{rev}^{{tree}}')
+    with pytest.raises(AssertionError, match='Needed a single revision'):
+        git(folder, 'rev-parse', '--verify', f'{world.new}^{{commit}}')
