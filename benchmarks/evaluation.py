@@ -152,7 +152,7 @@ def measure_published(arguments: argparse.Namespace) -> None:
     by_repo: dict[str, list[Published]] = defaultdict(list)
     for found in published(arguments.published):
         by_repo[found.repo].append(found)
-    for repo, pair_id in sorted(targets):
+    for repo, pair_id in sorted(targets, key=lambda key: key[1]):
         repository = open_clone(arguments.store, repo)
         shared = _shared(States(repository), targets[repo, pair_id], by_repo[repo])
         if shared:
