@@ -21,6 +21,8 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.start_states import StartStateLost
 from coevo.evaluation.start_states import StartStates
 from coevo.evaluation.start_states import start_file
+from coevo.evaluation.worth import Measures
+from coevo.evaluation.worth import with_adequacy
 from coevo.languages.base import Conditions
 from coevo.languages.base import Workshop
 from coevo.records import Pair
@@ -39,9 +41,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """What the cases of one repository have in common."""
+    """What the cases of one repository have in common; `measures` is None for verdicts alone."""
 
     states: StartStates
+    measures: Measures | None = None
     test_seconds: float | None = None
     preconditions: Preconditions = field(default_factory=Preconditions)
 
@@ -92,9 +95,12 @@ def examined(ground: Ground, case: Case, workshop: Workshop) -> Judgement:
         conditions=Conditions(override=case.assignment.override, cpu_limit=ground.test_seconds),
     )
     try:
-        return judge(trial, case.patched, ground.preconditions)
+        judgement = judge(trial, case.patched, ground.preconditions)
     except NotBuilt as error:
         return in_trouble(case.assignment, Detail.NOT_BUILT, str(error))
+    if ground.measures is None or case.patched is None:
+        return judgement
+    return with_adequacy(ground.measures, trial, judgement, case.patched)
 
 
 def _production(assignment: Assignment) -> frozenset[str]:

@@ -40,6 +40,7 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
 from coevo.evaluation.start_states import StartStates
+from coevo.evaluation.worth import Measures
 from coevo.folders import cache_folder
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
@@ -66,6 +67,7 @@ class Options:
     tasks, cutoff limit the tasks; a task without a prediction fails
     cache         what was judged before; None is the tool cache's
     test_seconds  CPU seconds that a test may take, ten times that in wall time; None: as mined
+    adequacy      whether it is measured what passing tests are worth
     """
 
     snapshot: Path
@@ -77,6 +79,7 @@ class Options:
     sandbox: str = 'bubblewrap'
     cache: Path | None = None
     test_seconds: float | None = None
+    adequacy: bool = True
 
 
 @dataclass(slots=True, kw_only=True)
@@ -101,7 +104,8 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
     examination = _Examination(
         options=options,
         header=header,
-        ledger=_ledger(options),
+        ledger=_ledger(options, header),
+        measures=_measures(options),
         answers=answers,
         listener=listener,
         total=len(wanted),
@@ -138,12 +142,24 @@ def _predictions(options: Options) -> Sequence[Prediction]:
     return options.predictions
 
 
-def _ledger(options: Options) -> Ledger:
+def _cache(options: Options) -> Path:
+    return options.cache or cache_folder() / 'evaluations'
+
+
+def _ledger(options: Options, header: Header) -> Ledger:
+    """What is measured beside gold's mutants rests on the snapshot that has them."""
     versions = sorted(jdk.version for jdk in find_jdks())
+    measured = header.snapshot_sha256 if options.adequacy else 'verdicts'
     return Ledger(
-        folder=options.cache or cache_folder() / 'evaluations',
-        surroundings=(options.sandbox, str(options.test_seconds), *versions),
+        folder=_cache(options) / 'judged',
+        surroundings=(options.sandbox, str(options.test_seconds), measured, *versions),
     )
+
+
+def _measures(options: Options) -> Measures | None:
+    if not options.adequacy:
+        return None
+    return Measures(snapshot=options.snapshot, kept=_cache(options) / 'oracles')
 
 
 @dataclass(slots=True, kw_only=True)
@@ -153,6 +169,7 @@ class _Examination:
     options: Options
     header: Header
     ledger: Ledger
+    measures: Measures | None
     answers: dict[str, Prediction]
     listener: Listener
     total: int
@@ -207,7 +224,9 @@ class _Examination:
                 return
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix='coevo-'))
             ground = Ground(
-                states=StartStates(source, Path(folder)), test_seconds=self.options.test_seconds
+                states=StartStates(source, Path(folder)),
+                measures=self.measures,
+                test_seconds=self.options.test_seconds,
             )
             by_jdk = sorted(self._cases(ground.states, group), key=_jdk_of)
             for _, same in groupby(by_jdk, key=_jdk_of):

@@ -21,6 +21,9 @@ from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import RESULTS_VERSION
 from coevo.execution import ENGINE_VERSION
 
+# Raised when verdicts or measures of an evaluation may change, and the engine does not.
+JUDGING_VERSION = 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Entry:
@@ -68,6 +71,7 @@ class Ledger:
         parts = (
             str(ENGINE_VERSION),
             str(RESULTS_VERSION),
+            str(JUDGING_VERSION),
             *self.surroundings,
             task.task_id,
             task.old_rev,

@@ -39,10 +39,11 @@ def summary(evaluation: Evaluation, out: Path) -> Iterator[str]:
     tasks = len({row.task_id for row in rows})
     told = ', '.join(f'{name} {outcomes[name]}' for name in TaskOutcome if outcomes[name])
     yield f'{tasks} tasks, {len(rows)} methods: {told}'
-    cpu_seconds = sum(row.cpu_seconds for row in rows)
+    verdicts = sum(row.cpu_seconds for row in rows)
+    adequacy = sum(row.adequacy.cpu_seconds for row in rows if row.adequacy)
     yield (
         f'{evaluation.judged} tasks judged now, {evaluation.recalled} known before; '
-        f'{cpu_seconds:.0f} CPU seconds in all'
+        f'{verdicts:.0f} CPU seconds for verdicts, {adequacy:.0f} for adequacy'
     )
     unanswered = {row.task_id for row in rows if row.detail is Detail.NO_PREDICTION}
     if unanswered:

@@ -70,6 +70,12 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='S',
         help='CPU seconds that a test may take (60, or ten times what it took before)',
     )
+    evaluate.add_argument(
+        '--no-adequacy',
+        dest='adequacy',
+        action='store_false',
+        help='verdicts alone: no coverage, mutants, or reversals',
+    )
     evaluate.set_defaults(run=with_extra(_evaluate))
 
 
@@ -97,6 +103,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
                 sandbox=arguments.sandbox,
                 cache=arguments.cache,
                 test_seconds=arguments.test_seconds,
+                adequacy=arguments.adequacy,
             ),
             listener,
         )
