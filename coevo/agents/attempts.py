@@ -17,11 +17,13 @@ from concurrent.futures import wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from pathlib import Path
 
 from coevo.agents.difference import difference
 from coevo.agents.endings import Ending
 from coevo.agents.keeping import Keeping
+from coevo.agents.kit import Kits
 from coevo.agents.meter import Meter
 from coevo.agents.prices import Prices
 from coevo.agents.records import Attempt
@@ -57,6 +59,7 @@ class Plan:
     store     whose clones are used where they have what is needed
     harness   what predictions call the agent; `model` likewise
     prices    needed for a cap of cost
+    kit       whether agents get a JDK, Maven, JUnit and the libraries of each task
     """
 
     tasks: Sequence[TaskRow]
@@ -68,6 +71,7 @@ class Plan:
     prices: Prices | None = None
     jobs: int = 1
     sandbox: str = 'bubblewrap'
+    kit: bool = True
     asked: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -124,6 +128,7 @@ class _Tour:
 
     def __init__(self, plan: Plan, keeping: Keeping, root: Path, say: Say) -> None:
         self._plan, self._keeping, self._root, self._say = plan, keeping, root, say
+        self._kits: Kits | None = None
         self._over = threading.Event()
         self._guard = threading.Lock()
         self.made = 0
@@ -135,6 +140,8 @@ class _Tour:
             _opened(self._plan.sandbox) as sandbox,
             ThreadPoolExecutor(self._plan.jobs, thread_name_prefix='coevo-attempt') as pool,
         ):
+            if self._plan.kit and tasks:
+                self._kits = Kits(sandbox, self._root, self._say)
             waiting: list[Future[None]] = [pool.submit(self._one, sandbox, t) for t in tasks]
             try:
                 finished, _ = wait(waiting, return_when=FIRST_EXCEPTION)
@@ -164,6 +171,17 @@ class _Tour:
             self.made += 1
         self._say(_line(found))
 
+    def _equipped(self, task: TaskRow, place: Path) -> Surroundings:
+        plain = self._plan.surroundings
+        if self._kits is None:
+            return plain
+        kit = self._kits.kit(task, place)
+        return replace(
+            plain,
+            mounts=(*plain.mounts, *kit.mounts),
+            environment={**kit.environment, **plain.environment},
+        )
+
     def _attempt(self, sandbox: Sandbox, task: TaskRow) -> tuple[Attempt, str]:
         plan = self._plan
         place = self._root / task.task_id
@@ -172,7 +190,8 @@ class _Tour:
         )
         try:
             _prepare(task, plan.store, place)
-            ran = run(sandbox, plan.surroundings, place, task.test_file, meter)
+            surroundings = self._equipped(task, place)
+            ran = run(sandbox, surroundings, place, task.test_file, meter)
         finally:
             shutil.rmtree(place, ignore_errors=True)
         if self._over.is_set():
@@ -265,7 +284,7 @@ def _summary(plan: Plan, keeping: Keeping, tour: _Tour, kept: int) -> Summary:
         kept=kept,
         without=tuple(sorted(tour.without)),
         troubled=tuple(sorted(tour.troubled)),
-        billed_usd=keeping.billed(),
+        billed_usd=None if plan.prices is None else keeping.billed(),
         network=network(plan.surroundings),
     )
 

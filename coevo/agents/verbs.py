@@ -65,6 +65,11 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     attempt.add_argument('--max-cost', type=float, metavar='USD', help='of a task; takes prices')
     attempt.add_argument('--max-seconds', type=float, default=3600, metavar='S', help='(3600)')
     attempt.add_argument('--memory', type=int, default=8, metavar='GIB', help='of a task (8)')
+    attempt.add_argument(
+        '--no-kit',
+        action='store_true',
+        help='without JDK, Maven, JUnit and the libraries of each task',
+    )
     attempt.add_argument('--sandbox', choices=('bubblewrap', 'docker'), default='bubblewrap')
     attempt.set_defaults(run=with_extra(_attempt))
 
@@ -100,6 +105,7 @@ def _plan(arguments: argparse.Namespace) -> Plan:
         prices=prices,
         jobs=positive(arguments.jobs, '--jobs'),
         sandbox=arguments.sandbox,
+        kit=not arguments.no_kit,
         asked=_asked(arguments, surroundings),
     )
 
@@ -183,6 +189,7 @@ def _asked(arguments: argparse.Namespace, surroundings: Surroundings) -> dict[st
         'prices_sha256': digest(arguments.prices) if arguments.prices else None,
         'memory_gib': arguments.memory,
         'sandbox': arguments.sandbox,
+        'kit': not arguments.no_kit,
     }
 
 

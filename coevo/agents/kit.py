@@ -1,0 +1,224 @@
+"""What an agent needs to compile and run tests without a network: JDK, Maven, JUnit, libraries.
+
+Libraries are what Maven fetches when it builds the start state once, with the network of a build:
+package repositories through the proxy. The agent itself gets them read-only, since a repository of
+packages has later releases of the project, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tarfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from pathlib import PurePosixPath
+from typing import IO
+
+from coevo.agents.pump import pumping
+from coevo.artifacts import ArtifactProxy
+from coevo.artifacts import upstreams
+from coevo.errors import Transient
+from coevo.folders import cache_folder
+from coevo.jdks import Jdk
+from coevo.jdks import choose_jdk
+from coevo.jdks import find_jdks
+from coevo.libraries import building
+from coevo.libraries import fetch_libraries
+from coevo.libraries import read_pins
+from coevo.sandbox import Job
+from coevo.sandbox import Limits
+from coevo.sandbox import Mount
+from coevo.sandbox import Sandbox
+from coevo.tables import TaskRow
+from coevo.toolchain import Toolchain
+from coevo.toolchain import toolchain
+
+Say = Callable[[str], None]
+
+_CONSOLE = Path(__file__).with_name('console.toml')
+_KIT = '/kit'
+_MAVEN, _REPOSITORY, _LIBRARIES = f'{_KIT}/maven', f'{_KIT}/repository', f'{_KIT}/libraries'
+_SETTINGS = f'{_KIT}/settings/settings.xml'
+_HEAD = '/tmp/m2'
+
+# Raised when what is fetched, or how, changes.
+_VERSION = 1
+
+_SECONDS = 900.0
+_MOST_BYTES = 2 << 30
+_LIMITS = Limits(
+    cpu_seconds=4 * _SECONDS,
+    wall_seconds=_SECONDS,
+    memory_bytes=4 << 30,
+    bounds_addresses=False,
+    processes=2048,
+    file_bytes=1 << 30,
+    disk_bytes=4 << 30,
+)
+
+# The same mirror when libraries are fetched and when they are used, for what a repository listed then
+# (the versions of a range) is kept by its name.
+_MIRROR = '<mirror><id>coevo</id><mirrorOf>*</mirrorOf><url>{url}</url></mirror>'
+_ONLINE = f"""\
+<settings><mirrors>{_MIRROR.format(url='http://127.0.0.1:${coevo.port}/')}</mirrors></settings>
+"""
+_OFFLINE = f"""\
+<settings>
+  <localRepository>{_HEAD}</localRepository>
+  <offline>true</offline>
+  <mirrors>{_MIRROR.format(url='http://127.0.0.1/')}</mirrors>
+</settings>
+"""
+
+# The first puts the project's own modules beside its libraries, so that each can be built alone.
+# The second fetches what compiling its tests and asking for its class path takes; tests of an update
+# do not compile yet.
+_FETCH = """\
+exec 3>&1 1>&2
+read -r port
+cp -RP /in/start/. /w/project && cd /w/project || exit 1
+maven() { mvn -B -fn -s /in/online.xml -Dcoevo.port="$port" -Dmaven.repo.local=/w/m2 "$@"; }
+mkdir /w/m2
+maven -Dmaven.test.skip=true install
+maven -Dmaven.compiler.failOnError=false test-compile dependency:build-classpath
+kill -9 -1
+exec tar --create --file=- --format=gnu --hard-dereference --directory=/w/m2 . >&3
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kit:
+    """What is added to an agent's sandbox."""
+
+    mounts: tuple[Mount, ...]
+    environment: dict[str, str]
+
+
+class Kits:
+    """The kits of one run; safe from several threads."""
+
+    def __init__(self, sandbox: Sandbox, root: Path, say: Say) -> None:
+        """`root`: a folder that the sandbox's user can enter."""
+        self._sandbox, self._root, self._say = sandbox, root, say
+        self._folder = root / 'kit'
+        self._folder.mkdir()
+        (self._folder / 'settings.xml').write_text(_OFFLINE)
+        self._folder.chmod(0o755)
+        jdk = choose_jdk(find_jdks())
+        self._console = fetch_libraries(_CONSOLE, jdk, say, "JUnit's console")
+
+    def kit(self, task: TaskRow, place: Path) -> Kit:
+        """The kit of a task, whose start state lies in `place`; Transient without a network."""
+        tools = toolchain(self._say, _jdk(task))
+        libraries = self._libraries(task, place, tools)
+        (console,) = (pin.file for pin in read_pins(_CONSOLE))
+        return Kit(
+            mounts=(
+                *_tools(tools),
+                Mount(source=self._console, target=_LIBRARIES),
+                Mount(source=libraries, target=_REPOSITORY),
+                Mount(source=self._folder, target=f'{_KIT}/settings'),
+            ),
+            environment={
+                **_environment(tools),
+                'JUNIT_CONSOLE_JAR': f'{_LIBRARIES}/{console}',
+                'MAVEN_SETTINGS_PATH': _SETTINGS,
+                'MAVEN_ARGS': f'--offline --settings {_SETTINGS} -Dmaven.repo.local={_HEAD}'
+                f' -Dmaven.repo.local.tail={_REPOSITORY}',
+            },
+        )
+
+    def _libraries(self, task: TaskRow, place: Path, tools: Toolchain) -> Path:
+        """In Maven's layout, made once for a revision."""
+        parts = (str(_VERSION), task.repo, task.new_rev, tools.jdk, tools.maven_home.name)
+        key = hashlib.sha256('\0'.join(parts).encode()).hexdigest()[:16]
+        target = cache_folder() / 'agents' / f'libraries-{key}'
+        if not target.is_dir():
+            with building(target) as new:
+                if new is not None:
+                    self._say(f'fetching the libraries of {task.repo} at {task.new_rev[:12]}')
+                    self._fetch(place, tools, new)
+        return target
+
+    def _fetch(self, place: Path, tools: Toolchain, folder: Path) -> None:
+        (place / 'online.xml').write_text(_ONLINE)
+        shared = cache_folder() / 'maven'
+        job = Job(
+            argv=('/bin/sh', '-c', _FETCH),
+            mounts=(Mount(source=place, target='/in'), *_tools(tools)),
+            environment=_environment(tools),
+            limits=_LIMITS,
+        )
+        with (
+            ArtifactProxy(upstreams(), shared, place / 'artifacts') as proxy,
+            self._sandbox.start(job) as process,
+        ):
+            listening = process.listen()
+            with pumping(listening, proxy.socket):
+                process.stdin.write(f'{listening.getsockname()[1]}\n'.encode())
+                process.stdin.flush()
+                try:
+                    _unpack(process.stdout, folder, shared)
+                except tarfile.TarError:
+                    raise Transient(
+                        f'libraries could not be fetched: {process.noise().strip()[-500:]}'
+                    ) from None
+            if proxy.trouble:
+                raise Transient('libraries could not be fetched; check the network')
+        (place / 'online.xml').unlink()
+
+
+def _jdk(task: TaskRow) -> Jdk | None:
+    """The installed JDK that the task was made with, or one of the same release; else any."""
+    if task.environment is None:
+        return None
+    wanted = Jdk(home=Path(), version=task.environment.jdk)
+    alike = [jdk for jdk in find_jdks() if jdk.feature == wanted.feature]
+    return next((jdk for jdk in alike if jdk.version == wanted.version), next(iter(alike), None))
+
+
+def _tools(tools: Toolchain) -> tuple[Mount, ...]:
+    maven = Mount(source=tools.maven_home, target=_MAVEN)
+    home = tools.java_home
+    if home.is_relative_to('/usr') and not home.is_relative_to('/usr/local'):
+        return (maven,)
+    return (maven, Mount(source=home.resolve(), target=str(home)))
+
+
+def _environment(tools: Toolchain) -> dict[str, str]:
+    return {
+        'JAVA_HOME': str(tools.java_home),
+        'PATH': f'{_MAVEN}/bin:{tools.java_home}/bin:/usr/bin:/bin',
+    }
+
+
+def _unpack(stream: IO[bytes], folder: Path, shared: Path) -> None:
+    """Write plain files of an archive that untrusted code made; TarError for what is none.
+
+    What the shared folder has, too, is linked: most of it is the same for all revisions.
+    """
+    size = 0
+    with tarfile.open(fileobj=stream, mode='r|') as archive:
+        for member in archive:
+            path = PurePosixPath(member.name)
+            if not member.isreg() or path.is_absolute() or '..' in path.parts:
+                continue
+            size += member.size
+            if size > _MOST_BYTES:
+                raise Transient(f'libraries take more than {_MOST_BYTES >> 30} GiB')
+            content = archive.extractfile(member)
+            assert content is not None, 'a regular file has content'
+            _place(folder / path, shared / path, content.read())
+
+
+def _place(target: Path, twin: Path, content: bytes) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if twin.is_file() and not twin.is_symlink() and twin.read_bytes() == content:
+        try:
+            target.hardlink_to(twin)
+        except OSError:  # of another file system, or linked too often
+            shutil.copyfile(twin, target)
+    else:
+        target.write_bytes(content)

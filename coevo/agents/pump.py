@@ -1,0 +1,54 @@
+"""Leads connections to a socket in a sandbox's network on to a Unix socket of this machine."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextlib import suppress
+from pathlib import Path
+
+_BLOCK = 1 << 16
+_BACKLOG = 64
+
+
+@contextmanager
+def pumping(listening: socket.socket, target: Path) -> Iterator[None]:
+    """Until the end of the block; connections that are open then are left to their peers."""
+    listening.listen(_BACKLOG)
+    threading.Thread(target=_accept, args=(listening, target), daemon=True).start()
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            listening.shutdown(socket.SHUT_RDWR)  # wakes up who accepts
+        listening.close()
+
+
+def _accept(listening: socket.socket, target: Path) -> None:
+    while True:
+        try:
+            near, _ = listening.accept()
+        except OSError:
+            return
+        far = socket.socket(socket.AF_UNIX)
+        try:
+            far.connect(str(target))
+        except OSError:
+            near.close()
+            far.close()
+            return
+        for ends in ((near, far), (far, near)):
+            threading.Thread(target=_copy, args=ends, daemon=True).start()
+
+
+def _copy(source: socket.socket, sink: socket.socket) -> None:
+    """Until one side ends, then both: HTTP clients do not close by halves."""
+    with suppress(OSError):
+        while block := source.recv(_BLOCK):
+            sink.sendall(block)
+    for end in (source, sink):
+        with suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+        end.close()
