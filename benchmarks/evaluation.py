@@ -1,6 +1,6 @@
 """What an evaluated method costs, and what gold tests of published tasks are worth by our measures.
 
-    python -m benchmarks.evaluation cost SNAPSHOT STORE FOLDER [--tasks N] [--seed N]
+    python -m benchmarks.evaluation cost SNAPSHOT STORE FOLDER [--tasks N] [--seed N] [--c1]
     python -m benchmarks.evaluation published SNAPSHOT STORE PUBLISHED.jsonl OUT.csv [--budget SECONDS]
     python -m benchmarks.evaluation sum FOLDER OUT.csv
 
@@ -74,7 +74,8 @@ def cost(arguments: argparse.Namespace) -> None:
             drawn = chance.sample(by_repo[repo], min(arguments.tasks, len(by_repo[repo])))
             name = repo.replace('/', '+')
             rows = [_by_engine(arguments, root / name / 'before', drawn)]
-            rows += _by_oracle(bench, open_clone(arguments.store, repo), drawn)
+            flags = tuple(Flags) if arguments.c1 else (Flags.DEFAULT,)
+            rows += _by_oracle(bench, open_clone(arguments.store, repo), drawn, flags)
             rows.append(_by_engine(arguments, root / name / 'after', drawn))
             append(arguments.folder / COSTS, rows)
 
@@ -107,14 +108,12 @@ def _by_engine(
 
 
 def _by_oracle(
-    bench: Bench, repository: Repository, drawn: Sequence[Assignment]
+    bench: Bench, repository: Repository, drawn: Sequence[Assignment], flags: Sequence[Flags]
 ) -> Iterator[dict[str, object]]:
-    for flags in Flags:
-        seconds = 0.0
-        for one in drawn:
-            for place, targets in _cells(repository, one):
-                seconds += bench.run(Oracle.A, flags, repository, place, targets).seconds
-        yield _cost_row(drawn, 'A', str(flags), seconds)
+    cells = [cell for one in drawn for cell in _cells(repository, one)]
+    for each in flags:
+        answers = [bench.run(Oracle.A, each, repository, *cell) for cell in cells]
+        yield _cost_row(drawn, 'A', str(each), sum(answer.seconds for answer in answers))
 
 
 def _cells(repository: Repository, one: Assignment) -> Iterator[tuple[Place, list[Target]]]:
@@ -311,6 +310,7 @@ def main() -> None:
     command.add_argument('folder', type=Path)
     command.add_argument('--tasks', type=int, default=4)
     command.add_argument('--seed', type=int, default=8)
+    command.add_argument('--c1', action='store_true', help='A also with C1')
     command.set_defaults(run=cost)
     command = commands.add_parser('published')
     command.add_argument('snapshot', type=Path)

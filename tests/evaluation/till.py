@@ -10,22 +10,29 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.evaluation.assignments import assignments
+from coevo.evaluation.cases import Case
+from coevo.evaluation.cases import Ground
+from coevo.evaluation.cases import examined
+from coevo.evaluation.cases import prepared
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.rows import Header
+from coevo.evaluation.rows import rows
 from coevo.evaluation.scene import Scene
+from coevo.evaluation.start_states import StartStates
+from coevo.evaluation.worth import Measures
 from coevo.git import Repository
 from coevo.languages.base import Conditions
 from coevo.languages.java_maven import PairWorkshop
 from coevo.languages.java_maven import Site
 from coevo.languages.java_maven import Yards
 from coevo.profiles import load_profile
-from coevo.records import Pair
-from tests.coevo.measures.shop import pair_of
 from tests.flows.mining_runs import released
 from tests.projects import junit
 from tests.projects import mined
 from tests.projects import pom
 from tests.projects import source
 from tests.projects import write
-from tests.repos import git
 
 # Lines of which few mutants compile: every mutant is a JVM.
 OLD = """\
@@ -73,28 +80,49 @@ def submitted(imports: str = '', **bodies: str) -> bytes:
 
 @dataclass(frozen=True, kw_only=True)
 class Till:
-    """A snapshot of the mined pair, and a workshop in which both ends were built."""
+    """A snapshot of the mined pair, and a workshop for the start states of its tasks."""
 
     snapshot: Path
+    states: StartStates
     workshop: PairWorkshop
-    repository: Repository
-    pair: Pair
+    kept: Path
 
-    def of(self, name: str, content: bytes) -> Scene:
-        """The scene of a target of that name, with what was submitted for its task."""
+    def case(self, name: str, content: bytes) -> Case:
+        """What is to be run when a file is submitted for the task of a target."""
         (assignment,) = (
             one
             for one in assignments(self.snapshot)
             if any(target.row.test_method == name for target in one.targets)
         )
+        prediction = Prediction(
+            task_id=assignment.task_id, patch=assignment.task.test_patch.encode()
+        )
+        gold = prepared(self.states, assignment, prediction)
+        assert isinstance(gold, Case)
+        return replace(gold, patched=content)
+
+    def judged(self, name: str, content: bytes) -> MethodResult:
+        """The row of the one target of a task."""
+        case = self.case(name, content)
+        ground = Ground(
+            states=self.states, measures=Measures(snapshot=self.snapshot, kept=self.kept)
+        )
+        judgement = examined(ground, case, self.workshop)
+        header = Header(snapshot_sha256='0' * 64, sandbox='bubblewrap')
+        (row,) = rows(header, case.assignment, case.prediction, judgement)
+        return row
+
+    def scene(self, name: str, content: bytes) -> Scene:
+        """Where a submitted file was judged before."""
+        case = self.case(name, content)
         return Scene(
-            assignment=assignment,
+            assignment=case.assignment,
             snapshot=self.snapshot,
             workshop=self.workshop,
-            repository=self.repository,
-            pair=self.pair,
+            repository=self.states.repository,
+            pair=case.pair,
             patched=content,
-            methods={target.name: target.method for target in assignment.targets},
+            methods={target.name: target.method for target in case.assignment.targets},
             conditions=Conditions(observed=True),
         )
 
@@ -103,11 +131,9 @@ class Till:
 def opened(folder: Path) -> Iterator[Till]:
     root = write(folder / 'repository', STEPS)
     snapshot = released(mined(root, folder / 'store', profile=PROFILE).store)
-    repository = Repository(root / '.git')
-    old, new = git(root, 'rev-list', '--reverse', 'HEAD').split()
+    states = StartStates(Repository(root / '.git'), folder / 'states')
     with ExitStack() as stack:
-        workshop = PairWorkshop(Yards(Site(repository, sandbox='bubblewrap', stack=stack)))
+        yards = Yards(Site(states.repository, sandbox='bubblewrap', stack=stack))
+        workshop = PairWorkshop(yards)
         stack.callback(workshop.close)
-        pair = pair_of(repository, old, new)
-        assert workshop.build(pair)[1].summary == 'built'
-        yield Till(snapshot=snapshot, workshop=workshop, repository=repository, pair=pair)
+        yield Till(snapshot=snapshot, states=states, workshop=workshop, kept=folder / 'kept')

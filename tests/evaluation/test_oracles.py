@@ -1,0 +1,49 @@
+"""Where assertions stand: in a submitted file, and in those that it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coevo.evaluation.oracles import oracle_lines
+from coevo.git import Repository
+from tests.repos import commit
+from tests.repos import init
+
+TESTS = 'src/test/java/shop'
+SUBMITTED = b"""package shop;
+class TillTest extends Base {
+    @Test void plain() {
+        new Till().price(1);
+        assertThat(new Till())
+            .isNotNull();
+    }
+    @Test void mocked() { verify(till).price(1); }
+    @Test void stated() {
+        assert true;
+        rows.forEach(this::assertRow);
+    }
+    static class Inner { }
+}
+class Second { }
+"""
+FILES = {
+    f'{TESTS}/Base.java': 'package shop;\nclass Base {\n void check() {\n  Deep.check(); } }',
+    f'{TESTS}/Deep.java': 'package shop;\nclass Deep { static void check() {\n  fail(); } }',
+    f'{TESTS}/Unnamed.java': 'package shop;\nclass Unnamed {\n void check() { fail(); } }',
+    'src/main/java/shop/Till.java': 'package shop;\nclass Till {\n int price() { fail(); } }',
+    f'{TESTS}/TillTest.java': 'package shop;\nclass TillTest { void old() { fail(); } }',
+}
+
+
+def test_assertions_of_a_file_and_of_what_it_names_are_found(tmp_path: Path) -> None:
+    root = init(tmp_path)
+    rev = commit(root, 'all', dict(FILES))
+    repository = Repository(root / '.git')
+
+    lines = oracle_lines(repository, rev, f'{TESTS}/TillTest.java', SUBMITTED)
+
+    assert lines == {
+        'shop.TillTest': frozenset({5, 8, 10, 11}),
+        'shop.Second': frozenset({5, 8, 10, 11}),
+        'shop.Deep': frozenset({3}),
+    }

@@ -1,0 +1,66 @@
+"""What follows from an outcome and an adequacy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import OraclePreservation
+from coevo.evaluation.records import Reversals
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.strict import oracle_preserved
+from coevo.evaluation.strict import success_strict
+from coevo.evaluation.strict import vacuous
+
+NOTICED = Reversals(count=3, pred=2, gold=1, both=1)
+OTHERS = Reversals(count=3, pred=2, gold=1, both=0)
+BY_NOBODY = Reversals(count=3, pred=2, gold=0, both=0)
+
+
+def adequacy(**others: Any) -> Adequacy:
+    told = {'executes_delta': True, 'reaches_assertion': True, 'reversals': NOTICED}
+    return Adequacy(**(told | others))
+
+
+@pytest.mark.parametrize(
+    ('others', 'strict', 'empty'),
+    [
+        ({}, True, False),
+        ({'executes_delta': False}, False, True),
+        ({'reaches_assertion': False}, False, True),
+        ({'reversals': OTHERS}, False, False),
+        # what gold does not notice either is nobody's fault
+        ({'reversals': BY_NOBODY}, None, False),
+        ({'reversals': None}, None, False),
+        ({'executes_delta': None}, None, None),
+        ({'executes_delta': None, 'reaches_assertion': False}, False, True),
+        ({'reversals': None, 'executes_delta': False}, False, True),
+    ],
+)
+def test_a_strict_success_notices_what_gold_notices(
+    others: dict[str, Any], strict: bool | None, empty: bool | None
+) -> None:
+    found = adequacy(**others)
+
+    assert success_strict(TaskOutcome.SUCCESS, found) is strict
+    assert vacuous(TaskOutcome.SUCCESS, found) is empty
+    assert vacuous(TaskOutcome.REDUNDANT, found) is empty
+
+
+def test_what_is_no_success_is_no_strict_one() -> None:
+    assert success_strict(TaskOutcome.REDUNDANT, adequacy()) is False
+    assert success_strict(TaskOutcome.EXEC_FAIL, None) is False
+    assert success_strict(TaskOutcome.INFRA, None) is None
+    assert success_strict(TaskOutcome.SUCCESS, None) is None
+    assert vacuous(TaskOutcome.EXEC_FAIL, adequacy()) is None
+    assert vacuous(TaskOutcome.SUCCESS, None) is None
+
+
+def test_an_oracle_is_preserved_if_nothing_is_lost() -> None:
+    assert oracle_preserved(adequacy(oracle=OraclePreservation(count=2, lost=0))) is True
+    assert oracle_preserved(adequacy(oracle=OraclePreservation(count=2, lost=1))) is False
+    assert oracle_preserved(adequacy(oracle=OraclePreservation(count=0, lost=0))) is None
+    assert oracle_preserved(adequacy()) is None
+    assert oracle_preserved(None) is None
