@@ -97,7 +97,7 @@ def _by_engine(
             *(sys.executable, '-m', 'benchmarks.metered', str(used), str(folder / 'archives')),
             *('evaluate', str(arguments.snapshot), str(predictions)),
             *('--store', str(arguments.store), '--out', str(folder / 'out')),
-            *('--cache', str(folder / 'cache'), '--jobs', '1', '--without-adequacy'),
+            *('--cache', str(folder / 'cache'), '--jobs', '1', '--no-adequacy'),
             *('--tasks', *(one.task_id for one in drawn)),
         ],
         check=True,
