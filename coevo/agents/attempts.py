@@ -284,7 +284,7 @@ def _summary(plan: Plan, keeping: Keeping, tour: _Tour, kept: int) -> Summary:
         kept=kept,
         without=tuple(sorted(tour.without)),
         troubled=tuple(sorted(tour.troubled)),
-        billed_usd=None if plan.prices is None else keeping.billed(),
+        billed_usd=None if plan.prices is None else round(keeping.billed(), 6),
         network=network(plan.surroundings),
     )
 
@@ -300,7 +300,7 @@ def _report(summary: Summary) -> Mapping[str, object]:
         'rounds': sum(one.rounds for one in found),
         'unmetered': sum(one.unmetered for one in found),
         'tokens': sum(one.tokens for one in found),
-        'cost_usd': sum(costs) if costs else None,
+        'cost_usd': round(sum(costs), 6) if costs else None,
         'billed_usd': summary.billed_usd,
         'refused': sorted({why for one in found for why in one.refused}),
         'without_start_state': summary.without,

@@ -74,15 +74,14 @@ class Keeping:
         text = json.dumps({'version': REPORT_VERSION, **report}, indent=1, sort_keys=True)
         durable.write(self.folder / 'report.json', [text.encode(), b'\n'])
 
-    def billed(self) -> float | None:
-        """US dollars of all rounds, those of interrupted attempts too; None without prices."""
-        costs = [
-            json.loads(line)['cost_usd']
+    def billed(self) -> float:
+        """US dollars of all rounds, those of interrupted attempts too."""
+        return sum(
+            json.loads(line)['cost_usd'] or 0.0
             for file in sorted((self.folder / 'rounds').glob('*.jsonl'))
             for line in file.read_text().splitlines()
             if line.endswith('}')  # a kill may have cut the last one
-        ]
-        return None if None in costs else sum(costs)
+        )
 
     def _claim(self, asked: Mapping[str, object]) -> None:
         path = self.folder / 'run.json'

@@ -11,6 +11,9 @@ from typing import Any
 from coevo.agents.endings import Ending
 from coevo.agents.usage import Usage
 
+# Of US dollars: prices are of a million tokens.
+_DIGITS = 9
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
@@ -71,7 +74,7 @@ def prediction_line(found: Attempt, harness: str, model: str | None) -> str:
         'model': model,
         'harness': harness,
         'exit_status': str(found.ending),
-        'cost_usd': found.cost_usd,
+        'cost_usd': None if found.cost_usd is None else round(found.cost_usd, _DIGITS),
         'tokens': found.tokens if found.rounds else None,
         'seconds': round(found.seconds, 3),
     }

@@ -1,0 +1,181 @@
+"""An agent stand-in from prompt to report: one task hits the cost cap, one attempt is killed half-way.
+
+`python -m tests.agents.story` tells it over ten tasks; the tests check what it comes to.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.agents import model_server
+from tests.agents.errands import Errands
+from tests.agents.errands import released
+from tests.agents.model_server import KEY
+from tests.agents.model_server import Json
+from tests.agents.model_server import ModelServer
+from tests.agents.model_server import Turn
+from tests.flows.mining_runs import COEVO
+from tests.flows.mining_runs import wait_until
+
+Say = Callable[[str], None]
+
+MAX_COST = 0.7
+PRICES = '["stand-in"]\ninput = 100.0\noutput = 1000.0\n'  # 0.2 dollars for a round
+COMPILES = 'mvn --batch-mode test-compile'
+PATIENCE = 240
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What came of it; rounds by task, before and after the kill.
+
+    compiled  what the agent saw of the compile command of its prompt, where it was let to use it
+    """
+
+    errands: Errands
+    kit: bool
+    out: Path
+    costly: str
+    killed: str
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+    finished_before: frozenset[str]
+    predictions: Mapping[str, Any]
+    report: Json
+    evaluation: Path
+    compiled: str
+
+
+def tell(folder: Path, number: int, *, kit: bool, say: Say = lambda line: None) -> Told:
+    """Over so many tasks, the first is costly, the third killed; `folder` is open to all users."""
+    errands = released(folder, number)
+    say(f'{number} tasks were mined and released in {errands.snapshot}')
+    model = _Model(errands, compiles=kit)
+    software = folder / 'agent'
+    software.mkdir()
+    (software / 'stand_in.py').write_bytes(Path(__file__).with_name('stand_in.py').read_bytes())
+    (folder / 'prices.toml').write_text(PRICES)
+    with model_server.serving(model.script) as server:
+        command = _command(folder, errands, server, kit=kit)
+        _kill_in_the_middle(command, model, folder / 'out', say)
+        finished = frozenset(file.stem for file in (folder / 'out' / 'attempts').glob('*.json'))
+        before = dict(model.rounds)
+        say(f'killed with {len(finished)} attempts done; the same command again:')
+        say(_run(command))
+        after = {task: count - before.get(task, 0) for task, count in model.rounds.items()}
+    predictions = folder / 'out' / 'predictions.jsonl'
+    say(_run(_evaluate(folder, errands, predictions)))
+    rows = [json.loads(line) for line in predictions.read_text().splitlines()]
+    return Told(
+        errands=errands,
+        kit=kit,
+        out=folder / 'out',
+        costly=model.costly,
+        killed=model.killed,
+        before=before,
+        after=after,
+        finished_before=finished,
+        predictions={row['task_id']: row for row in rows},
+        report=json.loads((folder / 'out' / 'report.json').read_text()),
+        evaluation=folder / 'evaluation',
+        compiled=model.compiled,
+    )
+
+
+class _Model:
+    """Knows gold by the prompt, and what each task is for."""
+
+    def __init__(self, errands: Errands, *, compiles: bool) -> None:
+        self._tasks = {task.prompt: task for task in errands.tasks}
+        self._compiles = compiles
+        self.costly, self.killed = errands.tasks[0].task_id, errands.tasks[2].task_id
+        self.asleep = threading.Event()
+        self.rounds: Counter[str] = Counter()
+        self.compiled = ''
+
+    def script(self, request: Json) -> Sequence[Turn]:
+        task = self._tasks[request['messages'][0]['content']]
+        self.rounds[task.task_id] += 1
+        patch = _shell(f"git apply - <<'END'\n{task.test_patch}END")
+        if task.task_id == self.costly:
+            return [*[_shell('true')] * 3, _shell('echo "<!-- half -->" >> pom.xml'), patch]
+        if task.task_id == self.killed and not self.asleep.is_set():
+            self.asleep.set()
+            return [_shell('sleep 3600')]
+        if self._compiles and len(request['messages']) == 5:
+            self.compiled = request['messages'][-1]['content'][0]['content']
+        return [patch, *([_shell(COMPILES)] if self._compiles else []), Turn()]
+
+
+def _shell(command: str) -> Turn:
+    return Turn(tool='sh', arguments={'command': command})
+
+
+def _command(folder: Path, errands: Errands, server: ModelServer, *, kit: bool) -> list[str]:
+    return [
+        *(str(COEVO), 'attempt', str(errands.snapshot)),
+        *('--agent', 'python3 /agent/stand_in.py', '--software', str(folder / 'agent')),
+        *('--harness', 'stand-in', '--agent-model', 'stand-in-1'),
+        *('--api', 'anthropic', '--endpoint', server.url, '--key-env', 'STAND_IN_KEY'),
+        *('--prices', str(folder / 'prices.toml'), '--max-cost', str(MAX_COST)),
+        *('--store', str(errands.store), '--out', str(folder / 'out')),
+        *(() if kit else ('--no-kit',)),
+    ]
+
+
+def _evaluate(folder: Path, errands: Errands, predictions: Path) -> list[str]:
+    return [
+        *(str(COEVO), 'evaluate', str(errands.snapshot), str(predictions)),
+        *('--store', str(errands.store), '--out', str(folder / 'evaluation'), '--jobs', '1'),
+    ]
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, 'STAND_IN_KEY': KEY}
+
+
+def _run(command: Sequence[str]) -> str:
+    done = subprocess.run(
+        command, env=_environment(), capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr + done.stdout
+
+
+def _kill_in_the_middle(command: Sequence[str], model: _Model, out: Path, say: Say) -> None:
+    """As soon as the round is billed in which the agent falls asleep."""
+    billed = out / 'rounds' / f'{model.killed}.jsonl'
+    with subprocess.Popen(
+        command, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        wait_until(lambda: billed.exists() and billed.stat().st_size, process)
+        process.send_signal(signal.SIGKILL)
+        _, told = process.communicate()
+    say(told.strip())
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory(prefix='coevo-story-', dir='/var/tmp') as name:
+        Path(name).chmod(0o755)
+        told = tell(Path(name), 10, kit=True, say=print)
+        for task_id, row in sorted(told.predictions.items()):
+            print(task_id, row['exit_status'], row['cost_usd'], row['tokens'])
+        print(json.dumps(told.report, indent=1))
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""From prompt to report: an agent stand-in, a real model server, kill, resume, evaluation."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.agents import story
+from tests.agents.story import Told
+
+
+@pytest.fixture(
+    scope='module',
+    params=[(3, False), pytest.param((10, True), marks=pytest.mark.slow)],
+    ids=['three', 'ten'],
+)
+def told(request: pytest.FixtureRequest) -> Iterator[Told]:
+    number, kit = request.param
+    with tempfile.TemporaryDirectory(prefix='coevo-story-', dir='/var/tmp') as name:
+        Path(name).chmod(0o755)
+        yield story.tell(Path(name), number, kit=kit)
+
+
+def test_every_task_is_answered(told: Told) -> None:
+    endings = {task: row['exit_status'] for task, row in told.predictions.items()}
+    tasks = {task.task_id for task in told.errands.tasks}
+    assert endings == {**dict.fromkeys(tasks, 'completed'), told.costly: 'cost_cap'}
+    assert {row['harness'] for row in told.predictions.values()} == {'stand-in'}
+    assert {row['model'] for row in told.predictions.values()} == {'stand-in-1'}
+
+
+def test_the_diff_of_an_agent_that_does_as_gold_is_gold(told: Told) -> None:
+    for task in told.errands.tasks:
+        if task.task_id != told.costly:
+            assert told.predictions[task.task_id]['patch'] == task.test_patch
+
+
+def test_the_cap_is_asked_before_each_round(told: Told) -> None:
+    """Four rounds at 0.2 dollars: the fourth is the one that reaches 0.7."""
+    row = told.predictions[told.costly]
+    assert (row['cost_usd'], row['tokens']) == (0.8, 4400)
+    assert '<!-- half -->' in row['patch']
+
+
+def test_what_was_done_before_the_kill_is_not_done_again(told: Told) -> None:
+    assert told.finished_before == set(told.before) - {told.killed}
+    assert told.costly in told.finished_before
+    assert not {task for task in told.finished_before if told.after.get(task)}
+    assert told.before[told.killed] == 1
+    assert told.after[told.killed] == (3 if told.compiled else 2)
+
+
+def test_an_interrupted_round_is_billed_but_in_no_prediction(told: Told) -> None:
+    costs = sum(row['cost_usd'] for row in told.predictions.values())
+    assert told.report['cost_usd'] == pytest.approx(costs)
+    assert told.report['billed_usd'] == pytest.approx(costs + 0.2)
+
+
+def test_the_report_says_what_the_agent_reached(told: Told) -> None:
+    assert 'alone, by a relay outside of the sandbox' in told.report['network']
+    assert told.report['endings'] == {'completed': len(told.predictions) - 1, 'cost_cap': 1}
+
+
+def test_the_answers_are_scored(told: Told) -> None:
+    rows = pq.read_table(told.evaluation / 'results.parquet').to_pylist()
+    outcomes = {row['task_id']: row['outcome'] for row in rows}
+    tasks = set(told.predictions)
+    assert outcomes == {**dict.fromkeys(tasks, 'success'), told.costly: 'hrns_fail'}
+    assert {row['exit_status'] for row in rows} == {'completed', 'cost_cap'}
+
+
+def test_the_compile_command_of_the_prompt_works_offline_with_the_kit(told: Told) -> None:
+    assert ('BUILD SUCCESS' in told.compiled) == told.kit
