@@ -1,0 +1,252 @@
+"""Runs over a few tasks: bad input, trouble of the endpoint, and what a second call does."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coevo.agents.attempts import Plan
+from coevo.agents.attempts import Summary
+from coevo.agents.attempts import attempt_all
+from coevo.agents.endings import Ending
+from coevo.agents.endpoint import Endpoint
+from coevo.agents.prices import read_prices
+from coevo.agents.run import Caps
+from coevo.agents.run import Surroundings
+from coevo.agents.usage import Usage
+from coevo.cli import main
+from coevo.errors import Fatal
+from coevo.evaluation.assignments import assignments
+from coevo.evaluation.predictions import read_predictions
+from coevo.patches import file_patch
+from coevo.sandbox import Mount
+from coevo.tables import TaskRow
+from tests import snapshots
+from tests.agents import model_server
+from tests.agents.model_server import KEY
+from tests.agents.model_server import ModelServer
+from tests.agents.model_server import Turn
+from tests.repos import commit
+from tests.repos import git
+from tests.repos import init
+
+TEST_FILE = 'src/test/java/p/ATest.java'
+START, GOLD = 'class ATest {}\n', 'class ATest { /* gold */ }\n'
+LOOK = (
+    'git log --all --format=%s%n; git fsck --unreachable --no-reflogs; git reflog; git tag;'
+    'git cat-file --batch-check --batch-all-objects | wc -l; grep -rs gold /w /in;'
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Yard:
+    """A store with one clone, tasks of it, and a folder for runs."""
+
+    folder: Path
+    tasks: tuple[TaskRow, ...]
+
+    def plan(self, command: str, model: ModelServer | None = None, **changed: object) -> Plan:
+        surroundings = Surroundings(
+            command=command,
+            caps=Caps(seconds=60),
+            endpoint=Endpoint(url=model.url, api='anthropic', key=KEY) if model else None,
+            mounts=(Mount(source=self.folder / 'agent', target='/agent'),),
+        )
+        plan = Plan(
+            tasks=self.tasks,
+            out=self.folder / 'out',
+            surroundings=surroundings,
+            harness='sh',
+            store=self.folder / 'store',
+            kit=False,
+        )
+        return dataclasses.replace(plan, **changed)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def yard() -> Iterator[Yard]:
+    with tempfile.TemporaryDirectory(dir='/var/tmp') as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / 'agent').mkdir()
+        script = Path(__file__).with_name('stand_in.py').read_bytes()
+        (folder / 'agent' / 'stand_in.py').write_bytes(script)
+        repository = init(folder / 'repository')
+        old = commit(repository, 'gold is not here yet', {TEST_FILE: START, 'A.java': 'class A {}'})
+        new = commit(repository, 'gold', {TEST_FILE: GOLD, 'A.java': 'class A { }'})
+        clone = folder / 'store' / 'clones' / 'local+a.git'
+        git(folder, 'clone', '-q', '--bare', str(repository), str(clone))
+        made = assignments(snapshots.make(folder / 'made', 2))[0].task
+        tasks = tuple(
+            dataclasses.replace(
+                made,
+                task_id=f'{number:016x}',
+                repo='local/a',
+                old_rev=old,
+                new_rev=new,
+                test_file=TEST_FILE,
+                test_patch=file_patch(TEST_FILE, START, GOLD),
+                start_file_sha256=hashlib.sha256(START.encode()).hexdigest(),
+                prompt=f'Task {number}.\n',
+            )
+            for number in range(2)
+        )
+        yield Yard(folder=folder, tasks=tasks)
+
+
+def log(yard: Yard, number: int) -> str:
+    return (yard.folder / 'out' / 'logs' / f'{number:016x}.log').read_text()
+
+
+def rows(summary: Summary) -> list[dict[str, object]]:
+    return [json.loads(line) for line in summary.predictions.read_text().splitlines()]
+
+
+def test_the_start_state_has_no_past_and_no_gold(yard: Yard) -> None:
+    """A commit without a message, the five folders of its tree, two files: no object beside."""
+    summary = attempt_all(yard.plan(f'{LOOK} cat {TEST_FILE}'))
+    assert [one.ending for one in summary.attempts] == [Ending.COMPLETED] * 2
+    lines = [line for line in log(yard, 0).splitlines() if line]
+    assert lines == ['8', START.strip()]
+
+
+def test_the_prompt_is_given_byte_by_byte(yard: Yard) -> None:
+    attempt_all(yard.plan('cat; cmp - "$COEVO_PROMPT" </in/prompt.txt'))
+    assert log(yard, 1) == 'Task 1.\n'
+
+
+def test_predictions_are_those_that_evaluate_reads(yard: Yard) -> None:
+    change = f'echo "class ATest {{ /* $(cat) */ }}" > {TEST_FILE}'
+    summary = attempt_all(yard.plan(f'{change}; exit 7'))
+    found = read_predictions(summary.predictions, {task.task_id for task in yard.tasks})
+    assert [one.exit_status for one in found] == ['failed', 'failed']
+    assert (
+        found[1].patch == file_patch(TEST_FILE, START, 'class ATest { /* Task 1. */ }\n').encode()
+    )
+    assert (found[0].harness, found[0].cost_usd, found[0].tokens) == ('sh', None, None)
+    assert found[0].seconds is not None
+
+
+def test_an_agent_that_changes_nothing_has_an_empty_patch(yard: Yard) -> None:
+    assert {row['patch'] for row in rows(attempt_all(yard.plan('true')))} == {''}
+
+
+def test_what_is_done_is_not_done_again(yard: Yard) -> None:
+    first = attempt_all(yard.plan('date +%N', tasks=yard.tasks[:1]))
+    kept = log(yard, 0)
+    second = attempt_all(yard.plan('date +%N', jobs=2))
+    assert (first.made, first.kept, second.made, second.kept) == (1, 0, 1, 1)
+    assert log(yard, 0) == kept
+    assert len(rows(second)) == 2
+
+
+def test_a_folder_belongs_to_one_run(yard: Yard) -> None:
+    attempt_all(yard.plan('true', asked={'command': 'true'}))
+    with pytest.raises(Fatal, match="holds a run with command 'true', not 'false'"):
+        attempt_all(yard.plan('false', asked={'command': 'false'}))
+
+
+def test_trouble_of_the_endpoint_is_no_answer(yard: Yard) -> None:
+    """The next call makes the attempt anew; what was answered before the trouble stays billed."""
+    with model_server.serving(lambda request: [Turn()]) as model:
+        plan = yard.plan('python3 /agent/stand_in.py', model, tasks=yard.tasks[:1])
+        model.status = 503
+        summary = attempt_all(plan)
+        assert summary.attempts == ()
+        assert summary.troubled == (f'{0:016x}: the endpoint ended it (status 503)',)
+        model.status = 200
+        assert attempt_all(plan).attempts[0].ending is Ending.COMPLETED
+
+
+def test_an_agent_that_never_asks_ends_the_run(yard: Yard) -> None:
+    """Else a wrong command would answer every task, with nothing."""
+    sentence = r'status 127 before a model had answered .*not-there'
+    with (
+        model_server.serving(lambda request: [Turn()]) as model,
+        pytest.raises(Fatal, match=sentence),
+    ):
+        attempt_all(yard.plan('not-there', model))
+    assert not list((yard.folder / 'out' / 'attempts').iterdir())
+
+
+def test_a_start_state_that_is_lost_is_told(yard: Yard) -> None:
+    lost = dataclasses.replace(yard.tasks[0], start_file_sha256='0' * 64)
+    summary = attempt_all(yard.plan('true', tasks=(lost, yard.tasks[1])))
+    assert len(summary.attempts) == 1
+    assert summary.without[0].startswith(f'{0:016x}: the start file has the checksum')
+
+
+def test_agents_are_never_run_without_a_sandbox(yard: Yard) -> None:
+    with pytest.raises(Fatal, match='one of bubblewrap, docker'):
+        attempt_all(yard.plan('true', sandbox='none'))
+
+
+# -- the command ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope='module')
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return snapshots.make(tmp_path_factory.mktemp('snapshot'), 2)
+
+
+@pytest.mark.parametrize(
+    ('words', 'sentence'),
+    [
+        (['--agent', 'true', '--max-seconds', '0'], '--max-seconds is more than 0'),
+        (['--agent', 'true', '--jobs', '0'], '--jobs 0 does nothing'),
+        (['--agent', 'true', '--max-cost', '1'], 'a cap of cost takes prices'),
+        (['--agent', 'true', '--prices', '/nowhere'], '/nowhere is no table of prices'),
+        (['--agent', 'true', '--tasks', 'x'], "has no task 'x'"),
+        (['--agent', 'true', '--api', 'telepathy'], "there is no API 'telepathy'"),
+        (['--agent', 'true', '--api', 'openai', '--key-env', 'NOT_SET'], '$NOT_SET is not set'),
+        (['--agent', 'true', '--endpoint', 'https://e.org'], 'need --api'),
+        (
+            ['--agent', 'true', '--api', 'openai', '--endpoint', 'https://me:sk-1@e.org'],
+            'an endpoint is a URL such as',
+        ),
+        (['--agent', 'true', '--software', '/nowhere'], '/nowhere is no folder'),
+        (['--agent', 'claude-code'], 'which model to use: --agent-model NAME'),
+        (['--agent', 'claude-code', '--agent-model', 'x', '--api', 'gemini'], 'speaks anthropic'),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    snapshot: Path,
+    tmp_path: Path,
+    words: list[str],
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(['attempt', str(snapshot), '--out', str(tmp_path / 'out'), *words]) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert 'sk-1' not in told
+    assert len(told.splitlines()) == 1
+
+
+def test_prices_are_read(tmp_path: Path) -> None:
+    """The longest name counts; what is left out costs what its kin does."""
+    table = (
+        '["m"]\ninput = 1\noutput = 2\n["m-1"]\ninput = 3\noutput = 6\nread = 0.5\nwritten = 4\n'
+    )
+    (tmp_path / 'p.toml').write_text(table)
+    prices = read_prices(tmp_path / 'p.toml')
+    counts = dict.fromkeys(('input', 'read', 'written', 'written_long', 'output'), 1_000_000)
+    assert prices.cost(Usage(model='m-1-20260101', **counts)) == 3 + 0.5 + 4 + 4 + 6
+    assert prices.cost(Usage(model='m-2', **counts)) == 1 + 1 + 1 + 1 + 2
+    with pytest.raises(Fatal, match=r'answered as .n-1.'):
+        prices.cost(Usage(model='n-1'))
+
+
+@pytest.mark.parametrize(
+    'table', ['["m"]\ninput = 1\n', '["m"]\ninput = 1\noutput = -1\n', 'm = 1']
+)
+def test_a_price_that_is_none_is_refused(tmp_path: Path, table: str) -> None:
+    (tmp_path / 'p.toml').write_text(table)
+    with pytest.raises(Fatal, match='m needs `input` and `output`'):
+        read_prices(tmp_path / 'p.toml')

@@ -1,0 +1,135 @@
+"""The relay between real sockets: what it passes on, what it adds, and what it keeps back."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from coevo.agents.endpoint import Endpoint
+from coevo.agents.meter import Meter
+from coevo.agents.relay import Relay
+from coevo.errors import Fatal
+from tests.agents import model_server
+from tests.agents.model_server import KEY
+from tests.agents.model_server import ModelServer
+from tests.agents.model_server import Turn
+
+ASK = {'model': 'claude-x', 'messages': [{'role': 'user', 'content': 'Ünïcode'}]}
+
+
+@pytest.fixture
+def model() -> Iterator[ModelServer]:
+    with model_server.serving(lambda request: [Turn()]) as server:
+        yield server
+
+
+@contextmanager
+def relaying(url: str, folder: Path, key: str = KEY) -> Iterator[tuple[Relay, int]]:
+    meter = Meter(folder / 'rounds.jsonl', None, None)
+    stopped = threading.Event()
+    relay = Relay(Endpoint(url=url, api='anthropic', key=key), meter, stopped.set)
+    listening = socket.create_server(('127.0.0.1', 0))
+    port = listening.getsockname()[1]
+    with relay.serving(listening):
+        yield relay, port
+
+
+def post(port: int, path: str, body: object, **headers: str) -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=30)
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    connection.request('POST', path, data, headers)
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    return answer.status, content
+
+
+def test_the_key_is_added_and_an_agents_own_is_dropped(model: ModelServer, tmp_path: Path) -> None:
+    with relaying(model.url, tmp_path) as (relay, port):
+        headers = {'x-api-key': 'mine', 'Authorization': 'Bearer mine', 'Cookie': 'mine'}
+        status, _ = post(port, '/v1/messages?beta=true&key=mine', ASK, **headers)
+    path, sent, body = model.requests[0]
+    assert (status, path, body) == (200, '/v1/messages?beta=true', ASK)
+    assert sent['x-api-key'] == KEY
+    assert 'mine' not in str(sent)
+    assert KEY not in repr(relay.endpoint)
+
+
+def test_a_stream_comes_through_and_is_metered(model: ModelServer, tmp_path: Path) -> None:
+    with relaying(model.url, tmp_path) as (relay, port):
+        status, content = post(port, '/v1/messages', {**ASK, 'stream': True})
+    assert status == 200
+    assert content.count(b'data: ') == 6
+    assert [(one.model, one.tokens) for one in relay.meter.rounds] == [('claude-x', 1100)]
+
+
+def test_counting_tokens_is_no_round(model: ModelServer, tmp_path: Path) -> None:
+    with relaying(model.url, tmp_path) as (relay, port):
+        status, _ = post(port, '/v1/messages/count_tokens', ASK)
+    assert (status, relay.meter.rounds, relay.meter.unmetered) == (200, (), 0)
+
+
+@pytest.mark.parametrize(
+    ('path', 'body', 'status'),
+    [
+        ('/v1/files', ASK, 404),
+        ('http://example.org/v1/messages', b'nothing', 400),
+        ('/v1/messages', b'[]', 400),
+        ('/v1/messages', {**ASK, 'tools': [{'type': 'web_search_20250305'}]}, 403),
+        # Whoever reads the first of two equal names would see another tool than who reads the last.
+        ('/v1/messages', b'{"tools": [], "tools": [{"type": "web_search_20250305"}]}', 403),
+    ],
+)
+def test_what_is_refused_never_reaches_the_endpoint(
+    model: ModelServer, tmp_path: Path, path: str, body: object, status: int
+) -> None:
+    with relaying(model.url, tmp_path) as (relay, port):
+        assert post(port, path, body)[0] == status
+    assert not model.requests
+    assert len(relay.refused) == 1
+
+
+def test_of_two_equal_names_the_one_that_was_checked_is_sent(
+    model: ModelServer, tmp_path: Path
+) -> None:
+    double = b'{"model": "x", "tools": [{"type": "web_search_20250305"}], "tools": []}'
+    with relaying(model.url, tmp_path) as (_, port):
+        assert post(port, '/v1/messages', double)[0] == 200
+    assert model.requests[0][2]['tools'] == []
+
+
+def test_trouble_of_the_endpoint_is_told_apart(model: ModelServer, tmp_path: Path) -> None:
+    """The last call decides whether an attempt was cut off."""
+    with relaying(model.url, tmp_path) as (relay, port):
+        model.status = 529
+        assert post(port, '/v1/messages', ASK)[0] == 529
+        assert relay.cut_off
+        model.status = 200
+        assert post(port, '/v1/messages', ASK)[0] == 200
+        assert not relay.cut_off
+    assert relay.trouble == ['status 529']
+
+
+def test_an_endpoint_that_is_not_there_is_trouble(tmp_path: Path) -> None:
+    with socket.create_server(('127.0.0.1', 0)) as free:
+        url = f'http://127.0.0.1:{free.getsockname()[1]}'
+    with relaying(url, tmp_path) as (relay, port):
+        assert post(port, '/v1/messages', ASK)[0] == 502
+    assert relay.cut_off
+
+
+def test_words_that_deny_access_are_not_passed_on(model: ModelServer, tmp_path: Path) -> None:
+    """This server repeats the key in them, as some do."""
+    with relaying(model.url, tmp_path, 'wrong') as (relay, port):
+        status, content = post(port, '/v1/messages', ASK)
+    assert (status, KEY.encode() in content) == (403, False)
+    assert isinstance(relay.bug, Fatal)
+    assert KEY not in str(relay.bug)
+    assert 'wrong' not in str(relay.bug)
