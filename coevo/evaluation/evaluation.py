@@ -42,6 +42,7 @@ from coevo.evaluation.rows import rows
 from coevo.evaluation.start_states import StartStates
 from coevo.evaluation.worth import Measures
 from coevo.folders import cache_folder
+from coevo.git import Repository
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
@@ -215,12 +216,10 @@ class _Examination:
 
     def _examine_repository(self, group: Sequence[Assignment]) -> None:
         with ExitStack() as stack:
-            tasks = [one.task for one in group]
-            try:
-                source = stack.enter_context(repository_of(tasks, self.options.store))
-            except (NoRepository, Transient) as error:
+            source = self._repository(group, stack)
+            if isinstance(source, str):
                 for one in group:
-                    self._conclude(one, in_trouble(one, Detail.NO_REPOSITORY, str(error)))
+                    self._conclude(one, in_trouble(one, Detail.NO_REPOSITORY, source))
                 return
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix='coevo-'))
             ground = Ground(
@@ -231,6 +230,18 @@ class _Examination:
             by_jdk = sorted(self._cases(ground.states, group), key=_jdk_of)
             for _, same in groupby(by_jdk, key=_jdk_of):
                 self._run_rounds(ground, list(same))
+
+    def _repository(self, group: Sequence[Assignment], stack: ExitStack) -> Repository | str:
+        """The repository of some tasks, or why it cannot be had after the last try."""
+        tasks, trouble = [one.task for one in group], ''
+        for _ in range(ROUNDS):
+            try:
+                return stack.enter_context(repository_of(tasks, self.options.store))
+            except NoRepository as error:
+                return str(error)
+            except Transient as error:
+                trouble = str(error)
+        return trouble
 
     def _cases(self, states: StartStates, group: Sequence[Assignment]) -> Iterator[Case]:
         for one in group:

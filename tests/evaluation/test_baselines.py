@@ -36,16 +36,10 @@ from tests.evaluation.baselines import Expected
 from tests.evaluation.baselines import submit
 from tests.evaluation.baselines import written
 from tests.evaluation.shop import Shop
-from tests.evaluation.shop import open_shop
 
 pytestmark = pytest.mark.jvm
 
 BACK_ENDS = ['bubblewrap', pytest.param('docker', marks=[pytest.mark.docker, pytest.mark.slow])]
-
-
-@pytest.fixture(scope='module')
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    return open_shop(tmp_path_factory.mktemp('shop'))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

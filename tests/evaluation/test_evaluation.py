@@ -1,0 +1,284 @@
+"""Whole evaluations: what is judged, what is known, what is trouble of ours, what is bad input."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import duckdb
+import pytest
+
+from coevo.cli import main
+from coevo.cutoffs import Cutoff
+from coevo.errors import Fatal
+from coevo.evaluation.assignments import assignments
+from coevo.evaluation.evaluation import ROUNDS
+from coevo.evaluation.evaluation import Evaluation
+from coevo.evaluation.evaluation import Options
+from coevo.evaluation.evaluation import evaluate
+from coevo.evaluation.output import summary
+from coevo.evaluation.output import write
+from coevo.evaluation.records import Detail
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.results import read_results
+from coevo.records import Track
+from tests import segments
+from tests import snapshots
+from tests.evaluation.baselines import submit
+from tests.evaluation.shop import Shop
+from tests.flows.mining_runs import COEVO
+from tests.flows.mining_runs import wait_until
+from tests.git_server import Fault
+from tests.git_server import GitBackend
+from tests.git_server import serving
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    """Tasks of pairs 1 to 3, of which no repository is anywhere."""
+    return snapshots.make(tmp_path / 'made', 1, 2, 3)
+
+
+def scored(snapshot: Path, *predictions: Prediction, **options: object) -> Evaluation:
+    cache = snapshot.parent / 'judged'
+    plain = Options(snapshot=snapshot, predictions=predictions, cache=cache, adequacy=False)
+    return evaluate(replace(plain, **options))  # type: ignore[arg-type]
+
+
+def told(rows: Sequence[MethodResult]) -> set[tuple[str, str | None]]:
+    return {(row.outcome, row.detail) for row in rows}
+
+
+def prediction(task_id: str, patch: bytes | None = b'+') -> Prediction:
+    return Prediction(task_id=task_id, patch=patch, model='m', cost_usd=0.5)
+
+
+# -- without running anything ------------------------------------------------------------------------
+
+
+def test_a_task_without_a_prediction_fails_and_is_not_filled_with_gold(snapshot: Path) -> None:
+    found = scored(snapshot)
+    assert told(found.rows) == {(TaskOutcome.HRNS_FAIL, Detail.NO_PREDICTION)}
+    assert {row.task_id for row in found.rows} == {one.task_id for one in assignments(snapshot)}
+    assert len(found.rows) == sum(len(one.targets) for one in assignments(snapshot))
+
+
+def test_what_has_no_repository_counts_nowhere_and_is_never_kept(snapshot: Path) -> None:
+    task, *_ = assignments(snapshot)
+    patch = task.task.test_patch.encode()
+    found = scored(snapshot, prediction(task.task_id, patch), tasks=frozenset({task.task_id}))
+    assert told(found.rows) == {(TaskOutcome.INFRA, Detail.NO_REPOSITORY)}
+    assert '--store' in found.rows[0].said
+    assert not list((snapshot.parent / 'judged').rglob('*'))
+    sentences = ' '.join(summary(found, snapshot))
+    assert f'{task.task_id} could not be judged (no_repository)' in sentences
+    assert 'the same command tries it again' in sentences
+
+
+def test_a_server_in_trouble_is_asked_again_before_a_task_is_given_up(
+    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
+    task, *_ = assignments(snapshot)
+    backend = GitBackend(tmp_path, faults=[Fault(status=503, times=None)])
+    with serving(backend) as url:
+        there = _with_url(snapshot, f'{url}/example/ferry.git')
+        patch = task.task.test_patch.encode()
+        found = scored(there, prediction(task.task_id, patch), tasks=frozenset({task.task_id}))
+    (row, *_) = found.rows
+    assert (row.outcome, row.detail) == (TaskOutcome.INFRA, Detail.NO_REPOSITORY)
+    assert 'could not be fetched, or has no' in row.said
+    assert len(backend.requests) == 2 * ROUNDS  # the two revisions, then all there is
+
+
+def _with_url(snapshot: Path, url: str) -> Path:
+    """The same snapshot with an address for its repository, released anew."""
+    from coevo.store import Store
+
+    store = Store(snapshot.parent / 'elsewhere')
+    segments.fill(store, 1, 2, 3)
+    target = snapshot.parent / 'with_url'
+
+    def build(rows: object) -> object:
+        tasks, ids, drops = snapshots.build(rows)  # type: ignore[arg-type]
+        return [replace(task, url=url) for task in tasks], ids, drops
+
+    snapshots.write(store, target, build=build)
+    return target
+
+
+def test_tasks_can_be_named_and_limited_by_date(snapshot: Path) -> None:
+    every = assignments(snapshot)
+    dated = [one for one in every if one.task.contamination_date is not None]
+    first = min(str(one.task.contamination_date)[:10] for one in dated)
+    clean = scored(snapshot, cutoff=Cutoff(date=first)).rows
+    assert {row.task_id for row in clean} < {one.task_id for one in dated}
+    wanted = every[0].task_id
+    assert {row.task_id for row in scored(snapshot, tasks=frozenset({wanted})).rows} == {wanted}
+    with pytest.raises(Fatal, match="has no task 'nobody'"):
+        scored(snapshot, tasks=frozenset({'nobody'}))
+    with pytest.raises(Fatal, match='no task is left'):
+        scored(snapshot, cutoff=Cutoff(date='2030-01'))
+
+
+def test_a_snapshot_that_is_not_what_it_claims_is_refused(snapshot: Path) -> None:
+    file = next((snapshot / 'data' / 'tasks').glob('*.parquet'))
+    file.write_bytes(file.read_bytes()[:-1] + b'x')
+    with pytest.raises(Fatal, match=r'is not what it claims \(file_changed in tasks\)'):
+        scored(snapshot)
+    shutil.rmtree(snapshot)
+    with pytest.raises(Fatal, match='is no folder of a snapshot'):
+        scored(snapshot)
+
+
+def test_the_command_writes_results_junit_and_a_report(
+    snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task, *_ = assignments(snapshot)
+    file, out = tmp_path / 'p.jsonl', tmp_path / 'out'
+    file.write_text(json.dumps({'task_id': task.task_id, 'patch': '', 'model': 'm'}))
+    words = (
+        'evaluate',
+        str(snapshot),
+        str(file),
+        '--out',
+        str(out),
+        '--cache',
+        str(tmp_path / 'c'),
+    )
+    assert main(words) == 0
+    rows = read_results(out)
+    assert told(rows) == {
+        (TaskOutcome.HRNS_FAIL, Detail.NO_PREDICTION),
+        (TaskOutcome.HRNS_FAIL, Detail.EMPTY),
+    }
+    suites = ElementTree.parse(out / 'junit.xml').getroot()
+    assert suites.get('errors') == str(len(rows)) == suites.get('tests')
+    assert json.loads((out / 'report.json').read_text())
+    outcomes = duckdb.sql(f"SELECT DISTINCT outcome FROM '{out}/results.parquet'").fetchall()
+    assert outcomes == [('hrns_fail',)]
+    printed = capsys.readouterr().out
+    assert f'{len(assignments(snapshot)) - 1} tasks have no prediction' in printed
+
+
+@pytest.mark.parametrize(
+    ('more', 'complaint'),
+    [
+        (('--jobs', '0'), '--jobs 0 does nothing'),
+        (('--tasks', 'nobody'), "has no task 'nobody'"),
+        (('--tasks', '@nowhere'), 'nowhere cannot be read'),
+        (('--margin', '3'), '--margin and --models need a cutoff'),
+        (('--sandbox', 'castle'), 'invalid choice'),
+    ],
+)
+def test_bad_words_are_refused(
+    snapshot: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    more: tuple[str, ...],
+    complaint: str,
+) -> None:
+    file = tmp_path / 'p.jsonl'
+    file.write_text('')
+    words = ('evaluate', str(snapshot), str(file), '--out', str(tmp_path / 'out'), *more)
+    assert main(words) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_runs(
+    snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / 'out').write_text('a file')
+    words = ('evaluate', str(snapshot), str(tmp_path), '--out', str(tmp_path / 'out'))
+    assert main(words) == 2
+    assert 'name another --out' in capsys.readouterr().err
+
+
+# -- for real ----------------------------------------------------------------------------------------
+
+
+def gold(shop: Shop) -> list[Prediction]:
+    return [shop.gold(track) for track in Track]
+
+
+def verdicts(rows: Sequence[MethodResult]) -> list[MethodResult]:
+    """The rows without what two runs need not have in common."""
+    return [replace(row, cpu_seconds=0.0, seconds=0.0, output='', tries=1) for row in rows]
+
+
+@pytest.mark.jvm
+def test_what_was_judged_is_known_and_what_was_changed_is_not(shop: Shop, tmp_path: Path) -> None:
+    """Two jobs; one task's patch changes then, and another model has the same answers."""
+
+    def run(*predictions: Prediction) -> Evaluation:
+        options = Options(
+            snapshot=shop.snapshot,
+            predictions=predictions,
+            store=shop.store,
+            jobs=2,
+            cache=tmp_path / 'cache',
+        )
+        return evaluate(options)
+
+    first = run(*gold(shop))
+    assert (first.judged, first.recalled) == (3, 0)
+    assert told(first.rows) == {(TaskOutcome.SUCCESS, None)}
+    assert all(row.adequacy is not None for row in first.rows)
+    again = run(*(replace(one, model='other', tokens=7) for one in gold(shop)))
+    assert (again.judged, again.recalled) == (0, 3)
+    assert {(row.model, row.tokens) for row in again.rows} == {('other', 7)}
+    assert verdicts(again.rows) == [
+        replace(row, model='other', tokens=7) for row in verdicts(first.rows)
+    ]
+    update, generation = shop.gold(Track.UPDATE), shop.gold(Track.GENERATION)
+    trivial = submit(shop, Track.REPAIR, 'fail();')
+    changed = run(update, generation, trivial)
+    assert (changed.judged, changed.recalled) == (1, 2)
+    outcomes = {row.track: row.outcome for row in changed.rows}
+    assert outcomes[Track.REPAIR] is TaskOutcome.EXEC_FAIL
+    out = tmp_path / 'out'
+    write(out, first)
+    assert read_results(out) == first.rows
+
+
+@pytest.mark.jvm
+@pytest.mark.parametrize(
+    'number', [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
+)
+def test_an_interrupted_evaluation_goes_on_where_it_was(
+    shop: Shop, tmp_path: Path, number: signal.Signals
+) -> None:
+    folder, cache, out = tmp_path / 'patches', tmp_path / 'cache', tmp_path / 'out'
+    folder.mkdir()
+    for one in gold(shop):
+        assert one.patch is not None
+        (folder / f'{one.task_id}.patch').write_bytes(one.patch)
+    words = [
+        *('env', '--default-signal=INT', COEVO, 'evaluate', shop.snapshot, folder),
+        *('--store', shop.store, '--cache', cache, '--out', out, '--jobs', '1', '--no-adequacy'),
+    ]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: _judged(cache), process)
+    process.send_signal(number)
+    _, complaint = process.communicate(timeout=60)
+    done = _judged(cache)
+    assert 0 < done < 3
+    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    assert not (out / 'results.parquet').exists()
+    if number == signal.SIGINT:
+        assert 'what was finished is kept' in complaint
+    after = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert f'{3 - done} tasks judged now, {done} known before' in after.stdout
+    assert told(read_results(out)) == {(TaskOutcome.SUCCESS, None)}
+
+
+def _judged(cache: Path) -> int:
+    return len([file for file in cache.glob('judged/??/*') if '.new-' not in file.name])

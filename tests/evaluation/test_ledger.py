@@ -1,0 +1,72 @@
+"""What a ledger knows: the same patch to the same task in the same surroundings, and no other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import assignments
+from coevo.evaluation.ledger import Ledger
+from coevo.evaluation.ledger import renamed
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.records import TaskOutcome
+from tests import snapshots
+from tests.evaluation.rows import row
+
+
+@pytest.fixture(scope='module')
+def assignment(tmp_path_factory: pytest.TempPathFactory) -> Assignment:
+    return assignments(snapshots.make(tmp_path_factory.mktemp('made'), 1))[0]
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(folder=tmp_path, surroundings=('bubblewrap', '17'))
+
+
+def answer(assignment: Assignment, patch: bytes = b'a') -> Prediction:
+    return Prediction(task_id=assignment.task_id, patch=patch)
+
+
+def test_it_knows_what_it_was_told(ledger: Ledger, assignment: Assignment) -> None:
+    assert ledger.recall(assignment, answer(assignment)) is None
+    ledger.keep(assignment, answer(assignment), [row()])
+    assert ledger.recall(assignment, answer(assignment)) == (row(),)
+    other = replace(answer(assignment), model='m', cost_usd=1.0, tokens=5)
+    assert ledger.recall(assignment, other) == (row(),)
+
+
+def test_it_never_answers_for_something_else(ledger: Ledger, assignment: Assignment) -> None:
+    ledger.keep(assignment, answer(assignment), [row()])
+    assert ledger.recall(assignment, answer(assignment, b'a\n')) is None
+    assert ledger.recall(assignment, replace(answer(assignment), patch=None)) is None
+    elsewhere = replace(ledger, surroundings=('docker', '17'))
+    assert elsewhere.recall(assignment, answer(assignment)) is None
+    task = replace(assignment.task, start_file_sha256='0' * 64)
+    assert ledger.recall(replace(assignment, task=task), answer(assignment)) is None
+    target = assignment.targets[0]
+    other = replace(target, row=replace(target.row, override='byte_buddy'))
+    assert ledger.recall(replace(assignment, targets=(other,)), answer(assignment)) is None
+
+
+def test_trouble_of_ours_is_not_kept(ledger: Ledger, assignment: Assignment) -> None:
+    ledger.keep(assignment, answer(assignment), [row(), row(outcome=TaskOutcome.INFRA)])
+    assert ledger.recall(assignment, answer(assignment)) is None
+
+
+def test_what_is_damaged_is_not_believed(ledger: Ledger, assignment: Assignment) -> None:
+    ledger.keep(assignment, answer(assignment), [row(outcome=TaskOutcome.EXEC_FAIL)])
+    (file,) = ledger.folder.glob('??/*')
+    file.write_bytes(file.read_bytes().replace(b'exec_fail', b'success'))
+    assert ledger.recall(assignment, answer(assignment)) is None
+    assert not file.exists()
+
+
+def test_known_rows_take_what_the_prediction_says(assignment: Assignment) -> None:
+    said = replace(answer(assignment), model='m', harness='h', cost_usd=1.5, seconds=2.0)
+    (found,) = renamed([row(model='before')], said, 'f' * 64)
+    assert (found.model, found.harness, found.cost_usd, found.agent_seconds) == ('m', 'h', 1.5, 2.0)
+    assert found.snapshot_sha256 == 'f' * 64
