@@ -78,6 +78,7 @@ class Ledger:
             task.new_rev,
             str(task.start_file_sha256),
             str(assignment.override),
+            task.environment.jdk if task.environment else '',
             *(
                 repr((target.name, target.method, target.method_at_start, target.row.mutation))
                 for target in assignment.targets
