@@ -13,6 +13,7 @@ from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.ledger import renamed
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
+from coevo.languages.java_maven.cures import CURES
 from tests import snapshots
 from tests.evaluation.rows import row
 
@@ -48,7 +49,7 @@ def test_it_never_answers_for_something_else(ledger: Ledger, assignment: Assignm
     task = replace(assignment.task, start_file_sha256='0' * 64)
     assert ledger.recall(replace(assignment, task=task), answer(assignment)) is None
     target = assignment.targets[0]
-    other = replace(target, row=replace(target.row, override='another'))
+    other = replace(target, row=replace(target.row, override=min(CURES)))
     assert ledger.recall(replace(assignment, targets=(other,)), answer(assignment)) is None
 
 
