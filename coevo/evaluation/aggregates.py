@@ -2,8 +2,8 @@
 
 The eight fields are A.6's: a `…_success` mean is over the methods that were measured, the other one
 folds ⊥ to 0 over all. `OnPass` is over methods that pass on the new code, and sets the developer's
-test beside the submitted one on the same methods. Where methods pass but adequacy was not measured
-at all, a mean is None rather than 0.
+test beside the submitted one on the same methods. Where nothing was measured at all, a mean is None
+rather than 0.
 """
 
 from __future__ import annotations
@@ -91,27 +91,31 @@ class SmellCount:
 
 
 def fields(rows: Rows) -> Fields:
-    of = _measurable(rows)
+    covered, mutated = _covered(rows), _mutated(rows)
     return Fields(
-        avg_coverage_pred=estimate(samples.wide(of, scores.coverage_pred)),
-        avg_coverage_pred_success=estimate(samples.narrow(of, scores.coverage_pred)),
-        avg_coverage_gold=estimate(samples.wide(of, scores.coverage_gold)),
-        avg_coverage_gold_success=estimate(samples.narrow(of, scores.coverage_gold)),
-        avg_mutation_score_pred=estimate(samples.wide(of, scores.mutation_score_pred)),
-        avg_mutation_score_pred_success=estimate(samples.narrow(of, scores.mutation_score_pred)),
-        avg_mutation_score_gold=estimate(samples.wide(of, scores.mutation_score_gold)),
-        avg_mutation_score_gold_success=estimate(samples.narrow(of, scores.mutation_score_gold)),
+        avg_coverage_pred=estimate(samples.wide(covered, scores.coverage_pred)),
+        avg_coverage_pred_success=estimate(samples.narrow(covered, scores.coverage_pred)),
+        avg_coverage_gold=estimate(samples.wide(covered, scores.coverage_gold)),
+        avg_coverage_gold_success=estimate(samples.narrow(covered, scores.coverage_gold)),
+        avg_mutation_score_pred=estimate(samples.wide(mutated, scores.mutation_score_pred)),
+        avg_mutation_score_pred_success=estimate(
+            samples.narrow(mutated, scores.mutation_score_pred)
+        ),
+        avg_mutation_score_gold=estimate(samples.wide(mutated, scores.mutation_score_gold)),
+        avg_mutation_score_gold_success=estimate(
+            samples.narrow(mutated, scores.mutation_score_gold)
+        ),
     )
 
 
 def coverage_on_pass(rows: Rows) -> OnPass:
     """Tables 6 and 8."""
-    return _on_pass(rows, scores.coverage_pred, scores.coverage_gold)
+    return _on_pass(_covered(rows), scores.coverage_pred, scores.coverage_gold)
 
 
 def mutation_on_pass(rows: Rows) -> OnPass:
     """Tables 7 and 9."""
-    return _on_pass(rows, scores.mutation_score_pred, scores.mutation_score_gold)
+    return _on_pass(_mutated(rows), scores.mutation_score_pred, scores.mutation_score_gold)
 
 
 def beyond(rows: Rows) -> Beyond:
@@ -142,25 +146,31 @@ def beyond(rows: Rows) -> Beyond:
 
 
 def _on_pass(rows: Rows, pred: Score, gold: Score) -> OnPass:
-    of = _measurable(rows)
     pred_beside = scores.where(gold, pred)
     gold_beside = scores.where(pred, gold)
     return OnPass(
-        wide=estimate(samples.wide(of, pred)),
-        pred=estimate(samples.narrow(of, pred)),
-        gold=estimate(samples.narrow(of, gold_beside)),
+        wide=estimate(samples.wide(rows, pred)),
+        pred=estimate(samples.narrow(rows, pred)),
+        gold=estimate(samples.narrow(rows, gold_beside)),
         delta=bootstrap.difference(
-            samples.narrow(of, gold_beside), samples.narrow(of, pred_beside)
+            samples.narrow(rows, gold_beside), samples.narrow(rows, pred_beside)
         ),
     )
 
 
-def _measurable(rows: Rows) -> Rows:
-    """The graded rows; none where methods pass and nobody looked what their tests are worth."""
+def _covered(rows: Rows) -> Rows:
+    """The graded rows; none where methods pass and nobody looked what they cover."""
     of = graded(rows)
-    passing = [row for row in of if row.outcome.passes_on_new]
-    unseen = passing and not any(row.adequacy for row in passing)
-    return () if unseen else of
+    passing = [row.adequacy for row in of if row.outcome.passes_on_new]
+    seen = any(one and (one.coverage_pred or one.coverage_gold) for one in passing)
+    return of if seen or not passing else ()
+
+
+def _mutated(rows: Rows) -> Rows:
+    """The graded rows; none where nobody made mutants, not even for gold."""
+    of = graded(rows)
+    seen = any(row.mutation_gold or (row.adequacy and row.adequacy.mutants) for row in of)
+    return of if seen else ()
 
 
 def _known(rows: Rows, asked: Rows, score: Score) -> Estimate:

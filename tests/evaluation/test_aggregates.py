@@ -124,6 +124,15 @@ def test_what_nobody_measured_is_not_zero() -> None:
     assert set(found.values()) == {None}
 
 
+def test_a_snapshot_without_mutants_has_coverage_alone() -> None:
+    covered = Adequacy(coverage_pred=_coverage(1), coverage_gold=_coverage(2))
+    rows = [row('a', adequacy=covered), row('b', outcome=TaskOutcome.EXEC_FAIL)]
+    found = _values(aggregates.fields(rows))
+    assert found['avg_coverage_pred'] == pytest.approx((1 / 5 + 0) / 2)
+    assert {found[name] for name in found if 'mutation' in name} == {None}
+    assert set(_values(aggregates.mutation_on_pass(rows)).values()) == {None}
+
+
 def test_strict_and_vacuous_are_shares_of_all_methods() -> None:
     """What is not known is neither."""
     rows = [*_rows(), row('b', 'T#2', repo='other/repo', adequacy=Adequacy())]
