@@ -50,7 +50,10 @@ from coevo.languages.java_maven import PairWorkshop
 from coevo.languages.java_maven import Site
 from coevo.languages.java_maven import Yards
 from coevo.measures import bench as measures
-from coevo.measures.mutants import measure_mutants
+from coevo.measures.mutants import BASELINE_RUNS
+from coevo.measures.mutants import mutable_lines
+from coevo.measures.mutants import mutant_sets
+from coevo.measures.mutants import run_mutants
 from coevo.quality import Mutation
 from coevo.records import Pair
 
@@ -179,9 +182,9 @@ def _worth(
 ) -> Iterator[dict[str, object]]:
     rows = [one.row for one in targets]
     mutations: Mapping[str, Mutation | None] = {row.method_id: row.mutation for row in rows}
-    seconds = 0.0
+    drawing, running = 0.0, 0.0
     if None in mutations.values():
-        mutations, seconds = _mutated(repository, targets, budget)
+        mutations, drawing, running = _mutated(repository, targets, budget)
     runs = sum(one.count - one.not_run for one in mutations.values() if one)
     for row in rows:
         mutation, coverage = mutations[row.method_id], row.coverage
@@ -198,13 +201,16 @@ def _worth(
             'killed': mutation.killed if mutation and mutation.killed is not None else '',
             'not_run': mutation.not_run if mutation else '',
             'pair_mutant_runs': runs,
-            'pair_cpu_seconds': round(seconds, 2),
+            'pair_drawing': round(drawing, 2),
+            'pair_running': round(running, 2),
         }
 
 
 def _mutated(
     repository: Repository, targets: Sequence[Aim], budget: float
-) -> tuple[Mapping[str, Mutation | None], float]:
+) -> tuple[Mapping[str, Mutation | None], float, float]:
+    """The accounting, and CPU seconds of drawing mutants and of running tests, three runs without
+    any among them."""
     rows = [one.row for one in targets]
     first = rows[0]
     with ExitStack() as stack:
@@ -218,7 +224,7 @@ def _mutated(
             old_is_ancestor=False,
         )
         if workshop.build(pair)[1].failure is not None:
-            return dict.fromkeys(row.method_id for row in rows), 0.0
+            return dict.fromkeys(row.method_id for row in rows), 0.0, 0.0
         bench = measures.Bench(
             workshop=workshop,
             repository=repository,
@@ -232,7 +238,10 @@ def _mutated(
             )
             for one in targets
         ]
-        return measure_mutants(bench, tests).mutations, bench.cpu_seconds
+        sets = mutant_sets(bench, {one.method_id: mutable_lines(bench, one) for one in tests})
+        drawing = bench.cpu_seconds
+        measured = run_mutants(bench, tests, sets)
+        return measured.mutations, drawing, bench.cpu_seconds - drawing
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -280,11 +289,22 @@ def _print_worth(rows: Sequence[Row]) -> None:
         )
         tasks = len({row['task_id'] for row in of})
         print(f'| {track} | {tasks} | {len(of)} | ' + ' | '.join(shares) + ' |')
-    pairs = {row['pair_id']: row for row in rows}
-    runs = sum(int(row['pair_mutant_runs']) for row in pairs.values())
-    seconds = sum(float(row['pair_cpu_seconds']) for row in pairs.values())
-    if runs and seconds:
-        print(f'\n{1000 * seconds / runs:.0f} CPU ms a mutant and test, of {runs}')
+    _print_runs(rows)
+
+
+def _print_runs(rows: Sequence[Row]) -> None:
+    """Of pairs whose budget lasted: each test that has mutants was run without any first."""
+    short = {row['pair_id'] for row in rows if row['not_run'] not in ('', '0')}
+    whole = [row for row in rows if row['pair_running'] and row['pair_id'] not in short]
+    tests = [row for row in whole if row['mutants'] not in ('', '0')]
+    mutants = sum(int(row['mutants']) for row in tests)
+    running = sum({row['pair_id']: float(row['pair_running']) for row in whole}.values())
+    if mutants:
+        runs = mutants + BASELINE_RUNS * len(tests)
+        print(
+            f'\n{1000 * running / runs:.0f} CPU ms a run, {1000 * running / mutants:.0f} a mutant'
+        )
+        print(f'({mutants} mutants, {len(tests)} tests; compilation, and runs without mutants)')
 
 
 def _macro(rows: Sequence[Row], part: str, whole: str) -> str:

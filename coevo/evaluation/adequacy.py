@@ -100,7 +100,7 @@ def _oracles(scene: Scene, bench: Bench, gold: Gold, kept: Path | None) -> dict[
     if scene.assignment.task.track is not Track.UPDATE:
         return dict.fromkeys(gold, MutantSet())
     old, new = replace(bench, tests=(), end=End.OLD), replace(bench, tests=())
-    found = {name: old_kills(old, new, one.row, kept) for name, one in gold.items()}
+    found = old_kills(old, new, {name: one.row for name, one in gold.items()}, kept)
     bench.cpu_seconds = new.cpu_seconds + old.cpu_seconds - bench.cpu_seconds
     return found
 

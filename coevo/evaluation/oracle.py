@@ -6,7 +6,6 @@ on the old code are what it was good for beside the change; an update should sti
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,9 +24,8 @@ from coevo.measures.bench import GoldTest
 from coevo.measures.counterparts import declared
 from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import MutantSet
-from coevo.measures.mutant_sets import file_mutants
+from coevo.measures.mutants import mutant_sets
 from coevo.measures.mutants import run_mutants
-from coevo.measures.universal_mutator import OutOfTime
 from coevo.quality import MutantRow
 from coevo.records import Outcome
 from coevo.records import Revised
@@ -47,21 +45,25 @@ class OldKills:
     kept: tuple[DrawnMutant, ...]
 
 
-def old_kills(old: Bench, new: Bench, row: MethodRow, folder: Path | None) -> MutantSet:
-    """What an update has to kill; none where the old test does not pass by itself.
+def old_kills(
+    old: Bench, new: Bench, rows: Mapping[str, MethodRow], folder: Path | None
+) -> dict[str, MutantSet]:
+    """What updates have to kill, by name; nothing where the old test does not pass by itself.
 
     folder  where it is kept for other submissions to the same task
     """
-    method = old_method(old.repository, old.rev, row)
-    if method is None:
-        return MutantSet()
-    path = _place(old, new, row, method, folder)
-    known = _read(path)
-    if known is None:
-        known = OldKills(kept=tuple(_killed(old, new, row, method)))
-        if path is not None:
-            durable.write(path, [codec.encode(known)])
-    return MutantSet(kept=known.kept)
+    olds = {name: _old_test(old, name, row) for name, row in rows.items()}
+    tests = {name: test for name, test in olds.items() if test is not None}
+    places = {name: _place(old, new, test, folder) for name, test in tests.items()}
+    known = {name: _read(place) for name, place in places.items()}
+    found = {name: one.kept for name, one in known.items() if one is not None}
+    left = [test for name, test in tests.items() if name not in found]
+    for name, kept in _killed(old, new, left).items():
+        found[name] = kept
+        place = places[name]
+        if place is not None and not old.spent:  # what a budget has cut short is no answer
+            durable.write(place, [codec.encode(OldKills(kept=kept))])
+    return {name: MutantSet(kept=found.get(name, ())) for name in rows}
 
 
 def preservation(asked: MutantSet, pred: Sequence[MutantRow]) -> OraclePreservation | None:
@@ -73,7 +75,15 @@ def preservation(asked: MutantSet, pred: Sequence[MutantRow]) -> OraclePreservat
     return OraclePreservation(count=len(told), lost=told.count(False), not_run=len(ids) - len(told))
 
 
-# -- the old test --------------------------------------------------------------------------------
+# -- the old tests -------------------------------------------------------------------------------
+
+
+def _old_test(old: Bench, name: str, row: MethodRow) -> GoldTest | None:
+    """An old test with the dependencies of the new one."""
+    method = old_method(old.repository, old.rev, row)
+    if method is None:
+        return None
+    return GoldTest(method_id=name, method=method, dependencies=row.dependencies)
 
 
 def old_method(repository: Repository, old_rev: str, row: MethodRow) -> TestMethod | None:
@@ -98,35 +108,34 @@ def old_method(repository: Repository, old_rev: str, row: MethodRow) -> TestMeth
     return replace(found, parameters=alike[0]) if len(alike) == 1 else None
 
 
-def _killed(old: Bench, new: Bench, row: MethodRow, method: TestMethod) -> Iterator[DrawnMutant]:
-    drawn = {one.mutant_id: one for one in _drawn(new, row)}
-    left = {one.file: _left(new, one.file) for one in drawn.values()}
-    at_old = [_at_old(one, left[one.file]) for one in drawn.values()]
-    test = GoldTest(method_id=row.method_id, method=method, dependencies=())
-    asked = MutantSet(kept=tuple(one for one in at_old if one is not None))
-    for ran in run_mutants(old, [test], {row.method_id: asked}).rows:
-        if ran.killed and ran.outcome not in _NO_VERDICT_OF_TESTS:
-            yield drawn[ran.mutant_id]
+def _killed(
+    old: Bench, new: Bench, tests: Sequence[GoldTest]
+) -> dict[str, tuple[DrawnMutant, ...]]:
+    """By name, the mutants as they stand at new; ten of each file at most (TestEvo-Bench, A.5)."""
+    drawn = mutant_sets(new, {test.method_id: _lines(new, test) for test in tests})
+    at_old = {name: _at_old(new, one) for name, one in drawn.items()}
+    killed = {
+        (row.method_id, row.mutant_id)
+        for row in run_mutants(old, tests, at_old).rows
+        if row.killed and row.outcome not in _NO_VERDICT_OF_TESTS
+    }
+    return {
+        test.method_id: tuple(
+            one
+            for one in drawn.get(test.method_id, MutantSet()).kept
+            if (test.method_id, one.mutant_id) in killed
+        )
+        for test in tests
+    }
 
 
 # -- mutants of what was left --------------------------------------------------------------------
 
 
-def _drawn(new: Bench, row: MethodRow) -> Iterator[DrawnMutant]:
-    """Ten of each file at most, as for the lines that were added (TestEvo-Bench, A.5)."""
-    for path, lines in sorted(_lines(new, row).items()):
-        try:
-            file = file_mutants(new, path, lines)
-        except OutOfTime:
-            continue
-        found = file.drawn(new, lines) if file is not None else None
-        yield from (one for one in found.kept if not one.equal_byte_code) if found else ()
-
-
-def _lines(new: Bench, row: MethodRow) -> Mapping[str, frozenset[int]]:
+def _lines(new: Bench, test: GoldTest) -> Mapping[str, frozenset[int]]:
     """By path, the lines of changed dependency methods that the pair left as they were."""
     found: dict[str, frozenset[int]] = {}
-    for one in row.dependencies:
+    for one in test.dependencies:
         if one.revised is Revised.REMOVED or declared(new.repository, new.pair, one) is None:
             continue
         left = _left(new, one.file)
@@ -136,30 +145,34 @@ def _lines(new: Bench, row: MethodRow) -> Mapping[str, frozenset[int]]:
     return found
 
 
+def _at_old(new: Bench, found: MutantSet) -> MutantSet:
+    """The same mutants in the old files, less those that are no other programs."""
+    return MutantSet(
+        kept=tuple(
+            replace(one, file=left.old_path, mutant=replace(one.mutant, line=line))
+            for one in found.kept
+            if not one.equal_byte_code
+            and (left := _left(new, one.file)) is not None
+            and (line := left.old_lines.get(one.mutant.line)) is not None
+        )
+    )
+
+
 def _left(new: Bench, path: str) -> LeftLines | None:
     return left_lines(new.repository, new.pair.old.rev, new.pair.new.rev, path)
-
-
-def _at_old(one: DrawnMutant, left: LeftLines | None) -> DrawnMutant | None:
-    if left is None:
-        return None
-    line = left.old_lines[one.mutant.line]
-    return replace(one, file=left.old_path, mutant=replace(one.mutant, line=line))
 
 
 # -- kept for other submissions --------------------------------------------------------------------
 
 
-def _place(
-    old: Bench, new: Bench, row: MethodRow, method: TestMethod, folder: Path | None
-) -> Path | None:
+def _place(old: Bench, new: Bench, test: GoldTest, folder: Path | None) -> Path | None:
     """Named by all that the answer rests on; None where that cannot be told."""
     if folder is None:
         return None
-    known = old.workshop.content(old.compile(method.module))
+    known = old.workshop.content(old.compile(test.method.module))
     if known is None:
         return None
-    parts = (row.method_id, new.rev, repr(row.dependencies), str(ENGINE_VERSION), known)
+    parts = (repr(test), new.rev, str(ENGINE_VERSION), known)
     return folder / f'{short_hash(*parts, str(old.override))}.json'
 
 

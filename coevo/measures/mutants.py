@@ -62,7 +62,8 @@ def measure_mutants(bench: Bench, tests: Sequence[GoldTest]) -> MutantMeasures:
     Mutants are taken by lot, each for all tests that have it: what a budget leaves is a smaller
     sample of every test's set. Transient where test processes do not start.
     """
-    return run_mutants(bench, tests, _mutant_sets(bench, tests))
+    wanted = {test.method_id: mutable_lines(bench, test) for test in tests}
+    return run_mutants(bench, tests, mutant_sets(bench, wanted))
 
 
 def run_mutants(
@@ -85,8 +86,9 @@ def run_mutants(
 # -- mutants of each test ------------------------------------------------------------------------
 
 
-def _mutant_sets(bench: Bench, tests: Sequence[GoldTest]) -> dict[str, MutantSet]:
-    wanted = {test.method_id: mutable_lines(bench, test) for test in tests}
+def mutant_sets(bench: Bench, wanted: Mapping[str, Lines]) -> dict[str, MutantSet]:
+    """The mutants of each test's lines, by method id; a test of which a file cannot be mutated here
+    is left out."""
     files = dict(_files(bench, list(wanted.values())))
     found = {}
     for method_id, lines in wanted.items():
