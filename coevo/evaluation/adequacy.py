@@ -20,6 +20,7 @@ from coevo.evaluation.oracle import old_kills
 from coevo.evaluation.oracle import preservation
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.scene import Scene
+from coevo.measures import universal_mutator
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
 from coevo.measures.class_under_test import type_under_test
@@ -96,8 +97,11 @@ def _test(scene: Scene, name: str, gold: GoldMethod) -> GoldTest:
 
 
 def _oracles(scene: Scene, bench: Bench, gold: Gold, kept: Path | None) -> dict[str, MutantSet]:
-    """What updates have to kill, by name; tests of other tracks have no old self that passed."""
-    if scene.assignment.task.track is not Track.UPDATE:
+    """What updates have to kill, by name; tests of other tracks have no old self that passed.
+
+    Released mutants need no tool. These do, and where it is not installed they are not known.
+    """
+    if scene.assignment.task.track is not Track.UPDATE or not universal_mutator.is_installed():
         return dict.fromkeys(gold, MutantSet())
     old, new = replace(bench, tests=(), end=End.OLD), replace(bench, tests=())
     found = old_kills(old, new, {name: one.row for name, one in gold.items()}, kept)

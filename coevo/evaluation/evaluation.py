@@ -49,6 +49,7 @@ from coevo.languages.base import Workshop
 from coevo.listener import SILENT
 from coevo.listener import Listener
 from coevo.locations import locate
+from coevo.measures import universal_mutator
 from coevo.verification import verify
 from coevo.workers import Failure
 from coevo.workers import run_in_parallel
@@ -153,7 +154,13 @@ def _ledger(options: Options, header: Header) -> Ledger:
     measured = header.snapshot_sha256 if options.adequacy else 'verdicts'
     return Ledger(
         folder=_cache(options) / 'judged',
-        surroundings=(options.sandbox, str(options.test_seconds), measured, *versions),
+        surroundings=(
+            options.sandbox,
+            str(options.test_seconds),
+            measured,
+            f'universalmutator {universal_mutator.is_installed()}',
+            *versions,
+        ),
     )
 
 

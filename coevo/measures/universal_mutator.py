@@ -49,6 +49,10 @@ class OutOfTime(Exception):
     """The tool did not end in time for a file."""
 
 
+def is_installed() -> bool:
+    return _place().exists()
+
+
 def mutants_of(source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
     """All mutants that the tool emits for some lines of a Java file, in its order.
 
@@ -111,10 +115,13 @@ def _run(folder: Path, seen: list[str], asked: list[int]) -> None:
 
 
 def _tool() -> Path:
-    tool = Path(sys.executable).parent / 'mutate'
-    if not tool.exists():
+    if not is_installed():
         raise Fatal('universalmutator is not installed; run `make setup`')
-    return tool
+    return _place()
+
+
+def _place() -> Path:
+    return Path(sys.executable).parent / 'mutate'
 
 
 def _read(folder: Path, seen: list[str], asked: list[int]) -> Iterator[Mutant]:
