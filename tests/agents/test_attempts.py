@@ -5,10 +5,15 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
+import signal
 import tempfile
+import threading
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from coevo.agents.attempts import Plan
@@ -30,6 +35,7 @@ from coevo.tables import TaskRow
 from tests import snapshots
 from tests.agents import model_server
 from tests.agents.model_server import KEY
+from tests.agents.model_server import Json
 from tests.agents.model_server import ModelServer
 from tests.agents.model_server import Turn
 from tests.repos import commit
@@ -144,6 +150,31 @@ def test_what_is_done_is_not_done_again(yard: Yard) -> None:
     assert (first.made, first.kept, second.made, second.kept) == (1, 0, 1, 1)
     assert log(yard, 0) == kept
     assert len(rows(second)) == 2
+
+
+def test_an_interruption_keeps_what_is_finished(yard: Yard) -> None:
+    """The one under way is none: it is made anew, and nothing of it runs on."""
+    asleep = threading.Event()
+    mark = f'coevo-test-{uuid.uuid4().hex}'
+
+    def script(request: Json) -> list[Turn]:
+        if request['messages'][0]['content'] == 'Task 0.\n' or asleep.is_set():
+            return [Turn()]
+        asleep.set()
+        return [Turn(tool='sh', arguments={'command': f'sleep 3600; : {mark}'})]
+
+    def interrupt() -> None:
+        asleep.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with model_server.serving(script) as model:
+        plan = yard.plan('python3 /agent/stand_in.py', model)
+        threading.Thread(target=interrupt, daemon=True).start()
+        with pytest.raises(KeyboardInterrupt):
+            attempt_all(plan)
+        assert not [p for p in psutil.process_iter(['cmdline']) if mark in str(p.info['cmdline'])]
+        summary = attempt_all(plan)
+    assert (summary.made, summary.kept) == (1, 1)
 
 
 def test_a_folder_belongs_to_one_run(yard: Yard) -> None:
