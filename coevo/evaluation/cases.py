@@ -55,11 +55,9 @@ def settled(assignment: Assignment, prediction: Prediction) -> Judgement | None:
     return None if refusal is None else refused(assignment, refusal)
 
 
-def prepared(
-    states: StartStates, assignment: Assignment, prediction: Prediction
-) -> Case | Judgement:
+def prepared(ground: Ground, assignment: Assignment, prediction: Prediction) -> Case | Judgement:
     """What is to be run, or why nothing is."""
-    task = assignment.task
+    task, states = assignment.task, ground.states
     try:
         start = start_file(states.source, task)
     except StartStateLost as error:
@@ -67,19 +65,25 @@ def prepared(
     made = apply(prediction.patch, task.test_file, start, _production(assignment))
     if not isinstance(made, Applied):
         return refused(assignment, made)
-    pair = Pair(
-        repo=task.repo,
-        walk=task.walk,
-        old=states.repository.commit(task.old_rev),
-        new=states.repository.commit(states.commit(task, start)),
-        old_is_ancestor=False,
-    )
     return Case(
         assignment=assignment,
         prediction=prediction,
-        pair=pair,
+        pair=_pair(ground, assignment, states.commit(task, start)),
         start=start,
         patched=made.content,
+    )
+
+
+def _pair(ground: Ground, assignment: Assignment, start_rev: str) -> Pair:
+    """Both ends; where nothing is run on old code, that is not built either."""
+    task, commit = assignment.task, ground.states.repository.commit
+    needs_old = assignment.is_generation or ground.measures is not None
+    return Pair(
+        repo=task.repo,
+        walk=task.walk,
+        old=commit(task.old_rev if needs_old else start_rev),
+        new=commit(start_rev),
+        old_is_ancestor=False,
     )
 
 

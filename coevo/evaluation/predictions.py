@@ -45,11 +45,16 @@ def read_predictions(path: Path, known: Collection[str]) -> tuple[Prediction, ..
         found = [_prediction(row, f'{path}, row {n}') for n, row in enumerate(_parquet(path), 1)]
     else:
         found = [_prediction(row, place) for place, row in _json_lines(path)]
-    _check_ids(path, found, known)
+    check_ids(path, found, known)
     return tuple(sorted(found, key=lambda one: one.task_id))
 
 
-def _check_ids(path: Path, found: Sequence[Prediction], known: Collection[str]) -> None:
+def check_ids(path: Path | str, found: Sequence[Prediction], known: Collection[str]) -> None:
+    """Fatal for an answer to no task, or a second one to the same.
+
+    path  what a person is told that they stand in
+    known  the ids of all tasks of the snapshot
+    """
     seen: set[str] = set()
     for one in found:
         if one.task_id not in known:

@@ -47,7 +47,7 @@ def with_extra(run: Verb) -> Verb:
 
 def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     evaluate = verbs.add_parser('evaluate', help='score patches against the tasks of a snapshot')
-    evaluate.add_argument('snapshot', type=Path)
+    evaluate.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
     evaluate.add_argument(
         'predictions', type=Path, help='a .jsonl, a .parquet, or a folder of TASK_ID.patch'
     )
@@ -83,8 +83,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     from coevo.console import open_console
     from coevo.console import showing
     from coevo.evaluation import tables
-    from coevo.evaluation.evaluation import Options
     from coevo.evaluation.evaluation import evaluate
+    from coevo.evaluation.options import Options
     from coevo.evaluation.output import check
     from coevo.evaluation.output import summary
     from coevo.evaluation.output import write

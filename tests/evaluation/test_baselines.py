@@ -37,7 +37,7 @@ from tests.evaluation.baselines import submit
 from tests.evaluation.baselines import written
 from tests.evaluation.shop import Shop
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.timeout(900)]
 
 BACK_ENDS = ['bubblewrap', pytest.param('docker', marks=[pytest.mark.docker, pytest.mark.slow])]
 
@@ -55,7 +55,7 @@ class Court:
     ) -> tuple[MethodResult, ...]:
         assignment = self.shop.tasks[track]
         ground = replace(self.ground, test_seconds=test_seconds)
-        judgement = prepared(ground.states, assignment, prediction)
+        judgement = prepared(ground, assignment, prediction)
         if isinstance(judgement, Case):
             judgement = examined(ground, judgement, self.workshop)
         assert isinstance(judgement, Judgement)

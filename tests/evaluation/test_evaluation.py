@@ -18,10 +18,10 @@ from coevo.cli import main
 from coevo.cutoffs import Cutoff
 from coevo.errors import Fatal
 from coevo.evaluation.assignments import assignments
-from coevo.evaluation.evaluation import ROUNDS
 from coevo.evaluation.evaluation import Evaluation
-from coevo.evaluation.evaluation import Options
 from coevo.evaluation.evaluation import evaluate
+from coevo.evaluation.examination import ROUNDS
+from coevo.evaluation.options import Options
 from coevo.evaluation.output import summary
 from coevo.evaluation.output import write
 from coevo.evaluation.records import Detail
@@ -135,7 +135,7 @@ def test_a_snapshot_that_is_not_what_it_claims_is_refused(snapshot: Path) -> Non
     with pytest.raises(Fatal, match=r'is not what it claims \(file_changed in tasks\)'):
         scored(snapshot)
     shutil.rmtree(snapshot)
-    with pytest.raises(Fatal, match='is no folder of a snapshot'):
+    with pytest.raises(Fatal, match='there is no such folder'):
         scored(snapshot)
 
 
@@ -215,6 +215,7 @@ def verdicts(rows: Sequence[MethodResult]) -> list[MethodResult]:
 
 
 @pytest.mark.jvm
+@pytest.mark.timeout(900)
 def test_what_was_judged_is_known_and_what_was_changed_is_not(shop: Shop, tmp_path: Path) -> None:
     """Two jobs; one task's patch changes then, and another model has the same answers."""
 
@@ -250,6 +251,7 @@ def test_what_was_judged_is_known_and_what_was_changed_is_not(shop: Shop, tmp_pa
 
 
 @pytest.mark.jvm
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     'number', [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
 )

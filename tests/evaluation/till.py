@@ -87,6 +87,11 @@ class Till:
     workshop: PairWorkshop
     kept: Path
 
+    @property
+    def ground(self) -> Ground:
+        measures = Measures(snapshot=self.snapshot, kept=self.kept)
+        return Ground(states=self.states, measures=measures)
+
     def case(self, name: str, content: bytes) -> Case:
         """What is to be run when a file is submitted for the task of a target."""
         (assignment,) = (
@@ -97,17 +102,14 @@ class Till:
         prediction = Prediction(
             task_id=assignment.task_id, patch=assignment.task.test_patch.encode()
         )
-        gold = prepared(self.states, assignment, prediction)
+        gold = prepared(self.ground, assignment, prediction)
         assert isinstance(gold, Case)
         return replace(gold, patched=content)
 
     def judged(self, name: str, content: bytes) -> MethodResult:
         """The row of the one target of a task."""
         case = self.case(name, content)
-        ground = Ground(
-            states=self.states, measures=Measures(snapshot=self.snapshot, kept=self.kept)
-        )
-        judgement = examined(ground, case, self.workshop)
+        judgement = examined(self.ground, case, self.workshop)
         header = Header(snapshot_sha256='0' * 64, sandbox='bubblewrap')
         (row,) = rows(header, case.assignment, case.prediction, judgement)
         return row

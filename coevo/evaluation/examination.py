@@ -1,0 +1,188 @@
+"""Judge many predictions: what is known is recalled, the rest is run repository by repository."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import ExitStack
+from contextlib import closing
+from dataclasses import dataclass
+from dataclasses import field
+from itertools import groupby
+from pathlib import Path
+
+from coevo.errors import Transient
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.cases import Case
+from coevo.evaluation.cases import Ground
+from coevo.evaluation.cases import examined
+from coevo.evaluation.cases import prepared
+from coevo.evaluation.cases import settled
+from coevo.evaluation.clones import NoRepository
+from coevo.evaluation.clones import repository_of
+from coevo.evaluation.ledger import Ledger
+from coevo.evaluation.ledger import renamed
+from coevo.evaluation.options import Options
+from coevo.evaluation.protocol import Judgement
+from coevo.evaluation.protocol import in_trouble
+from coevo.evaluation.records import Detail
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.rows import Header
+from coevo.evaluation.rows import rows
+from coevo.evaluation.start_states import StartStates
+from coevo.evaluation.worth import Measures
+from coevo.git import Repository
+from coevo.jdks import Jdk
+from coevo.jdks import find_jdks
+from coevo.languages.base import Workshop
+from coevo.listener import Listener
+from coevo.workers import Failure
+from coevo.workers import run_in_parallel
+from coevo.workshops import Surroundings
+from coevo.workshops import Workshops
+
+# Trouble of ours is tried again in workshops of their own, beside what `run_in_parallel` does.
+ROUNDS = 2
+
+
+@dataclass(slots=True, kw_only=True)
+class Examination:
+    """`found` has the rows of each task that is done, `recalled` counts those that were known."""
+
+    options: Options
+    header: Header
+    ledger: Ledger
+    measures: Measures | None
+    answers: dict[str, Prediction]
+    listener: Listener
+    total: int
+    found: dict[str, tuple[MethodResult, ...]] = field(default_factory=dict)
+    recalled: int = 0
+    tries: Counter[str] = field(default_factory=Counter)
+
+    def examine(self, wanted: Sequence[Assignment]) -> None:
+        left = [one for one in wanted if not self._settled(one)]
+        for _, group in groupby(left, key=lambda one: one.task.repo):
+            self._examine_repository(list(group))
+
+    def answer(self, assignment: Assignment) -> Prediction:
+        missing = Prediction(task_id=assignment.task_id, patch=None)
+        return self.answers.get(assignment.task_id, missing)
+
+    def _settled(self, assignment: Assignment) -> bool:
+        """Whether nothing has to be run: it is refused as it stands, or was judged before."""
+        prediction = self.answer(assignment)
+        judgement = settled(assignment, prediction)
+        if judgement is not None:
+            self._conclude(assignment, judgement)
+            return True
+        known = self.ledger.recall(assignment, prediction)
+        if known is None:
+            return False
+        self.recalled += 1
+        self._add(assignment, renamed(known, prediction, self.header.snapshot_sha256))
+        return True
+
+    def _conclude(self, assignment: Assignment, judgement: Judgement) -> None:
+        prediction = self.answer(assignment)
+        tries = max(1, self.tries[assignment.task_id])
+        made = rows(self.header, assignment, prediction, judgement, tries)
+        self.ledger.keep(assignment, prediction, made)
+        self._add(assignment, made)
+
+    def _add(self, assignment: Assignment, made: tuple[MethodResult, ...]) -> None:
+        self.found[assignment.task_id] = made
+        self.listener.step('tasks', len(self.found), self.total)
+
+    # -- one repository --------------------------------------------------------------------------
+
+    def _examine_repository(self, group: Sequence[Assignment]) -> None:
+        with ExitStack() as stack:
+            source = self._repository(group, stack)
+            if isinstance(source, str):
+                for one in group:
+                    self._conclude(one, in_trouble(one, Detail.NO_REPOSITORY, source))
+                return
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix='coevo-'))
+            ground = Ground(
+                states=StartStates(source, Path(folder)),
+                measures=self.measures,
+                test_seconds=self.options.test_seconds,
+            )
+            by_jdk = sorted(self._cases(ground, group), key=_jdk_of)
+            for _, same in groupby(by_jdk, key=_jdk_of):
+                self._run_rounds(ground, list(same))
+
+    def _repository(self, group: Sequence[Assignment], stack: ExitStack) -> Repository | str:
+        """The repository of some tasks, or why it cannot be had after the last try."""
+        tasks, trouble = [one.task for one in group], ''
+        for _ in range(ROUNDS):
+            try:
+                return stack.enter_context(repository_of(tasks, self.options.store))
+            except NoRepository as error:
+                return str(error)
+            except Transient as error:
+                trouble = str(error)
+        return trouble
+
+    def _cases(self, ground: Ground, group: Sequence[Assignment]) -> Iterator[Case]:
+        for one in group:
+            case = prepared(ground, one, self.answer(one))
+            if isinstance(case, Case):
+                yield case
+            else:
+                self._conclude(one, case)
+
+    def _run_rounds(self, ground: Ground, cases: Sequence[Case]) -> None:
+        for number in range(ROUNDS):
+            failed = []
+            for case, result in self._run(ground, cases):
+                if isinstance(result, Judgement):
+                    self._conclude(case.assignment, result)
+                elif number + 1 < ROUNDS:
+                    failed.append(case)
+                else:
+                    trouble = in_trouble(case.assignment, Detail.TROUBLE, result.sentence)
+                    self._conclude(case.assignment, trouble)
+            cases = failed
+            if not cases:
+                return
+
+    def _run(
+        self, ground: Ground, cases: Sequence[Case]
+    ) -> Iterator[tuple[Case, Judgement | Failure]]:
+        def work(case: Case, open_workshop: Callable[[], Workshop]) -> Judgement:
+            self.tries[case.assignment.task_id] += 1
+            return examined(ground, case, open_workshop())
+
+        surroundings = Surroundings(
+            repository=ground.states.repository,
+            sandbox=self.options.sandbox,
+            say=self.listener.say,
+            jdks=_jdks(_jdk_of(cases[0])),
+        )
+        with (
+            Workshops(surroundings, [case.pair for case in cases]) as workshops,
+            closing(run_in_parallel(work, cases, workshops, jobs=self.options.jobs)) as results,
+        ):
+            for case, result in results:
+                workshops.forget(case.pair)
+                yield case, result
+
+
+def _jdk_of(case: Case) -> str:
+    environment = case.assignment.task.environment
+    return environment.jdk if environment else ''
+
+
+def _jdks(wanted: str) -> tuple[Jdk, ...] | None:
+    """The JDK that a task was made with, else those of its release, else all of the machine."""
+    there = find_jdks()
+    same = [jdk for jdk in there if jdk.version == wanted]
+    feature = Jdk(home=Path(), version=wanted).feature
+    near = [jdk for jdk in there if jdk.feature == feature]
+    return tuple(same or near) or None

@@ -1,0 +1,40 @@
+"""What an evaluation is told: what is to be scored, with what, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.cutoffs import Cutoff
+from coevo.evaluation.records import Prediction
+from coevo.folders import cache_folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What is to be scored, and where.
+
+    predictions   a file or folder, or the predictions themselves
+    store         whose clones are used; what it lacks is cloned from the tasks' URLs
+    tasks, cutoff limit the tasks; a task without a prediction fails
+    cache         for what was judged; None is a folder of the tool cache
+    test_seconds  CPU seconds that a test may take, ten times that in wall time; None: as mined
+    adequacy      whether it is measured what passing tests are worth
+    """
+
+    snapshot: Path | str
+    predictions: Path | Sequence[Prediction]
+    store: Path | None = None
+    tasks: frozenset[str] | None = None
+    cutoff: Cutoff | None = None
+    jobs: int = 1
+    sandbox: str = 'bubblewrap'
+    cache: Path | None = None
+    test_seconds: float | None = None
+    adequacy: bool = True
+
+    @property
+    def kept(self) -> Path:
+        """The folder for what was judged, and for what is the same for all answers to a task."""
+        return self.cache or cache_folder() / 'evaluations'
