@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo import checksummed
 from coevo import codec
-from coevo import durable
 from coevo.languages.base import Verdict
 from coevo.records import Outcome
 from coevo.records import TestMethod
@@ -74,20 +74,15 @@ class Cache:
             for run in runs[method_id]
         )
         data = codec.encode(_Entry(runs=tuple(kept)))
-        durable.write(self._file(self._folder, key), [_checksum(data), b'\n', data])
+        checksummed.write(self._file(self._folder, key), data)
 
     def _read(self, key: str) -> bytes | None:
         if self._folder is None:
             return None
         file = self._file(self._folder, key)
-        try:
-            checksum, _, data = file.read_bytes().partition(b'\n')
-        except FileNotFoundError:
-            return None
-        if checksum != _checksum(data):
-            file.unlink(missing_ok=True)
-            return None
-        file.touch()  # for `_make_room`
+        data = checksummed.read(file)
+        if data is not None:
+            file.touch()  # for `_make_room`
         return data
 
     @staticmethod
@@ -112,10 +107,6 @@ def _is_sound(runs: Sequence[Run]) -> bool:
         and len({run.agreement for run in runs}) == 1
         and not any(run.verdict.outcome in _LIMITED for run in runs)
     )
-
-
-def _checksum(data: bytes) -> bytes:
-    return hashlib.sha256(data).hexdigest().encode()
 
 
 def _make_room(folder: Path) -> None:

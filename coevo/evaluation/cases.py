@@ -9,10 +9,9 @@ from coevo.evaluation.application import Applied
 from coevo.evaluation.application import apply
 from coevo.evaluation.application import unacceptable
 from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.preconditions import Preconditions
 from coevo.evaluation.protocol import Judgement
 from coevo.evaluation.protocol import NotBuilt
-from coevo.evaluation.protocol import Preconditions
-from coevo.evaluation.protocol import Trial
 from coevo.evaluation.protocol import in_trouble
 from coevo.evaluation.protocol import judge
 from coevo.evaluation.protocol import refused
@@ -21,6 +20,7 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.start_states import StartStateLost
 from coevo.evaluation.start_states import StartStates
 from coevo.evaluation.start_states import start_file
+from coevo.evaluation.trial import Trial
 from coevo.evaluation.worth import Measures
 from coevo.evaluation.worth import with_adequacy
 from coevo.languages.base import Conditions

@@ -26,6 +26,7 @@ from coevo.evaluation.clones import repository_of
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.ledger import renamed
 from coevo.evaluation.options import Options
+from coevo.evaluation.preconditions import Preconditions
 from coevo.evaluation.protocol import Judgement
 from coevo.evaluation.protocol import in_trouble
 from coevo.evaluation.records import Detail
@@ -112,6 +113,7 @@ class Examination:
                 states=StartStates(source, Path(folder)),
                 measures=self.measures,
                 test_seconds=self.options.test_seconds,
+                preconditions=Preconditions(ledger=self.ledger),
             )
             by_jdk = sorted(self._cases(ground, group), key=_jdk_of)
             for _, same in groupby(by_jdk, key=_jdk_of):

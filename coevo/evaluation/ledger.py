@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
+from coevo import checksummed
 from coevo import codec
-from coevo import durable
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
@@ -44,29 +44,24 @@ class Ledger:
         self, assignment: Assignment, prediction: Prediction
     ) -> tuple[MethodResult, ...] | None:
         """The rows of a prediction that was judged, as they were."""
-        file = self._file(assignment, prediction)
-        try:
-            checksum, _, data = file.read_bytes().partition(b'\n')
-        except FileNotFoundError:
-            return None
-        if checksum != _checksum(data):
-            file.unlink(missing_ok=True)
-            return None
-        return codec.decode(_Entry, data).rows
+        data = self.read(assignment, 'rows', prediction.digest)
+        return None if data is None else codec.decode(_Entry, data).rows
 
     def keep(
         self, assignment: Assignment, prediction: Prediction, rows: Sequence[MethodResult]
     ) -> None:
-        if any(row.outcome is TaskOutcome.INFRA for row in rows):
-            return
-        data = codec.encode(_Entry(rows=tuple(rows)))
-        durable.write(self._file(assignment, prediction), [_checksum(data), b'\n', data])
+        if not any(row.outcome is TaskOutcome.INFRA for row in rows):
+            data = codec.encode(_Entry(rows=tuple(rows)))
+            self.write(data, assignment, 'rows', prediction.digest)
 
-    def _file(self, assignment: Assignment, prediction: Prediction) -> Path:
-        key = self._key(assignment, prediction)
-        return self.folder / key[:2] / key
+    def read(self, assignment: Assignment, *what: str) -> bytes | None:
+        """What was found out about a task."""
+        return checksummed.read(self._file(assignment, what))
 
-    def _key(self, assignment: Assignment, prediction: Prediction) -> str:
+    def write(self, data: bytes, assignment: Assignment, *what: str) -> None:
+        checksummed.write(self._file(assignment, what), data)
+
+    def _file(self, assignment: Assignment, what: Sequence[str]) -> Path:
         task = assignment.task
         parts = (
             str(ENGINE_VERSION),
@@ -83,10 +78,11 @@ class Ledger:
                 repr((target.name, target.method, target.method_at_start, target.row.mutation))
                 for target in assignment.targets
             ),
-            prediction.digest,
+            *what,
         )
         text = '\0'.join(parts).encode(errors='surrogateescape')
-        return hashlib.sha256(text).hexdigest()
+        key = hashlib.sha256(text).hexdigest()
+        return self.folder / key[:2] / key
 
 
 def renamed(
@@ -106,7 +102,3 @@ def renamed(
         )
         for row in rows
     )
-
-
-def _checksum(data: bytes) -> bytes:
-    return hashlib.sha256(data).hexdigest().encode()

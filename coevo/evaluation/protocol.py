@@ -17,26 +17,23 @@ from coevo.errors import Transient
 from coevo.evaluation.application import Refusal
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.outcomes import Seen
+from coevo.evaluation.preconditions import Preconditions
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
 from coevo.evaluation.submissions import expected
 from coevo.evaluation.submissions import located
-from coevo.git import Repository
+from coevo.evaluation.trial import Trial
 from coevo.java_pieces import Outline
 from coevo.languages.base import Batch
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
-from coevo.languages.base import Edits
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
 from coevo.old_pieces import StartStateInvalid
 from coevo.reach import names_used_elsewhere
 from coevo.records import Outcome
-from coevo.records import Pair
 from coevo.records import TestMethod
-from coevo.swapped import Bench
 from coevo.swapped import Files
-from coevo.swapped import is_broken
 from coevo.test_files import content
 from coevo.test_files import path_at_old
 from coevo.transplant import Graft
@@ -48,32 +45,6 @@ _UNOBSERVED = 'unobserved'
 
 class NotBuilt(RuntimeError):
     """An end of a task does not build here."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """A task at its start state, and where it is run.
-
-    pair        see `coevo.evaluation.scene.Scene`
-    source      the repository of the task, with the revisions that it names
-    conditions  of every run but for what is observed
-    """
-
-    assignment: Assignment
-    workshop: Workshop
-    repository: Repository
-    source: Repository
-    pair: Pair
-    start: bytes | None
-    conditions: Conditions
-
-    @property
-    def module(self) -> str:
-        return self.assignment.task.module
-
-    def compile(self, rev: str, files: Files) -> Compiled:
-        """The module's tests of one end with some files, on its own code."""
-        return self.workshop.compile(rev, rev, self.module, edits=Edits(tests=files))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,7 +62,7 @@ class Judgement:
     seconds: float = 0.0
 
 
-def judge(trial: Trial, patched: bytes | None, precondition: Preconditions) -> Judgement:
+def judge(trial: Trial, patched: bytes | None, preconditions: Preconditions) -> Judgement:
     """The targets of a patched file, None if it was deleted; Transient, NotBuilt."""
     began = time.monotonic()
     targets = trial.assignment.targets
@@ -101,7 +72,7 @@ def judge(trial: Trial, patched: bytes | None, precondition: Preconditions) -> J
     cpu_seconds = _build(trial)
     conditions = replace(trial.conditions, observed=True, expects=expected(patched))
     new_cell = trial.compile(trial.pair.new.rev, ((trial.assignment.task.test_file, patched),))
-    held = precondition.of(trial)
+    held = preconditions.of(trial)
     cpu_seconds += new_cell.cpu_seconds + held.cpu_seconds
     common = time.monotonic() - began
     seen = {target.name: Seen(precondition=held.outcomes.get(target.name)) for target in targets}
@@ -226,54 +197,6 @@ def _transplanted(trial: Trial, patched: bytes, methods: Sequence[TestMethod]) -
     except StartStateInvalid as error:
         return ((task.test_file, patched),), f'on old code as a whole file: {error}'
     return ((task.test_file, text),), ''
-
-
-# -- the precondition ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """What the old tests do on the new code, by target; of those that the start file has."""
-
-    outcomes: Mapping[str, Outcome]
-    cpu_seconds: float = 0.0
-
-
-class Preconditions:
-    """Asked once for each task, however many predictions answer it."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, Held] = {}
-
-    def of(self, trial: Trial) -> Held:
-        assignment = trial.assignment
-        if assignment.is_generation or trial.start is None:
-            return Held(outcomes={})  # the targets are absent
-        if assignment.task_id not in self._known:
-            self._known[assignment.task_id] = _told_on_new(trial, trial.start)
-        return self._known[assignment.task_id]
-
-
-def _told_on_new(trial: Trial, start: bytes) -> Held:
-    file = Outline(start)
-    found = {
-        target.name: located(file, target, target.method_at_start)
-        for target in trial.assignment.targets
-    }
-    methods = {name: method for name, method in found.items() if method is not None}
-    bench = Bench(
-        workshop=trial.workshop,
-        pair=trial.pair,
-        repository=trial.repository,
-        conditions=trial.conditions,
-    )
-    new = trial.pair.new.rev
-    compiled = trial.workshop.compile(new, new, trial.module)
-    verdicts = bench.verdicts(compiled, methods, is_broken)
-    return Held(
-        outcomes={name: verdict.outcome for name, verdict in verdicts.items()},
-        cpu_seconds=bench.cpu_seconds + compiled.cpu_seconds,
-    )
 
 
 def refused(assignment: Assignment, refusal: Refusal) -> Judgement:

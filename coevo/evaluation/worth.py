@@ -9,9 +9,9 @@ from pathlib import Path
 from coevo.evaluation.adequacy import measure
 from coevo.evaluation.outcomes import decide
 from coevo.evaluation.protocol import Judgement
-from coevo.evaluation.protocol import Trial
 from coevo.evaluation.scene import Scene
 from coevo.evaluation.submissions import expected
+from coevo.evaluation.trial import Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

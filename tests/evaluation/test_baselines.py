@@ -15,6 +15,8 @@ from coevo.evaluation.cases import Ground
 from coevo.evaluation.cases import examined
 from coevo.evaluation.cases import prepared
 from coevo.evaluation.clones import repository_of
+from coevo.evaluation.ledger import Ledger
+from coevo.evaluation.preconditions import Preconditions
 from coevo.evaluation.protocol import Judgement
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
@@ -76,7 +78,8 @@ def court(
 def open_court(shop: Shop, sandbox: str, folder: Path, stack: ExitStack) -> Court:
     tasks = [one.task for one in shop.tasks.values()]
     source = stack.enter_context(repository_of(tasks, shop.store))
-    ground = Ground(states=StartStates(source, folder))
+    ledger = Ledger(folder=folder / 'kept', surroundings=())
+    ground = Ground(states=StartStates(source, folder), preconditions=Preconditions(ledger=ledger))
     surroundings = Surroundings(repository=ground.states.repository, sandbox=sandbox)
     workshops = stack.enter_context(Workshops(surroundings, []))
     workshop = workshops.open()
@@ -180,8 +183,7 @@ def test_a_task_whose_old_test_passes_here_is_trouble_of_ours(court: Court) -> N
     row = replace(target.row, test_method='nothing', old_test_method='nothing')
     changed = replace(assignment, targets=(replace(target, row=row),))
     shop = replace(court.shop, tasks={**court.shop.tasks, Track.UPDATE: changed})
-    ground = replace(court.ground, preconditions=type(court.ground.preconditions)())
-    elsewhere = replace(court, shop=shop, ground=ground)
+    elsewhere = replace(court, shop=shop)
     (found,) = elsewhere.judged(Track.UPDATE, court.shop.gold(Track.UPDATE))
     assert told(found) == (TaskOutcome.INFRA, Detail.PRECONDITION)
     assert found.said == 'nothing is pass on the new code at the start'

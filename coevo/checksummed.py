@@ -1,0 +1,28 @@
+"""Files that say themselves whether they are whole; one that is not counts as missing."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from coevo import durable
+
+
+def write(file: Path, data: bytes) -> None:
+    durable.write(file, [_checksum(data), b'\n', data])
+
+
+def read(file: Path) -> bytes | None:
+    """What was written; None if nothing was, or if it is damaged, in which case it is removed."""
+    try:
+        checksum, _, data = file.read_bytes().partition(b'\n')
+    except FileNotFoundError:
+        return None
+    if checksum != _checksum(data):
+        file.unlink(missing_ok=True)
+        return None
+    return data
+
+
+def _checksum(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()

@@ -1,0 +1,40 @@
+"""Where a submission is judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coevo.evaluation.assignments import Assignment
+from coevo.git import Repository
+from coevo.languages.base import Compiled
+from coevo.languages.base import Conditions
+from coevo.languages.base import Edits
+from coevo.languages.base import Workshop
+from coevo.records import Pair
+from coevo.swapped import Files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A task at its start state, and where it is run.
+
+    pair        see `coevo.evaluation.scene.Scene`
+    source      the repository of the task, with the revisions that it names
+    conditions  of every run but for what is observed
+    """
+
+    assignment: Assignment
+    workshop: Workshop
+    repository: Repository
+    source: Repository
+    pair: Pair
+    start: bytes | None
+    conditions: Conditions
+
+    @property
+    def module(self) -> str:
+        return self.assignment.task.module
+
+    def compile(self, rev: str, files: Files) -> Compiled:
+        """The module's tests of one end with some files, on its own code."""
+        return self.workshop.compile(rev, rev, self.module, edits=Edits(tests=files))
