@@ -107,12 +107,12 @@ def _commits(path: str, ends: Iterable[bytes | None]) -> Iterator[bytes]:
     for branch, content in enumerate(ends):
         yield f'commit refs/heads/{branch}\ncommitter a <a> 0 +0000\ndata 0\n'.encode()
         if content is not None:
-            yield f'M 100644 inline {_quoted(path, always=True)}\n'.encode()
+            yield f'M 100644 inline {quoted(path, always=True)}\n'.encode()
             yield b'data %d\n%b\n' % (len(content), content)
 
 
 def _binary_patch(path: str, old: End, new: End) -> str:
-    lines = [f'diff --git {_quoted("a/" + path)} {_quoted("b/" + path)}']
+    lines = [f'diff --git {quoted("a/" + path)} {quoted("b/" + path)}']
     mode = ''
     if old[0] is None:
         lines.append(f'new file mode {new[0]}')
@@ -156,8 +156,8 @@ def _blob_id(content: bytes | None) -> str:
     return hashlib.sha1(b'blob %d\0%b' % (len(content), content), usedforsecurity=False).hexdigest()
 
 
-def _quoted(path: str, *, always: bool = False) -> str:
-    """A path as Git writes it: in quotes, with octal escapes, if a byte of it asks for that."""
+def quoted(path: str, *, always: bool = False) -> str:
+    """A path as Git writes and reads it: in quotes, with octal escapes, if a byte of it asks for that."""
     raw = path.encode('utf-8', 'surrogateescape')
     if not always and all(0x20 <= byte < 0x7F and byte not in b'"\\' for byte in raw):
         return path

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import threading
-from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -30,6 +28,10 @@ from coevo.agents.records import Attempt
 from coevo.agents.run import Ran
 from coevo.agents.run import Surroundings
 from coevo.agents.run import run
+from coevo.agents.summary import Summary
+from coevo.agents.summary import line
+from coevo.agents.summary import network
+from coevo.agents.summary import report
 from coevo.agents.usage import totals
 from coevo.errors import Fatal
 from coevo.errors import Transient
@@ -75,25 +77,6 @@ class Plan:
     asked: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """What a run has now, of all that was ever finished in its folder.
-
-    made     attempts of this call; `kept` those of earlier ones
-    without  tasks without a start state, with why
-    troubled tasks that trouble of ours kept from being attempted, with why
-    """
-
-    predictions: Path
-    attempts: tuple[Attempt, ...]
-    made: int
-    kept: int
-    without: tuple[str, ...]
-    troubled: tuple[str, ...]
-    billed_usd: float | None
-    network: str
-
-
 def attempt_all(plan: Plan, say: Say = lambda line: None) -> Summary:
     """Attempt what is not done yet; `say` hears a line for each task.
 
@@ -107,7 +90,7 @@ def attempt_all(plan: Plan, say: Say = lambda line: None) -> Summary:
         tour = _Tour(plan, keeping, root, say)
         tour.go(todo)
         summary = _summary(plan, keeping, tour, len(plan.tasks) - len(todo))
-        keeping.write_report(_report(summary))
+        keeping.write_report(report(summary))
     return summary
 
 
@@ -169,7 +152,7 @@ class _Tour:
             self._keeping.save(found, said)
             self._keeping.write_predictions(self._plan.harness, self._plan.model)
             self.made += 1
-        self._say(_line(found))
+        self._say(line(found))
 
     def _equipped(self, task: TaskRow, place: Path) -> Surroundings:
         plain = self._plan.surroundings
@@ -257,25 +240,6 @@ def _opened(name: str) -> Iterator[Sandbox]:
         sandbox.close()
 
 
-# -- what is said of it ---------------------------------------------------------------------------
-
-
-def _line(found: Attempt) -> str:
-    cost = '' if found.cost_usd is None else f', ${found.cost_usd:.2f}'
-    answer = 'no patch' if not found.patch else f'{found.patch.count(chr(10))} lines of patch'
-    return (
-        f'{found.task_id} {found.ending}: {answer}, {found.rounds} rounds{cost}, '
-        f'{found.seconds:.0f} s'
-    )
-
-
-def network(surroundings: Surroundings) -> str:
-    """What an agent reached, as a report says it."""
-    if surroundings.endpoint is None:
-        return 'none'
-    return f'{surroundings.endpoint.shown} alone, by a relay outside of the sandbox'
-
-
 def _summary(plan: Plan, keeping: Keeping, tour: _Tour, kept: int) -> Summary:
     return Summary(
         predictions=keeping.write_predictions(plan.harness, plan.model),
@@ -287,27 +251,3 @@ def _summary(plan: Plan, keeping: Keeping, tour: _Tour, kept: int) -> Summary:
         billed_usd=None if plan.prices is None else round(keeping.billed(), 6),
         network=network(plan.surroundings),
     )
-
-
-def _report(summary: Summary) -> Mapping[str, object]:
-    found = summary.attempts
-    costs = [one.cost_usd for one in found if one.cost_usd is not None]
-    return {
-        'attempts': len(found),
-        'endings': dict(sorted(Counter(str(one.ending) for one in found).items())),
-        'models': sorted({usage.model for one in found for usage in one.usage}),
-        'network': summary.network,
-        'rounds': sum(one.rounds for one in found),
-        'unmetered': sum(one.unmetered for one in found),
-        'tokens': sum(one.tokens for one in found),
-        'cost_usd': round(sum(costs), 6) if costs else None,
-        'billed_usd': summary.billed_usd,
-        'refused': sorted({why for one in found for why in one.refused}),
-        'without_start_state': summary.without,
-        'troubled': summary.troubled,
-    }
-
-
-def digest(file: Path) -> str:
-    """SHA-256 of a file that decides answers."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()

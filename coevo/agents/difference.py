@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git import Repository
+from coevo.patches import quoted
 from coevo.patches import tree_patch
 
 
@@ -47,13 +48,5 @@ def _commits(files: Mapping[str, Ends]) -> Iterator[bytes]:
         for path, ends in files.items():
             end = ends[branch]
             if end is not None:
-                yield b'M %b inline "%b"\n' % (end.mode.encode(), _escaped(path))
+                yield f'M {end.mode} inline {quoted(path, always=True)}\n'.encode()
                 yield b'data %d\n%b\n' % (len(end.content), end.content)
-
-
-def _escaped(path: str) -> bytes:
-    raw = path.encode('utf-8', 'surrogateescape')
-    return b''.join(
-        bytes([byte]) if 0x20 <= byte < 0x7F and byte not in b'"\\' else b'\\%03o' % byte
-        for byte in raw
-    )

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 import urllib3
 
 from coevo.agents.apis.base import Document
+from coevo.agents.apis.base import documents
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
 from coevo.errors import Fatal
@@ -261,22 +262,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: object) -> None:
         """Nothing: rounds are counted, and what is refused is kept."""
-
-
-def documents(kind: str, content: bytes) -> list[Document]:
-    """The JSON objects of an answer: one, an array of them, or the events of a stream."""
-    if kind.startswith('text/event-stream'):
-        texts = [line[5:] for line in content.split(b'\n') if line.startswith(b'data:')]
-    else:
-        texts = [content]
-    found: list[Document] = []
-    for text in texts:
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):  # [DONE], or the end of what broke off
-            continue
-        found += value if isinstance(value, list) else [value]
-    return [one for one in found if isinstance(one, dict)]
 
 
 def _denied(endpoint: Endpoint, status: int) -> Fatal:

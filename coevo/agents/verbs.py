@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,6 @@ from coevo.evaluation.verbs import with_extra
 if TYPE_CHECKING:
     from coevo.agents.adapters.base import Adapter
     from coevo.agents.attempts import Plan
-    from coevo.agents.attempts import Summary
     from coevo.agents.endpoint import Endpoint
     from coevo.agents.run import Surroundings
     from coevo.sandbox import Mount
@@ -42,7 +41,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     attempt = verbs.add_parser(
         'attempt', help='let an agent attempt tasks; writes predictions', description=_DESCRIPTION
     )
-    attempt.add_argument('snapshot', type=Path)
+    attempt.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
     attempt.add_argument('--agent', required=True, metavar='COMMAND|NAME')
     attempt.add_argument('--out', type=Path, required=True, metavar='DIR')
     attempt.add_argument(
@@ -77,9 +76,10 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _attempt(arguments: argparse.Namespace) -> int:
     """Status 0 if every task was attempted; Transient, hence 3, for trouble of ours."""
     from coevo.agents.attempts import attempt_all
+    from coevo.agents.summary import told
 
     summary = attempt_all(_plan(arguments), lambda line: print(line, file=sys.stderr))
-    print('\n'.join(_told(summary)))
+    print('\n'.join(told(summary)))
     if summary.troubled:
         raise Transient(f'{len(summary.troubled)} tasks could not be attempted')
     return 0
@@ -169,14 +169,12 @@ def _mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list[Moun
 
 def _asked(arguments: argparse.Namespace, surroundings: Surroundings) -> dict[str, object]:
     """What decides answers; which tasks, and how many at once, does not."""
-    from coevo.agents.attempts import digest
-    from coevo.agents.attempts import network
+    from coevo.agents.summary import network
+    from coevo.evaluation.verified import verified
     from coevo.prompts import VERSION
-    from coevo.snapshot import MANIFEST
 
-    manifest = arguments.snapshot / MANIFEST
     return {
-        'snapshot_sha256': digest(manifest) if manifest.is_file() else str(arguments.snapshot),
+        'snapshot_sha256': verified(arguments.snapshot),
         'prompt_version': VERSION,
         'agent': arguments.agent,
         'command': surroundings.command,
@@ -186,25 +184,13 @@ def _asked(arguments: argparse.Namespace, surroundings: Surroundings) -> dict[st
         'network': network(surroundings),
         'max_seconds': surroundings.caps.seconds,
         'max_cost_usd': surroundings.caps.cost_usd,
-        'prices_sha256': digest(arguments.prices) if arguments.prices else None,
+        'prices_sha256': _digest(arguments.prices) if arguments.prices else None,
         'memory_gib': arguments.memory,
         'sandbox': arguments.sandbox,
         'kit': not arguments.no_kit,
     }
 
 
-def _told(summary: Summary) -> list[str]:
-    """The closing lines."""
-    endings = Counter(str(one.ending) for one in summary.attempts)
-    tokens = sum(one.tokens for one in summary.attempts)
-    rounds = sum(one.rounds for one in summary.attempts)
-    seconds = sum(one.seconds for one in summary.attempts)
-    lines = [
-        f'{len(summary.attempts)} attempts: {summary.made} now, {summary.kept} before; '
-        + ', '.join(f'{count} {ending}' for ending, count in sorted(endings.items())),
-        f'{rounds} rounds, {tokens} tokens, {seconds:.0f} s of the agent'
-        + ('' if summary.billed_usd is None else f', ${summary.billed_usd:.2f} billed in all'),
-        f'network: {summary.network}',
-    ]
-    lines += [f'without a start state: {one}' for one in summary.without]
-    return [*lines, f'predictions: {summary.predictions}']
+def _digest(file: Path) -> str:
+    """SHA-256 of a file that decides answers."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()

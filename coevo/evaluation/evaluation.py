@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +17,12 @@ from coevo.evaluation.predictions import read_predictions
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import Header
+from coevo.evaluation.verified import verified
 from coevo.evaluation.worth import Measures
 from coevo.jdks import find_jdks
 from coevo.listener import SILENT
 from coevo.listener import Listener
-from coevo.locations import locate
 from coevo.measures import universal_mutator
-from coevo.verification import verify
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,15 +63,7 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
 
 
 def _header(options: Options) -> Header:
-    """Fatal unless the snapshot is what it claims."""
-    findings = verify(options.snapshot)
-    if findings:
-        raise Fatal(
-            f'{options.snapshot} is not what it claims ({findings[0].rule} in '
-            f'{findings[0].table}); `coevo verify` says all, get it again'
-        )
-    manifest = locate(options.snapshot).manifest()
-    return Header(snapshot_sha256=hashlib.sha256(manifest).hexdigest(), sandbox=options.sandbox)
+    return Header(snapshot_sha256=verified(options.snapshot), sandbox=options.sandbox)
 
 
 def _predictions(options: Options) -> Sequence[Prediction]:

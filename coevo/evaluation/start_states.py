@@ -13,6 +13,7 @@ from pathlib import Path
 from coevo.evaluation.application import reverted
 from coevo.git import Repository
 from coevo.git_process import run_git
+from coevo.patches import quoted
 from coevo.tables import TaskRow
 from coevo.test_files import content
 
@@ -65,22 +66,13 @@ class StartStates:
             f'commit {ref}\nauthor {_NOBODY} {author} +0000\n'
             f'committer {_NOBODY} {committer} +0000\ndata 0\nM 040000 {header.tree} \n'
         ).encode()
-        path = _quoted(task.test_file)
+        path = quoted(task.test_file, always=True).encode()
         if start is None:
             yield b'D %b\n' % path
             return
         entry = self.source.tree(task.new_rev).get(task.test_file)
         mode = entry.mode if entry else _PLAIN_FILE
         yield b'M %b inline %b\ndata %d\n%b\n' % (mode.encode(), path, len(start), start)
-
-
-def _quoted(path: str) -> bytes:
-    """A path as fast-import reads it, whatever stands in it."""
-    raw = path.encode('utf-8', 'surrogateescape')
-    return b'"%b"' % b''.join(
-        bytes([byte]) if 0x20 <= byte < 0x7F and byte not in b'"\\' else b'\\%03o' % byte
-        for byte in raw
-    )
 
 
 def fresh_repository(repository: Repository, rev: str, folder: Path) -> None:

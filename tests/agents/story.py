@@ -42,11 +42,10 @@ PATIENCE = 240
 class Told:
     """What came of it; rounds by task, before and after the kill.
 
-    compiled  what the agent saw of the compile command of its prompt, where it was let to use it
+    compiled  what the agent saw of the compile command of its prompt, in one of the tasks
     """
 
     errands: Errands
-    kit: bool
     out: Path
     costly: str
     killed: str
@@ -59,17 +58,20 @@ class Told:
     compiled: str
 
 
-def tell(folder: Path, number: int, *, kit: bool, say: Say = lambda line: None) -> Told:
-    """Over so many tasks, the first is costly, the third killed; `folder` is open to all users."""
+def tell(folder: Path, number: int, say: Say = lambda line: None) -> Told:
+    """Over so many tasks: the first is costly, the second compiles its tests, the third is killed.
+
+    folder  empty, and open to all users
+    """
     errands = released(folder, number)
     say(f'{number} tasks were mined and released in {errands.snapshot}')
-    model = _Model(errands, compiles=kit)
+    model = _Model(errands)
     software = folder / 'agent'
     software.mkdir()
     (software / 'stand_in.py').write_bytes(Path(__file__).with_name('stand_in.py').read_bytes())
     (folder / 'prices.toml').write_text(PRICES)
     with model_server.serving(model.script) as server:
-        command = _command(folder, errands, server, kit=kit)
+        command = _command(folder, errands, server)
         _kill_in_the_middle(command, model, folder / 'out', say)
         finished = frozenset(file.stem for file in (folder / 'out' / 'attempts').glob('*.json'))
         before = dict(model.rounds)
@@ -81,7 +83,6 @@ def tell(folder: Path, number: int, *, kit: bool, say: Say = lambda line: None) 
     rows = [json.loads(line) for line in predictions.read_text().splitlines()]
     return Told(
         errands=errands,
-        kit=kit,
         out=folder / 'out',
         costly=model.costly,
         killed=model.killed,
@@ -98,10 +99,9 @@ def tell(folder: Path, number: int, *, kit: bool, say: Say = lambda line: None) 
 class _Model:
     """Knows gold by the prompt, and what each task is for."""
 
-    def __init__(self, errands: Errands, *, compiles: bool) -> None:
+    def __init__(self, errands: Errands) -> None:
         self._tasks = {task.prompt: task for task in errands.tasks}
-        self._compiles = compiles
-        self.costly, self.killed = errands.tasks[0].task_id, errands.tasks[2].task_id
+        self.costly, self.compiles, self.killed = (task.task_id for task in errands.tasks[:3])
         self.asleep = threading.Event()
         self.rounds: Counter[str] = Counter()
         self.compiled = ''
@@ -115,16 +115,18 @@ class _Model:
         if task.task_id == self.killed and not self.asleep.is_set():
             self.asleep.set()
             return [_shell('sleep 3600')]
-        if self._compiles and len(request['messages']) == 5:
+        if task.task_id != self.compiles:
+            return [patch, Turn()]
+        if len(request['messages']) == 5:
             self.compiled = request['messages'][-1]['content'][0]['content']
-        return [patch, *([_shell(COMPILES)] if self._compiles else []), Turn()]
+        return [patch, _shell(COMPILES), Turn()]
 
 
 def _shell(command: str) -> Turn:
     return Turn(tool='sh', arguments={'command': command})
 
 
-def _command(folder: Path, errands: Errands, server: ModelServer, *, kit: bool) -> list[str]:
+def _command(folder: Path, errands: Errands, server: ModelServer) -> list[str]:
     return [
         *(str(COEVO), 'attempt', str(errands.snapshot)),
         *('--agent', 'python3 /agent/stand_in.py', '--software', str(folder / 'agent')),
@@ -132,7 +134,6 @@ def _command(folder: Path, errands: Errands, server: ModelServer, *, kit: bool) 
         *('--api', 'anthropic', '--endpoint', server.url, '--key-env', 'STAND_IN_KEY'),
         *('--prices', str(folder / 'prices.toml'), '--max-cost', str(MAX_COST)),
         *('--store', str(errands.store), '--out', str(folder / 'out')),
-        *(() if kit else ('--no-kit',)),
     ]
 
 
@@ -170,7 +171,7 @@ def _kill_in_the_middle(command: Sequence[str], model: _Model, out: Path, say: S
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix='coevo-story-', dir='/var/tmp') as name:
         Path(name).chmod(0o755)
-        told = tell(Path(name), 10, kit=True, say=print)
+        told = tell(Path(name), 10, print)
         for task_id, row in sorted(told.predictions.items()):
             print(task_id, row['exit_status'], row['cost_usd'], row['tokens'])
         print(json.dumps(told.report, indent=1))

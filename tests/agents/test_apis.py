@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coevo.agents.apis import APIS
-from coevo.agents.relay import documents
+from coevo.agents.apis.base import documents
 from coevo.agents.usage import Usage
 
 MESSAGES, CHAT, RESPONSES = '/v1/messages', '/v1/chat/completions', '/v1/responses'

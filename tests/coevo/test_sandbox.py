@@ -308,6 +308,8 @@ def test_address_space_is_bounded_from_4_gib_on(sandbox: Sandbox) -> None:
     limits = replace(LIMITS, memory_bytes=4 << 30)
     assert run(sandbox, job('ulimit -v', limits=limits)).output == f'{4 << 20}\n'
     assert run(sandbox, job('ulimit -v')).output == 'unlimited\n'
+    free = replace(limits, bounds_addresses=False)
+    assert run(sandbox, job('ulimit -v', limits=free)).output == 'unlimited\n'
 
 
 def test_a_gigabyte_of_noise_neither_blocks_nor_stays(sandbox: Sandbox) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -60,3 +61,19 @@ def tools(request: Document) -> Iterator[Document]:
     listed = request.get('tools') or []
     for tool in listed if isinstance(listed, list) else [listed]:
         yield tool if isinstance(tool, dict) else {'type': f'{tool!r}', f'{tool!r}': None}
+
+
+def documents(kind: str, content: bytes) -> list[Document]:
+    """The JSON objects of an answer: one, an array of them, or the events of a stream."""
+    if kind.startswith('text/event-stream'):
+        texts = [line[5:] for line in content.split(b'\n') if line.startswith(b'data:')]
+    else:
+        texts = [content]
+    found: list[Document] = []
+    for text in texts:
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):  # [DONE], or the end of what broke off
+            continue
+        found += value if isinstance(value, list) else [value]
+    return [one for one in found if isinstance(one, dict)]

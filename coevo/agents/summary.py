@@ -1,0 +1,82 @@
+"""What a run of attempts comes to, in lines for a person and in JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.agents.records import Attempt
+from coevo.agents.run import Surroundings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What a run has now, of all that was ever finished in its folder.
+
+    made     attempts of this call; `kept` those of earlier ones
+    without  tasks without a start state, with why
+    troubled tasks that trouble of ours kept from being attempted, with why
+    """
+
+    predictions: Path
+    attempts: tuple[Attempt, ...]
+    made: int
+    kept: int
+    without: tuple[str, ...]
+    troubled: tuple[str, ...]
+    billed_usd: float | None
+    network: str
+
+
+def line(found: Attempt) -> str:
+    cost = '' if found.cost_usd is None else f', ${found.cost_usd:.2f}'
+    answer = 'no patch' if not found.patch else f'{found.patch.count(chr(10))} lines of patch'
+    return (
+        f'{found.task_id} {found.ending}: {answer}, {found.rounds} rounds{cost}, '
+        f'{found.seconds:.0f} s'
+    )
+
+
+def network(surroundings: Surroundings) -> str:
+    """What an agent reached, as a report says it."""
+    if surroundings.endpoint is None:
+        return 'none'
+    return f'{surroundings.endpoint.shown} alone, by a relay outside of the sandbox'
+
+
+def report(summary: Summary) -> Mapping[str, object]:
+    found = summary.attempts
+    costs = [one.cost_usd for one in found if one.cost_usd is not None]
+    return {
+        'attempts': len(found),
+        'endings': dict(sorted(Counter(str(one.ending) for one in found).items())),
+        'models': sorted({usage.model for one in found for usage in one.usage}),
+        'network': summary.network,
+        'rounds': sum(one.rounds for one in found),
+        'unmetered': sum(one.unmetered for one in found),
+        'tokens': sum(one.tokens for one in found),
+        'cost_usd': round(sum(costs), 6) if costs else None,
+        'billed_usd': summary.billed_usd,
+        'refused': sorted({why for one in found for why in one.refused}),
+        'without_start_state': summary.without,
+        'troubled': summary.troubled,
+    }
+
+
+def told(summary: Summary) -> list[str]:
+    """The closing lines."""
+    endings = Counter(str(one.ending) for one in summary.attempts)
+    tokens = sum(one.tokens for one in summary.attempts)
+    rounds = sum(one.rounds for one in summary.attempts)
+    seconds = sum(one.seconds for one in summary.attempts)
+    lines = [
+        f'{len(summary.attempts)} attempts: {summary.made} now, {summary.kept} before; '
+        + ', '.join(f'{count} {ending}' for ending, count in sorted(endings.items())),
+        f'{rounds} rounds, {tokens} tokens, {seconds:.0f} s of the agent'
+        + ('' if summary.billed_usd is None else f', ${summary.billed_usd:.2f} billed in all'),
+        f'network: {summary.network}',
+    ]
+    lines += [f'without a start state: {one}' for one in summary.without]
+    return [*lines, f'predictions: {summary.predictions}']

@@ -1,0 +1,21 @@
+"""A snapshot is what it claims before anything is done with its tasks."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from coevo.errors import Fatal
+from coevo.locations import locate
+from coevo.verification import verify
+
+
+def verified(snapshot: Path | str) -> str:
+    """The SHA-256 of its manifest; Fatal unless it is good."""
+    findings = verify(snapshot)
+    if findings:
+        raise Fatal(
+            f'{snapshot} is not what it claims ({findings[0].rule} in {findings[0].table}); '
+            '`coevo verify` says all, get it again'
+        )
+    return hashlib.sha256(locate(snapshot).manifest()).hexdigest()
