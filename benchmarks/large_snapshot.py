@@ -132,6 +132,7 @@ def publish(folder: Path) -> None:
         date=lambda rows: tuple(_date(rows)),
         build=snapshots.build,
         licence=snapshots.licence,
+        size=snapshots.size,
         families=snapshots.families,
         month='2026-11',
     )

@@ -31,6 +31,25 @@ from coevo.tables import WithdrawnRow
 # Raised when a table loses a column or a column changes its meaning; CHANGELOG says which.
 SCHEMA_VERSION = 1
 
+# Raised when a table gains a column; snapshots of a lower one are read with nulls in its place.
+SCHEMA_MINOR = 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """A column that came later: with which minor version, and its type in SQL."""
+
+    minor: int
+    sql_type: str
+
+
+ADDED: dict[str, dict[str, Added]] = {
+    'repositories': {
+        'java_files': Added(minor=1, sql_type='BIGINT'),
+        'java_lines': Added(minor=1, sql_type='BIGINT'),
+    },
+}
+
 TABLES: dict[str, type] = {
     'methods': MethodRow,
     'tasks': TaskRow,
@@ -71,6 +90,20 @@ def optional(hint: Any) -> tuple[Any, bool]:
         return hint, False
     (inner,) = (choice for choice in get_args(hint) if choice is not type(None))
     return inner, True
+
+
+def missing_columns(table: str, minor: int) -> dict[str, Added]:
+    """The columns that a table of a snapshot of that minor version has not yet."""
+    return {name: one for name, one in ADDED.get(table, {}).items() if one.minor > minor}
+
+
+def agrees(table: str, found: pa.Schema, minor: int) -> bool:
+    """Whether a file has the columns that its minor version promises; a later one may have more."""
+    missing = missing_columns(table, minor)
+    wanted = pa.schema(one for one in arrow_schema(TABLES[table]) if one.name not in missing)
+    if minor > SCHEMA_MINOR:
+        found = pa.schema(one for one in found if one.name in wanted.names)
+    return bool(found.equals(wanted))
 
 
 def arrow_schema(record: type) -> pa.Schema:

@@ -28,6 +28,7 @@ from coevo.locations import source
 from coevo.records import Cell
 from coevo.schema import SCHEMA_VERSION
 from coevo.schema import TABLES
+from coevo.schema import missing_columns
 
 if TYPE_CHECKING:
     import duckdb
@@ -41,6 +42,7 @@ __all__ = [
     'limit',
     'manifest',
     'manifest_at',
+    'minor_of',
     'open',
     'quoted',
     'source',
@@ -121,7 +123,7 @@ def _rows(
 ) -> str | None:
     """What stands behind FROM for a table of all snapshots."""
     relations = [
-        (location.relation(connection, table, content['files']), content['month'])
+        (_relation(connection, table, location, content), content['month'])
         for location, content in found
     ]
     there = [(relation, month) for relation, month in relations if relation]
@@ -129,6 +131,23 @@ def _rows(
         return there[0][0] if there else None
     parts = (f'SELECT {quoted(month)} AS snapshot, * FROM {relation}' for relation, month in there)
     return f'({" UNION ALL BY NAME ".join(parts)})'
+
+
+def _relation(
+    connection: duckdb.DuckDBPyConnection, table: str, location: Location, content: dict[str, Any]
+) -> str | None:
+    """The same of one snapshot, with the columns that it is too old to have."""
+    rows = location.relation(connection, table, content['files'])
+    missing = missing_columns(table, minor_of(content))
+    if rows is None or not missing:
+        return rows
+    nulls = ', '.join(f'NULL::{one.sql_type} AS {name}' for name, one in missing.items())
+    return f'(SELECT *, {nulls} FROM {rows})'
+
+
+def minor_of(content: Mapping[str, Any]) -> int:
+    """The minor version of the schema that a manifest names; the first had none."""
+    return int(content.get('schema_minor', 0))
 
 
 def manifest(path: Path | str) -> dict[str, Any]:
@@ -161,7 +180,8 @@ def _is_manifest(found: object) -> bool:
         return True
     files, rows, walks = (found.get(name) for name in ('files', 'rows', 'walks'))
     return (
-        isinstance(files, dict)
+        isinstance(found.get('schema_minor', 0), int)
+        and isinstance(files, dict)
         and _have(files.values(), {'size', 'sha256'})
         and isinstance(rows, dict)
         and isinstance(found.get('month'), str)

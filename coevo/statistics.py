@@ -55,7 +55,7 @@ STATISTICS = (
     Statistic(
         name='table_5',
         title='Repositories with a task (Table 5)',
-        note='Means over repositories. How many Java files and lines they have is not in the data.',
+        note='Means over repositories; Java files and lines are those at the head of the walk.',
     ),
     Statistic(
         name='table_11',

@@ -44,6 +44,8 @@ class RepositoryRow:
     pairs_found: int  # more than these under the walk `window` alone
     license: str | None
     family: str | None = None  # the first of all in the snapshot that share a commit; at release
+    java_files: int | None = None  # at the head; None where it cannot be read; filled at release
+    java_lines: int | None = None  # of these files, comments and blank lines included
     sandbox: str
     engine_version: int
     profile: str

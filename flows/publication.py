@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import cache
 
 from coevo.git import Repository
 from coevo.store import Store
@@ -11,6 +12,7 @@ from flows.licence import spdx_of
 from flows.options import ReleaseOptions
 from miners.clones import at_hand
 from miners.crawls import crawled_at
+from miners.java_size import java_size
 from miners.retention import keep
 from packagers.dating import Crawl
 from packagers.dating import date_methods
@@ -71,6 +73,7 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
             date=date,
             build=build,
             licence=lambda repo, rev: spdx_of(clone(repo), rev),
+            size=cache(lambda repo, rev: java_size(clone(repo), rev)),
             families=lambda repos: families({repo: clone(repo) for repo in repos}),
             accepted=options.accepted,
             month=options.month,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo import licences
+from coevo.schema import SCHEMA_MINOR
 from coevo.schema import SCHEMA_VERSION
 from coevo.schema import TABLES
 from coevo.store import Partition
@@ -50,6 +51,7 @@ def text(rows: Rows, about: About, files: Checksums) -> str:
     """The manifest as JSON, keys sorted, with a newline at the end."""
     content = {
         'schema_version': SCHEMA_VERSION,
+        'schema_minor': SCHEMA_MINOR,
         'month': about.month,
         'parameters': dict(about.parameters),
         'tools': _tools(rows),

@@ -28,6 +28,7 @@ from coevo.snapshot import MANIFEST
 from coevo.store import Partition
 from coevo.store import Store
 from coevo.tables import MethodRow
+from coevo.tables import RepositoryRow
 from coevo.tables import TaskRow
 from packagers import card
 from packagers import croissant
@@ -51,6 +52,7 @@ from packagers.withdrawal import read_earlier
 Date = Callable[[Rows], Sequence[MethodRow]]
 # The family of each of some repositories: forks and their like have the same one.
 Families = Callable[[Sequence[str]], Mapping[str, str]]
+Size = Callable[[str, str], tuple[int, int] | None]
 # Tasks, the task_id of each (method_id, walk) that is part of one, and the drops of the stage.
 Built = tuple[Sequence[TaskRow], Mapping[tuple[str, Walk], str], Sequence[Drop]]
 Build = Callable[[Rows], Built]
@@ -61,6 +63,7 @@ class Plan:
     """One release.
 
     licence     of a repository at a revision
+    size        Java files and lines of a repository at a revision; None where there is no telling
     families    by repository, of all that there are: its family
     accepted    SPDX ids that will do though the OSI has not approved them
     month       of the snapshot, YYYY-MM; None is that of the newest commit visited
@@ -72,6 +75,7 @@ class Plan:
     date: Date
     build: Build
     licence: Licence
+    size: Size
     families: Families
     accepted: tuple[str, ...] = ()
     month: str | None = None
@@ -137,7 +141,8 @@ def assemble(rows: Rows, plan: Plan) -> Rows:
     rows = dataclasses.replace(
         rows,
         repositories=tuple(
-            dataclasses.replace(row, family=families[row.repo]) for row in rows.repositories
+            _sized(dataclasses.replace(row, family=families[row.repo]), plan.size)
+            for row in rows.repositories
         ),
     )
     rows = withhold(fill_licences(rows, plan.licence), plan.accepted)
@@ -159,6 +164,11 @@ def assemble(rows: Rows, plan: Plan) -> Rows:
         tasks=ordered('tasks', tasks),
         drops=ordered('drops', (*rows.drops, *drops)),
     )
+
+
+def _sized(row: RepositoryRow, size: Size) -> RepositoryRow:
+    files, lines = size(row.repo, row.head) or (None, None)
+    return dataclasses.replace(row, java_files=files, java_lines=lines)
 
 
 def write(folder: Path, rows: Rows, about: manifests.About) -> None:

@@ -32,12 +32,18 @@ def make(folder: Path, *numbers: int, store: Store | None = None) -> Path:
 
 
 def write(store: Store, target: Root, **changed: object) -> ReleaseReport:
-    plan = Plan(snapshot=target, date=date, build=build, licence=licence, families=families)
+    plan = Plan(
+        snapshot=target, date=date, build=build, licence=licence, size=size, families=families
+    )
     return release(store, dataclasses.replace(plan, **changed))  # type: ignore[arg-type]
 
 
 def licence(repo: str, rev: str) -> str:
     return 'Apache-2.0'
+
+
+def size(repo: str, rev: str) -> tuple[int, int]:
+    return 3, 40
 
 
 def families(repos: Sequence[str]) -> dict[str, str]:

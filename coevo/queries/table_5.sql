@@ -1,9 +1,9 @@
 -- Table 5 of TestEvo-Bench: the repositories that contribute at least one task. One row for a walk
--- and metric. Reads `tasks`. Means are over repositories.
+-- and metric. Reads `tasks` and `repositories`. Means are over repositories.
 --
 --   commits        pairs with at least one task
 --   test_methods   targets of a task, the mean over a repository's tasks
--- The paper's means of Java files and lines are of a scan of each repository, which the data has not.
+--   Java files     *.java at the head of the walk, and their lines as they stand
 
 WITH of_repository AS (
     SELECT
@@ -11,14 +11,18 @@ WITH of_repository AS (
         repo,
         count(DISTINCT pair_id) AS commits,
         count(*) AS tasks,
-        avg(len(test_methods)) AS test_methods
-    FROM tasks
+        avg(len(test_methods)) AS test_methods,
+        any_value(java_files) AS java_files,
+        any_value(java_lines) AS java_lines
+    FROM tasks LEFT JOIN repositories USING (repo, language, walk)
     GROUP BY walk, repo
 ),
 summed AS (
     SELECT
         walk,
         count(*)::DOUBLE AS repositories,
+        avg(java_files) AS mean_files,
+        avg(java_lines) AS mean_lines,
         avg(commits) AS mean_commits,
         avg(tasks) AS mean_tasks,
         avg(test_methods) AS mean_test_methods
@@ -27,8 +31,10 @@ summed AS (
 )
 SELECT walk, metric, value FROM (
     SELECT walk, 1 AS place, 'repositories' AS metric, repositories AS value FROM summed
-    UNION ALL SELECT walk, 2, 'commits (mean)', round(mean_commits, 2) FROM summed
-    UNION ALL SELECT walk, 3, 'tasks (mean)', round(mean_tasks, 2) FROM summed
-    UNION ALL SELECT walk, 4, 'test methods of a task (mean)', round(mean_test_methods, 2) FROM summed
+    UNION ALL SELECT walk, 2, 'Java files (mean)', round(mean_files, 0) FROM summed
+    UNION ALL SELECT walk, 3, 'Java lines (mean)', round(mean_lines, 0) FROM summed
+    UNION ALL SELECT walk, 4, 'commits (mean)', round(mean_commits, 2) FROM summed
+    UNION ALL SELECT walk, 5, 'tasks (mean)', round(mean_tasks, 2) FROM summed
+    UNION ALL SELECT walk, 6, 'test methods of a task (mean)', round(mean_test_methods, 2) FROM summed
 )
 ORDER BY walk, place

@@ -53,6 +53,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
         date=snapshots.date,
         build=snapshots.build,
         licence=snapshots.licence,
+        size=snapshots.size,
         families=snapshots.families,
     )
     return release.assemble(gather(store), plan)
@@ -502,6 +503,7 @@ def with_fork(folder: Path, family: str) -> Rows:
         date=snapshots.date,
         build=snapshots.build,
         licence=snapshots.licence,
+        size=snapshots.size,
         families=lambda repos: families,
     )
     rows = release.assemble(gather(store), plan)

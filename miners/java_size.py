@@ -1,0 +1,24 @@
+"""How much Java a revision holds."""
+
+from __future__ import annotations
+
+from coevo.git import CorruptObject
+from coevo.git import Repository
+from coevo.git_objects import LINK
+
+
+def java_size(repository: Repository, rev: str) -> tuple[int, int] | None:
+    """Its *.java files, and their lines as they stand; None where an object cannot be read.
+
+    TestEvo-Bench, Table 5, has the means of both.
+    """
+    files = lines = 0
+    try:
+        for path, entry in repository.tree(rev).items():
+            if path.endswith('.java') and entry.mode != LINK:
+                content = repository.blob(entry.oid)
+                files += 1
+                lines += content.count(b'\n') + (content[-1:] not in (b'', b'\n'))
+    except CorruptObject:
+        return None
+    return files, lines
