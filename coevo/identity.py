@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from coevo.records import Candidate
 from coevo.records import Change
 from coevo.records import Pair
 from coevo.records import short_hash
 
 
+class Declared(Protocol):
+    """Which test method: its file, declaring class, name and erased parameter types."""
+
+    @property
+    def test_file(self) -> str: ...
+    @property
+    def test_class(self) -> str: ...
+    @property
+    def test_method(self) -> str: ...
+    @property
+    def parameters(self) -> tuple[str, ...]: ...
+
+
 def method_id(pair: Pair, candidate: Candidate) -> str:
-    """The stable id of a test method in a pair, the same under every walk.
+    """The stable id of a test method in a pair, the same under every walk."""
+    return method_id_in(pair.pair_id, candidate.change, candidate.method)
+
+
+def method_id_in(pair_id: str, change: Change, method: Declared) -> str:
+    """The same of any record that says which method it is.
 
     A deleted method is kept apart from one that came to stand under its name.
     """
-    method = candidate.method
-    kind = 'deleted' if candidate.change is Change.DELETED else 'standing'
     return short_hash(
-        pair.pair_id,
-        kind,
+        pair_id,
+        'deleted' if change is Change.DELETED else 'standing',
         method.test_file,
         method.test_class,
         method.test_method,

@@ -39,6 +39,34 @@ _REASONS = ', '.join(
 # Where a method leaves for good; at `track` it keeps its label.
 _METHOD_STAGES = f"'{Stage.SIEVE}', '{Stage.LABEL}', '{Stage.PUBLISH}'"
 
+
+def _id(table: str, column: str, *parts: str, more: str = '[]') -> Rule:
+    """An id is made of what it names (`records.short_hash`).
+
+    A path that is no UTF-8 stands in the data with escapes, from which no id was made.
+    """
+    names = ', '.join(parts)
+    made = f'sha256(array_to_string(list_concat([{names}], {more}), chr(0)))[:16]'
+    sql = f"""SELECT {column}, concat_ws(' ', {names}) AS parts FROM {table}
+        WHERE {column} <> {made} AND NOT contains(parts, '\\udc')"""
+    return Rule(name='id', table=table, sql=sql)
+
+
+IDS = (
+    _id('pairs', 'pair_id', 'repo', 'language', 'old_rev', 'new_rev'),
+    _id('tasks', 'task_id', 'repo', 'language', 'old_rev', 'new_rev', 'track', 'test_file'),
+    _id(
+        'methods',
+        'method_id',
+        'pair_id',
+        "CASE WHEN change = 'deleted' THEN 'deleted' ELSE 'standing' END",
+        'test_file',
+        'test_class',
+        'test_method',
+        more='parameters',
+    ),
+)
+
 REFERENCES = (
     _reference('methods', 'method_id', 'pair_id', 'pairs', 'pair_id', 'walk', 'old_rev', 'new_rev'),
     _reference('tasks', 'task_id', 'pair_id', 'pairs', 'pair_id', 'walk', 'old_rev', 'new_rev'),
@@ -71,6 +99,18 @@ REFERENCES = (
             WHERE NOT EXISTS (FROM methods m WHERE m.method_id = id AND m.walk = t.walk
                 AND m.track = t.track AND m.pair_id = t.pair_id AND m.test_file = t.test_file
                 AND m.task_id = t.task_id)""",
+    ),
+    Rule(
+        name='methods_missing',
+        table='tasks',
+        sql="""SELECT task_id, method_ids, test_methods FROM tasks
+            WHERE len(method_ids) = 0 OR len(method_ids) <> len(test_methods)""",
+    ),
+    Rule(
+        name='methods_missing',
+        table='tasks',
+        sql="""SELECT t.task_id, m.method_id FROM tasks t JOIN methods m
+            USING (task_id, pair_id, walk) WHERE NOT list_contains(t.method_ids, m.method_id)""",
     ),
     Rule(
         name='tasks_missing',
@@ -176,7 +216,30 @@ FUNNEL = (
     Rule(name='sandbox', table='pairs', sql="SELECT pair_id FROM pairs WHERE sandbox = 'none'"),
 )
 
+_END_DATES = ('old_author_date', 'old_committer_date', 'new_author_date', 'new_committer_date')
+_OTHER_DATES = ' OR '.join(f't.{date} IS DISTINCT FROM p.{date}' for date in _END_DATES)
+
 DATES = (
+    Rule(
+        name='gap',
+        table='pairs',
+        sql="""SELECT pair_id, gap_hours FROM (
+            SELECT *, (epoch(new_committer_date) - epoch(old_committer_date)) / 3600 AS hours
+            FROM pairs)
+            WHERE (gap_hours IS NULL) <> (hours IS NULL) OR abs(gap_hours - hours) > 0.001""",
+    ),
+    Rule(
+        name='dates_of_pair',
+        table='tasks',
+        sql=f"""SELECT t.task_id, t.pair_id FROM tasks t JOIN pairs p USING (pair_id, walk)
+            WHERE {_OTHER_DATES}""",
+    ),
+    Rule(
+        name='licence_of_pair',
+        table='tasks',
+        sql="""SELECT t.task_id, t.license, p.license FROM tasks t JOIN pairs p
+            USING (pair_id, walk) WHERE t.license IS DISTINCT FROM p.license""",
+    ),
     Rule(
         name='date_after_commit',
         table='methods',

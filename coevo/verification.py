@@ -7,6 +7,7 @@ the outside to the inside, and what makes later rules meaningless ends the check
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from coevo import measured_rules
 from coevo import rules
 from coevo import snapshot
 from coevo.local_copy import local
-from coevo.records import short_hash
+from coevo.rules import Rule
 from coevo.schema import KEYS
 from coevo.schema import TABLES
 from coevo.schema import agrees
@@ -116,12 +117,7 @@ def _keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
 
 def _ids(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
     """Ids are made of what they name, so that they are the same in every snapshot."""
-    pairs = 'SELECT pair_id, repo, language, old_rev, new_rev FROM pairs'
-    tasks = 'SELECT task_id, repo, language, old_rev, new_rev, track, test_file FROM tasks'
-    for name, sql in (('pairs', pairs), ('tasks', tasks)):
-        for id_, *parts in connection.execute(f'{sql} ORDER BY ALL').fetchall():
-            if short_hash(*parts) != id_:
-                yield Finding(table=name, row=id_, rule='id', detail=' '.join(parts))
+    yield from _broken(connection, rules.IDS)
 
 
 def _labels(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
@@ -131,7 +127,11 @@ def _labels(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
 
 
 def _rules(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
-    for rule in (*rules.RULES, *measured_rules.RULES):
+    yield from _broken(connection, (*rules.RULES, *measured_rules.RULES))
+
+
+def _broken(connection: duckdb.DuckDBPyConnection, laws: Iterable[Rule]) -> Iterator[Finding]:
+    for rule in laws:
         sql = f'SELECT * FROM ({rule.sql}) ORDER BY ALL LIMIT {_MOST}'
         for row, *details in connection.execute(sql).fetchall():
             detail = ' '.join(str(value) for value in details)

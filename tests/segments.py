@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC
 from datetime import datetime
 from datetime import timedelta
@@ -14,6 +15,7 @@ from typing import Any
 from typing import TypeVar
 
 from coevo import codec
+from coevo.identity import method_id_in
 from coevo.labels import TRACKS
 from coevo.labels import deciding_cells
 from coevo.labels import label
@@ -116,6 +118,21 @@ def pair(number: int, **changed: Any) -> PairRow:
     return dataclasses.replace(row, **changed)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """A method of the one test class."""
+
+    test_method: str
+    test_file: str = 'src/test/java/ferry/FareTest.java'
+    test_class: str = 'ferry.FareTest'
+    parameters: tuple[str, ...] = ()
+
+
+def method_id(number: int, name: str, change: Change = Change.CHANGED) -> str:
+    """The id of the method of that name in a pair."""
+    return method_id_in(pair_id(number), change, Declared(test_method=name))
+
+
 def method(number: int, name: str, change: Change, cells: Mapping[Cell, Outcome]) -> MethodRow:
     """A labelled method of a pair, with the columns that follow from its cells."""
     found = label(change, cells)
@@ -123,7 +140,7 @@ def method(number: int, name: str, change: Change, cells: Mapping[Cell, Outcome]
     track = TRACKS.get(found)
     old, new = change is not Change.INSERTED, change is not Change.DELETED
     return MethodRow(
-        method_id=short_hash(pair_id(number), name),
+        method_id=method_id(number, name, change),
         repo=REPO,
         walk=Walk.PARENTS,
         pair_id=pair_id(number),
@@ -387,7 +404,9 @@ def _moved(record: type[Moved], found: Moved, repo: str, numbers: Iterable[int])
     """The same in another repository, whose pairs and methods have other ids."""
     text = codec.encode(found).decode().replace(f'"{REPO}"', f'"{repo}"')
     for number in numbers:
-        text = text.replace(pair_id(number), short_hash(repo, 'java', rev(number - 1), rev(number)))
-    for row in found.methods if isinstance(found, Segment) else ():
-        text = text.replace(row.method_id, short_hash(repo, row.method_id))
+        moved = short_hash(repo, 'java', rev(number - 1), rev(number))
+        for row in found.methods if isinstance(found, Segment) else ():
+            if row.pair_id == pair_id(number):
+                text = text.replace(row.method_id, method_id_in(moved, row.change, row))
+        text = text.replace(pair_id(number), moved)
     return codec.decode(record, text.encode())

@@ -13,9 +13,9 @@ from coevo.store import Store
 from packagers.rows import Rows
 from tests import segments
 from tests import snapshots
-from tests.segments import pair_id
+from tests.segments import method_id
 
-UPDATED = short_hash(pair_id(2), 'growsWithZones')
+UPDATED = method_id(2, 'growsWithZones')
 
 
 @pytest.fixture(scope='module')
@@ -59,7 +59,7 @@ def test_a_method_shows_its_difference_and_that_of_its_task(snapshot: Path) -> N
 
 
 def test_a_method_that_is_no_task_is_shown_too(snapshot: Path) -> None:
-    shown = show(snapshot, short_hash(pair_id(1), 'isNeverNegative'))
+    shown = show(snapshot, method_id(1, 'isNeverNegative'))
     assert 'changed: refinement' in shown
     assert 'public since  unknown' in shown
     assert '+int b;' not in shown

@@ -211,6 +211,21 @@ def test_a_pair_is_named_by_what_it_is(tmp_path: Path, rows: Rows, end: str) -> 
     )
 
 
+@pytest.mark.parametrize('values', [{'test_method': 'x'}, {'parameters': ('int',)}])
+def test_a_method_is_named_by_what_it_is(
+    tmp_path: Path, rows: Rows, values: dict[str, Any]
+) -> None:
+    assert ('methods', 'id') in rules(
+        verify(sealed(tmp_path, method(Label.UPDATE, **values)(rows)))
+    )
+
+
+def test_an_id_of_a_path_that_is_no_utf_8_is_taken_as_it_is(tmp_path: Path, rows: Rows) -> None:
+    """The data has the path with escapes, from which the id was not made."""
+    found = verify(sealed(tmp_path, method(Label.UPDATE, test_file='Fr\udce9.java')(rows)))
+    assert ('methods', 'id') not in rules(found)
+
+
 @pytest.mark.parametrize('values', [{'test_file': 'x'}, {'track': Track.REPAIR}])
 def test_a_task_is_named_by_what_it_is(tmp_path: Path, rows: Rows, values: dict[str, Any]) -> None:
     assert ('tasks', 'id') in rules(verify(sealed(tmp_path, changed('tasks', 0, **values)(rows))))
@@ -468,6 +483,32 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
         changed('methods', 0, near_duplicate_of='0' * 16),
         'methods',
         'near_original_missing',
+    ),
+    'a task of no methods at all': (
+        changed('tasks', 0, method_ids=(), test_methods=()),
+        'tasks',
+        'methods_missing',
+    ),
+    'a task that forgot one of its methods': (
+        lambda rows: changed('methods', of_label(rows, Label.UPDATE), method_id='0' * 16)(rows),
+        'tasks',
+        'methods_missing',
+    ),
+    'ends that are swapped': (
+        changed('pairs', 1, old_committer_date=segments.day(9)),
+        'pairs',
+        'gap',
+    ),
+    'a gap of no length': (changed('pairs', 1, gap_hours=None), 'pairs', 'gap'),
+    'a task that is dated otherwise than its pair': (
+        changed('tasks', 0, old_author_date=segments.day(9)),
+        'tasks',
+        'dates_of_pair',
+    ),
+    'a task under another licence than its pair': (
+        changed('tasks', 0, license='MIT'),
+        'tasks',
+        'licence_of_pair',
     ),
     'withdrawn and there': (added('withdrawn', withdrawn_but_there), 'withdrawn', 'not_withdrawn'),
     'a task that is newer than its parts': (

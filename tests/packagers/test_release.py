@@ -19,7 +19,6 @@ from coevo.reasons import EXPLANATIONS
 from coevo.records import Change
 from coevo.records import Drop
 from coevo.records import Stage
-from coevo.records import short_hash
 from coevo.schema import TABLES
 from coevo.schema import arrow_schema
 from coevo.store import Store
@@ -34,6 +33,7 @@ from tests import segments
 from tests import snapshots
 from tests.segments import PARTITION
 from tests.segments import UPDATE
+from tests.segments import method_id
 from tests.segments import pair_id
 from tests.segments import segment
 
@@ -206,12 +206,12 @@ def test_row_groups_tell_tracks_dates_and_repositories_apart(tmp_path: Path) -> 
 def test_methods_know_their_dates_and_tasks(store: Store, tmp_path: Path) -> None:
     snapshots.write(store, tmp_path / 'snapshot')
     found = {row['method_id']: row for row in rows(tmp_path / 'snapshot', 'methods')}
-    updated = found[short_hash(pair_id(2), 'growsWithZones')]
+    updated = found[method_id(2, 'growsWithZones')]
     assert updated['contamination_date'] == segments.day(2)
     assert updated['contamination_basis'] == 'branches_only'
     tasks = {row['task_id']: row for row in rows(tmp_path / 'snapshot', 'tasks')}
     assert tasks[updated['task_id']]['method_ids'] == [updated['method_id']]
-    assert found[short_hash(pair_id(2), 'isNeverNegative')]['task_id'] is None
+    assert found[method_id(2, 'isNeverNegative')]['task_id'] is None
 
 
 def test_the_same_edit_in_two_pairs_points_to_the_first(store: Store, tmp_path: Path) -> None:
