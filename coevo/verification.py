@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
@@ -31,6 +32,17 @@ from coevo.snapshot import minor_of
 
 if TYPE_CHECKING:
     import duckdb
+
+# What both the manifest and the table say of a walk.
+_OF_WALKS = (
+    'ref',
+    'head',
+    'cutoff',
+    'commits_visited',
+    'commits_kept',
+    'profile',
+    'engine_version',
+)
 
 # Nobody reads more of one kind.
 _MOST = 20
@@ -68,6 +80,7 @@ def check(path: Path) -> list[Finding]:
         *_labels(connection),
         *_rules(connection),
         *_licences(connection, manifest),
+        *_walks(connection, manifest),
         *_unmined(connection, manifest),
     ]
 
@@ -145,6 +158,22 @@ def _licences(connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]) -
     for pair_id, license_ in connection.execute(f'{sql} ORDER BY ALL').fetchall():
         if license_ is None or not licences.approved(license_, accepted.split()):
             yield Finding(table='pairs', row=pair_id, rule='licence', detail=str(license_))
+
+
+def _walks(connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]) -> Iterator[Finding]:
+    """The manifest tells of each walk what `repositories` tells, and of no other one."""
+    told = {(walk['repo'], walk['language'], walk['walk']): walk for walk in manifest['walks']}
+    sql = f'SELECT repo, language, walk, {", ".join(_OF_WALKS)} FROM repositories ORDER BY ALL'
+    for repo, language, walk, *values in connection.execute(sql).fetchall():
+        said = told.pop((repo, language, walk), {})
+        for name, value in zip(_OF_WALKS, values, strict=True):
+            shown = value.isoformat() if isinstance(value, datetime) else value
+            if said.get(name) != shown:
+                detail = f'{name} is {shown}, the manifest says {said.get(name)}'
+                row = f'{repo} {language} {walk}'
+                yield Finding(table='repositories', row=row, rule='manifest', detail=detail)
+    for key in sorted(told, key=str):
+        yield Finding(table='manifest.json', row=' '.join(map(str, key)), rule='manifest')
 
 
 def _unmined(connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]) -> Iterator[Finding]:

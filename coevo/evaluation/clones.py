@@ -17,6 +17,7 @@ from coevo.folders import cache_folder
 from coevo.git import Repository
 from coevo.git_process import ENVIRONMENT
 from coevo.git_process import run_git
+from coevo.place import folder_name
 from coevo.records import short_hash
 from coevo.tables import TaskRow
 
@@ -58,7 +59,7 @@ def _fetched(repo: str, url: str, revs: Sequence[str]) -> Iterator[Path]:
     """A clone in the cache that has these commits: those alone, where their server gives them."""
     folder = cache_folder() / 'clones'
     folder.mkdir(parents=True, exist_ok=True)
-    git_dir = folder / f'{repo.replace("/", "+")}-{short_hash(url)}.git'
+    git_dir = folder / f'{folder_name(repo)}-{short_hash(url)}.git'
     with using(git_dir):
         with changing(git_dir):
             if not git_dir.is_dir():

@@ -182,6 +182,23 @@ def test_a_column_too_many_is_found(good: Path) -> None:
     assert rules(verify(good)) == {('pairs', 'schema')}
 
 
+@pytest.mark.parametrize(
+    ('told', 'table'),
+    [
+        ({'cutoff': '2023-01-01T00:00:00+00:00'}, 'repositories'),
+        ({'head': '0' * 40}, 'repositories'),
+        ({'repo': 'example/other'}, 'manifest.json'),
+    ],
+)
+def test_a_manifest_that_tells_of_other_walks_is_found(
+    good: Path, told: dict[str, str], table: str
+) -> None:
+    manifest = json.loads((good / 'manifest.json').read_bytes())
+    manifest['walks'][0].update(told)
+    (good / 'manifest.json').write_text(json.dumps(manifest))
+    assert (table, 'manifest') in rules(verify(good))
+
+
 def test_a_row_too_few_is_found(good: Path) -> None:
     path = good / 'data' / 'pairs' / 'part-0.parquet'
     pq.write_table(pq.read_table(path).slice(1), path)
