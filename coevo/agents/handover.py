@@ -43,12 +43,15 @@ def left(stream: IO[bytes], folder: Path, wanted: Iterable[str]) -> dict[str, En
         for member in archive:
             if member.name == END:
                 break
-            end = _file(archive, member) if member.name in missing else None
+            if member.name not in missing:
+                continue
+            start = start_file(folder, member.name)
+            end = _file(archive, member, max(MOST_BYTES, len(start.content) if start else 0))
             if end is None:  # a folder, a pipe or a device is no file of a project
                 continue
             missing.discard(member.name)
-            ends = start_file(folder, member.name), end
-            if ends[0] != end:
+            ends = start, end
+            if start != end:
                 size += len(end.content)
                 found[member.name] = ends
             if size > MOST_BYTES:
@@ -78,12 +81,12 @@ def _walk(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _file(archive: tarfile.TarFile, member: tarfile.TarInfo) -> File | None:
+def _file(archive: tarfile.TarFile, member: tarfile.TarInfo, most_bytes: int) -> File | None:
     if member.issym():
         return File(mode=LINK, content=member.linkname.encode('utf-8', 'surrogateescape'))
     if not member.isreg():
         return None
-    if member.size > MOST_BYTES:
+    if member.size > most_bytes:
         raise TooLarge
     stream = archive.extractfile(member)
     assert stream is not None, 'a regular file has content'

@@ -8,15 +8,14 @@ packages has later releases of the project, too.
 from __future__ import annotations
 
 import hashlib
-import shutil
 import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from pathlib import PurePosixPath
-from typing import IO
 
+from coevo.agents.handover import END
 from coevo.agents.pump import pumping
+from coevo.agents.unpacking import unpack
 from coevo.artifacts import ArtifactProxy
 from coevo.artifacts import upstreams
 from coevo.errors import Transient
@@ -47,7 +46,6 @@ _HEAD = '/tmp/m2'
 _VERSION = 1
 
 _SECONDS = 900.0
-_MOST_BYTES = 2 << 30
 _LIMITS = Limits(
     cpu_seconds=4 * _SECONDS,
     wall_seconds=_SECONDS,
@@ -75,16 +73,18 @@ _OFFLINE = f"""\
 # The first puts the project's own modules beside its libraries, so that each can be built alone.
 # The second fetches what compiling its tests and asking for its class path takes; tests of an update
 # do not compile yet.
-_FETCH = """\
+_FETCH = f"""\
 exec 3>&1 1>&2
 read -r port
 cp -RP /in/start/. /w/project && cd /w/project || exit 1
-maven() { mvn -B -fn -s /in/online.xml -Dcoevo.port="$port" -Dmaven.repo.local=/w/m2 "$@"; }
+maven() {{ mvn -B -fn -s /in/online.xml -Dcoevo.port="$port" -Dmaven.repo.local=/w/m2 "$@"; }}
 mkdir /w/m2
 maven -Dmaven.test.skip=true install
 maven -Dmaven.compiler.failOnError=false test-compile dependency:build-classpath
 kill -9 -1
-exec tar --create --file=- --format=gnu --hard-dereference --directory=/w/m2 . >&3
+: >/w/{END}
+exec tar --create --file=- --format=gnu --hard-dereference --directory=/w/m2 . \\
+    --directory=/w {END} >&3
 """
 
 
@@ -139,10 +139,10 @@ class Kits:
             with building(target) as new:
                 if new is not None:
                     self._say(f'fetching the libraries of {task.repo} at {task.new_rev[:12]}')
-                    self._fetch(place, tools, new)
+                    self._fetch(task, place, tools, new)
         return target
 
-    def _fetch(self, place: Path, tools: Toolchain, folder: Path) -> None:
+    def _fetch(self, task: TaskRow, place: Path, tools: Toolchain, folder: Path) -> None:
         (place / 'online.xml').write_text(_ONLINE)
         shared = cache_folder() / 'maven'
         job = Job(
@@ -160,10 +160,11 @@ class Kits:
                 process.stdin.write(f'{listening.getsockname()[1]}\n'.encode())
                 process.stdin.flush()
                 try:
-                    _unpack(process.stdout, folder, shared)
+                    unpack(process.stdout, folder, shared)
                 except tarfile.TarError:
                     raise Transient(
-                        f'libraries could not be fetched: {process.noise().strip()[-500:]}'
+                        f'the libraries of {task.repo} could not be fetched (go without by '
+                        f'--no-kit): {process.noise().strip()[-500:]}'
                     ) from None
             if proxy.trouble:
                 raise Transient('libraries could not be fetched; check the network')
@@ -192,33 +193,3 @@ def _environment(tools: Toolchain) -> dict[str, str]:
         'JAVA_HOME': str(tools.java_home),
         'PATH': f'{_MAVEN}/bin:{tools.java_home}/bin:/usr/bin:/bin',
     }
-
-
-def _unpack(stream: IO[bytes], folder: Path, shared: Path) -> None:
-    """Write plain files of an archive that untrusted code made; TarError for what is none.
-
-    What the shared folder has, too, is linked: most of it is the same for all revisions.
-    """
-    size = 0
-    with tarfile.open(fileobj=stream, mode='r|') as archive:
-        for member in archive:
-            path = PurePosixPath(member.name)
-            if not member.isreg() or path.is_absolute() or '..' in path.parts:
-                continue
-            size += member.size
-            if size > _MOST_BYTES:
-                raise Transient(f'libraries take more than {_MOST_BYTES >> 30} GiB')
-            content = archive.extractfile(member)
-            assert content is not None, 'a regular file has content'
-            _place(folder / path, shared / path, content.read())
-
-
-def _place(target: Path, twin: Path, content: bytes) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if twin.is_file() and not twin.is_symlink() and twin.read_bytes() == content:
-        try:
-            target.hardlink_to(twin)
-        except OSError:  # of another file system, or linked too often
-            shutil.copyfile(twin, target)
-    else:
-        target.write_bytes(content)

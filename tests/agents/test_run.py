@@ -11,6 +11,7 @@ import pytest
 from coevo.agents.difference import difference
 from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
+from coevo.agents.handover import MOST_BYTES
 from coevo.agents.meter import Meter
 from coevo.agents.prices import Price
 from coevo.agents.prices import Prices
@@ -128,6 +129,14 @@ def test_a_model_answers_at_the_endpoint(sandbox: Sandbox, place: Path) -> None:
     assert [one.tokens for one in meter.rounds] == [1100, 1100]
     assert meter.cost == pytest.approx(2.2)
     assert len((place / 'rounds.jsonl').read_text().splitlines()) == 2
+
+
+def test_a_large_file_that_stays_as_it_is_does_no_harm(sandbox: Sandbox, place: Path) -> None:
+    with (place / 'start' / 'fixture.bin').open('wb') as file:
+        file.truncate(MOST_BYTES + 1)
+    ran, _ = attempt(sandbox, place, f'echo "// x" >> {TEST_FILE}')
+    assert ran.files is not None
+    assert list(ran.files) == [TEST_FILE]
 
 
 def test_an_absent_test_file_is_taken_over_when_it_is_there(sandbox: Sandbox, place: Path) -> None:

@@ -1,0 +1,67 @@
+"""Write the plain files of an archive that untrusted code made, most of which are known already."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tarfile
+from pathlib import Path
+from pathlib import PurePosixPath
+from typing import IO
+
+from coevo.agents.handover import END
+from coevo.errors import Transient
+
+MOST_BYTES = 2 << 30
+_LONGEST_NAME = 255
+
+
+def unpack(stream: IO[bytes], folder: Path, shared: Path) -> None:
+    """Into a folder that is empty; TarError for what is no archive, Transient for too large a one.
+
+    The last member is `END`, without which what broke off would look whole.
+    A file that the shared folder has at the same path is linked to. So no file is ever opened that
+    is there already: of two members with one name the first one counts.
+    """
+    size = 0
+    with tarfile.open(fileobj=stream, mode='r|', errors='surrogateescape') as archive:
+        for member in archive:
+            if member.name == END:
+                return
+            path = PurePosixPath(member.name)
+            if not member.isreg() or not _is_clean(path):
+                continue
+            size += member.size
+            if size > MOST_BYTES:
+                raise Transient(f'libraries take more than {MOST_BYTES >> 30} GiB')
+            content = archive.extractfile(member)
+            assert content is not None, 'a regular file has content'
+            _place(folder / path, shared / path, content.read())
+    raise tarfile.ReadError('the archive broke off')
+
+
+def _is_clean(path: PurePosixPath) -> bool:
+    if path.is_absolute() or '..' in path.parts or not path.parts or '\0' in str(path):
+        return False
+    return all(len(os.fsencode(part)) <= _LONGEST_NAME for part in path.parts)
+
+
+def _place(target: Path, twin: Path, content: bytes) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if twin.is_file() and not twin.is_symlink() and twin.read_bytes() == content:
+            _link(target, twin)
+            return
+        with target.open('xb') as new:
+            new.write(content)
+    except (FileExistsError, NotADirectoryError):  # a file where another one has its folder
+        return
+
+
+def _link(target: Path, twin: Path) -> None:
+    try:
+        target.hardlink_to(twin)
+    except FileExistsError:
+        raise
+    except OSError:  # of another file system, or linked too often
+        shutil.copyfile(twin, target)
