@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from typing import Any
 from typing import NoReturn
 
 from coevo.errors import Damaged
@@ -43,8 +44,22 @@ class Terminated(KeyboardInterrupt):
 class Parser(argparse.ArgumentParser):
     """Says what is wrong with the words in one sentence, like everything else."""
 
+    # An optional word that may also follow the options, where argparse would not look for it.
+    late: str | None = None
+
     def error(self, message: str) -> NoReturn:
         raise Fatal(f'{message}; see `{self.prog} --help`')
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        found, rest = super().parse_known_args(args, namespace)
+        if (
+            self.late
+            and len(rest) == 1
+            and getattr(found, self.late) is None
+            and rest[0][:1] != '-'
+        ):
+            setattr(found, self.late, rest.pop())
+        return found, rest
 
 
 def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
@@ -70,6 +85,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     query.add_argument('--format', choices=('table', 'csv', 'json', 'parquet'), default='table')
     query.add_argument('--out', type=Path, metavar='FILE')
     query.set_defaults(run=_query)
+    query.late = 'sql'
     _add_identification(verbs)
     verify = verbs.add_parser('verify', help='check a snapshot; status 1 if anything is off')
     verify.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')

@@ -14,6 +14,8 @@ import pytest
 
 from coevo import cli
 from coevo.cli import main
+from coevo.cli import parser
+from coevo.errors import Fatal
 from tests import snapshots
 
 
@@ -151,3 +153,25 @@ def test_sigterm_is_like_ctrl_c_but_for_the_status(
     assert capsys.readouterr().err == 'coevo: interrupted; what was finished is kept\n'
     assert signal.getsignal(signal.SIGTERM) is before
     assert sys.exc_info() == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    'words',
+    [
+        ('SELECT 1', '--after', '2024-06', '--and', 'other'),
+        ('--after', '2024-06', 'SELECT 1', '--and', 'other'),
+        ('--after', '2024-06', '--and', 'other', 'SELECT 1'),
+    ],
+)
+def test_a_question_may_stand_anywhere(words: tuple[str, ...]) -> None:
+    argv = ['query', 'snapshot', *words]
+    found = parser(argv).parse_args(argv)
+    assert (found.snapshot, found.sql, found.after) == ('snapshot', 'SELECT 1', '2024-06')
+    assert found.others == ['other']
+
+
+@pytest.mark.parametrize('words', [('SELECT 1', '--track', 'update', 'SELECT 2'), ('--x',)])
+def test_but_only_one_and_no_unknown_option(words: tuple[str, ...]) -> None:
+    argv = ['query', 'snapshot', *words]
+    with pytest.raises(Fatal, match='unrecognized'):
+        parser(argv).parse_args(argv)
