@@ -146,13 +146,15 @@ LIVE = {'own_memory', 'prints'}
     ],
 )
 def test_no_forgery_is_a_success(court: Court, name: str) -> None:
-    """What is told to pass and was not seen to is tampered; the rest is seen to fail."""
+    """What is told to pass and was not seen to is tampered; the rest is not told to pass."""
     prediction = baselines.forged(court.shop, Track.REPAIR, name)
     (row,) = court.judged(Track.REPAIR, prediction, 20.0)
     (attack,) = (one for one in ATTACKS if one.name == name)
     if attack.stopped is None:
         assert told(row) == (TaskOutcome.HRNS_FAIL, Detail.TAMPERED)
         assert row.tampered in ('not_left', 'unobserved')
+    elif row.detail is Detail.TARGET_MISSING:
+        assert name == 'throwable_that_throws'  # its framework cannot report such a thing
     else:
         assert row.outcome is TaskOutcome.EXEC_FAIL, (row.detail, row.said)
 
