@@ -34,6 +34,7 @@ from coevo.reach import names_used_elsewhere
 from coevo.records import Outcome
 from coevo.records import TestMethod
 from coevo.swapped import Files
+from coevo.syntax import parse
 from coevo.test_files import content
 from coevo.test_files import path_at_old
 from coevo.transplant import Graft
@@ -72,6 +73,12 @@ def judge(trial: Trial, patched: bytes | None, preconditions: Preconditions) -> 
     cpu_seconds = _build(trial)
     conditions = replace(trial.conditions, observed=True, expects=expected(patched))
     new_cell = trial.compile(trial.pair.new.rev, ((trial.assignment.task.test_file, patched),))
+    shadows = _shadows(trial, new_cell)
+    if shadows:
+        said = f'{shadows[0]} would stand in the place of production code'
+        return refused(
+            trial.assignment, Refusal(detail=Detail.PRODUCTION_CODE, said=said), cpu_seconds
+        )
     held = preconditions.of(trial)
     cpu_seconds += new_cell.cpu_seconds + held.cpu_seconds
     common = time.monotonic() - began
@@ -105,6 +112,21 @@ def _build(trial: Trial) -> float:
         if trouble is not None:
             raise NotBuilt(f'{end.rev[:12]} does not build here: {trouble}')
     return sum(end.cpu_seconds for end in ends)
+
+
+def _shadows(trial: Trial, cell: Compiled) -> list[str]:
+    """Classes of the patch by which tests would get to see other code than the new revision's.
+
+    What the start state has of the kind, or gold, is the project's own way.
+    """
+    found = trial.workshop.shadowing(cell)
+    if not found:
+        return []
+    task, new = trial.assignment.task, trial.pair.new.rev
+    before = trial.workshop.shadowing(trial.workshop.compile(new, new, trial.module))
+    gold = content(trial.source, task.new_rev, task.test_file)
+    own = {type_.name for type_ in parse(gold).types} if gold is not None else set[str]()
+    return sorted(found - before - own)
 
 
 def _passes(seen: Seen) -> bool:
@@ -199,9 +221,10 @@ def _transplanted(trial: Trial, patched: bytes, methods: Sequence[TestMethod]) -
     return ((task.test_file, text),), ''
 
 
-def refused(assignment: Assignment, refusal: Refusal) -> Judgement:
+def refused(assignment: Assignment, refusal: Refusal, cpu_seconds: float = 0.0) -> Judgement:
     """A patch that cannot be judged fails all targets alike; nothing is run."""
-    return Judgement(seen={target.name: Seen(refusal=refusal) for target in assignment.targets})
+    seen = {target.name: Seen(refusal=refusal) for target in assignment.targets}
+    return Judgement(seen=seen, cpu_seconds=cpu_seconds)
 
 
 def in_trouble(assignment: Assignment, detail: Detail, said: str) -> Judgement:

@@ -236,6 +236,9 @@ class Workshop(Protocol):
     # the compiler's verdict on a test method, None where it compiles
     def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None: ...
 
+    # compiled test classes that stand in the way of the code's own classes of the same names
+    def shadowing(self, compiled: Compiled) -> frozenset[str]: ...
+
     # all that runs in a compiled cell may depend on, as a digest; None where that cannot be told
     def content(self, compiled: Compiled) -> str | None: ...
 

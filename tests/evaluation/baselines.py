@@ -86,6 +86,12 @@ def _commented(shop: Shop, track: Track) -> Prediction:
     return shop.submission(track, shop.starts[track] + '// as it was\n')
 
 
+def _shadowing(shop: Shop, track: Track) -> Prediction:
+    """The old prices, under a name that does not look like the production class's."""
+    other = 'class \\u0054ill { static int price(int n) { return 10 * n; } }\n'
+    return shop.submission(track, shop.starts[track] + other)
+
+
 def all_of(*expected: Expected) -> Mapping[Track, Sequence[Expected]]:
     """The same for all tracks: by target, the last one for all that are left."""
     return dict.fromkeys(Track, expected)
@@ -202,11 +208,17 @@ WHOLE = (
         test_seconds=0.5,
     ),
     Baseline(
+        name='shadows production code',
+        make=_shadowing,
+        expected=all_of(hrns(Detail.PRODUCTION_CODE)),
+    ),
+    Baseline(
         name='disabled target',
         make=_disabled,
         expected=all_of(hrns(Detail.TARGET_DISABLED)),
     ),
 )
+
 
 # Those of the engine's attacks that one test file can say; no other file can be submitted.
 ATTACKS = tuple(

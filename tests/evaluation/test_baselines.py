@@ -119,6 +119,7 @@ SHORT = [
     ('exits with 0', Track.REPAIR),
     ('sleeps for ever', Track.REPAIR),
     ('disabled target', Track.REPAIR),
+    ('shadows production code', Track.UPDATE),
 ]
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,13 @@ class Image:
     @property
     def built(self) -> Path:
         return self.root / 'built' / self.rev
+
+    def class_folders(self, module: Module) -> Iterator[Path]:
+        """Of a module's main classes, and of those modules that stand on its class path."""
+        yield self.code / module.path / module.classes
+        for entry in module.class_path:
+            if entry.sibling is not None and not entry.tests:
+                yield self.code / entry.sibling / str(entry.folder)
 
     def test_resources(self, module: str) -> Path | None:
         """A module's test resources: processed where it was built, else as they lie in the tree."""

@@ -104,6 +104,9 @@ class PairWorkshop:
     def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
         return self._chosen.compile_verdict(compiled, method)
 
+    def shadowing(self, compiled: Compiled) -> frozenset[str]:
+        return self._chosen.shadowing(compiled)
+
     def content(self, compiled: Compiled) -> str | None:
         return self._chosen.content(compiled)
 

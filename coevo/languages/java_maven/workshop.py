@@ -93,6 +93,17 @@ class JavaWorkshop:
             outcome=Outcome.COMPILE_ERROR, signature=signature, syntax=is_of_the_parser(signature)
         )
 
+    def shadowing(self, compiled: Compiled) -> frozenset[str]:
+        """By what was compiled, not by what sources look like: names can be written in escapes."""
+        module = self._cells.module(compiled.code_rev, compiled.module, compiled.loan)
+        image = self._yard.image(compiled.code_rev)
+        folders = [] if module is None else list(image.class_folders(module))
+        return frozenset(
+            name
+            for name in self._cells.of(compiled).report.classes
+            if any((folder / f'{name.replace(".", "/")}.class').is_file() for folder in folders)
+        )
+
     def content(self, compiled: Compiled) -> str | None:
         """Of whole trees: a test may read any file that is laid out beside it."""
         module = self._cells.module(compiled.code_rev, compiled.module, compiled.loan)
