@@ -7,6 +7,7 @@ nothing else: no other call, no tool that runs at the endpoint and could look up
 from __future__ import annotations
 
 import json
+import re
 import socket
 import sys
 import threading
@@ -20,7 +21,6 @@ from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl
 from urllib.parse import urlencode
-from urllib.parse import urlsplit
 
 import urllib3
 
@@ -32,11 +32,13 @@ from coevo.errors import Fatal
 
 _REQUEST_BYTES = 64 << 20
 _METERED_BYTES = 64 << 20
+_LENGTH = '[0-9]{1,12}'
 _BLOCK = 1 << 16
 _IDLE_SECONDS = 600.0
 _CONNECT_SECONDS = 30.0
 _BACKLOG = 64
 _SETTLE_SECONDS = 60.0
+_SAID, _MOST_REFUSALS = 200, 100
 
 # What an agent may say beside its request; keys of its own are not among it.
 _PASSED_ON = ('accept', 'anthropic-version', 'anthropic-beta', 'openai-beta', 'user-agent')
@@ -46,7 +48,7 @@ _PASSED_BACK = ('content-type', 'request-id', 'retry-after', 'x-should-retry')
 class Relay:
     """Serves one attempt; safe from several threads.
 
-    refused   calls that were not passed on, with why, in their order
+    refused   why calls were not passed on, each once, in the order of their first
     trouble   calls that the endpoint did not answer, or answered with a fault of its own
     cut_off   whether the last call that ended was one of these
     bug       what ended the relay's work: the attempt raises it
@@ -102,7 +104,7 @@ class Relay:
             self.endpoint.url + target,
             body=json.dumps(body).encode(),
             headers={
-                **{name: text for name in _PASSED_ON if (text := headers.get(name))},
+                **{name: text for name in _PASSED_ON if _is_plain(text := headers.get(name, ''))},
                 **self.endpoint.speaks.credentials(self.endpoint.key),
                 'Content-Type': 'application/json',
                 'Accept-Encoding': 'identity',  # what is metered is read
@@ -110,6 +112,11 @@ class Relay:
             preload_content=False,
             redirect=False,
         )
+
+    def note_refusal(self, why: str) -> None:
+        """Once each, and no more than anyone would read: an agent may say what it likes."""
+        if why[:_SAID] not in self.refused and len(self.refused) < _MOST_REFUSALS:
+            self.refused.append(why[:_SAID])
 
     def note_trouble(self, why: str) -> None:
         self.trouble.append(why)
@@ -149,13 +156,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         relay, api = self.server.relay, self.server.relay.endpoint.speaks
-        path = urlsplit(self.path).path
+        path = self.path.partition('?')[0]
         body = self._body()
         if body is None:
             return None
         if not api.serves(self.command, path):
             return self._refuse(HTTPStatus.NOT_FOUND, f'{self.command} {path} is not relayed')
-        objection = api.objection(path, body)
+        try:
+            objection = api.objection(path, body)
+        except RecursionError:
+            objection = 'it is nested too deeply to be checked'
         if objection is not None:
             return self._refuse(HTTPStatus.FORBIDDEN, objection)
         if api.is_round(path) and relay.meter.is_spent:
@@ -165,14 +175,15 @@ class _Handler(BaseHTTPRequestHandler):
             return self._relay(path, body)
 
     def do_GET(self) -> None:
-        self._refuse(HTTPStatus.NOT_FOUND, f'{self.command} {urlsplit(self.path).path}')
+        path = self.path.partition('?')[0]
+        self._refuse(HTTPStatus.NOT_FOUND, f'{self.command} {path} is not relayed')
 
     do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_CONNECT = do_GET
 
     def _body(self) -> Document | None:
         """The request's JSON object; None if it was answered that there is none."""
         length = self.headers.get('Content-Length', '')
-        if not length.isdigit() or int(length) > _REQUEST_BYTES:
+        if not re.fullmatch(_LENGTH, length) or int(length) > _REQUEST_BYTES:
             self._refuse(HTTPStatus.BAD_REQUEST, 'a request needs a Content-Length within bounds')
             return None
         try:
@@ -206,12 +217,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _query(self) -> str:
         """The query without a key of the agent's own."""
-        pairs = parse_qsl(urlsplit(self.path).query, keep_blank_values=True)
+        pairs = parse_qsl(self.path.partition('?')[2], keep_blank_values=True)
         kept = [(name, value) for name, value in pairs if name != 'key']
         return f'?{urlencode(kept)}' if kept else ''
 
     def _pass_back(self, path: str, answer: _Opened) -> None:
-        """Pass an answer back as it comes, and count it when it is whole or broken off."""
+        """Pass an answer back as it comes, and count it when it is whole or broken off.
+
+        It is read to its end even if nobody wants it any more: that is where it says what it cost.
+        """
         relay = self.server.relay
         counts = answer.status == HTTPStatus.OK and relay.endpoint.speaks.is_round(path)
         kept, whole = bytearray(), True
@@ -225,8 +239,7 @@ class _Handler(BaseHTTPRequestHandler):
             for block in answer.stream(_BLOCK, decode_content=False):
                 if len(kept) < _METERED_BYTES:
                     kept += block
-                self.wfile.write(b'%x\r\n%b\r\n' % (len(block), block))
-                self.wfile.flush()
+                whole = whole and self._send(b'%x\r\n%b\r\n' % (len(block), block))
         except urllib3.exceptions.HTTPError as error:
             relay.note_trouble(type(error).__name__)
             whole = False
@@ -235,7 +248,17 @@ class _Handler(BaseHTTPRequestHandler):
             if counts:
                 self._count(path, answer.headers.get('content-type', ''), bytes(kept))
         if whole:
-            self.wfile.write(b'0\r\n\r\n')
+            self._send(b'0\r\n\r\n')
+
+    def _send(self, data: bytes) -> bool:
+        """Whether the agent is still there to be sent something."""
+        try:
+            self.wfile.write(data)
+            self.wfile.flush()
+        except (ConnectionError, TimeoutError):
+            self.close_connection = True
+            return False
+        return True
 
     def _count(self, path: str, kind: str, content: bytes) -> None:
         relay = self.server.relay
@@ -245,7 +268,7 @@ class _Handler(BaseHTTPRequestHandler):
             relay.give_up(error)
 
     def _refuse(self, status: HTTPStatus, why: str) -> None:
-        self.server.relay.refused.append(why)
+        self.server.relay.note_refusal(why)
         self.close_connection = True  # what is left of the request is not read
         self._answer(status, why)
 
@@ -262,6 +285,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: object) -> None:
         """Nothing: rounds are counted, and what is refused is kept."""
+
+
+def _is_plain(text: str) -> bool:
+    """Whether it is a header that may be sent on."""
+    return bool(text) and text.isascii() and text.isprintable()
 
 
 def _denied(endpoint: Endpoint, status: int) -> Fatal:

@@ -96,6 +96,47 @@ def test_what_is_refused_never_reaches_the_endpoint(
     assert len(relay.refused) == 1
 
 
+@pytest.mark.parametrize(
+    'sent',
+    [
+        b'POST /v1/messages HTTP/1.1\r\nContent-Length: \xb2\r\n\r\n',
+        b'POST http://[ HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}',
+        b'POST /v1/messages HTTP/1.1\r\nContent-Length: 8000\r\n\r\n'
+        + b'{"messages":'
+        + b'[' * 7988,
+        b'POST /v1/messages HTTP/1.1\r\nContent-Length: 1613\r\n\r\n'
+        b'{"messages":' + b'[' * 800 + b']' * 800 + b'}',
+        b'GET ' + b'/' * 70000 + b' HTTP/1.1\r\n\r\n',
+        b'\0\n',
+    ],
+)
+def test_nothing_that_an_agent_sends_ends_more_than_its_call(
+    model: ModelServer, tmp_path: Path, sent: bytes
+) -> None:
+    with relaying(model.url, tmp_path) as (relay, port):
+        with socket.create_connection(('127.0.0.1', port), timeout=30) as connection:
+            connection.sendall(sent)
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(1 << 16):
+                continue
+        assert post(port, '/v1/messages', ASK)[0] == 200
+    assert relay.bug is None
+
+
+def test_an_answer_that_nobody_waits_for_is_metered(tmp_path: Path) -> None:
+    """The counts of a stream stand at its end."""
+    slow = [Turn(text='word ' * 1_000_000)]
+    with (
+        model_server.serving(lambda request: slow) as model,
+        relaying(model.url, tmp_path) as (relay, port),
+    ):
+        connection = http.client.HTTPConnection('127.0.0.1', port, timeout=30)
+        connection.request('POST', '/v1/messages', json.dumps({**ASK, 'stream': True}))
+        assert connection.getresponse().read(100)
+        connection.close()
+    assert [one.output for one in relay.meter.rounds] == [100]
+
+
 def test_of_two_equal_names_the_one_that_was_checked_is_sent(
     model: ModelServer, tmp_path: Path
 ) -> None:

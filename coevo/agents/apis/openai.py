@@ -46,8 +46,9 @@ def objection(path: str, request: Document) -> str | None:
         url = place.get('url') if isinstance(place, dict) else place
         if isinstance(url, str) and not url.startswith('data:'):
             return 'a source by URL is fetched by the endpoint'
-    streams = path == _CHAT and request.get('stream')
-    if streams and not (request.get('stream_options') or {}).get('include_usage'):
+    options = request.get('stream_options')
+    told = isinstance(options, dict) and options.get('include_usage')
+    if path == _CHAT and request.get('stream') and not told:
         return 'a stream needs stream_options.include_usage, else nobody knows what it cost'
     return None
 
