@@ -92,6 +92,13 @@ def _shadowing(shop: Shop, track: Track) -> Prediction:
     return shop.submission(track, shop.starts[track] + other)
 
 
+def _halting(shop: Shop, track: Track) -> Prediction:
+    """It would be no verdict if nothing had been heard of the process by then."""
+    text = written(track, 'assertTrue(true);')
+    static = '    static { Runtime.getRuntime().halt(0); }\n}\n'
+    return shop.submission(track, text.removesuffix('}\n') + static)
+
+
 def all_of(*expected: Expected) -> Mapping[Track, Sequence[Expected]]:
     """The same for all tracks: by target, the last one for all that are left."""
     return dict.fromkeys(Track, expected)
@@ -199,6 +206,11 @@ WHOLE = (
     Baseline(
         name='exits with 0',
         make=lambda shop, track: submit(shop, track, 'System.exit(0);'),
+        expected=all_of(fails(Detail.ERROR)),
+    ),
+    Baseline(
+        name='halts as its class is loaded',
+        make=_halting,
         expected=all_of(fails(Detail.ERROR)),
     ),
     Baseline(

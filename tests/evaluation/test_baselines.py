@@ -117,6 +117,7 @@ SHORT = [
     ('does not compile', Track.GENERATION),
     ('does not parse', Track.UPDATE),
     ('exits with 0', Track.REPAIR),
+    ('halts as its class is loaded', Track.REPAIR),
     ('sleeps for ever', Track.REPAIR),
     ('disabled target', Track.REPAIR),
     ('shadows production code', Track.UPDATE),
