@@ -97,9 +97,7 @@ def assignments(
         methods[row.method_id].append(row)
     wanted = [task for task in rows if tasks is None or task.task_id in tasks]
     wanted.sort(key=lambda task: (task.repo, str(task.new_committer_date), task.pair_id))
-    return tuple(
-        Assignment(task=task, targets=tuple(_targets(_of(task, methods)))) for task in wanted
-    )
+    return tuple(Assignment(task=task, targets=tuple(named(_of(task, methods)))) for task in wanted)
 
 
 def _refuse_unknown(place: Path | str, tasks: Collection[str]) -> None:
@@ -123,8 +121,8 @@ def _of(task: TaskRow, methods: dict[str, list[MethodRow]]) -> Sequence[MethodRo
     return [row for row in rows if (row.pair_id, row.walk) == (task.pair_id, task.walk)]
 
 
-def _targets(rows: Sequence[MethodRow]) -> Iterator[Target]:
-    """Overloads are told apart by their parameters."""
+def named(rows: Sequence[MethodRow]) -> Iterator[Target]:
+    """The targets that rows are about; overloads are told apart by their parameters."""
     names = [f'{row.test_class.rpartition(".")[2]}#{row.test_method}' for row in rows]
     several = Counter(names)
     for name, row in zip(names, rows, strict=True):

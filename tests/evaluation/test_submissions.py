@@ -1,0 +1,127 @@
+"""Targets in submitted files, and rows of what was seen of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import Target
+from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import named
+from coevo.evaluation.outcomes import Seen
+from coevo.evaluation.protocol import Judgement
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.rows import MOST_OUTPUT
+from coevo.evaluation.rows import MOST_SAID
+from coevo.evaluation.rows import Header
+from coevo.evaluation.rows import rows
+from coevo.evaluation.submissions import expected
+from coevo.evaluation.submissions import located
+from coevo.java_pieces import Outline
+from coevo.languages.base import Verdict
+from coevo.records import Outcome
+from tests import snapshots
+
+FILE = b"""package p;
+class ATest {
+    @Test void one() {}
+    @ParameterizedTest void rows(int n) {}
+    @Test void twice() {}
+    @Test void twice(TestInfo info) {}
+    class Inner { @Test void deep() {} }
+}
+"""
+
+
+@pytest.fixture(scope='module')
+def assignment(tmp_path_factory: pytest.TempPathFactory) -> Assignment:
+    return assignments(snapshots.make(tmp_path_factory.mktemp('made'), 1))[0]
+
+
+def target(assignment: Assignment, owner: str, name: str, *parameters: str) -> Target:
+    one = assignment.targets[0]
+    row = replace(one.row, test_class=owner, test_method=name, parameters=parameters)
+    return replace(one, row=row)
+
+
+@pytest.mark.parametrize(
+    ('owner', 'name', 'parameters', 'there'),
+    [
+        ('p.ATest', 'one', (), ()),
+        ('p.ATest', 'one', ('Path',), ()),  # gold's parameters are nobody's to guess
+        ('p.ATest', 'rows', (), ('int',)),
+        ('p.ATest', 'twice', ('TestInfo',), ('TestInfo',)),
+        ('p.ATest', 'twice', ('Path',), None),  # which of the two is not to be told
+        ('p.ATest$Inner', 'deep', (), ()),
+        ('p.ATest', 'deep', (), None),
+        ('p.BTest', 'one', (), None),
+    ],
+)
+def test_a_target_is_found_by_its_name(
+    assignment: Assignment,
+    owner: str,
+    name: str,
+    parameters: tuple[str, ...],
+    there: tuple[str, ...] | None,
+) -> None:
+    found = located(Outline(FILE), target(assignment, owner, name, *parameters))
+    assert (found.parameters if found else None) == there
+
+
+def test_overloads_are_told_apart_in_results(assignment: Assignment) -> None:
+    row = assignment.targets[0].row
+    made = [
+        replace(row, test_class=owner, test_method=name, parameters=parameters)
+        for owner, name, parameters in (
+            ('p.ATest', 'a', ()),
+            ('p.ATest', 'a', ('int', 'Path')),
+            ('p.ATest', 'b', ('int',)),
+            ('p.ATest$Inner', 'a', ()),
+        )
+    ]
+    names = [one.name for one in named(made)]
+    assert names == ['ATest#a()', 'ATest#a(int,Path)', 'ATest#b', 'ATest$Inner#a']
+
+
+@pytest.mark.parametrize(
+    ('source', 'names'),
+    [
+        ('@Test(expected = IllegalStateException.class) void a() {}', ('IllegalStateException',)),
+        (
+            '@Test(expectedExceptions = {java.io.IOException.class, Bad.class}) void a() {}',
+            ('Bad', 'java.io.IOException'),
+        ),
+        (
+            '@Rule ExpectedException thrown = none(); void a() { thrown.expectMessage("x"); }',
+            ('Throwable',),
+        ),
+        ('void a() { assertThrows(Bad.class, b); }', ()),
+    ],
+)
+def test_what_tests_say_they_may_be_left_by(source: str, names: tuple[str, ...]) -> None:
+    assert expected(source.encode()) == names
+
+
+def test_rows_are_bounded_and_printable(assignment: Assignment) -> None:
+    verdict = Verdict(outcome=Outcome.FAIL, signature='a\x00', message='\x1b[31m' + 'm' * 9000)
+    seen = Seen(
+        submitted=True,
+        new=verdict,
+        new_module_ok=True,
+        output='first' + '\x00\x08' + 'o' * 20000 + 'last',
+        cpu_seconds=1.0,
+    )
+    judgement = Judgement(
+        seen={one.name: seen for one in assignment.targets}, cpu_seconds=2.0, seconds=3.0
+    )
+    prediction = Prediction(task_id=assignment.task_id, patch=b'')
+    header = Header(snapshot_sha256='0' * 64, sandbox='bubblewrap')
+    (row, *_) = rows(header, assignment, prediction, judgement)
+    assert len(row.output) == MOST_OUTPUT + 1
+    assert row.output.endswith('last')
+    assert 'first' not in row.output
+    assert len(row.said) == MOST_SAID + 1
+    assert not any(ord(letter) < 32 for letter in row.said + row.output)
+    assert row.cpu_seconds == pytest.approx(1.0 + 2.0 / len(assignment.targets), abs=0.001)
