@@ -23,6 +23,7 @@ from coevo.evaluation.start_states import start_file
 from coevo.evaluation.trial import Trial
 from coevo.evaluation.worth import Measures
 from coevo.evaluation.worth import with_adequacy
+from coevo.git import CorruptObject
 from coevo.languages.base import Conditions
 from coevo.languages.base import Workshop
 from coevo.records import Pair
@@ -57,11 +58,17 @@ def settled(assignment: Assignment, prediction: Prediction) -> Judgement | None:
 
 def prepared(ground: Ground, assignment: Assignment, prediction: Prediction) -> Case | Judgement:
     """What is to be run, or why nothing is."""
-    task, states = assignment.task, ground.states
     try:
-        start = start_file(states.source, task)
+        return _prepared(ground, assignment, prediction)
     except StartStateLost as error:
         return in_trouble(assignment, Detail.START_STATE, str(error))
+    except CorruptObject as error:
+        return in_trouble(assignment, Detail.NO_REPOSITORY, str(error))
+
+
+def _prepared(ground: Ground, assignment: Assignment, prediction: Prediction) -> Case | Judgement:
+    task, states = assignment.task, ground.states
+    start = start_file(states.source, task)
     made = apply(prediction.patch, task.test_file, start, _production(assignment))
     if not isinstance(made, Applied):
         return refused(assignment, made)
@@ -102,6 +109,8 @@ def examined(ground: Ground, case: Case, workshop: Workshop) -> Judgement:
         judgement = judge(trial, case.patched, ground.preconditions)
     except NotBuilt as error:
         return in_trouble(case.assignment, Detail.NOT_BUILT, str(error))
+    except CorruptObject as error:
+        return in_trouble(case.assignment, Detail.NO_REPOSITORY, str(error))
     if ground.measures is None or case.patched is None:
         return judgement
     return with_adequacy(ground.measures, trial, judgement, case.patched)

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import Target
 from coevo.evaluation.assignments import assignments
+from coevo.evaluation.cases import Case
+from coevo.evaluation.cases import Ground
+from coevo.evaluation.cases import prepared
+from coevo.evaluation.protocol import Judgement
+from coevo.evaluation.records import Prediction
 from coevo.evaluation.start_states import StartStateLost
 from coevo.evaluation.start_states import StartStates
 from coevo.evaluation.start_states import fresh_repository
@@ -36,6 +43,7 @@ class World:
     old: str
     new: str
     row: TaskRow
+    target: Target
 
     def task(self, start: str | bytes | None, new: str | bytes) -> TaskRow:
         raw = start.encode() if isinstance(start, str) else start
@@ -58,7 +66,7 @@ def world(tmp_path: Path) -> World:
     commit(folder, 'later', {PATH: LATER})
     git(folder, 'tag', 'v1')
     (found,) = assignments(snapshots.make(tmp_path / 'store', 1))[:1]
-    return World(Repository(folder / '.git'), old, new, found.task)
+    return World(Repository(folder / '.git'), old, new, found.task, found.targets[0])
 
 
 def test_the_start_file_is_gold_undone(world: World) -> None:
@@ -72,6 +80,22 @@ def test_a_start_file_of_another_checksum_is_lost(world: World) -> None:
         start_file(world.source, task)
     with pytest.raises(StartStateLost, match='gold cannot be undone'):
         start_file(world.source, world.task(START, 'something else\n'))
+
+
+def test_a_clone_that_lacks_a_file_is_trouble_of_ours(world: World, tmp_path: Path) -> None:
+    task = world.task(START, NEW)
+    assignment = Assignment(task=task, targets=())
+    prediction = Prediction(task_id=task.task_id, patch=task.test_patch.encode())
+    ground = Ground(states=StartStates(world.source, tmp_path))
+    assert isinstance(prepared(ground, assignment, prediction), Case)
+    oid = world.source.tree(world.new)[PATH].oid
+    (world.source.git_dir / 'objects' / oid[:2] / oid[2:]).unlink()
+    again = Repository(world.source.git_dir)
+    (tmp_path / 'again').mkdir()
+    ground = Ground(states=StartStates(again, tmp_path / 'again'))
+    found = prepared(ground, Assignment(task=task, targets=(world.target,)), prediction)
+    assert isinstance(found, Judgement)
+    assert [one.trouble.detail for one in found.seen.values() if one.trouble] == ['no_repository']
 
 
 def test_a_start_state_is_the_new_revision_with_the_start_file(
