@@ -85,7 +85,7 @@ def _task(rows: Sequence[MethodRow], pair: PairRow) -> TaskRow:
         pair_id=row.pair_id,
         repo=row.repo,
         url=None,
-        license='Apache-2.0',
+        license=pair.license,
         language=row.language,
         track=row.track,
         walk=row.walk,
