@@ -83,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(200, 'application/json', '{"input_tokens": 9, "totalTokens": 9}')
         turns = model.script(body)
         turn = turns[min(_said(body), len(turns) - 1)]
-        kind, content = _answer(path, body, turn)
+        kind, content = _answer(path, body, turn, len(model.requests))
         return self._send(200, kind, content)
 
     def _send(self, status: int, kind: str, content: str) -> None:
@@ -104,12 +104,13 @@ def _said(body: Json) -> int:
     return sum(one.get('role') in ('assistant', 'model') for one in messages)
 
 
-def _answer(path: str, body: Json, turn: Turn) -> tuple[str, str]:
+def _answer(path: str, body: Json, turn: Turn, number: int) -> tuple[str, str]:
+    """Agents take messages and calls with the same id for the same: `number` tells them apart."""
     if path.startswith('/v1beta/'):
         return _gemini(path, turn)
     if path == '/v1/messages':
-        return _anthropic(body, turn)
-    return _openai(body, turn)
+        return _anthropic(body, turn, number)
+    return _openai(body, turn, number)
 
 
 def _events(events: Sequence[Json], *, named: bool) -> tuple[str, str]:
@@ -120,13 +121,18 @@ def _events(events: Sequence[Json], *, named: bool) -> tuple[str, str]:
     return 'text/event-stream', ''.join(parts)
 
 
-def _anthropic(body: Json, turn: Turn) -> tuple[str, str]:
+def _anthropic(body: Json, turn: Turn, number: int) -> tuple[str, str]:
     block: Json = {'type': 'text', 'text': turn.text}
     if turn.tool:
-        block = {'type': 'tool_use', 'id': 'toolu_1', 'name': turn.tool, 'input': turn.arguments}
+        block = {
+            'type': 'tool_use',
+            'id': f'toolu_{number}',
+            'name': turn.tool,
+            'input': turn.arguments,
+        }
     usage = {'input_tokens': turn.input, 'output_tokens': turn.output}
     message = {
-        'id': 'msg_1',
+        'id': f'msg_{number}',
         'type': 'message',
         'role': 'assistant',
         'model': body['model'],
@@ -182,11 +188,11 @@ def _gemini(path: str, turn: Turn) -> tuple[str, str]:
     return 'application/json', json.dumps(answer)
 
 
-def _openai(body: Json, turn: Turn) -> tuple[str, str]:
+def _openai(body: Json, turn: Turn, number: int) -> tuple[str, str]:
     message: Json = {'role': 'assistant', 'content': turn.text}
     if turn.tool:
         called = {'name': turn.tool, 'arguments': json.dumps(turn.arguments)}
-        message['tool_calls'] = [{'id': 'call_1', 'type': 'function', 'function': called}]
+        message['tool_calls'] = [{'id': f'call_{number}', 'type': 'function', 'function': called}]
     reason = 'tool_calls' if turn.tool else 'stop'
     usage = {
         'prompt_tokens': turn.input,
@@ -194,7 +200,7 @@ def _openai(body: Json, turn: Turn) -> tuple[str, str]:
         'total_tokens': turn.input + turn.output,
     }
     answer = {
-        'id': 'chatcmpl-1',
+        'id': f'chatcmpl-{number}',
         'object': 'chat.completion',
         'created': 0,
         'model': body['model'],

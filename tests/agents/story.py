@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from collections.abc import Mapping
@@ -19,6 +20,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from tests.agents import model_server
 from tests.agents.errands import Errands
@@ -35,13 +38,15 @@ Say = Callable[[str], None]
 MAX_COST = 0.7
 PRICES = '["stand-in"]\ninput = 100.0\noutput = 1000.0\n'  # 0.2 dollars for a round
 COMPILES = 'mvn --batch-mode test-compile'
-PATIENCE = 240
+PATIENCE = 600
+SLEEP = ('sleep', '3600.25')  # by which the agent's processes are found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """What came of it; rounds by task, before and after the kill.
 
+    prompts   what the model was told, by task
     compiled  what the agent saw of the compile command of its prompt, in one of the tasks
     """
 
@@ -56,6 +61,7 @@ class Told:
     report: Json
     evaluation: Path
     compiled: str
+    prompts: Mapping[str, str]
 
 
 def tell(folder: Path, number: int, say: Say = lambda line: None) -> Told:
@@ -93,6 +99,7 @@ def tell(folder: Path, number: int, say: Say = lambda line: None) -> Told:
         report=json.loads((folder / 'out' / 'report.json').read_text()),
         evaluation=folder / 'evaluation',
         compiled=model.compiled,
+        prompts=model.prompts,
     )
 
 
@@ -105,16 +112,19 @@ class _Model:
         self.asleep = threading.Event()
         self.rounds: Counter[str] = Counter()
         self.compiled = ''
+        self.prompts: dict[str, str] = {}
 
     def script(self, request: Json) -> Sequence[Turn]:
-        task = self._tasks[request['messages'][0]['content']]
+        told = request['messages'][0]['content']
+        task = self._tasks[told]
+        self.prompts[task.task_id] = told
         self.rounds[task.task_id] += 1
         patch = _shell(f"git apply - <<'END'\n{task.test_patch}END")
         if task.task_id == self.costly:
             return [*[_shell('true')] * 3, _shell('echo "<!-- half -->" >> pom.xml'), patch]
         if task.task_id == self.killed and not self.asleep.is_set():
             self.asleep.set()
-            return [_shell('sleep 3600')]
+            return [_shell(' '.join(SLEEP))]
         if task.task_id != self.compiles:
             return [patch, Turn()]
         if len(request['messages']) == 5:
@@ -157,7 +167,7 @@ def _run(command: Sequence[str]) -> str:
 
 
 def _kill_in_the_middle(command: Sequence[str], model: _Model, out: Path, say: Say) -> None:
-    """As soon as the round is billed in which the agent falls asleep."""
+    """As soon as the round is billed in which the agent falls asleep; nothing of it may live on."""
     billed = out / 'rounds' / f'{model.killed}.jsonl'
     with subprocess.Popen(
         command, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -166,6 +176,10 @@ def _kill_in_the_middle(command: Sequence[str], model: _Model, out: Path, say: S
         process.send_signal(signal.SIGKILL)
         _, told = process.communicate()
     say(told.strip())
+    deadline = time.monotonic() + 60
+    while any(one.info['cmdline'] == list(SLEEP) for one in psutil.process_iter(['cmdline'])):
+        assert time.monotonic() < deadline, 'the agent has outlived its sandbox'
+        time.sleep(0.05)
 
 
 def main() -> int:

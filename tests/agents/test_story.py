@@ -9,8 +9,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from coevo.cli import main
 from tests.agents import story
 from tests.agents.story import Told
+
+# Ten tasks are mined, attempted and scored within the first test's time.
+pytestmark = [pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture(
@@ -29,6 +33,15 @@ def test_every_task_is_answered(told: Told) -> None:
     assert endings == {**dict.fromkeys(tasks, 'completed'), told.costly: 'cost_cap'}
     assert {row['harness'] for row in told.predictions.values()} == {'stand-in'}
     assert {row['model'] for row in told.predictions.values()} == {'stand-in-1'}
+
+
+def test_the_model_is_told_what_coevo_prompt_prints(
+    told: Told, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    for task_id, prompt in told.prompts.items():
+        assert main(['prompt', str(told.errands.snapshot), task_id]) == 0
+        assert capfdbinary.readouterr().out.decode() == prompt
+    assert told.prompts.keys() == told.predictions.keys()
 
 
 def test_the_diff_of_an_agent_that_does_as_gold_is_gold(told: Told) -> None:
@@ -69,6 +82,8 @@ def test_the_answers_are_scored(told: Told) -> None:
     tasks = set(told.predictions)
     assert outcomes == {**dict.fromkeys(tasks, 'success'), told.costly: 'hrns_fail'}
     assert {row['exit_status'] for row in rows} == {'completed', 'cost_cap'}
+    details = {row['task_id']: row['detail'] for row in rows}
+    assert details == {**dict.fromkeys(tasks), told.costly: 'other_file'}
 
 
 def test_the_compile_command_of_the_prompt_works_offline(told: Told) -> None:
