@@ -1,7 +1,7 @@
 """Where a snapshot lies: a folder, a .zip of one, or a URL (https://, http://, s3://).
 
-A folder is read by DuckDB itself. What lies elsewhere is read through PyArrow, by ranges: row groups
-and columns that a question does not need are not fetched. Its manifest says which files there are.
+DuckDB reads all of them. What lies elsewhere it reads by ranges: row groups and columns that a question
+does not need are not fetched. Its manifest says which files there are.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class Location(Protocol):
         """The files that lie there, as far as the place tells."""
         ...
 
-    def relation(
+    def files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
-    ) -> str | None:
-        """What stands behind FROM for all rows of a table; None where there are no files.
+    ) -> Sequence[str]:
+        """The Parquet files of a table, by what the connection can read them by.
 
         `listed` are the files that the manifest names.
         """
@@ -79,11 +79,10 @@ class Folder:
         files = (path for path in self.path.rglob('*') if path.is_file())
         return sorted(path.relative_to(self.path).as_posix() for path in files)
 
-    def relation(
+    def files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
-    ) -> str | None:
-        files = data_files(self.path, table)
-        return source(files) if files else None
+    ) -> Sequence[str]:
+        return [str(file.absolute()) for file in data_files(self.path, table)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +96,13 @@ class Elsewhere:
     def manifest(self) -> bytes:
         return bytes(self.open(MANIFEST).read())
 
-    def relation(
+    def files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
-    ) -> str | None:
-        files = files_of(table, listed)
-        if not files:
-            return None
-        name = f'{self.shown} {table}'
-        connection.register(name, _dataset([self.open(file) for file in files]))
-        doubled = name.replace('"', '""')
-        return f'"{doubled}"'
+    ) -> Sequence[str]:
+        from coevo.remote_files import attach
+
+        opened = {name: self.open(name) for name in files_of(table, listed)}
+        return attach(connection, self.shown, opened)
 
 
 def locate(place: Path | str) -> Location:
@@ -140,25 +136,15 @@ def files_of(table: str, listed: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(one for one in listed if one.startswith(head) and one.endswith('.parquet')))
 
 
-def source(files: Sequence[Path]) -> str:
-    """Parquet files as what stands behind FROM."""
-    names = ', '.join(quoted(str(file.absolute())) for file in files)
-    return f'read_parquet([{names}])'
+def source(files: Iterable[str]) -> str:
+    """Parquet files, by path or URL, as what stands behind FROM."""
+    return f'read_parquet([{", ".join(map(quoted, files))}])'
 
 
 def quoted(text: str) -> str:
     """A text as SQL writes it."""
     doubled = text.replace("'", "''")
     return f"'{doubled}'"
-
-
-def _dataset(files: Sequence[pa.NativeFile]) -> object:
-    """Parquet files as one, of which only what is asked for is read."""
-    from pyarrow import dataset
-
-    parquet = dataset.ParquetFileFormat()
-    fragments = [parquet.make_fragment(file) for file in files]
-    return dataset.FileSystemDataset(fragments, fragments[0].physical_schema, parquet)
 
 
 def _in_archive(path: Path) -> Elsewhere:

@@ -14,8 +14,6 @@ from coevo import presentation
 from coevo import snapshot
 from coevo.cutoffs import Cutoff
 from coevo.errors import Fatal
-from coevo.locations import Folder
-from coevo.schema import TABLES
 from coevo.snapshot import Opened
 
 if TYPE_CHECKING:
@@ -84,20 +82,19 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> bytes:
             raise Fatal('A snapshot is only read: ask one SELECT (DESCRIBE and FROM will do)')
         return presentation.render(connection.sql(statements[0].query), format)
     except duckdb.Error as error:
-        raise Fatal(str(error).splitlines()[0]) from None
+        raise Fatal(_said(error)) from None
+
+
+def _said(error: duckdb.Error) -> str:
+    """DuckDB's complaint in a line; where reading a file ended in Python, what was said there."""
+    lines = str(error).split('\n\n')[0].splitlines()
+    return lines[-1] if lines[0].startswith('Traceback') else lines[0]
 
 
 def lock(opened: Opened) -> None:
     """Let SQL of others reach the tables of these snapshots and no other file or host."""
     connection = opened.connection
-    folders = [place.path for place in opened.locations if isinstance(place, Folder)]
-    files = [
-        str(file.absolute())
-        for folder in folders
-        for name in TABLES
-        for file in snapshot.data_files(folder, name)
-    ]
-    allowed = ', '.join(snapshot.quoted(file) for file in files)
+    allowed = ', '.join(map(snapshot.quoted, opened.files))
     connection.execute(f'SET allowed_paths = [{allowed}]')
     connection.execute('SET enable_external_access = false')
     connection.execute('SET lock_configuration = true')

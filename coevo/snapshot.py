@@ -56,10 +56,10 @@ LEAST_RUNS, LEAST_TIMEOUTS = 3, 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """Snapshots in a connection; `rows` has what stands behind FROM for all rows of a table."""
+    """Snapshots in a connection: their files, and what stands behind FROM for all rows of a table."""
 
     connection: duckdb.DuckDBPyConnection
-    locations: tuple[Location, ...]
+    files: Sequence[str]
     rows: Mapping[str, str]
 
 
@@ -90,15 +90,22 @@ def attach(places: Sequence[Path | str]) -> Opened:
     """Snapshots whose rows can be asked for, before there is any view."""
     import duckdb
 
-    locations = tuple(map(locate, places))
-    found = [(location, manifest_at(location)) for location in locations]
+    found = [(place, manifest_at(place)) for place in map(locate, places)]
+    contents = [content for _, content in found]
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")
-    rows = {name: _rows(connection, name, found) for name in TABLES}
+    files = {
+        name: [place.files(connection, name, content['files']) for place, content in found]
+        for name in TABLES
+    }
     return Opened(
         connection=connection,
-        locations=locations,
-        rows={name: relation for name, relation in rows.items() if relation},
+        files=[file for places in files.values() for those in places for file in those],
+        rows={
+            name: _rows(name, list(zip(those, contents, strict=True)))
+            for name, those in files.items()
+            if any(those)
+        },
     )
 
 
@@ -116,30 +123,22 @@ def limit(opened: Opened, conditions: Mapping[str, str]) -> None:
     connection.execute(f'CREATE VIEW permissive AS SELECT * FROM standard WHERE {_permissive()}')
 
 
-def _rows(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    found: Sequence[tuple[Location, dict[str, Any]]],
-) -> str | None:
-    """What stands behind FROM for a table of all snapshots."""
-    relations = [
-        (_relation(connection, table, location, content), content['month'])
-        for location, content in found
+def _rows(table: str, found: Sequence[tuple[Sequence[str], Mapping[str, Any]]]) -> str:
+    """What stands behind FROM for a table, of the files and the manifest of each snapshot."""
+    there = [
+        (_of_one(table, files, content), content['month']) for files, content in found if files
     ]
-    there = [(relation, month) for relation, month in relations if relation]
-    if len(found) == 1 or not there:
-        return there[0][0] if there else None
-    parts = (f'SELECT {quoted(month)} AS snapshot, * FROM {relation}' for relation, month in there)
+    if len(found) == 1:
+        return there[0][0]
+    parts = (f'SELECT {quoted(month)} AS snapshot, * FROM {rows}' for rows, month in there)
     return f'({" UNION ALL BY NAME ".join(parts)})'
 
 
-def _relation(
-    connection: duckdb.DuckDBPyConnection, table: str, location: Location, content: dict[str, Any]
-) -> str | None:
+def _of_one(table: str, files: Sequence[str], content: Mapping[str, Any]) -> str:
     """The same of one snapshot, with the columns that it is too old to have."""
-    rows = location.relation(connection, table, content['files'])
+    rows = source(files)
     missing = missing_columns(table, minor_of(content))
-    if rows is None or not missing:
+    if not missing:
         return rows
     nulls = ', '.join(f'NULL::{one.sql_type} AS {name}' for name, one in missing.items())
     return f'(SELECT *, {nulls} FROM {rows})'

@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import coevo
@@ -16,6 +17,7 @@ from coevo.errors import Fatal
 from coevo.place import Url
 from coevo.place import place_of
 from coevo.query import Question
+from coevo.query import ask
 from coevo.query import query
 from tests import snapshots
 from tests.web_server import Site
@@ -59,13 +61,41 @@ def test_a_url_reads_as_its_folder_does(snapshot: Path, site: Site) -> None:
     assert counts(f'{site.url}/snapshot/') == counts(snapshot)
 
 
-def test_what_is_not_asked_for_is_not_fetched(snapshot: Path, site: Site) -> None:
-    connection = coevo.open(f'{site.url}/snapshot')
+@pytest.fixture
+def large(snapshot: Path) -> Iterator[tuple[str, int]]:
+    """The name of a snapshot beside the other one whose methods have texts, in row groups; their bytes."""
+    folder = snapshot.parent / 'large'
+    shutil.copytree(snapshot, folder)
+    methods = folder / 'data' / 'methods' / 'part-0.parquet'
+    text = ' || '.join(f"sha256(concat(method_id, n, '{part}'))" for part in range(8))
+    duckdb.execute(f"""COPY (SELECT * REPLACE ({text} AS new_source)
+        FROM '{snapshot}/data/methods/part-0.parquet', range(2000) of(n) ORDER BY method_id)
+        TO '{methods}' (ROW_GROUP_SIZE 2048)""")
+    yield folder.name, methods.stat().st_size
+    shutil.rmtree(folder)
+
+
+def test_what_is_not_asked_for_is_not_fetched(site: Site, large: tuple[str, int]) -> None:
+    name, size = large
+    connection = coevo.open(f'{site.url}/{name}')
+    first = connection.execute('SELECT min(method_id) FROM methods').fetchone()
     site.bytes = 0
     connection.execute('SELECT count(label) FROM methods').fetchall()
+    assert 0 < site.bytes < size / 10
+    site.bytes = 0
+    sql = 'SELECT new_source FROM methods WHERE method_id = ?'
+    assert len(connection.execute(sql, first).fetchall()) == 2000
+    assert site.bytes < size / 4
     connection.close()
-    sizes = {file.stat().st_size for file in (snapshot / 'data' / 'methods').iterdir()}
-    assert 0 < site.bytes < sum(sizes) / 2
+
+
+def test_threads_share_a_file(site: Site, large: tuple[str, int]) -> None:
+    name, _ = large
+    connection = coevo.open(f'{site.url}/{name}')
+    connection.execute('SET threads = 8')
+    found = connection.execute('SELECT count(DISTINCT new_source) FROM methods').fetchone()
+    assert found == (9 * 2000,)
+    connection.close()
 
 
 def test_the_manifest_is_fetched_once(site: Site) -> None:
@@ -101,6 +131,25 @@ def test_a_bucket_reads_as_its_folder_does(snapshot: Path, published: Url) -> No
     assert counts(published) == counts(snapshot)
     with pytest.raises(Damaged, match='no manifest'):
         coevo.open(f'{published}/elsewhere')
+
+
+def test_a_question_is_answered_wherever_it_lies(
+    snapshot: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = []
+    for place in (snapshot, f'{site.url}/snapshot'):
+        query((place,), Question(cutoff=Cutoff(date='2024-01-03'), track='update', format='csv'))
+        said.append(capsys.readouterr())
+    assert said[0] == said[1]
+    assert said[0].out.count('\n') > 1
+
+
+def test_a_server_that_fails_between_is_told(site: Site, large: tuple[str, int]) -> None:
+    connection = coevo.open(f'{site.url}/{large[0]}')
+    site.broken = 503
+    with pytest.raises(Fatal, match='the server says 503'):
+        ask(connection, 'SELECT new_source FROM methods', 'csv')
+    connection.close()
 
 
 def test_months_are_told_apart(snapshot: Path, tmp_path: Path) -> None:
