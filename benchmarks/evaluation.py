@@ -8,9 +8,9 @@ cost       Of each repository a few tasks are drawn, and gold is submitted for t
            them before and after oracle A, which runs the same cells of each task: T_new on C_new, for
            generation T_new on C_old, else T_old on C_new. CPU seconds of whole process trees; the
            engine scores without adequacy, and makes its own class archives.
-published  Coverage, mutants and reversals of gold for the methods that the snapshot shares with
-           published tasks. Mutants that the snapshot lacks are run now, as far as the budget of a pair
-           lasts. Pairs that OUT.csv has are not measured again.
+published  Coverage and mutants of gold for the methods that the snapshot shares with published tasks.
+           Mutants that the snapshot lacks are made and run now, as far as the budget of a pair lasts
+           (0: none are). Pairs that OUT.csv has are not measured again.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def _worth(
     rows = [one.row for one in targets]
     mutations: Mapping[str, Mutation | None] = {row.method_id: row.mutation for row in rows}
     drawing, running = 0.0, 0.0
-    if None in mutations.values():
+    if budget and None in mutations.values():
         mutations, drawing, running = _mutated(repository, targets, budget)
     runs = sum(one.count - one.not_run for one in mutations.values() if one)
     for row in rows:
@@ -253,22 +253,19 @@ def print_sums(arguments: argparse.Namespace) -> None:
 
 
 def _print_costs(rows: Sequence[Row]) -> None:
-    print(
-        '| repository | tasks | methods | engine, CPU s a method | A | A with C1 | ratio | with C1 |'
-    )
-    print('| --- ' * 8 + '|')
+    """CPU seconds a method; the ways of A that were measured, each with its ratio to the engine."""
+    ways = [flags for flags in Flags if _seconds(rows, flags)]
+    heads = ('repository', 'tasks', 'methods', 'engine', *(f'A, {way} | ratio' for way in ways))
+    print(f'| {" | ".join(heads)} |')
+    print('| --- ' * (4 + 2 * len(ways)) + '|')
     for repo in (*sorted({row['repo'] for row in rows}), 'all'):
         of = [row for row in rows if repo in (row['repo'], 'all')]
         methods = sum(int(row['methods']) for row in of if row['how'] == 'before')
         tasks = sum(int(row['tasks']) for row in of if row['how'] == 'before')
-        if not methods:
-            continue
         engine = _seconds(of, 'before', 'after') / 2 / methods
-        plain, c1 = (_seconds(of, str(flags)) / methods for flags in Flags)
-        ratios = f'{plain / engine:.1f} | {c1 / engine:.1f}'
-        print(
-            f'| {repo} | {tasks} | {methods} | {engine:.2f} | {plain:.2f} | {c1:.2f} | {ratios} |'
-        )
+        seconds = [_seconds(of, way) / methods for way in ways]
+        shown = ' | '.join(f'{one:.2f} | {one / engine:.1f}' for one in seconds)
+        print(f'| {repo} | {tasks} | {methods} | {engine:.2f} | {shown} |')
 
 
 def _seconds(rows: Sequence[Row], *hows: str) -> float:
