@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 
 # Of all that the wheel's user has: what `query` and `verify` need.
-CORE = ('duckdb', 'pyarrow')
+CORE = ('duckdb', 'fsspec', 'pyarrow')
 LOCKS = ('requirements.lock', 'requirements-dev.lock', 'requirements-setup.lock')
 
 # Modules of the wheel that someone who only queries must be able to import.
