@@ -15,7 +15,7 @@ from coevo.cli import cutoff_of
 from coevo.errors import Fatal
 
 # What the extra `evaluate` of the wheel brings, by the names of import.
-_EXTRA = ('psutil', 'rich', 'tree_sitter', 'tree_sitter_java')
+_EXTRA = ('psutil', 'rich', 'tree_sitter', 'tree_sitter_java', 'urllib3')
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
