@@ -44,7 +44,7 @@ from benchmarks.tables import read
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target as Aim
 from coevo.evaluation.assignments import assignments
-from coevo.evaluation.oracle import old_method
+from coevo.evaluation.measuring.oracle import old_method
 from coevo.git import Repository
 from coevo.languages.java_maven import PairWorkshop
 from coevo.languages.java_maven import Site

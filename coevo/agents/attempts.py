@@ -37,10 +37,10 @@ from coevo.errors import Fatal
 from coevo.errors import Transient
 from coevo.evaluation.clones import NoRepository
 from coevo.evaluation.clones import repository_of
-from coevo.evaluation.start_states import StartStateLost
-from coevo.evaluation.start_states import StartStates
-from coevo.evaluation.start_states import fresh_repository
-from coevo.evaluation.start_states import start_file
+from coevo.evaluation.judging.start_states import StartStateLost
+from coevo.evaluation.judging.start_states import StartStates
+from coevo.evaluation.judging.start_states import fresh_repository
+from coevo.evaluation.judging.start_states import start_file
 from coevo.sandbox import Sandbox
 from coevo.sandbox import open_sandbox
 from coevo.tables import TaskRow

@@ -11,6 +11,7 @@ from coevo.evaluation.assignments import assignments
 from coevo.evaluation.assignments import known_tasks
 from coevo.evaluation.examination import Examination
 from coevo.evaluation.ledger import Ledger
+from coevo.evaluation.measuring.worth import Measures
 from coevo.evaluation.options import Options
 from coevo.evaluation.predictions import check_ids
 from coevo.evaluation.predictions import read_predictions
@@ -18,7 +19,6 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import Header
 from coevo.evaluation.verified import verified
-from coevo.evaluation.worth import Measures
 from coevo.jdks import find_jdks
 from coevo.listener import SILENT
 from coevo.listener import Listener

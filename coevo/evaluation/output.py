@@ -9,11 +9,11 @@ from pathlib import Path
 from coevo import presentation
 from coevo.errors import Fatal
 from coevo.evaluation import junit_xml
-from coevo.evaluation import report
 from coevo.evaluation.evaluation import Evaluation
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import TaskOutcome
-from coevo.evaluation.report import Report
+from coevo.evaluation.reporting import report
+from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.results import write_results
 
 

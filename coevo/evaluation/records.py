@@ -165,7 +165,7 @@ class MethodResult:
     precondition       what the old test does on the new code (update, repair), without the patch
     mutation_gold      that of the snapshot, whatever becomes of the submitted test (A.6)
     success_strict, vacuous, oracle_preserved
-                       follow from outcome and adequacy (`coevo.evaluation.strict`); None: unknown
+                       follow from outcome and adequacy (`coevo.evaluation.measuring.strict`); None: unknown
     output             what its process on the new code wrote, both streams in order; its end
     seconds            wall time of all that was run for the method, its share of what is common
     agent_seconds      what the prediction says that the agent took

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
-from coevo.evaluation.outcomes import Seen
-from coevo.evaluation.outcomes import decide
-from coevo.evaluation.outcomes import decide_by_module
-from coevo.evaluation.protocol import Judgement
+from coevo.evaluation.judging.outcomes import Seen
+from coevo.evaluation.judging.outcomes import decide
+from coevo.evaluation.judging.outcomes import decide_by_module
+from coevo.evaluation.judging.protocol import Judgement
+from coevo.evaluation.measuring.strict import flagged
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.results import RESULTS_VERSION
-from coevo.evaluation.strict import flagged
 from coevo.execution import ENGINE_VERSION
 from coevo.languages.base import Verdict
 from coevo.records import Outcome

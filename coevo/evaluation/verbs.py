@@ -82,12 +82,12 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _evaluate(arguments: argparse.Namespace) -> int:
     from coevo.console import open_console
     from coevo.console import showing
-    from coevo.evaluation import tables
     from coevo.evaluation.evaluation import evaluate
     from coevo.evaluation.options import Options
     from coevo.evaluation.output import check
     from coevo.evaluation.output import summary
     from coevo.evaluation.output import write
+    from coevo.evaluation.reporting import tables
 
     console = open_console()
     check(arguments.out)
@@ -140,8 +140,8 @@ def positive(number: int, option: str) -> int:
 
 def _compare(arguments: argparse.Namespace) -> int:
     from coevo.console import open_console
-    from coevo.evaluation import comparison_tables
-    from coevo.evaluation.comparison import compare_folders
+    from coevo.evaluation.reporting import comparison_tables
+    from coevo.evaluation.reporting.comparison import compare_folders
 
     found = compare_folders(arguments.first, arguments.second)
     if arguments.format == 'json':
@@ -153,8 +153,8 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 def _regrade(arguments: argparse.Namespace) -> int:
     from coevo.console import open_console
-    from coevo.evaluation import tables
-    from coevo.evaluation.regrading import regrade
+    from coevo.evaluation.reporting import tables
+    from coevo.evaluation.reporting.regrading import regrade
 
     tables.show(regrade(arguments.folder), open_console())
     return 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo.errors import Fatal
-from coevo.evaluation.report import read_report
+from coevo.evaluation.reporting.report import read_report
 
 Report = Mapping[str, Any]
 

@@ -10,8 +10,8 @@ from coevo import snapshot
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.clones import repository_of
+from coevo.evaluation.judging.start_states import start_file
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.start_states import start_file
 from coevo.patches import file_patch
 from coevo.records import Track
 from flows.options import ReleaseOptions

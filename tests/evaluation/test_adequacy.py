@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.evaluation.coverage import Executed
-from coevo.evaluation.coverage import executed
+from coevo.evaluation.measuring.coverage import Executed
+from coevo.evaluation.measuring.coverage import executed
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from coevo.evaluation import aggregates
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import MutantKills
 from coevo.evaluation.records import OraclePreservation
 from coevo.evaluation.records import Reversals
 from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.reporting import aggregates
 from coevo.quality import Coverage
 from coevo.quality import Mutation
 from tests.evaluation.rows import row

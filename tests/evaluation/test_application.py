@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from coevo.evaluation.application import MOST_BYTES
-from coevo.evaluation.application import Applied
-from coevo.evaluation.application import Refusal
-from coevo.evaluation.application import apply
-from coevo.evaluation.application import reverted
-from coevo.evaluation.application import unacceptable
+from coevo.evaluation.judging.application import MOST_BYTES
+from coevo.evaluation.judging.application import Applied
+from coevo.evaluation.judging.application import Refusal
+from coevo.evaluation.judging.application import apply
+from coevo.evaluation.judging.application import reverted
+from coevo.evaluation.judging.application import unacceptable
 from coevo.evaluation.records import Detail
 from coevo.patches import file_patch
 from tests.repos import commit

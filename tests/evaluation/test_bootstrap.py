@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from coevo.evaluation.bootstrap import Estimate
-from coevo.evaluation.bootstrap import Sample
-from coevo.evaluation.bootstrap import difference
-from coevo.evaluation.bootstrap import estimate
+from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import Sample
+from coevo.evaluation.reporting.bootstrap import difference
+from coevo.evaluation.reporting.bootstrap import estimate
 
 
 def _samples(values: Mapping[str, Sequence[float]]) -> list[Sample]:

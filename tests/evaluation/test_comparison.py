@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
-from coevo.evaluation.comparison import Figure
-from coevo.evaluation.comparison import TrackComparison
-from coevo.evaluation.comparison import compare
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import MutantKills
 from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.reporting.comparison import Figure
+from coevo.evaluation.reporting.comparison import TrackComparison
+from coevo.evaluation.reporting.comparison import compare
 from coevo.evaluation.results import write_results
 from tests.evaluation.rows import row
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.evaluation.costs import Capped
-from coevo.evaluation.costs import Point
-from coevo.evaluation.costs import costs
 from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.reporting.costs import Capped
+from coevo.evaluation.reporting.costs import Point
+from coevo.evaluation.reporting.costs import costs
 from coevo.records import Track
 from tests.evaluation.rows import row
 

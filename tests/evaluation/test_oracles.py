@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.evaluation.oracles import oracle_lines
+from coevo.evaluation.measuring.oracles import oracle_lines
 from coevo.git import Repository
 from tests.repos import commit
 from tests.repos import init

@@ -6,11 +6,11 @@ from itertools import product
 
 import pytest
 
-from coevo.evaluation.application import Refusal
-from coevo.evaluation.outcomes import Decision
-from coevo.evaluation.outcomes import Seen
-from coevo.evaluation.outcomes import decide
-from coevo.evaluation.outcomes import decide_by_module
+from coevo.evaluation.judging.application import Refusal
+from coevo.evaluation.judging.outcomes import Decision
+from coevo.evaluation.judging.outcomes import Seen
+from coevo.evaluation.judging.outcomes import decide
+from coevo.evaluation.judging.outcomes import decide_by_module
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import TaskOutcome
 from coevo.languages.base import Verdict

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.evaluation.bootstrap import Estimate
-from coevo.evaluation.rates import Average
-from coevo.evaluation.rates import Verdict
-from coevo.evaluation.rates import rates
 from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.rates import Average
+from coevo.evaluation.reporting.rates import Verdict
+from coevo.evaluation.reporting.rates import rates
 from coevo.records import Track
 from tests.evaluation.rows import row
 

@@ -7,22 +7,22 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
-from coevo.evaluation.application import Refusal
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
-from coevo.evaluation.outcomes import Seen
-from coevo.evaluation.protocol import Judgement
+from coevo.evaluation.judging.application import Refusal
+from coevo.evaluation.judging.outcomes import Seen
+from coevo.evaluation.judging.protocol import Judgement
+from coevo.evaluation.measuring.strict import flagged
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
-from coevo.evaluation.regrading import regraded
-from coevo.evaluation.report import write_report
+from coevo.evaluation.reporting.regrading import regraded
+from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
 from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
-from coevo.evaluation.strict import flagged
 from coevo.languages.base import Verdict
 from coevo.records import Outcome
 from coevo.records import Track

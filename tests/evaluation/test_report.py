@@ -11,21 +11,21 @@ import pytest
 from rich.console import Console
 
 from coevo.errors import Fatal
-from coevo.evaluation import tables
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import MutantKills
 from coevo.evaluation.records import TaskOutcome
-from coevo.evaluation.report import System
-from coevo.evaluation.report import make_report
-from coevo.evaluation.report import write_report
+from coevo.evaluation.reporting import tables
+from coevo.evaluation.reporting.report import System
+from coevo.evaluation.reporting.report import make_report
+from coevo.evaluation.reporting.report import write_report
 from coevo.quality import Coverage
 from coevo.records import Cause
 from coevo.records import Track
 from tests.evaluation.rows import row
 
-SCHEMA = json.loads(files('coevo.evaluation').joinpath('report.schema.json').read_bytes())
+SCHEMA = json.loads(files('coevo.evaluation.reporting').joinpath('report.schema.json').read_bytes())
 COVERAGE = Coverage(
     lines=5,
     covered_lines=3,

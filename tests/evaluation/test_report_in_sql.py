@@ -12,8 +12,8 @@ from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import MutantKills
 from coevo.evaluation.records import TaskOutcome
-from coevo.evaluation.report import TrackReport
-from coevo.evaluation.report import make_report
+from coevo.evaluation.reporting.report import TrackReport
+from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.results import write_results
 from coevo.quality import Coverage
 from coevo.records import Track

@@ -15,12 +15,12 @@ from coevo.evaluation.assignments import assignments
 from coevo.evaluation.cases import Case
 from coevo.evaluation.cases import Ground
 from coevo.evaluation.cases import prepared
-from coevo.evaluation.protocol import Judgement
+from coevo.evaluation.judging.protocol import Judgement
+from coevo.evaluation.judging.start_states import StartStateLost
+from coevo.evaluation.judging.start_states import StartStates
+from coevo.evaluation.judging.start_states import fresh_repository
+from coevo.evaluation.judging.start_states import start_file
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.start_states import StartStateLost
-from coevo.evaluation.start_states import StartStates
-from coevo.evaluation.start_states import fresh_repository
-from coevo.evaluation.start_states import start_file
 from coevo.git import Repository
 from coevo.patches import file_patch
 from coevo.tables import TaskRow

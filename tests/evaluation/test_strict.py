@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from coevo.evaluation.measuring.strict import oracle_preserved
+from coevo.evaluation.measuring.strict import success_strict
+from coevo.evaluation.measuring.strict import vacuous
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import OraclePreservation
 from coevo.evaluation.records import Reversals
 from coevo.evaluation.records import TaskOutcome
-from coevo.evaluation.strict import oracle_preserved
-from coevo.evaluation.strict import success_strict
-from coevo.evaluation.strict import vacuous
 
 NOTICED = Reversals(count=3, pred=2, gold=1, both=1)
 OTHERS = Reversals(count=3, pred=2, gold=1, both=0)

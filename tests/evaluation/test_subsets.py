@@ -9,9 +9,9 @@ import pytest
 
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
-from coevo.evaluation.subsets import causes
-from coevo.evaluation.subsets import half_year
-from coevo.evaluation.subsets import half_years
+from coevo.evaluation.reporting.subsets import causes
+from coevo.evaluation.reporting.subsets import half_year
+from coevo.evaluation.reporting.subsets import half_years
 from coevo.records import Cause
 from coevo.records import Track
 from tests.evaluation.rows import row

@@ -14,13 +14,13 @@ from coevo.evaluation.cases import Case
 from coevo.evaluation.cases import Ground
 from coevo.evaluation.cases import examined
 from coevo.evaluation.cases import prepared
+from coevo.evaluation.judging.scene import Scene
+from coevo.evaluation.judging.start_states import StartStates
+from coevo.evaluation.measuring.worth import Measures
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
-from coevo.evaluation.scene import Scene
-from coevo.evaluation.start_states import StartStates
-from coevo.evaluation.worth import Measures
 from coevo.git import Repository
 from coevo.languages.base import Conditions
 from coevo.languages.java_maven import PairWorkshop

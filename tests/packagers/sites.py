@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from coevo.evaluation.records import TaskOutcome
-from coevo.evaluation.report import write_report
+from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import write_results
 from coevo.records import Cause
 from coevo.records import short_hash

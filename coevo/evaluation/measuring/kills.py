@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Sequence
 
-from coevo.evaluation.gold import GoldMethod
+from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.records import MutantKills
 from coevo.evaluation.records import Reversals
 from coevo.measures.mutant_sets import DrawnMutant

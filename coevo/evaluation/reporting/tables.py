@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from coevo.evaluation import cells
-from coevo.evaluation.aggregates import OnPass
-from coevo.evaluation.costs import Costs
-from coevo.evaluation.rates import Rates
-from coevo.evaluation.report import Report
-from coevo.evaluation.report import System
-from coevo.evaluation.report import TrackReport
-from coevo.evaluation.subsets import Subset
+from coevo.evaluation.reporting import cells
+from coevo.evaluation.reporting.aggregates import OnPass
+from coevo.evaluation.reporting.costs import Costs
+from coevo.evaluation.reporting.rates import Rates
+from coevo.evaluation.reporting.report import Report
+from coevo.evaluation.reporting.report import System
+from coevo.evaluation.reporting.report import TrackReport
+from coevo.evaluation.reporting.subsets import Subset
 from coevo.records import Track
 
 # The paper's numbers: of outcomes, coverage and mutation; it has no repair.

@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.errors import Fatal
-from coevo.evaluation import bootstrap
-from coevo.evaluation import scores
-from coevo.evaluation.bootstrap import Estimate
-from coevo.evaluation.bootstrap import estimate
-from coevo.evaluation.rates import Average
-from coevo.evaluation.rates import Verdict
-from coevo.evaluation.rates import graded
-from coevo.evaluation.rates import indicator
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.reporting import bootstrap
+from coevo.evaluation.reporting import scores
+from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import estimate
+from coevo.evaluation.reporting.rates import Average
+from coevo.evaluation.reporting.rates import Verdict
+from coevo.evaluation.reporting.rates import graded
+from coevo.evaluation.reporting.rates import indicator
+from coevo.evaluation.reporting.samples import Rows
+from coevo.evaluation.reporting.samples import Score
 from coevo.evaluation.results import read_results
-from coevo.evaluation.samples import Rows
-from coevo.evaluation.samples import Score
 from coevo.records import Track
 
 Key = tuple[str, str, str]

@@ -25,17 +25,17 @@ from typing import TypeVar
 
 from coevo import durable
 from coevo.errors import Fatal
-from coevo.evaluation import aggregates
-from coevo.evaluation import bootstrap
-from coevo.evaluation import costs
-from coevo.evaluation import subsets
-from coevo.evaluation.rates import Average
-from coevo.evaluation.rates import Rates
-from coevo.evaluation.rates import Verdict
-from coevo.evaluation.rates import graded
-from coevo.evaluation.rates import rates
 from coevo.evaluation.records import TaskOutcome
-from coevo.evaluation.samples import Rows
+from coevo.evaluation.reporting import aggregates
+from coevo.evaluation.reporting import bootstrap
+from coevo.evaluation.reporting import costs
+from coevo.evaluation.reporting import subsets
+from coevo.evaluation.reporting.rates import Average
+from coevo.evaluation.reporting.rates import Rates
+from coevo.evaluation.reporting.rates import Verdict
+from coevo.evaluation.reporting.rates import graded
+from coevo.evaluation.reporting.rates import rates
+from coevo.evaluation.reporting.samples import Rows
 from coevo.records import Track
 
 _Value = TypeVar('_Value', int, str)

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.evaluation.oracles import Lines
-from coevo.evaluation.oracles import oracle_lines
-from coevo.evaluation.oracles import top_level_types
-from coevo.evaluation.scene import Scene
+from coevo.evaluation.judging.scene import Scene
+from coevo.evaluation.measuring.oracles import Lines
+from coevo.evaluation.measuring.oracles import oracle_lines
+from coevo.evaluation.measuring.oracles import top_level_types
 from coevo.languages.base import CoveredLine
 from coevo.languages.base import Trace
 from coevo.measures.bench import Bench

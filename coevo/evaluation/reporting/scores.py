@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.samples import Score
+from coevo.evaluation.reporting.samples import Score
 from coevo.quality import Coverage
 
 

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from coevo.evaluation.application import reverted
+from coevo.evaluation.judging.application import reverted
 from coevo.git import Repository
 from coevo.git_process import run_git
 from coevo.patches import quoted

@@ -9,17 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from coevo.evaluation.coverage import executed
-from coevo.evaluation.gold import GoldMethod
-from coevo.evaluation.gold import gold_methods
-from coevo.evaluation.kills import mutant_kills
-from coevo.evaluation.kills import released
-from coevo.evaluation.kills import reversals
-from coevo.evaluation.kills import undoable
-from coevo.evaluation.oracle import old_kills
-from coevo.evaluation.oracle import preservation
+from coevo.evaluation.judging.scene import Scene
+from coevo.evaluation.measuring.coverage import executed
+from coevo.evaluation.measuring.gold import GoldMethod
+from coevo.evaluation.measuring.gold import gold_methods
+from coevo.evaluation.measuring.kills import mutant_kills
+from coevo.evaluation.measuring.kills import released
+from coevo.evaluation.measuring.kills import reversals
+from coevo.evaluation.measuring.kills import undoable
+from coevo.evaluation.measuring.oracle import old_kills
+from coevo.evaluation.measuring.oracle import preservation
 from coevo.evaluation.records import Adequacy
-from coevo.evaluation.scene import Scene
 from coevo.measures import universal_mutator
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest

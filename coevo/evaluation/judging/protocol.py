@@ -14,15 +14,15 @@ from dataclasses import field
 from dataclasses import replace
 
 from coevo.errors import Transient
-from coevo.evaluation.application import Refusal
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.outcomes import Seen
-from coevo.evaluation.preconditions import Preconditions
+from coevo.evaluation.judging.application import Refusal
+from coevo.evaluation.judging.outcomes import Seen
+from coevo.evaluation.judging.preconditions import Preconditions
+from coevo.evaluation.judging.submissions import expected
+from coevo.evaluation.judging.submissions import located
+from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
-from coevo.evaluation.submissions import expected
-from coevo.evaluation.submissions import located
-from coevo.evaluation.trial import Trial
 from coevo.java_pieces import Outline
 from coevo.languages.base import Batch
 from coevo.languages.base import Compiled

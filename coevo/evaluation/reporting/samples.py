@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 
-from coevo.evaluation.bootstrap import Sample
 from coevo.evaluation.records import MethodResult
+from coevo.evaluation.reporting.bootstrap import Sample
 
 Score = Callable[[MethodResult], float | None]
 Rows = Sequence[MethodResult]

@@ -10,10 +10,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.evaluation.judging.unified_diffs import Malformed
+from coevo.evaluation.judging.unified_diffs import Section
+from coevo.evaluation.judging.unified_diffs import sections
 from coevo.evaluation.records import Detail
-from coevo.evaluation.unified_diffs import Malformed
-from coevo.evaluation.unified_diffs import Section
-from coevo.evaluation.unified_diffs import sections
 from coevo.git_process import ENVIRONMENT
 
 # Far more than any test file that a person wrote.

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.evaluation.adequacy import measure
-from coevo.evaluation.outcomes import decide
-from coevo.evaluation.protocol import Judgement
-from coevo.evaluation.scene import Scene
-from coevo.evaluation.submissions import expected
-from coevo.evaluation.trial import Trial
+from coevo.evaluation.judging.outcomes import decide
+from coevo.evaluation.judging.protocol import Judgement
+from coevo.evaluation.judging.scene import Scene
+from coevo.evaluation.judging.submissions import expected
+from coevo.evaluation.judging.trial import Trial
+from coevo.evaluation.measuring.adequacy import measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class Measures:
     """What adequacy is measured with.
 
     snapshot  where gold's mutants and reversals stand
-    kept      see `coevo.evaluation.adequacy.measure`
+    kept      see `coevo.evaluation.measuring.adequacy.measure`
     """
 
     snapshot: Path | str

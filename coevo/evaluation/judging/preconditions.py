@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo import codec
+from coevo.evaluation.judging.submissions import located
+from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.submissions import located
-from coevo.evaluation.trial import Trial
 from coevo.java_pieces import Outline
 from coevo.records import Outcome
 from coevo.swapped import Bench

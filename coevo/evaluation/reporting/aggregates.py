@@ -13,15 +13,15 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coevo.evaluation import bootstrap
-from coevo.evaluation import samples
-from coevo.evaluation import scores
-from coevo.evaluation.bootstrap import Estimate
-from coevo.evaluation.bootstrap import estimate
-from coevo.evaluation.rates import graded
 from coevo.evaluation.records import TaskOutcome
-from coevo.evaluation.samples import Rows
-from coevo.evaluation.samples import Score
+from coevo.evaluation.reporting import bootstrap
+from coevo.evaluation.reporting import samples
+from coevo.evaluation.reporting import scores
+from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import estimate
+from coevo.evaluation.reporting.rates import graded
+from coevo.evaluation.reporting.samples import Rows
+from coevo.evaluation.reporting.samples import Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

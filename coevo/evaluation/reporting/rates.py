@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coevo.evaluation import samples
-from coevo.evaluation.bootstrap import Estimate
-from coevo.evaluation.bootstrap import Sample
-from coevo.evaluation.bootstrap import estimate
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
-from coevo.evaluation.samples import Rows
-from coevo.evaluation.samples import Score
+from coevo.evaluation.reporting import samples
+from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import Sample
+from coevo.evaluation.reporting.bootstrap import estimate
+from coevo.evaluation.reporting.samples import Rows
+from coevo.evaluation.reporting.samples import Score
 from coevo.records import Track
 
 

@@ -13,17 +13,17 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coevo.evaluation import samples
-from coevo.evaluation.bootstrap import Estimate
-from coevo.evaluation.bootstrap import Sample
-from coevo.evaluation.bootstrap import estimate
-from coevo.evaluation.rates import Average
-from coevo.evaluation.rates import Rates
-from coevo.evaluation.rates import graded
-from coevo.evaluation.rates import rates
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
-from coevo.evaluation.samples import Rows
+from coevo.evaluation.reporting import samples
+from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import Sample
+from coevo.evaluation.reporting.bootstrap import estimate
+from coevo.evaluation.reporting.rates import Average
+from coevo.evaluation.reporting.rates import Rates
+from coevo.evaluation.reporting.rates import graded
+from coevo.evaluation.reporting.rates import rates
+from coevo.evaluation.reporting.samples import Rows
 from coevo.records import Track
 
 CAPS_USD = (3.0, 1.0, 0.5)

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import UTC
 from datetime import datetime
 
-from coevo.evaluation.rates import Average
-from coevo.evaluation.rates import Rates
-from coevo.evaluation.rates import graded
-from coevo.evaluation.rates import rates
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.samples import Rows
+from coevo.evaluation.reporting.rates import Average
+from coevo.evaluation.reporting.rates import Rates
+from coevo.evaluation.reporting.rates import graded
+from coevo.evaluation.reporting.rates import rates
+from coevo.evaluation.reporting.samples import Rows
 from coevo.records import Track
 
 LEAST_METHODS = 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.evaluation.application import Refusal
+from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import TaskOutcome
 from coevo.languages.base import Verdict

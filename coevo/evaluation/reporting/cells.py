@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coevo import presentation
-from coevo.evaluation.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import Estimate
 from coevo.records import Track
 
 NAMES = {

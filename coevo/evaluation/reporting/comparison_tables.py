@@ -8,9 +8,9 @@ import json
 from rich.console import Console
 from rich.table import Table
 
-from coevo.evaluation import cells
-from coevo.evaluation.comparison import Comparison
-from coevo.evaluation.comparison import TrackComparison
+from coevo.evaluation.reporting import cells
+from coevo.evaluation.reporting.comparison import Comparison
+from coevo.evaluation.reporting.comparison import TrackComparison
 
 
 def show(comparison: Comparison, console: Console) -> None:

@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.evaluation.application import Refusal
+from coevo.evaluation.judging.application import Refusal
+from coevo.evaluation.judging.outcomes import Seen
+from coevo.evaluation.judging.outcomes import decide
+from coevo.evaluation.judging.outcomes import decide_by_module
 from coevo.evaluation.junit_xml import write_junit
-from coevo.evaluation.outcomes import Seen
-from coevo.evaluation.outcomes import decide
-from coevo.evaluation.outcomes import decide_by_module
+from coevo.evaluation.measuring.strict import flagged
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.report import Report
-from coevo.evaluation.report import write_report
+from coevo.evaluation.reporting.report import Report
+from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
-from coevo.evaluation.strict import flagged
 from coevo.languages.base import Verdict
 from coevo.records import Outcome
 

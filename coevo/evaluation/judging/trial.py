@@ -18,7 +18,7 @@ from coevo.swapped import Files
 class Trial:
     """A task at its start state, and where it is run.
 
-    pair        see `coevo.evaluation.scene.Scene`
+    pair        see `coevo.evaluation.judging.scene.Scene`
     source      the repository of the task, with the revisions that it names
     conditions  of every run but for what is observed
     """

@@ -1,0 +1,1 @@
+"""What rows of results say: rates, means, intervals, tables, comparisons."""
