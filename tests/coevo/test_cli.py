@@ -100,7 +100,7 @@ def test_verify_says_no_to_what_is_not_whole(
         f'pairs: file_missing: {part}': lambda copy: (copy / part).unlink(),
         'drops: file_missing: data/drops': lambda copy: shutil.rmtree(copy / 'data'),
         f'pairs: file_changed: {part}': lambda copy: os.truncate(copy / part, 9),
-        'not whole: data/pairs has no Parquet file': _without_pairs,
+        'pairs: file_missing: data/pairs\n': _without_pairs,
     }
     for number, (words, spoil) in enumerate(cases.items()):
         copy = tmp_path / str(number)

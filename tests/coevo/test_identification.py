@@ -19,6 +19,7 @@ from coevo.identification import identify
 from coevo.identification import labelled
 from coevo.identification import parse_split
 from coevo.identification import split_of
+from coevo.identity import method_id_in
 from coevo.records import Cell
 from coevo.records import Change
 from coevo.records import Outcome
@@ -49,7 +50,8 @@ OTHER_FILE = 'src/test/java/ferry/PierTest.java'
 
 def method(number: int, name: str, change: Change, cells: Cells, **values: object) -> MethodRow:
     row = segments.method(number, name, change, cells)
-    return dataclasses.replace(row, **values)  # type: ignore[arg-type]
+    row = dataclasses.replace(row, **values)  # type: ignore[arg-type]
+    return dataclasses.replace(row, method_id=method_id_in(row.pair_id, row.change, row))
 
 
 def first() -> tuple[MethodRow, ...]:
