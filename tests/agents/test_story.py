@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 @pytest.fixture(
     scope='module',
-    params=[3, pytest.param(10, marks=pytest.mark.slow)],
+    params=[pytest.param(count, marks=pytest.mark.slow) for count in (3, 10)],
 )
 def told(request: pytest.FixtureRequest) -> Iterator[Told]:
     with tempfile.TemporaryDirectory(prefix='coevo-story-', dir='/var/tmp') as name:

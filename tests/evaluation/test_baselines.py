@@ -117,7 +117,6 @@ SHORT = [
     ('does not parse', Track.UPDATE),
     ('exits with 0', Track.REPAIR),
     ('halts as its class is loaded', Track.REPAIR),
-    ('sleeps for ever', Track.REPAIR),
     ('disabled target', Track.REPAIR),
     ('shadows production code', Track.UPDATE),
 ]

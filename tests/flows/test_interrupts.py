@@ -17,7 +17,9 @@ from tests.projects import mined
 
 
 @pytest.mark.jvm
-@pytest.mark.parametrize('moment', [0, 2, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    'moment', [0, *(pytest.param(moment, marks=pytest.mark.slow) for moment in (1, 2))]
+)
 def test_a_kill_and_another_run_give_the_same_bytes(
     repository: Path, undisturbed: Path, work: Path, tmp_path: Path, moment: int
 ) -> None:
@@ -36,7 +38,7 @@ def test_a_kill_and_another_run_give_the_same_bytes(
 @pytest.mark.parametrize(
     ('moment', 'what'),
     [
-        (1, signal.SIGTERM),
+        pytest.param(1, signal.SIGTERM, marks=pytest.mark.slow),
         (2, signal.SIGINT),
         pytest.param(0, signal.SIGINT, marks=pytest.mark.slow),
     ],

@@ -26,6 +26,7 @@ PERMIT = """<build><plugins><plugin>
 PRICE = '    public static int price() {{ return {}; }}\n'
 
 
+@pytest.mark.slow
 def test_options_of_mavens_jvm_are_heeded_by_its_command_alone(tmp_path: Path) -> None:
     steps = [
         {
