@@ -51,6 +51,7 @@ Say = Callable[[str], None]
 # Where files, processes and network are an agent's own; an agent has a shell.
 SANDBOXES = ('bubblewrap', 'docker')
 
+_TURN_SECONDS = 0.5
 _BY_ITSELF = (Ending.COMPLETED, Ending.FAILED)
 
 
@@ -106,6 +107,17 @@ def _check(plan: Plan) -> None:
         raise Fatal(f'task {silent[0]} has no prompt; release the snapshot anew with this coevo')
 
 
+def _finished(waiting: Sequence[Future[None]]) -> set[Future[None]]:
+    """All of them, or those until the first that failed.
+
+    Waits in short turns: a signal that another thread was given is heard when this one wakes.
+    """
+    while True:
+        finished, others = wait(waiting, timeout=_TURN_SECONDS, return_when=FIRST_EXCEPTION)
+        if not others or any(each.exception() for each in finished):
+            return finished
+
+
 class _Tour:
     """The attempts of one call."""
 
@@ -127,8 +139,7 @@ class _Tour:
                 self._kits = Kits(sandbox, self._root, self._say)
             waiting: list[Future[None]] = [pool.submit(self._one, sandbox, t) for t in tasks]
             try:
-                finished, _ = wait(waiting, return_when=FIRST_EXCEPTION)
-                for each in finished:
+                for each in _finished(waiting):
                     each.result()
             except BaseException:
                 self._over.set()
