@@ -62,6 +62,7 @@ def test_ctrl_c_leaves_a_store_that_goes_on(
 
 
 @pytest.mark.jvm
+@pytest.mark.slow
 def test_two_runs_at_once(repository: Path, undisturbed: Path, work: Path, tmp_path: Path) -> None:
     """Whichever comes first to the partition mines it; the other says so and touches nothing."""
     store = tmp_path / 'store'

@@ -38,6 +38,7 @@ STEP = {
 
 
 @pytest.mark.jvm
+@pytest.mark.slow
 def test_an_archive_is_made_when_it_is_worth_it_and_changes_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
