@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.oracles.cell import Place
+from coevo.clone_folders import clone_folder
 from coevo.git import Repository
 from coevo.identity import method_id
 from coevo.profiles import load_profile
@@ -24,7 +25,6 @@ from coevo.tables import PairRow
 from coevo.tables import Segment
 from filters import sieve
 from miners.changes import diff
-from miners.clones import folder_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class MinedCell:
 
 
 def open_clone(store: Path, repo: str) -> Repository:
-    return Repository(folder_of(store, repo))
+    return Repository(clone_folder(store, repo))
 
 
 def partitions(store: Path) -> tuple[Partition, ...]:

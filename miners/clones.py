@@ -13,11 +13,11 @@ from pathlib import Path
 from git import InvalidGitRepositoryError
 from git import Repo
 
-from coevo.clone_locks import changing
-from coevo.clone_locks import using
+from coevo.clone_folders import changing
+from coevo.clone_folders import clone_folder
+from coevo.clone_folders import using
 from coevo.errors import Fatal
 from coevo.git import Repository
-from coevo.place import folder_name
 from miners import remains
 from miners.crawls import record_crawl
 from miners.evictions import make_room
@@ -98,7 +98,7 @@ def obtained(
     repo = name or found.repo
     if not _NAME.fullmatch(repo):
         raise Fatal(f'{repo!r} is not a name for a repository; give --name OWNER/NAME')
-    git_dir = folder_of(store, repo)
+    git_dir = clone_folder(store, repo)
     git_dir.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         with changing(git_dir) as lock:
@@ -124,7 +124,7 @@ def at_hand(store: Path, repo: str, url: str | None = None) -> Iterator[Path]:
 
     It is fetched, and that a crawl, if it was evicted, or made on another machine from this URL.
     """
-    git_dir = folder_of(store, repo)
+    git_dir = clone_folder(store, repo)
     with ExitStack() as stack:
         if git_dir.is_dir():
             stack.enter_context(using(git_dir))
@@ -133,11 +133,6 @@ def at_hand(store: Path, repo: str, url: str | None = None) -> Iterator[Path]:
             stack.enter_context(obtained(location, store=store, name=repo))
             record_crawl(Repository(git_dir))
         yield git_dir
-
-
-def folder_of(store: Path, repo: str) -> Path:
-    """Where the clone of a repository lies, or would lie."""
-    return store.absolute() / 'clones' / f'{folder_name(repo)}.git'
 
 
 def _find(source: str) -> _Source:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from coevo.durable import write
 from coevo.git import ENVIRONMENT
+from coevo.git_network import FETCH
 from miners.crawls import CRAWL
-from miners.mirror_git import FETCH
 from miners.mirror_git import DamagedMirror
 from miners.mirror_git import git
 from miners.mirror_git import missing

@@ -10,8 +10,8 @@ import logging
 import shutil
 from pathlib import Path
 
-from coevo.clone_locks import deserted
-from coevo.clone_locks import last_use
+from coevo.clone_folders import deserted
+from coevo.clone_folders import last_use
 from coevo.errors import Fatal
 from coevo.errors import Transient
 from miners import remains

@@ -18,8 +18,6 @@ from coevo.git import ENVIRONMENT
 
 NO_SPACE = re.compile(r'No space left|Disk quota exceeded|Cannot allocate memory')
 
-# A fetch that brings what its refspecs name and touches nothing else.
-FETCH = ('fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance')
 ORIGIN = 'remote.origin.url'
 
 _OPTIONS = (

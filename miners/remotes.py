@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -12,8 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from coevo.errors import Transient
-from coevo.git import ENVIRONMENT
-from miners.mirror_git import FETCH
+from coevo.git_network import FETCH
+from coevo.git_network import SILENCE_SECONDS
+from coevo.git_network import fetching
 from miners.mirror_git import NO_SPACE
 from miners.mirror_git import bytes_of
 from miners.mirror_git import run
@@ -35,17 +35,6 @@ _IGNORED = re.compile(r'refs/(coevo|replace)/|refs/pull/[^/]+/merge$')
 _BATCH = 500
 # After a break: fewer, and the history of the default branch in so many pieces.
 _CAREFUL, _SLICES = 50, 16
-
-# What Git needs of the user's environment to reach a server, and nothing else.
-_NETWORK = {
-    'GIT_SSH_COMMAND': 'ssh -oBatchMode=yes -oConnectTimeout=60 -oServerAliveInterval=20',
-    **{
-        name: value
-        for name, value in os.environ.items()
-        if name.lower() in ('https_proxy', 'http_proxy', 'no_proxy', 'all_proxy', 'ssh_auth_sock')
-        or name in ('GIT_SSL_CAINFO', 'SSL_CERT_FILE', 'SSL_CERT_DIR')
-    },
-}
 
 _SENTENCES = {
     r'corruption on the remote side': (
@@ -95,7 +84,7 @@ class Limits:
 
     clone_bytes: int | None = None
     store_bytes: int | None = None
-    silence: int = 60
+    silence: int = SILENCE_SECONDS
 
 
 NO_LIMITS = Limits()
@@ -175,13 +164,7 @@ class Remote:
         file_bytes: int | None = None,
     ) -> str:
         """Run a command that talks to the source."""
-        environment = {
-            **ENVIRONMENT,
-            **({} if self.address.local else _NETWORK),
-            'GIT_ALLOW_PROTOCOL': 'file' if self.address.local else 'https:http:ssh:git',
-            'GIT_HTTP_LOW_SPEED_LIMIT': '1000',
-            'GIT_HTTP_LOW_SPEED_TIME': str(self.limits.silence),
-        }
+        environment = fetching(local=self.address.local, silence_seconds=self.limits.silence)
         done = run(
             git_dir,
             *arguments,

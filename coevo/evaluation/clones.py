@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -10,20 +9,21 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from coevo.clone_locks import changing
-from coevo.clone_locks import using
+from coevo.clone_folders import changing
+from coevo.clone_folders import clone_folder
+from coevo.clone_folders import using
 from coevo.errors import Transient
 from coevo.folders import cache_folder
 from coevo.git import Repository
-from coevo.git_process import ENVIRONMENT
+from coevo.git_network import FETCH
+from coevo.git_network import PROTOCOLS
+from coevo.git_network import fetching
 from coevo.git_process import run_git
 from coevo.place import folder_name
 from coevo.records import short_hash
 from coevo.tables import TaskRow
 
-_PROTOCOLS = ('https', 'http', 'ssh', 'git')
-_URL = re.compile(rf'(?:{"|".join(_PROTOCOLS)})://\S+')
-_SILENCE_SECONDS = 60
+_URL = re.compile(rf'(?:{"|".join(PROTOCOLS)})://\S+')
 
 
 class NoRepository(RuntimeError):
@@ -40,7 +40,7 @@ def repository_of(tasks: Sequence[TaskRow], store: Path | None) -> Iterator[Repo
     first = tasks[0]
     revs = sorted({rev for task in tasks for rev in (task.old_rev, task.new_rev)})
     if store is not None:
-        kept = store.absolute() / 'clones' / f'{first.repo.replace("/", "+")}.git'
+        kept = clone_folder(store, first.repo)
         if kept.is_dir():
             with using(kept):
                 if not _missing(kept, revs):
@@ -80,26 +80,10 @@ def _missing(git_dir: Path, revs: Sequence[str]) -> list[str]:
 
 
 def _fetch(git_dir: Path, *arguments: str) -> bool:
-    options = ('--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance')
     done = subprocess.run(
-        ['git', f'--git-dir={git_dir}', 'fetch', *options, *arguments],
+        ['git', f'--git-dir={git_dir}', *FETCH, *arguments],
         capture_output=True,
         check=False,
-        env={**ENVIRONMENT, **_network()},
+        env=fetching(),
     )
     return done.returncode == 0
-
-
-def _network() -> dict[str, str]:
-    """What Git needs to reach a server, and nothing else of the user's environment."""
-    proxies = ('https_proxy', 'http_proxy', 'no_proxy', 'all_proxy', 'ssh_auth_sock')
-    files = ('GIT_SSL_CAINFO', 'SSL_CERT_FILE', 'SSL_CERT_DIR')
-    given = {n: v for n, v in os.environ.items() if n.lower() in proxies or n in files}
-    return {
-        **given,
-        'GIT_ALLOW_PROTOCOL': ':'.join(_PROTOCOLS),
-        'GIT_NO_LAZY_FETCH': '0',
-        'GIT_SSH_COMMAND': 'ssh -oBatchMode=yes -oConnectTimeout=60',
-        'GIT_HTTP_LOW_SPEED_LIMIT': '1000',
-        'GIT_HTTP_LOW_SPEED_TIME': str(_SILENCE_SECONDS),
-    }

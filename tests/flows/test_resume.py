@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
+from coevo.clone_folders import clone_folder
 from coevo.store import Store
-from miners.clones import folder_of
 from miners.clones import obtain
 from tests.flows.mining_runs import PAIRS
 from tests.flows.mining_runs import PARTITION
@@ -173,7 +173,7 @@ def test_a_commit_that_is_lost_later_takes_no_pair_along(
 ) -> None:
     store = tmp_path / 'store'
     shutil.copytree(undisturbed.with_name('store'), store)
-    clone = folder_of(store, NAME)
+    clone = clone_folder(store, NAME)
     # Commits that a snapshot needs are looked for by every run, and this one is.
     kept = git(clone, 'for-each-ref', '--format=%(refname)', 'refs/coevo/released').split()
     assert f'refs/coevo/released/{git(repository, "rev-parse", "HEAD~2")}' in kept

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from coevo.clone_locks import using
+from coevo.clone_folders import clone_folder
+from coevo.clone_folders import using
 from coevo.errors import Transient
 from coevo.git import Repository
 from miners.clones import at_hand
-from miners.clones import folder_of
 from miners.clones import obtain
 from miners.clones import obtained
 from miners.crawls import CRAWL
@@ -44,7 +44,7 @@ def store(tmp_path: Path) -> Path:
 
 
 def used_at(store: Path, name: str, seconds: int) -> None:
-    os.utime(folder_of(store, name).with_suffix('.use'), (seconds, seconds))
+    os.utime(clone_folder(store, name).with_suffix('.use'), (seconds, seconds))
 
 
 def test_the_least_used_clones_give_way_and_no_more_than_must(host: Host, store: Path) -> None:
@@ -56,13 +56,13 @@ def test_the_least_used_clones_give_way_and_no_more_than_must(host: Host, store:
     assert make_room(store / 'clones', Limits(store_bytes=2 * one + 999), needed=one) == (
         'a+middle',
     )
-    assert folder_of(store, 'a/newest').is_dir()
+    assert clone_folder(store, 'a/newest').is_dir()
 
 
 def test_a_run_makes_room_for_itself(host: Host, store: Path) -> None:
     one = bytes_of(obtain(host.url, store=store, name='a/first').git_dir)
     with obtained(host.url, store=store, name='a/other', limits=Limits(store_bytes=one + 999)) as x:
-        assert not folder_of(store, 'a/first').exists()
+        assert not clone_folder(store, 'a/first').exists()
         assert x.git_dir.is_dir()
 
 
@@ -166,7 +166,7 @@ def test_half_a_clone_gives_way_too(host: Host, store: Path) -> None:
 
 def test_what_comes_back_with_more_is_a_crawl(host: Host, store: Path) -> None:
     obtain(host.url, store=store, name='octo/cat')
-    clone = folder_of(store, 'octo/cat')
+    clone = clone_folder(store, 'octo/cat')
     record_crawl(Repository(clone))
     before = (clone / CRAWL).read_bytes()
     make_room(store / 'clones', NOTHING)

@@ -13,11 +13,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from coevo.clone_folders import clone_folder
 from coevo.errors import Fatal
 from coevo.errors import Transient
 from coevo.git import Repository
 from miners import mirrors
-from miners.clones import folder_of
 from miners.clones import obtain
 from miners.crawls import CRAWL
 from miners.crawls import record_crawl
@@ -72,7 +72,7 @@ def test_a_clone_that_breaks_off_goes_on_where_it_was(host: Host, store: Path) -
     host.backend.faults.append(Fault(after=300_000))
     with pytest.raises(Transient, match='could not be fetched'):
         obtain(host.url, store=store, name=NAME)
-    assert not folder_of(store, NAME).exists()
+    assert not clone_folder(store, NAME).exists()
     host.backend.sent = 0
     assert refs(obtain(host.url, store=store, name=NAME)) == offered(host)
     assert 100_000 * PULLS < host.backend.sent < 100_000 * PULLS + 20_000
@@ -85,13 +85,13 @@ def test_a_default_branch_that_is_too_long_for_one_try_comes_by_its_tags(
         commit(host.cat, 'more', {f'{number}.bin': noise(100_000, seed=number)})
         git(host.cat, 'tag', f'v{number}')
     tries = 0
-    while not folder_of(store, NAME).exists():
+    while not clone_folder(store, NAME).exists():
         tries += 1
         assert tries < 10
         host.backend.faults[:] = [Fault(after=350_000)]
         with suppress(Transient):
             obtain(host.url, store=store, name=NAME)
-    assert refs(folder_of(store, NAME)) == offered(host)
+    assert refs(clone_folder(store, NAME)) == offered(host)
 
 
 def running(word: str) -> list[str]:
@@ -193,8 +193,8 @@ def test_an_update_that_breaks_off_leaves_the_clone_as_it_was(host: Host, store:
     host.backend.faults.append(Fault(path='POST', skip=1, status=500))
     with pytest.raises(Transient):
         obtain(host.url, store=store, name=NAME)
-    assert before.items() <= refs(folder_of(store, NAME)).items()
-    assert not list(folder_of(store, NAME).rglob('tmp_*'))
+    assert before.items() <= refs(clone_folder(store, NAME)).items()
+    assert not list(clone_folder(store, NAME).rglob('tmp_*'))
     assert refs(obtain(host.url, store=store, name=NAME)) == offered(host)
 
 
@@ -203,8 +203,8 @@ def test_a_clone_above_the_limit_is_a_reason_and_leaves_nothing(host: Host, stor
         with pytest.raises(Unclonable, match=f'{size:,} bytes') as caught:
             obtain(host.url, store=store, name=NAME, limits=Limits(clone_bytes=size))
         assert caught.value.reason is RepositoryReason.CLONE_TOO_LARGE
-        assert not folder_of(store, NAME).exists()
-        assert not scratch_of(folder_of(store, NAME)).exists()
+        assert not clone_folder(store, NAME).exists()
+        assert not scratch_of(clone_folder(store, NAME)).exists()
         with pytest.raises(Unclonable, match=f'{size:,} bytes'):
             obtain(str(host.cat), store=store, name=NAME, limits=Limits(clone_bytes=size))
     enough = Limits(clone_bytes=700_000)

@@ -1,4 +1,4 @@
-"""Who is at a clone: one process that changes it, or any number that read it.
+"""Where the clones of a store lie, and who is at one: a process that changes it, or any that read it.
 
 NAME.lock   held by the process that fetches, and by its Git until that has ended
 NAME.use    shared by readers; only an eviction wants it alone. Its date is that of the last use
@@ -11,6 +11,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from coevo.place import folder_name
+
+
+def clone_folder(store: Path, repo: str) -> Path:
+    """Where the clone of a repository lies in a store's folder, or would lie."""
+    return store.absolute() / 'clones' / f'{folder_name(repo)}.git'
 
 
 @contextmanager
