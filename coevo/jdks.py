@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,6 +63,13 @@ def choose_jdk(jdks: tuple[Jdk, ...]) -> Jdk:
     if not usable:
         raise Fatal('no JDK 17 or newer was found; install one (openjdk-17-jdk) or set JAVA_HOME')
     return min(usable, key=lambda jdk: jdk.feature)
+
+
+def alike(version: str, jdks: Iterable[Jdk]) -> tuple[Jdk, ...]:
+    """Those of a version, else those of its feature release."""
+    feature = Jdk(home=Path(), version=version).feature
+    near = tuple(jdk for jdk in jdks if jdk.feature == feature)
+    return tuple(jdk for jdk in near if jdk.version == version) or near
 
 
 def _is_among(jdk: Jdk, wanted: list[str]) -> bool:

@@ -21,6 +21,7 @@ from coevo.artifacts import upstreams
 from coevo.errors import Transient
 from coevo.folders import cache_folder
 from coevo.jdks import Jdk
+from coevo.jdks import alike
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
 from coevo.libraries import building
@@ -175,9 +176,7 @@ def _jdk(task: TaskRow) -> Jdk | None:
     """The installed JDK that the task was made with, or one of the same release; else any."""
     if task.environment is None:
         return None
-    wanted = Jdk(home=Path(), version=task.environment.jdk)
-    alike = [jdk for jdk in find_jdks() if jdk.feature == wanted.feature]
-    return next((jdk for jdk in alike if jdk.version == wanted.version), next(iter(alike), None))
+    return next(iter(alike(task.environment.jdk, find_jdks())), None)
 
 
 def _tools(tools: Toolchain) -> tuple[Mount, ...]:

@@ -37,7 +37,7 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
 from coevo.git import Repository
-from coevo.jdks import Jdk
+from coevo.jdks import alike
 from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
 from coevo.listener import Listener
@@ -165,7 +165,7 @@ class Examination:
             repository=ground.states.repository,
             sandbox=self.options.sandbox,
             say=self.listener.say,
-            jdks=_jdks(_jdk_of(cases[0])),
+            jdks=alike(_jdk_of(cases[0]), find_jdks()) or None,
         )
         with (
             Workshops(surroundings, [case.pair for case in cases]) as workshops,
@@ -179,12 +179,3 @@ class Examination:
 def _jdk_of(case: Case) -> str:
     environment = case.assignment.task.environment
     return environment.jdk if environment else ''
-
-
-def _jdks(wanted: str) -> tuple[Jdk, ...] | None:
-    """The JDK that a task was made with, else those of its release, else all of the machine."""
-    there = find_jdks()
-    same = [jdk for jdk in there if jdk.version == wanted]
-    feature = Jdk(home=Path(), version=wanted).feature
-    near = [jdk for jdk in there if jdk.feature == feature]
-    return tuple(same or near) or None

@@ -11,6 +11,7 @@ import pytest
 
 from coevo.errors import Fatal
 from coevo.jdks import Jdk
+from coevo.jdks import alike
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
 from coevo.toolchain import toolchain
@@ -48,6 +49,22 @@ def test_jdks_are_found_by_the_environment_first(tmp_path: Path) -> None:
 def test_17_is_preferred_then_the_lowest_above(versions: list[str], chosen: str) -> None:
     jdks = tuple(Jdk(home=Path(str(n)), version=it) for n, it in enumerate(versions))
     assert choose_jdk(jdks).version == chosen
+
+
+@pytest.mark.parametrize(
+    ('wanted', 'found'),
+    [
+        ('17.0.15', ['17.0.15']),
+        ('17.0.9', ['17.0.2', '17.0.15']),
+        ('8u392', ['1.8.0_392']),
+        ('21', []),
+        ('', []),
+    ],
+)
+def test_of_a_feature_release_the_same_version_is_alike(wanted: str, found: list[str]) -> None:
+    versions = ('17.0.2', '17.0.15', '1.8.0_392')
+    jdks = [Jdk(home=Path(it), version=it) for it in versions]
+    assert [jdk.version for jdk in alike(wanted, jdks)] == found
 
 
 def test_without_a_usable_jdk_the_sentence_says_what_to_install() -> None:
