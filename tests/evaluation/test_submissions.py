@@ -19,9 +19,9 @@ from coevo.evaluation.rows import MOST_OUTPUT
 from coevo.evaluation.rows import MOST_SAID
 from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
-from coevo.java_pieces import Outline
 from coevo.languages.base import Verdict
 from coevo.records import Outcome
+from coevo.syntax import parse
 from tests import snapshots
 
 FILE = b"""package p;
@@ -66,7 +66,7 @@ def test_a_target_is_found_by_its_name(
     parameters: tuple[str, ...],
     there: tuple[str, ...] | None,
 ) -> None:
-    found = located(Outline(FILE), target(assignment, owner, name, *parameters))
+    found = located(parse(FILE), target(assignment, owner, name, *parameters))
     assert (found.parameters if found else None) == there
 
 

@@ -10,10 +10,10 @@ from coevo import codec
 from coevo.evaluation.judging.submissions import located
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.ledger import Ledger
-from coevo.java_pieces import Outline
 from coevo.records import Outcome
 from coevo.swapped import Bench
 from coevo.swapped import is_broken
+from coevo.syntax import parse
 
 _WHAT = 'precondition'
 
@@ -65,7 +65,7 @@ class Preconditions:
 
 
 def _told_on_new(trial: Trial, start: bytes) -> Held:
-    file = Outline(start)
+    file = parse(start)
     found = {
         target.name: located(file, target, target.method_at_start)
         for target in trial.assignment.targets

@@ -23,7 +23,6 @@ from coevo.evaluation.judging.submissions import located
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
-from coevo.java_pieces import Outline
 from coevo.languages.base import Batch
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
@@ -95,10 +94,10 @@ def _submitted(trial: Trial, patched: bytes | None) -> dict[str, TestMethod]:
     """The targets that stand in a file; in one that our parser cannot read, all may do."""
     if patched is None:
         return {}
-    file = Outline(patched)
+    file = parse(patched)
     found = {}
     for target in trial.assignment.targets:
-        method = located(file, target) or (target.method if file.file.has_error else None)
+        method = located(file, target) or (target.method if file.has_error else None)
         if method is not None:
             found[target.name] = method
     return found

@@ -6,28 +6,21 @@ import re
 from dataclasses import replace
 
 from coevo.evaluation.assignments import Target
-from coevo.java_pieces import Outline
 from coevo.records import TestMethod
+from coevo.syntax import JavaFile
+from coevo.test_files import as_declared
 
 _EXPECTED = re.compile(rb'\bexpected(?:Exceptions)?\s*=\s*\{?([^)}]*)')
 _CLASS = re.compile(rb'([A-Za-z_$][\w$.]*)\s*\.\s*class\b')
 
 
-def located(file: Outline, target: Target, name: str | None = None) -> TestMethod | None:
+def located(file: JavaFile, target: Target, name: str | None = None) -> TestMethod | None:
     """A target as the file declares it: with gold's parameters, or the only one of its name.
 
     name  what it is called there, if not as in gold
     """
     wanted = replace(target.method, test_method=name or target.row.test_method)
-    type_ = file.types.get(wanted.test_class)
-    alike = [
-        member.parameters
-        for member in (type_.members if type_ else ())
-        if member.kind == 'method' and member.name == wanted.test_method
-    ]
-    if wanted.parameters in alike:
-        return wanted
-    return replace(wanted, parameters=alike[0]) if len(alike) == 1 else None
+    return as_declared(file, wanted)
 
 
 def expected(source: bytes) -> tuple[str, ...]:

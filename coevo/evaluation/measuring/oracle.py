@@ -33,6 +33,7 @@ from coevo.records import TestMethod
 from coevo.records import short_hash
 from coevo.syntax import parse
 from coevo.tables import MethodRow
+from coevo.test_files import as_declared
 from coevo.test_files import content
 
 _NO_VERDICT_OF_TESTS = (Outcome.COMPILE_ERROR, Outcome.UNBUILDABLE)
@@ -96,16 +97,7 @@ def old_method(repository: Repository, old_rev: str, row: MethodRow) -> TestMeth
         parameters=row.parameters,
     )
     source = content(repository, old_rev, found.test_file)
-    alike = [
-        member.parameters
-        for type_ in (parse(source).types if source is not None else ())
-        if type_.name == found.test_class
-        for member in type_.members
-        if member.kind == 'method' and member.name == found.test_method
-    ]
-    if found.parameters in alike:
-        return found
-    return replace(found, parameters=alike[0]) if len(alike) == 1 else None
+    return None if source is None else as_declared(parse(source), found)
 
 
 def _killed(
