@@ -46,7 +46,7 @@ from coevo.results import Step
 from coevo.results import Wanted
 
 # Raised only when verdicts may change: it is part of the key of every segment and cached verdict.
-ENGINE_VERSION = 3
+ENGINE_VERSION = 4
 
 NO_CACHE = Cache(None)
 

@@ -131,6 +131,25 @@ def test_a_module_is_reported_as_its_tests_were_compiled_whatever_goal_comes_las
     assert [Path(it).name for it in project['test_source_roots']] == ['java']
 
 
+def test_a_compiler_plugin_that_heeds_no_skipping_finds_no_tests(
+    builder: Builder, tmp_path: Path
+) -> None:
+    inner = """<build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId>
+        <version>3.6.0</version><configuration><source>8</source><target>8</target>
+        <testIncludes><testInclude>**/*.java</testInclude></testIncludes></configuration>
+        </plugin></plugins></build>"""
+    files: dict[str, str | bytes] = {
+        'pom.xml': pom('root', inner + dependencies(JUNIT)),
+        'src/main/java/p/A.java': MAIN,
+        'src/test/java/p/ATest.java': 'this does not even parse',
+    }
+    got = build(builder, tmp_path, files)
+    assert got['status'] == 'built', got['log']
+    (project,) = got['projects']
+    assert project['test_class_path'][0]['gav'] == 'junit:junit:4.13.2'
+    assert [Path(it).name for it in project['test_source_roots']] == ['java']
+
+
 def test_modules_depend_on_each_other(builder: Builder, tmp_path: Path) -> None:
     modules = '<modules><module>two</module><module>one</module><module>three</module></modules>'
     files: dict[str, str | bytes] = {

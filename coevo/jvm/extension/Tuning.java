@@ -125,9 +125,17 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
         }
     }
 
-    /** The mojo still runs, so that Maven resolves the test class path for it. */
+    /**
+     * The mojo still runs, so that Maven resolves the test class path for it. Version 3.6.0 says that
+     * it skips and compiles all the same: it finds nothing.
+     */
     private static Xpp3Dom skipping(Object configuration) {
-        return with(configuration, "skip", "true");
+        Xpp3Dom dom = with(configuration, "skip", "true");
+        Levels.set(dom, "testExcludes", null);
+        Xpp3Dom everything = new Xpp3Dom("testExclude");
+        everything.setValue("**");
+        dom.getChild("testExcludes").addChild(everything);
+        return dom;
     }
 
     private static Xpp3Dom with(Object configuration, String name, String value) {
