@@ -93,6 +93,14 @@ def test_names_that_git_quotes() -> None:
     assert applied(PATCH, path=path) == Detail.OTHER_FILE
 
 
+def test_without_lines_a_quoted_name_stands_in_the_title() -> None:
+    path = 'src/test/java/p/ÜTest.java'
+    title = '"a/src/test/java/p/\\303\\234Test.java" "b/src/test/java/p/\\303\\234Test.java"'
+    patch = f'diff --git {title}\nnew file mode 100644\nindex 0..0\n'
+    assert applied(patch, None, path) == ''
+    assert applied(patch, None) == Detail.OTHER_FILE
+
+
 def test_latin_1_may_come_as_text_or_as_gits_binary() -> None:
     start, made = START.encode() + b'// \xe9\n', MADE.encode() + b'// \xe9\n'
     binary = file_patch(PATH, start, made)

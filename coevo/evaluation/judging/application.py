@@ -67,13 +67,9 @@ def apply(
 def reverted(patch: str, path: str, new: bytes | None) -> bytes | None:
     """The file from which a released patch leads to `new`; ValueError where it does not."""
     (section,) = sections(patch.encode('utf-8', 'surrogateescape'))
-    if not section.is_about(_raw(path)):
+    if not section.is_about(path):
         raise ValueError(f'the patch is not about {path}')
     return _git_apply(section, new, reverse=True)
-
-
-def _raw(path: str) -> bytes:
-    return path.encode('utf-8', 'surrogateescape')
 
 
 # -- what a patch may not say ----------------------------------------------------------------------
@@ -112,7 +108,7 @@ def _forbidden(section: Section, path: str, production: Collection[str]) -> Deta
         return Detail.SYMLINK
     if section.moves:
         return Detail.RENAME
-    if not section.is_about(_raw(path)):
+    if not section.is_about(path):
         return _whose(section, production)
     if section.mode_changes or not section.modes <= _PLAIN:
         return Detail.FILE_MODE

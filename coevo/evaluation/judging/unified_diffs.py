@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field
 
+from coevo.patches import quoted
+
 _HUNK = re.compile(rb'@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@')
 _MODES = re.compile(rb'(?:old mode|new mode|new file mode|deleted file mode) (\d{6})\r?')
 _INDEX = re.compile(rb'index [0-9a-f]+\.\.[0-9a-f]+(?: (\d{6}))?\r?')
@@ -60,13 +62,14 @@ class Section:
     def names_lines(self) -> bool:
         return self.old is not None
 
-    def is_about(self, path: bytes) -> bool:
+    def is_about(self, path: str) -> bool:
         """Whether it names that file and no other."""
+        raw = path.encode('utf-8', 'surrogateescape')
         if self.names_lines:
             names = {self.old, self.new} - {NOTHING}
-            return bool(names) and names <= {path, b'a/' + path, b'b/' + path}
-        whole = (self.title or b'').rstrip(b'\r')
-        return whole in (b'a/' + path + b' b/' + path, _quoted(path))
+            return bool(names) and names <= {raw, b'a/' + raw, b'b/' + raw}
+        in_quotes = ' '.join(quoted(f'{side}/{path}', always=True) for side in 'ab')
+        return (self.title or b'').rstrip(b'\r') in (b'a/%b b/%b' % (raw, raw), in_quotes.encode())
 
     def names(self) -> str:
         """What a person is told of it."""
@@ -172,12 +175,3 @@ def _name(text: bytes) -> bytes:
 def _letter(found: re.Match[bytes]) -> bytes:
     code = found[1]
     return bytes([int(code, 8) & 0xFF]) if code.isdigit() else _LETTERS.get(code, code)
-
-
-def _quoted(path: bytes) -> bytes:
-    """What Git writes behind `diff --git` for a file whose name it quotes."""
-    escaped = b''.join(
-        bytes([byte]) if 0x20 <= byte < 0x7F and byte not in b'"\\' else b'\\%03o' % byte
-        for byte in path
-    )
-    return b'"a/%b" "b/%b"' % (escaped, escaped)
