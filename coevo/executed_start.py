@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 
-from coevo.java_pieces import Outline
+from coevo.kept_tests import kept_tests
+from coevo.kept_tests import lost_test
 from coevo.languages.base import Compiled
 from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
@@ -15,22 +16,15 @@ from coevo.quality import VALID
 from coevo.reach import names_used_elsewhere
 from coevo.records import TestMethod
 from coevo.records import Track
-from coevo.records import short_hash
 from coevo.start_state import Target
-from coevo.start_state import other_tests
 from coevo.start_state import start_file
 from coevo.swapped import Bench
 from coevo.swapped import Subject
 from coevo.swapped import Task
 from coevo.swapped import Verdicts
 from coevo.swapped import is_broken
-from coevo.swapped import is_pass
-from coevo.swapped import said
 from coevo.test_files import content
 from coevo.test_files import path_at_old
-
-# How many of the tests that a start file keeps have to compile and pass.
-MOST_SIBLINGS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,35 +86,14 @@ def _compiled(bench: Bench, task: Task, start: bytes | None) -> Compiled:
 
 def _siblings_verdict(bench: Bench, task: Task, start: bytes | None) -> str:
     """Whether the tests that a start file keeps do what they do in the new file."""
-    siblings = _siblings(bench, task, start) if start is not None else {}
-    if not siblings:
+    if start is None:
         return VALID
-    compiled = _compiled(bench, task, start)
-    now = bench.verdicts(compiled, siblings, is_pass)
-    suspects = {n: m for n, m in siblings.items() if not is_pass(now[n].outcome)}
-    if not suspects:
-        return VALID
+    kept = kept_tests(start, task.module, task.test_file, bench.pair.pair_id)
     new = bench.pair.new.rev
-    whole = bench.workshop.compile(new, new, task.module)
-    before = bench.verdicts(whole, suspects, is_pass)
-    lost = [name for name in suspects if is_pass(before[name].outcome)]
-    return f'sibling {lost[0]}: {said(now[lost[0]])}' if lost else VALID
-
-
-def _siblings(bench: Bench, task: Task, start: bytes) -> dict[str, TestMethod]:
-    """Some of the tests of a start file, always the same ones, in the file's order."""
-    kept = other_tests(Outline(start), [])
-    named = {f'{m.owner}#{m.name}({",".join(m.parameters)})': m for m in kept}
-    order = sorted(named, key=lambda name: short_hash(bench.pair.pair_id, task.test_file, name))
-    chosen = set(order[:MOST_SIBLINGS])
-    return {
-        name: TestMethod(
-            module=task.module,
-            test_file=task.test_file,
-            test_class=member.owner,
-            test_method=member.name,
-            parameters=member.parameters,
-        )
-        for name, member in named.items()
-        if name in chosen
-    }
+    lost = lost_test(
+        bench,
+        kept,
+        at_start=lambda: _compiled(bench, task, start),
+        as_gold=lambda: bench.workshop.compile(new, new, task.module),
+    )
+    return lost or VALID

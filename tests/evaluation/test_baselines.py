@@ -191,6 +191,19 @@ def test_a_task_whose_old_test_passes_here_is_trouble_of_ours(court: Court) -> N
     assert found.said == 'nothing is pass on the new code at the start'
 
 
+def test_a_task_whose_start_file_keeps_tests_that_only_gold_lets_pass_is_trouble_of_ours(
+    court: Court,
+) -> None:
+    """As a task of generation, this one would start with two old tests that the change broke."""
+    assignment = court.shop.tasks[Track.UPDATE]
+    task = replace(assignment.task, task_id='0' * 16, track=Track.GENERATION)
+    changed = replace(assignment, task=task)
+    shop = replace(court.shop, tasks={**court.shop.tasks, Track.UPDATE: changed})
+    found = replace(court, shop=shop).judged(Track.UPDATE, court.shop.gold(Track.UPDATE))
+    assert {told(row) for row in found} == {(TaskOutcome.INFRA, Detail.PRECONDITION)}
+    assert found[0].said.startswith('at the start sibling shop.PriceTest#costs(): fail ')
+
+
 # What a spy finds: gold's text in any file that it may read, and any trace of Git.
 SPY = r"""
     String gold = new StringBuilder("ssorg").reverse().toString();

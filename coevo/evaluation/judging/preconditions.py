@@ -1,4 +1,8 @@
-"""That the old tests are broken on the new code: without that, a task asks for nothing."""
+"""What the start state has to be: without that, a task asks for nothing.
+
+Old tests are broken on the new code (update, repair); where they are absent (generation), the tests
+that the start file keeps compile and pass (design, "Start state of a task").
+"""
 
 from __future__ import annotations
 
@@ -10,20 +14,32 @@ from coevo import codec
 from coevo.evaluation.judging.submissions import located
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.ledger import Ledger
+from coevo.kept_tests import kept_tests
+from coevo.kept_tests import lost_test
+from coevo.languages.base import Compiled
 from coevo.records import Outcome
 from coevo.swapped import Bench
 from coevo.swapped import is_broken
 from coevo.syntax import parse
+from coevo.test_files import content
 
 _WHAT = 'precondition'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """What the old tests do on the new code, by target; of those that the start file has."""
+    """What the old tests do on the new code, by target; of those that the start file has.
+
+    lost  a test of the start file that it costs, and what that does there
+    """
 
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    lost: str | None = None
     cpu_seconds: float = 0.0
+
+    @property
+    def holds(self) -> bool:
+        return self.lost is None and all(one.broken for one in self.outcomes.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +60,14 @@ class Preconditions:
     ledger: Ledger | None = None
 
     def of(self, trial: Trial) -> Held:
-        if trial.assignment.is_generation or trial.start is None:
-            return Held()  # the targets are absent
+        if trial.start is None:
+            return Held()  # targets and siblings are absent
         known = self._recall(trial)
         if known is not None:
             return known
-        held = _told_on_new(trial, trial.start)
-        if self.ledger is not None and all(one.broken for one in held.outcomes.values()):
+        ask = _kept_on_new if trial.assignment.is_generation else _told_on_new
+        held = ask(trial, trial.start)
+        if self.ledger is not None and held.holds:
             kept = (_Kept(name=name, outcome=one) for name, one in held.outcomes.items())
             data = codec.encode(_Entry(kept=tuple(kept)))
             self.ledger.write(data, trial.assignment, _WHAT)
@@ -71,16 +88,38 @@ def _told_on_new(trial: Trial, start: bytes) -> Held:
         for target in trial.assignment.targets
     }
     methods = {name: method for name, method in found.items() if method is not None}
-    bench = Bench(
+    bench = _bench(trial)
+    verdicts = bench.verdicts(_start_cell(trial, bench), methods, is_broken)
+    return Held(
+        outcomes={name: verdict.outcome for name, verdict in verdicts.items()},
+        cpu_seconds=bench.cpu_seconds,
+    )
+
+
+def _kept_on_new(trial: Trial, start: bytes) -> Held:
+    """Gold is asked only where a sibling does not pass, in a process that sees no submission."""
+    task, bench, new = trial.assignment.task, _bench(trial), trial.pair.new.rev
+    gold = content(trial.source, task.new_rev, task.test_file)
+    lost = lost_test(
+        bench,
+        kept_tests(start, trial.module, task.test_file, task.pair_id),
+        at_start=lambda: _start_cell(trial, bench),
+        as_gold=lambda: bench.compile(new, new, trial.module, ((task.test_file, gold),)),
+    )
+    return Held(lost=lost, cpu_seconds=bench.cpu_seconds)
+
+
+def _bench(trial: Trial) -> Bench:
+    return Bench(
         workshop=trial.workshop,
         pair=trial.pair,
         repository=trial.repository,
         conditions=trial.conditions,
     )
+
+
+def _start_cell(trial: Trial, bench: Bench) -> Compiled:
     new = trial.pair.new.rev
     compiled = trial.workshop.compile(new, new, trial.module)
-    verdicts = bench.verdicts(compiled, methods, is_broken)
-    return Held(
-        outcomes={name: verdict.outcome for name, verdict in verdicts.items()},
-        cpu_seconds=bench.cpu_seconds + compiled.cpu_seconds,
-    )
+    bench.cpu_seconds += compiled.cpu_seconds
+    return compiled

@@ -79,6 +79,8 @@ def judge(trial: Trial, patched: bytes | None, preconditions: Preconditions) -> 
             trial.assignment, Refusal(detail=Detail.PRODUCTION_CODE, said=said), cpu_seconds
         )
     held = preconditions.of(trial)
+    if held.lost is not None:
+        return in_trouble(trial.assignment, Detail.PRECONDITION, f'at the start {held.lost}')
     cpu_seconds += new_cell.cpu_seconds + held.cpu_seconds
     common = time.monotonic() - began
     seen = {target.name: Seen(precondition=held.outcomes.get(target.name)) for target in targets}

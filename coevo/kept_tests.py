@@ -1,0 +1,59 @@
+"""The tests that a start file keeps beside its targets: they do there what they do in the new file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+
+from coevo.java_pieces import Outline
+from coevo.languages.base import Compiled
+from coevo.records import TestMethod
+from coevo.records import short_hash
+from coevo.start_state import other_tests
+from coevo.swapped import Bench
+from coevo.swapped import is_pass
+from coevo.swapped import said
+
+# How many of the tests that a start file keeps have to compile and pass.
+MOST_KEPT = 10
+
+Compile = Callable[[], Compiled]
+
+
+def kept_tests(start: bytes, module: str, test_file: str, pair_id: str) -> dict[str, TestMethod]:
+    """Some of the tests of a start file, always the same ones, in the file's order."""
+    named = {
+        f'{member.owner}#{member.name}({",".join(member.parameters)})': member
+        for member in other_tests(Outline(start), [])
+    }
+    order = sorted(named, key=lambda name: short_hash(pair_id, test_file, name))
+    chosen = set(order[:MOST_KEPT])
+    return {
+        name: TestMethod(
+            module=module,
+            test_file=test_file,
+            test_class=member.owner,
+            test_method=member.name,
+            parameters=member.parameters,
+        )
+        for name, member in named.items()
+        if name in chosen
+    }
+
+
+def lost_test(
+    bench: Bench, kept: Mapping[str, TestMethod], at_start: Compile, as_gold: Compile
+) -> str | None:
+    """The first of these that passes in gold's file and not in the start file, and what it does.
+
+    as_gold  is asked for only where one does not pass
+    """
+    if not kept:
+        return None
+    now = bench.verdicts(at_start(), kept, is_pass)
+    suspects = {name: one for name, one in kept.items() if not is_pass(now[name].outcome)}
+    if not suspects:
+        return None
+    before = bench.verdicts(as_gold(), suspects, is_pass)
+    lost = [name for name in suspects if is_pass(before[name].outcome)]
+    return f'sibling {lost[0]}: {said(now[lost[0]])}' if lost else None
