@@ -166,6 +166,24 @@ def test_an_endpoint_that_is_not_there_is_trouble(tmp_path: Path) -> None:
     assert relay.cut_off
 
 
+def test_a_proxy_of_the_environment_is_used(
+    model: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('http_proxy', model.url.removeprefix('http://'))
+    monkeypatch.setenv('no_proxy', '')
+    with relaying('http://model.invalid', tmp_path) as (_, port):
+        status, _ = post(port, '/v1/messages', ASK)
+    path, sent, _ = model.requests[0]
+    assert (status, path, sent['Host']) == (
+        200,
+        'http://model.invalid/v1/messages',
+        'model.invalid',
+    )
+    monkeypatch.setenv('http_proxy', 'socks5://127.0.0.1:1')
+    with pytest.raises(Fatal, match='not a proxy of HTTP'), relaying('http://x.invalid', tmp_path):
+        pass
+
+
 def test_words_that_deny_access_are_not_passed_on(model: ModelServer, tmp_path: Path) -> None:
     """This server repeats the key in them, as some do."""
     with relaying(model.url, tmp_path, 'wrong') as (relay, port):
