@@ -20,6 +20,7 @@ from coevo.languages.java_maven.cures import CURES
 from coevo.query import conditions
 from coevo.records import TestMethod
 from coevo.records import Track
+from coevo.snapshot import Opened
 from coevo.tables import MethodRow
 from coevo.tables import TaskRow
 
@@ -74,9 +75,9 @@ class Assignment:
         return next(iter(sorted(names & CURES.keys())), None)
 
 
-def known_tasks(place: Path | str) -> frozenset[str]:
+def known_tasks(opened: Opened) -> frozenset[str]:
     """The ids of all tasks of a snapshot."""
-    rows = snapshot.open(place).execute('SELECT task_id FROM tasks').fetchall()
+    rows = opened.connection.execute(f'SELECT task_id FROM {opened.rows["tasks"]}').fetchall()
     return frozenset(task_id for (task_id,) in rows)
 
 
@@ -88,8 +89,13 @@ def assignments(
     tasks   ids of those that are wanted, None for all; Fatal for one that the snapshot lacks
     cutoff  only what was public later
     """
-    _refuse_unknown(place, tasks or ())
     opened = snapshot.attach((place,))
+    unknown = sorted(set(tasks) - known_tasks(opened)) if tasks else []
+    if unknown:
+        raise Fatal(
+            f'{place} has no task {unknown[0]!r}; `coevo query {place} "SELECT task_id FROM '
+            'tasks"` lists its tasks'
+        )
     snapshot.limit(opened, dict(conditions(cutoff)))
     rows = _rows(opened.connection, 'tasks', TaskRow)
     methods: dict[str, list[MethodRow]] = defaultdict(list)
@@ -98,15 +104,6 @@ def assignments(
     wanted = [task for task in rows if tasks is None or task.task_id in tasks]
     wanted.sort(key=lambda task: (task.repo, str(task.new_committer_date), task.pair_id))
     return tuple(Assignment(task=task, targets=tuple(named(_of(task, methods)))) for task in wanted)
-
-
-def _refuse_unknown(place: Path | str, tasks: Collection[str]) -> None:
-    unknown = sorted(set(tasks) - known_tasks(place)) if tasks else []
-    if unknown:
-        raise Fatal(
-            f'{place} has no task {unknown[0]!r}; `coevo query {place} "SELECT task_id FROM '
-            'tasks"` lists its tasks'
-        )
 
 
 def _rows(

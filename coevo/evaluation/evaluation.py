@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo import snapshot
 from coevo.errors import Fatal
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.assignments import known_tasks
@@ -23,6 +25,7 @@ from coevo.jdks import find_jdks
 from coevo.listener import SILENT
 from coevo.listener import Listener
 from coevo.measures import universal_mutator
+from coevo.snapshot import Opened
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,12 +46,13 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
     wanted = assignments(options.snapshot, options.tasks, options.cutoff)
     if not wanted:
         raise Fatal('no task is left to score; name others, or an earlier cutoff')
-    answers = {one.task_id: one for one in _predictions(options)}
+    opened = snapshot.attach((options.snapshot,))
+    answers = {one.task_id: one for one in _predictions(options, known_tasks(opened))}
     examination = Examination(
         options=options,
         header=header,
         ledger=_ledger(options, header),
-        measures=_measures(options),
+        measures=_measures(options, opened),
         answers=answers,
         listener=listener,
         total=len(wanted),
@@ -66,8 +70,7 @@ def _header(options: Options) -> Header:
     return Header(snapshot_sha256=verified(options.snapshot), sandbox=options.sandbox)
 
 
-def _predictions(options: Options) -> Sequence[Prediction]:
-    known = known_tasks(options.snapshot)
+def _predictions(options: Options, known: Collection[str]) -> Sequence[Prediction]:
     if isinstance(options.predictions, Path):
         return read_predictions(options.predictions, known)
     check_ids('the list', options.predictions, known)
@@ -90,7 +93,5 @@ def _ledger(options: Options, header: Header) -> Ledger:
     )
 
 
-def _measures(options: Options) -> Measures | None:
-    if not options.adequacy:
-        return None
-    return Measures(snapshot=options.snapshot, kept=options.kept / 'oracles')
+def _measures(options: Options, opened: Opened) -> Measures | None:
+    return Measures(snapshot=opened, kept=options.kept / 'oracles') if options.adequacy else None

@@ -27,6 +27,7 @@ from coevo.languages.java_maven import PairWorkshop
 from coevo.languages.java_maven import Site
 from coevo.languages.java_maven import Yards
 from coevo.profiles import load_profile
+from coevo.snapshot import attach
 from tests.flows.mining_runs import released
 from tests.projects import junit
 from tests.projects import mined
@@ -89,7 +90,7 @@ class Till:
 
     @property
     def ground(self) -> Ground:
-        measures = Measures(snapshot=self.snapshot, kept=self.kept)
+        measures = Measures(snapshot=attach((self.snapshot,)), kept=self.kept)
         return Ground(states=self.states, measures=measures)
 
     def case(self, name: str, content: bytes) -> Case:
@@ -119,7 +120,6 @@ class Till:
         case = self.case(name, content)
         return Scene(
             assignment=case.assignment,
-            snapshot=self.snapshot,
             workshop=self.workshop,
             repository=self.states.repository,
             pair=case.pair,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from coevo.evaluation.assignments import Assignment
 from coevo.git import Repository
@@ -25,12 +24,10 @@ class Scene:
     patched     the test file with the patch, to be laid over the start state:
                 `workshop.compile(new, new, module, edits=Edits(tests=scene.files))`
     methods     by `test_method` of results: the targets as they were submitted
-    snapshot    where the task's rows stand
     conditions  those of its verdicts on the new code: override, limits, observed
     """
 
     assignment: Assignment
-    snapshot: Path | str
     workshop: Workshop
     repository: Repository
     pair: Pair

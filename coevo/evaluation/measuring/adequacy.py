@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +11,6 @@ from typing import TypeVar
 from coevo.evaluation.judging.scene import Scene
 from coevo.evaluation.measuring.coverage import executed
 from coevo.evaluation.measuring.gold import GoldMethod
-from coevo.evaluation.measuring.gold import gold_methods
 from coevo.evaluation.measuring.kills import mutant_kills
 from coevo.evaluation.measuring.kills import released
 from coevo.evaluation.measuring.kills import reversals
@@ -42,19 +40,14 @@ Gold = Mapping[str, GoldMethod]
 Row = TypeVar('Row', MutantRow, ReversalRow)
 
 
-def measure(scene: Scene, names: Collection[str], kept: Path | None = None) -> dict[str, Adequacy]:
-    """By name, the adequacy of targets of a scene; all of them passed on the new code.
+def measure(scene: Scene, gold: Gold, kept: Path | None = None) -> dict[str, Adequacy]:
+    """By name, the adequacy of these targets of a scene; all of them passed on the new code.
 
     Gold's part is what the snapshot has, and only what was measured of gold is measured again.
     Transient where test processes do not start.
 
     kept  folder for what is the same for all submissions to a task; None: it is found out anew
     """
-    gold = {
-        name: one
-        for name, one in gold_methods(scene.snapshot, scene.assignment).items()
-        if name in names
-    }
     bench = _bench(scene)
     tests = [_test(scene, name, one) for name, one in gold.items()]
     covered = executed(scene, bench, tests)

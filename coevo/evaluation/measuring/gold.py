@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
 from coevo import codec
-from coevo import snapshot
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
 from coevo.quality import MutantRow
 from coevo.quality import ReversalRow
+from coevo.snapshot import Opened
 from coevo.tables import MethodRow
 
 Row = TypeVar('Row', MutantRow, ReversalRow)
@@ -31,10 +30,10 @@ class GoldMethod:
         return self.target.row
 
 
-def gold_methods(place: Path | str, assignment: Assignment) -> dict[str, GoldMethod]:
-    """By the targets' names."""
-    mutants = _rows(place, 'mutants', MutantRow, assignment)
-    reversals = _rows(place, 'reversals', ReversalRow, assignment)
+def gold_methods(snapshot: Opened, assignment: Assignment) -> dict[str, GoldMethod]:
+    """By the targets' names; safe from several threads."""
+    mutants = _rows(snapshot, 'mutants', MutantRow, assignment)
+    reversals = _rows(snapshot, 'reversals', ReversalRow, assignment)
     return {
         target.name: GoldMethod(
             target=target,
@@ -50,12 +49,13 @@ def _of(target: Target, rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def _rows(
-    place: Path | str, table: str, record: type[Row], assignment: Assignment
+    snapshot: Opened, table: str, record: type[Row], assignment: Assignment
 ) -> tuple[Row, ...]:
     """Those of the task's own pair and walk, sorted."""
     task = assignment.task
-    found = snapshot.open(place).sql(
-        f'SELECT * FROM {table} WHERE pair_id = ? AND walk = ? ORDER BY ALL',
-        params=[task.pair_id, str(task.walk)],
-    )
-    return codec.records(record, found.to_arrow_table())
+    with snapshot.connection.cursor() as own:  # a connection is of one thread
+        found = own.sql(
+            f'SELECT * FROM {snapshot.rows[table]} WHERE pair_id = ? AND walk = ? ORDER BY ALL',
+            params=[task.pair_id, str(task.walk)],
+        )
+        return codec.records(record, found.to_arrow_table())

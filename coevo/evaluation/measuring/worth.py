@@ -12,17 +12,19 @@ from coevo.evaluation.judging.scene import Scene
 from coevo.evaluation.judging.submissions import expected
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.measuring.adequacy import measure
+from coevo.evaluation.measuring.gold import gold_methods
+from coevo.snapshot import Opened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
     """What adequacy is measured with.
 
-    snapshot  where gold's mutants and reversals stand
+    snapshot  of which gold's mutants and reversals are read
     kept      see `coevo.evaluation.measuring.adequacy.measure`
     """
 
-    snapshot: Path | str
+    snapshot: Opened
     kept: Path | None = None
 
 
@@ -38,7 +40,6 @@ def with_adequacy(
         return judgement
     scene = Scene(
         assignment=trial.assignment,
-        snapshot=measures.snapshot,
         workshop=trial.workshop,
         repository=trial.repository,
         pair=trial.pair,
@@ -46,4 +47,6 @@ def with_adequacy(
         methods=judgement.methods,
         conditions=replace(trial.conditions, observed=True, expects=expected(patched)),
     )
-    return replace(judgement, adequacy=measure(scene, passing, measures.kept))
+    gold = gold_methods(measures.snapshot, trial.assignment)
+    measured = measure(scene, {name: gold[name] for name in passing}, measures.kept)
+    return replace(judgement, adequacy=measured)
