@@ -5,14 +5,13 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION
 from concurrent.futures import Future
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
@@ -132,7 +131,7 @@ class _Tour:
 
     def go(self, tasks: Sequence[TaskRow]) -> None:
         with (
-            _opened(self._plan.sandbox) as sandbox,
+            closing(open_sandbox(self._plan.sandbox)) as sandbox,
             ThreadPoolExecutor(self._plan.jobs, thread_name_prefix='coevo-attempt') as pool,
         ):
             if self._plan.kit and tasks:
@@ -240,15 +239,6 @@ def _never_asked(ran: Ran) -> Fatal:
         f'the agent ended with status {ran.status} before a model had answered ({last[0][:500]}); '
         'mend its command, software or model, then run the same command again'
     )
-
-
-@contextmanager
-def _opened(name: str) -> Iterator[Sandbox]:
-    sandbox = open_sandbox(name)
-    try:
-        yield sandbox
-    finally:
-        sandbox.close()
 
 
 def _summary(plan: Plan, keeping: Keeping, tour: _Tour, kept: int) -> Summary:
