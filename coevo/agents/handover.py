@@ -11,12 +11,12 @@ from typing import IO
 
 from coevo.agents.difference import Ends
 from coevo.agents.difference import File
+from coevo.agents.tar_stream import content
+from coevo.agents.tar_stream import members
 from coevo.git_objects import LINK
 
 # Of files that differ. A test file has a hundredth of it; more is no answer.
 MOST_BYTES = 16 << 20
-# Stands last in a stream: without it, what broke off would look as if files had been deleted.
-END = '.coevo-end'
 PLAIN, EXECUTABLE = '100644', '100755'
 
 
@@ -39,25 +39,19 @@ def left(stream: IO[bytes], folder: Path, wanted: Iterable[str]) -> dict[str, En
     missing = set(wanted)
     found: dict[str, Ends] = {}
     size = 0
-    with tarfile.open(fileobj=stream, mode='r|', errors='surrogateescape') as archive:
-        for member in archive:
-            if member.name == END:
-                break
-            if member.name not in missing:
-                continue
-            start = start_file(folder, member.name)
-            end = _file(archive, member, max(MOST_BYTES, len(start.content) if start else 0))
-            if end is None:  # a folder, a pipe or a device is no file of a project
-                continue
-            missing.discard(member.name)
-            ends = start, end
-            if start != end:
-                size += len(end.content)
-                found[member.name] = ends
-            if size > MOST_BYTES:
-                raise TooLarge
-        else:
-            raise tarfile.ReadError('the stream broke off')
+    for archive, member in members(stream):
+        if member.name not in missing:
+            continue
+        start = start_file(folder, member.name)
+        end = _file(archive, member, max(MOST_BYTES, len(start.content) if start else 0))
+        if end is None:  # a folder, a pipe or a device is no file of a project
+            continue
+        missing.discard(member.name)
+        if start != end:
+            size += len(end.content)
+            found[member.name] = start, end
+        if size > MOST_BYTES:
+            raise TooLarge
     return found | {name: (start_file(folder, name), None) for name in missing}
 
 
@@ -88,9 +82,5 @@ def _file(archive: tarfile.TarFile, member: tarfile.TarInfo, most_bytes: int) ->
         return None
     if member.size > most_bytes:
         raise TooLarge
-    stream = archive.extractfile(member)
-    assert stream is not None, 'a regular file has content'
-    return File(
-        mode=EXECUTABLE if member.mode & 0o100 else PLAIN,
-        content=stream.read(),
-    )
+    mode = EXECUTABLE if member.mode & 0o100 else PLAIN
+    return File(mode=mode, content=content(archive, member))

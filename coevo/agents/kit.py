@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.agents.handover import END
 from coevo.agents.pump import pumping
+from coevo.agents.tar_stream import END
 from coevo.agents.unpacking import unpack
 from coevo.artifacts import ArtifactProxy
 from coevo.artifacts import upstreams

@@ -27,12 +27,12 @@ from typing import BinaryIO
 from coevo.agents.difference import Ends
 from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.handover import END
 from coevo.agents.handover import TooLarge
 from coevo.agents.handover import left
 from coevo.agents.handover import names
 from coevo.agents.meter import Meter
 from coevo.agents.relay import Relay
+from coevo.agents.tar_stream import END
 from coevo.errors import Transient
 from coevo.sandbox import Job
 from coevo.sandbox import Limits

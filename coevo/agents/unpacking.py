@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import tarfile
 from pathlib import Path
 from pathlib import PurePosixPath
 from typing import IO
 
-from coevo.agents.handover import END
+from coevo.agents.tar_stream import content
+from coevo.agents.tar_stream import members
 from coevo.errors import Transient
 
 MOST_BYTES = 2 << 30
@@ -19,25 +19,18 @@ _LONGEST_NAME = 255
 def unpack(stream: IO[bytes], folder: Path, shared: Path) -> None:
     """Into a folder that is empty; TarError for what is no archive, Transient for too large a one.
 
-    The last member is `END`, without which what broke off would look whole.
     A file that the shared folder has at the same path is linked to. So no file is ever opened that
     is there already: of two members with one name the first one counts.
     """
     size = 0
-    with tarfile.open(fileobj=stream, mode='r|', errors='surrogateescape') as archive:
-        for member in archive:
-            if member.name == END:
-                return
-            path = PurePosixPath(member.name)
-            if not member.isreg() or not _is_clean(path):
-                continue
-            size += member.size
-            if size > MOST_BYTES:
-                raise Transient(f'libraries take more than {MOST_BYTES >> 30} GiB')
-            content = archive.extractfile(member)
-            assert content is not None, 'a regular file has content'
-            _place(folder / path, shared / path, content.read())
-    raise tarfile.ReadError('the archive broke off')
+    for archive, member in members(stream):
+        path = PurePosixPath(member.name)
+        if not member.isreg() or not _is_clean(path):
+            continue
+        size += member.size
+        if size > MOST_BYTES:
+            raise Transient(f'libraries take more than {MOST_BYTES >> 30} GiB')
+        _place(folder / path, shared / path, content(archive, member))
 
 
 def _is_clean(path: PurePosixPath) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.agents.handover import END
+from coevo.agents.tar_stream import END
 from coevo.agents.unpacking import unpack
 
 
