@@ -60,7 +60,7 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
     examination.examine(wanted)
     found = [row for part in examination.found.values() for row in part]
     return Evaluation(
-        rows=tuple(sorted(found, key=lambda row: (row.task_id, row.test_method, row.method_id))),
+        rows=tuple(sorted(found, key=lambda row: row.key)),
         judged=len(wanted) - examination.recalled,
         recalled=examination.recalled,
     )

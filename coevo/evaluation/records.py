@@ -148,9 +148,12 @@ class Adequacy:
     cpu_seconds: float = 0.0
 
 
+Key = tuple[str, str, str]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodResult:
-    """One target method of one task: a row of `results.parquet`; (task_id, test_method) is the key.
+    """One target method of one task: a row of `results.parquet`, which has them sorted by `key`.
 
     test_method        `Class#method`, as in the task's `test_methods`
     new_date           committer date of the new revision; half-years go by it
@@ -218,3 +221,7 @@ class MethodResult:
     cost_usd: float | None = None
     tokens: int | None = None
     agent_seconds: float | None = None
+
+    @property
+    def key(self) -> Key:
+        return self.task_id, self.test_method, self.method_id

@@ -25,7 +25,7 @@ _VERSION = b'coevo.results_version'
 
 def write_results(folder: Path, rows: Sequence[MethodResult]) -> Path:
     """Write the rows sorted by their key; the same rows give the same bytes."""
-    ordered = sorted(rows, key=lambda row: (row.task_id, row.test_method, row.method_id))
+    ordered = sorted(rows, key=lambda row: row.key)
     content = table(MethodResult, ordered).replace_schema_metadata(
         {_VERSION: str(RESULTS_VERSION).encode()}
     )

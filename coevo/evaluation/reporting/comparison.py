@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.errors import Fatal
+from coevo.evaluation.records import Key
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import bootstrap
@@ -27,8 +28,6 @@ from coevo.evaluation.reporting.samples import Rows
 from coevo.evaluation.reporting.samples import Score
 from coevo.evaluation.results import read_results
 from coevo.records import Track
-
-Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,8 +127,7 @@ def _shortly(rows: Rows) -> str:
 
 
 def _by_key(rows: Rows) -> Mapping[Key, MethodResult]:
-    found = {(row.task_id, row.test_method, row.method_id): row for row in rows}
-    return dict(sorted(found.items()))
+    return {row.key: row for row in sorted(rows, key=lambda row: row.key)}
 
 
 def _engines(rows: Rows) -> tuple[int, ...]:
@@ -137,7 +135,7 @@ def _engines(rows: Rows) -> tuple[int, ...]:
 
 
 def _track(track: Track, rows: Rows, others: Mapping[Key, MethodResult]) -> TrackComparison:
-    beside = [others[row.task_id, row.test_method, row.method_id] for row in rows]
+    beside = [others[row.key] for row in rows]
     pairing = _judged(rows, beside, Verdict.METHOD)
     return TrackComparison(
         track=track,

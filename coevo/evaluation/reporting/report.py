@@ -150,7 +150,7 @@ def encode(report: Report) -> bytes:
 def make_report(rows: Rows) -> Report:
     if not rows:
         raise Fatal('the results have no rows: evaluate a snapshot with at least one task')
-    ordered = sorted(rows, key=lambda row: (row.task_id, row.test_method, row.method_id))
+    ordered = sorted(rows, key=lambda row: row.key)
     return Report(
         report_version=REPORT_VERSION,
         results_version=_one({row.results_version for row in ordered}, 'results versions'),
