@@ -28,13 +28,13 @@ from coevo.evaluation.judging.protocol import Judgement
 from coevo.evaluation.judging.protocol import in_trouble
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.ledger import renamed
 from coevo.evaluation.measuring.worth import Measures
 from coevo.evaluation.options import Options
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import Header
+from coevo.evaluation.rows import renamed
 from coevo.evaluation.rows import rows
 from coevo.git import Repository
 from coevo.jdks import alike

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from dataclasses import replace
 from pathlib import Path
 
 from coevo import checksummed
@@ -83,22 +82,3 @@ class Ledger:
         text = '\0'.join(parts).encode(errors='surrogateescape')
         key = hashlib.sha256(text).hexdigest()
         return self.folder / key[:2] / key
-
-
-def renamed(
-    rows: Sequence[MethodResult], prediction: Prediction, snapshot_sha256: str
-) -> tuple[MethodResult, ...]:
-    """Rows of the same patch to the same task, as that prediction and snapshot have them."""
-    return tuple(
-        replace(
-            row,
-            snapshot_sha256=snapshot_sha256,
-            model=prediction.model,
-            harness=prediction.harness,
-            exit_status=prediction.exit_status,
-            cost_usd=prediction.cost_usd,
-            tokens=prediction.tokens,
-            agent_seconds=prediction.seconds,
-        )
-        for row in rows
-    )

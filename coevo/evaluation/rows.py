@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
@@ -44,61 +45,85 @@ def rows(
     tries: int = 1,
 ) -> tuple[MethodResult, ...]:
     """A row for each target; what all cost together is shared evenly."""
-    return tuple(map(flagged, _rows(header, assignment, prediction, judgement, tries)))
-
-
-def _rows(
-    header: Header,
-    assignment: Assignment,
-    prediction: Prediction,
-    judgement: Judgement,
-    tries: int,
-) -> Iterator[MethodResult]:
-    task = assignment.task
     share = 1 / len(assignment.targets)
+    made = []
     for target in assignment.targets:
         seen = judgement.seen[target.name]
-        outcome, detail = decide(task.track, seen)
-        yield MethodResult(
-            task_id=task.task_id,
-            test_method=target.name,
-            method_id=target.row.method_id,
-            repo=task.repo,
-            track=task.track,
-            new_date=task.new_committer_date,
-            cause=target.row.cause,
-            outcome=outcome,
-            outcome_by_module=decide_by_module(task.track, seen),
-            detail=detail,
-            said=_bounded(_said(seen, detail, target), MOST_SAID),
-            tampered=seen.new.tampered if seen.new else None,
-            injected=seen.refusal is None and seen.trouble is None and seen.submitted,
-            compiled=_compiles(seen.new),
-            module_compiled=seen.new_module_ok,
-            new=seen.new.outcome if seen.new else None,
-            new_signature=_signature(seen.new),
-            old=seen.old.outcome if seen.old else None,
-            old_by_module=_by_module(seen),
-            old_signature=_signature(seen.old),
-            precondition=seen.precondition,
+        row = replace(
+            _observed(_decided(header, assignment, prediction, target, seen), seen),
             adequacy=judgement.adequacy.get(target.name),
-            mutation_gold=target.row.mutation,
-            output=_bounded(seen.output, MOST_OUTPUT, keep_end=True),
             tries=tries,
             cpu_seconds=round(seen.cpu_seconds + judgement.cpu_seconds * share, 3),
             seconds=round(seen.seconds + judgement.seconds * share, 3),
-            engine_version=ENGINE_VERSION,
-            results_version=RESULTS_VERSION,
-            sandbox=header.sandbox,
-            snapshot_sha256=header.snapshot_sha256,
-            prediction_sha256=prediction.digest,
-            model=prediction.model,
-            harness=prediction.harness,
-            exit_status=prediction.exit_status,
-            cost_usd=prediction.cost_usd,
-            tokens=prediction.tokens,
-            agent_seconds=prediction.seconds,
         )
+        made.append(flagged(_answered(row, prediction)))
+    return tuple(made)
+
+
+def renamed(
+    rows: Sequence[MethodResult], prediction: Prediction, snapshot_sha256: str
+) -> tuple[MethodResult, ...]:
+    """Rows of the same patch to the same task, as that prediction and snapshot have them."""
+    return tuple(
+        replace(_answered(row, prediction), snapshot_sha256=snapshot_sha256) for row in rows
+    )
+
+
+def _decided(
+    header: Header, assignment: Assignment, prediction: Prediction, target: Target, seen: Seen
+) -> MethodResult:
+    task = assignment.task
+    outcome, detail = decide(task.track, seen)
+    return MethodResult(
+        task_id=task.task_id,
+        test_method=target.name,
+        method_id=target.row.method_id,
+        repo=task.repo,
+        track=task.track,
+        new_date=task.new_committer_date,
+        cause=target.row.cause,
+        outcome=outcome,
+        outcome_by_module=decide_by_module(task.track, seen),
+        detail=detail,
+        said=_bounded(_said(seen, detail, target), MOST_SAID),
+        injected=seen.refusal is None and seen.trouble is None and seen.submitted,
+        mutation_gold=target.row.mutation,
+        engine_version=ENGINE_VERSION,
+        results_version=RESULTS_VERSION,
+        sandbox=header.sandbox,
+        snapshot_sha256=header.snapshot_sha256,
+        prediction_sha256=prediction.digest,
+    )
+
+
+def _observed(row: MethodResult, seen: Seen) -> MethodResult:
+    """The row with what the method did where it was run."""
+    return replace(
+        row,
+        tampered=seen.new.tampered if seen.new else None,
+        compiled=_compiles(seen.new),
+        module_compiled=seen.new_module_ok,
+        new=seen.new.outcome if seen.new else None,
+        new_signature=_signature(seen.new),
+        old=seen.old.outcome if seen.old else None,
+        old_by_module=_by_module(seen),
+        old_signature=_signature(seen.old),
+        precondition=seen.precondition,
+        output=_bounded(seen.output, MOST_OUTPUT, keep_end=True),
+    )
+
+
+def _answered(row: MethodResult, prediction: Prediction) -> MethodResult:
+    """The row with what the prediction says of itself."""
+    return replace(
+        row,
+        model=prediction.model,
+        harness=prediction.harness,
+        exit_status=prediction.exit_status,
+        cost_usd=prediction.cost_usd,
+        tokens=prediction.tokens,
+        agent_seconds=prediction.seconds,
+    )
 
 
 def _compiles(verdict: Verdict | None) -> bool | None:

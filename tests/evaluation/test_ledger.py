@@ -10,9 +10,9 @@ import pytest
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.ledger import renamed
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.rows import renamed
 from coevo.languages.java_maven.cures import CURES
 from tests import snapshots
 from tests.evaluation.rows import row
