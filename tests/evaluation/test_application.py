@@ -12,6 +12,7 @@ from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.application import apply
 from coevo.evaluation.judging.application import reverted
 from coevo.evaluation.judging.application import unacceptable
+from coevo.evaluation.judging.legibility import is_legible
 from coevo.evaluation.records import Detail
 from coevo.patches import file_patch
 from tests.repos import commit
@@ -212,3 +213,16 @@ def test_gold_is_undone() -> None:
 def test_content_is_bytes_of_the_file() -> None:
     made = apply(PATCH.encode(), PATH, START.encode())
     assert made == Applied(content=MADE.encode())
+
+
+def test_what_our_parser_does_not_survive_is_refused() -> None:
+    """Nested classes take our own stack; brackets that nobody closes, the square of their number."""
+    nested = 'class A {' * 3000 + '}' * 3000 + '\n'
+    assert applied(file_patch(PATH, START, nested)) == Detail.TOO_LARGE
+    assert not is_legible(b'(' * 60000, cpu_seconds=1)
+
+
+def test_a_long_file_is_no_deep_one() -> None:
+    methods = '    void a() { a(1); }\n' * 4000
+    long = f'class ATest {{\n{methods}}}\n'
+    assert applied(file_patch(PATH, START, long)) == long

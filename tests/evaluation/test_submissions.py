@@ -104,6 +104,11 @@ def test_what_tests_say_they_may_be_left_by(source: str, names: tuple[str, ...])
     assert expected(source.encode()) == names
 
 
+@pytest.mark.timeout(20)
+def test_a_name_without_an_end_takes_no_time() -> None:
+    assert expected(b'expected = ' + b'a' * 500_000) == ()
+
+
 def test_rows_are_bounded_and_printable(assignment: Assignment) -> None:
     verdict = Verdict(outcome=Outcome.FAIL, signature='a\x00', message='\x1b[31m' + 'm' * 9000)
     seen = Seen(

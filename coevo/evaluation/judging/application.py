@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.evaluation.judging.legibility import is_legible
 from coevo.evaluation.judging.unified_diffs import Malformed
 from coevo.evaluation.judging.unified_diffs import Section
 from coevo.evaluation.judging.unified_diffs import sections
@@ -133,6 +134,8 @@ def _applied(section: Section, start: bytes | None) -> Applied | Refusal:
         return Refusal(detail=Detail.BINARY, said='the file is text')
     if made is not None and b'\0' in made:
         return Refusal(detail=Detail.BINARY, said='the file would hold a NUL')
+    if made is not None and not is_legible(made):
+        return Refusal(detail=Detail.TOO_LARGE, said='the file is nested too deeply, or too long')
     return Applied(content=made)
 
 

@@ -11,7 +11,8 @@ from coevo.syntax import JavaFile
 from coevo.test_files import as_declared
 
 _EXPECTED = re.compile(rb'\bexpected(?:Exceptions)?\s*=\s*\{?([^)}]*)')
-_CLASS = re.compile(rb'([A-Za-z_$][\w$.]*)\s*\.\s*class\b')
+# From the beginning of a name alone, lest a long one is read from each of its letters.
+_CLASS = re.compile(rb'(?<![\w$.])([A-Za-z_$][\w$.]*)\s*\.\s*class\b')
 
 
 def located(file: JavaFile, target: Target, name: str | None = None) -> TestMethod | None:

@@ -1,0 +1,55 @@
+"""Whether a submitted file can be read by our own parser: no patch may stop an evaluation.
+
+What people write is read at once. What is long or nested deeply is tried first by a process of its own,
+within limits: time may grow with the square of a file's length, and nested classes take our stack.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import subprocess
+import sys
+
+from coevo.java_pieces import Outline
+
+# Less is read within seconds whatever it is, and never too deep.
+PLAIN_BYTES, PLAIN_DEPTH = 1 << 16, 100
+
+# The longest test files that were seen (250 kB) take one.
+CPU_SECONDS = 60
+
+_BRACKET = re.compile(rb'([({\[])|[)}\]]')
+
+
+def is_legible(content: bytes, cpu_seconds: int = CPU_SECONDS) -> bool:
+    if len(content) <= PLAIN_BYTES and _depth(content) <= PLAIN_DEPTH:
+        return True
+    done = subprocess.run(
+        [sys.executable, '-m', __name__, str(cpu_seconds)],
+        input=content,
+        capture_output=True,
+        check=False,
+        env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))},
+    )
+    return done.returncode == 0
+
+
+def _depth(content: bytes) -> int:
+    """How many brackets are open at once; those in comments and strings count as well."""
+    depth = most = 0
+    for found in _BRACKET.finditer(content):
+        depth = depth + 1 if found[1] else max(0, depth - 1)
+        most = max(most, depth)
+    return most
+
+
+def _try() -> None:
+    seconds = int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    Outline(sys.stdin.buffer.read())
+
+
+if __name__ == '__main__':
+    _try()
