@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,9 @@ REQUIRED = ('task_id', 'patch')
 TEXTS = ('model', 'harness', 'exit_status')
 NUMBERS = ('cost_usd', 'tokens', 'seconds')
 COLUMNS = (*REQUIRED, *TEXTS, *NUMBERS)
+
+# Of dollars, tokens, seconds: more than anyone has.
+MOST = 10**15
 
 PATCHES = ('.patch', '.diff')
 
@@ -45,6 +48,8 @@ def read_predictions(path: Path, known: Collection[str]) -> tuple[Prediction, ..
         found = [_prediction(row, f'{path}, row {n}') for n, row in enumerate(_parquet(path), 1)]
     else:
         found = [_prediction(row, place) for place, row in _json_lines(path)]
+    if not found:
+        raise Fatal(f'{path} has no prediction; a task without one fails, so this scores nothing')
     check_ids(path, found, known)
     return tuple(sorted(found, key=lambda one: one.task_id))
 
@@ -93,13 +98,14 @@ def _parquet(path: Path) -> list[Row]:
         _check_columns(names, str(path))
         table = pq.read_table(path, columns=[name for name in COLUMNS if name in names])
     except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise Fatal(f'{path} is no Parquet that can be read: {error}') from None
+        (said, *_) = str(error).splitlines() or ['']
+        raise Fatal(f'{path} is no Parquet that can be read: {said}') from None
     return list(table.to_pylist())
 
 
 def _json_lines(path: Path) -> Iterator[tuple[str, Row]]:
     try:
-        text = _bytes(path).decode()
+        text = _bytes(path).decode('utf-8-sig')
     except UnicodeDecodeError:
         raise Fatal(f'{path} is not UTF-8; write JSON lines (.jsonl) or Parquet') from None
     for number, line in enumerate(text.split('\n'), start=1):
@@ -155,20 +161,27 @@ def _patch(value: object, place: str) -> bytes | None:
 
 def _text(row: Row, name: str, place: str) -> str | None:
     value = row.get(name)
-    if value is None or isinstance(value, str):
-        return value
+    if value is None:
+        return None
     if name == 'exit_status' and isinstance(value, int):
         return str(value)
-    raise Fatal(f'{place} has a {name} that is no text: {value!r}')
+    if not isinstance(value, str) or not _is_whole(value):
+        raise Fatal(f'{place} has a {name} that is no text: {value!r}')
+    return value
+
+
+def _is_whole(text: str) -> bool:
+    """Whether it can be written: half of a surrogate pair, which JSON may hold, cannot."""
+    return not any('\ud800' <= letter <= '\udfff' for letter in text)
 
 
 def _number(row: Row, name: str, place: str) -> float | None:
     value = row.get(name)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         raise Fatal(f'{place} has a {name} that is no number: {value!r}')
-    if not math.isfinite(value) or value < 0:
+    if not 0 <= value <= MOST:
         raise Fatal(f'{place} has a {name} that cannot be: {value!r}')
     return float(value)
 

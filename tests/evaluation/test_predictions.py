@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,16 @@ def test_parquet(tmp_path: Path) -> None:
     assert read_predictions(path, KNOWN) == (Prediction(task_id='t1', patch=b'\xff'),)
 
 
+def test_what_other_tools_write(tmp_path: Path) -> None:
+    """A mark at the beginning of a file; decimals, as DuckDB has them."""
+    path = tmp_path / 'predictions.jsonl'
+    path.write_text(f'\ufeff{json.dumps(FULL)}\n')
+    assert read_predictions(path, KNOWN) == (READ,)
+    path = tmp_path / 'predictions.parquet'
+    pq.write_table(pa.Table.from_pylist([{**FULL, 'cost_usd': Decimal('0.5')}]), path)
+    assert read_predictions(path, KNOWN) == (READ,)
+
+
 def test_a_folder_of_patches(tmp_path: Path) -> None:
     (tmp_path / 't2.diff').write_bytes(b'two\xff')
     (tmp_path / 't1.patch').write_bytes(b'one')
@@ -90,7 +101,14 @@ def test_what_no_encoding_can_say_is_a_patch_that_does_not_apply(tmp_path: Path)
         (['{"task_id": "t1", "patch": "", "tokens": true}'], 'a tokens that is no number'),
         (['{"task_id": "t1", "patch": "", "seconds": -1}'], 'a seconds that cannot be: -1'),
         (['{"task_id": "t1", "patch": "", "cost_usd": NaN}'], 'a cost_usd that cannot be: nan'),
+        (
+            ['{"task_id": "t1", "patch": "", "cost_usd": 1%s}' % ('0' * 400)],
+            'a cost_usd that cannot',
+        ),
+        (['{"task_id": "t1", "patch": "", "tokens": 1e30}'], 'a tokens that cannot be: 1e\\+30'),
         (['{"task_id": "t1", "patch": "", "model": 5}'], 'a model that is no text: 5'),
+        (['{"task_id": "t1", "patch": "", "model": "\\ud800"}'], 'a model that is no text'),
+        ([''], 'has no prediction'),
     ],
 )
 def test_bad_lines_are_refused(tmp_path: Path, rows: list[str], complaint: str) -> None:
@@ -109,6 +127,10 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
         read_predictions(path, KNOWN)
     pq.write_table(pa.table({'task_id': ['t1']}), path)
     with pytest.raises(Fatal, match="has no 'patch'"):
+        read_predictions(path, KNOWN)
+    twice = pa.table([['t1'], ['x'], ['y']], names=['task_id', 'patch', 'patch'])
+    pq.write_table(twice, path)
+    with pytest.raises(Fatal, match=r'can be read: [^\n]*patch[^\n]*\Z'):
         read_predictions(path, KNOWN)
     path = tmp_path / 'p.jsonl'
     path.write_bytes(b'\xff')
