@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
+from coevo import checksummed
 from coevo import codec
-from coevo import durable
 from coevo.evaluation.records import OraclePreservation
 from coevo.execution import ENGINE_VERSION
 from coevo.git import Repository
@@ -63,7 +63,7 @@ def old_kills(
         found[name] = kept
         place = places[name]
         if place is not None and not old.spent:  # what a budget has cut short is no answer
-            durable.write(place, [codec.encode(OldKills(kept=kept))])
+            checksummed.write(place, codec.encode(OldKills(kept=kept)))
     return {name: MutantSet(kept=found.get(name, ())) for name in rows}
 
 
@@ -165,14 +165,9 @@ def _place(old: Bench, new: Bench, test: GoldTest, folder: Path | None) -> Path 
     if known is None:
         return None
     parts = (repr(test), new.rev, str(ENGINE_VERSION), known)
-    return folder / f'{short_hash(*parts, str(old.override))}.json'
+    return folder / short_hash(*parts, str(old.override))
 
 
 def _read(path: Path | None) -> OldKills | None:
-    """None where nothing is kept, or nothing that could be read."""
-    try:
-        return codec.decode(OldKills, path.read_bytes()) if path is not None else None
-    except FileNotFoundError:
-        return None
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return None  # damaged: it is found out anew
+    data = checksummed.read(path) if path is not None else None
+    return codec.decode(OldKills, data) if data is not None else None
