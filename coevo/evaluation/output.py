@@ -52,12 +52,10 @@ def summary(evaluation: Evaluation, out: Path) -> Iterator[str]:
     if tampered:
         kinds = ', '.join(f'{kind} {count}' for kind, count in sorted(tampered.items()))
         yield f'tampered: {kinds}'
-    trouble = {(row.task_id, row.detail, row.said) for row in rows if row.outcome is _INFRA}
+    troubled = (row for row in rows if row.outcome is TaskOutcome.INFRA)
+    trouble = {(row.task_id, row.detail, row.said) for row in troubled}
     for task_id, detail, said in sorted(trouble):
         yield f'{task_id} could not be judged ({detail}): {presentation.visible(said)}'
     if trouble:
         yield 'What could not be judged counts nowhere; the same command tries it again.'
     yield f'{out}: results.parquet, report.json, junit.xml'
-
-
-_INFRA = TaskOutcome.INFRA
