@@ -57,14 +57,8 @@ def _by_type(source: bytes) -> Lines:
 
 def top_level_types(source: bytes) -> tuple[str, ...]:
     """Their binary names."""
-    return tuple(
-        type_.name for type_ in parse(source).types if type_.name == _outermost(type_.name)
-    )
-
-
-def _outermost(name: str) -> str:
-    package, dot, simple = name.rpartition('.')
-    return f'{package}{dot}{simple.partition("$")[0]}'
+    names = (type_.name for type_ in parse(source).types)
+    return tuple(name for name in names if '$' not in name.rpartition('.')[2])
 
 
 def _lines(root: Node) -> Iterator[int]:
