@@ -55,7 +55,7 @@ def file_patch(path: str, old: bytes | str | None, new: bytes | str | None) -> s
     ends = [end.encode() if isinstance(end, str) else end for end in (old, new)]
     if ends[0] == ends[1]:
         return ''
-    if not all(map(_is_text, ends)):
+    if not all(map(is_text, ends)):
         modes = [None if end is None else '100644' for end in ends]
         return _binary_patch(path, (modes[0], ends[0]), (modes[1], ends[1]))
     with tempfile.TemporaryDirectory(prefix='coevo-') as folder:
@@ -72,7 +72,7 @@ def tree_patch(repository: Repository, old: str, new: str, paths: Collection[str
     for change in repository.changed(old, new):
         if change.path in wanted:
             ends = [_end(repository, rev, change.path) for rev in (old, new)]
-            if all(_is_text(content) for _, content in ends):
+            if all(is_text(content) for _, content in ends):
                 texts.append(change.path)
             else:
                 binaries.append(_binary_patch(change.path, *ends))
@@ -90,9 +90,10 @@ def _end(repository: Repository, rev: str, path: str) -> End:
     return (entry.mode, repository.blob(entry.oid)) if entry else (None, None)
 
 
-def _is_text(content: bytes | None) -> bool:
+def is_text(content: bytes | None) -> bool:
+    """Whether a file is UTF-8 without a NUL; one that is absent is no less."""
     try:
-        return content is None or (b'\0' not in content and content.decode() is not None)
+        return content is None or '\0' not in content.decode()
     except UnicodeDecodeError:
         return False
 

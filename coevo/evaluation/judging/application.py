@@ -16,6 +16,7 @@ from coevo.evaluation.judging.unified_diffs import Section
 from coevo.evaluation.judging.unified_diffs import sections
 from coevo.evaluation.records import Detail
 from coevo.git_process import ENVIRONMENT
+from coevo.patches import is_text
 
 # Far more than any test file that a person wrote.
 MOST_BYTES = 1 << 20
@@ -130,7 +131,7 @@ def _applied(section: Section, start: bytes | None) -> Applied | Refusal:
         made = _git_apply(section, start)
     except ValueError as error:
         return Refusal(detail=_why_not(section, start), said=str(error))
-    if section.binary is not None and _is_text(start) and _is_text(made):
+    if section.binary is not None and is_text(start) and is_text(made):
         return Refusal(detail=Detail.BINARY, said='the file is text')
     if made is not None and b'\0' in made:
         return Refusal(detail=Detail.BINARY, said='the file would hold a NUL')
@@ -155,13 +156,6 @@ def _why_not(section: Section, start: bytes | None) -> Detail:
 
 def _with_line_feeds(text: bytes) -> bytes:
     return text.replace(b'\r\n', b'\n')
-
-
-def _is_text(content: bytes | None) -> bool:
-    try:
-        return content is None or (b'\0' not in content and content.decode() is not None)
-    except UnicodeDecodeError:
-        return False
 
 
 def _git_apply(section: Section, content: bytes | None, *, reverse: bool = False) -> bytes | None:
