@@ -13,6 +13,7 @@ from coevo.cli import add_cutoff
 from coevo.cli import cutoff_of
 from coevo.errors import Fatal
 from coevo.errors import Transient
+from coevo.evaluation.verbs import add_tasks
 from coevo.evaluation.verbs import named_tasks
 from coevo.evaluation.verbs import positive
 from coevo.evaluation.verbs import with_extra
@@ -44,9 +45,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     attempt.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
     attempt.add_argument('--agent', required=True, metavar='COMMAND|NAME')
     attempt.add_argument('--out', type=Path, required=True, metavar='DIR')
-    attempt.add_argument(
-        '--tasks', nargs='+', metavar='ID', help='only these; @FILE has one on each line'
-    )
+    add_tasks(attempt)
     add_cutoff(attempt)
     attempt.add_argument('--store', type=Path, metavar='DIR', help='whose clones are used')
     attempt.add_argument('--jobs', type=int, default=1, metavar='N', help='attempts at once (1)')

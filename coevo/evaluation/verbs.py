@@ -55,9 +55,7 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     evaluate.add_argument(
         '--store', type=Path, metavar='DIR', help='whose clones are used (else those of the URLs)'
     )
-    evaluate.add_argument(
-        '--tasks', nargs='+', metavar='ID', help='only these; @FILE has one on each line'
-    )
+    add_tasks(evaluate)
     add_cutoff(evaluate)
     evaluate.add_argument('--jobs', type=int, default=os.cpu_count() or 1, metavar='N')
     evaluate.add_argument(
@@ -112,6 +110,12 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     for sentence in summary(evaluation, arguments.out):
         console.print(sentence, markup=False, highlight=False)
     return 0
+
+
+def add_tasks(verb: Parser) -> None:
+    verb.add_argument(
+        '--tasks', nargs='+', metavar='ID', help='only these; @FILE has one on each line'
+    )
 
 
 def named_tasks(words: list[str] | None) -> frozenset[str] | None:
