@@ -14,6 +14,9 @@ from coevo.sandboxes.bubblewrap import Bubblewrap
 from coevo.sandboxes.job import Job
 from coevo.sandboxes.job import Limits
 from coevo.sandboxes.job import Mount
+from coevo.sandboxes.names import BUBBLEWRAP
+from coevo.sandboxes.names import DOCKER
+from coevo.sandboxes.names import NONE
 from coevo.sandboxes.process import Process
 from coevo.sandboxes.unconfined import Unconfined
 
@@ -42,9 +45,9 @@ def _docker() -> Sandbox:
 
 
 BACK_ENDS: dict[str, Callable[[], Sandbox]] = {
-    'bubblewrap': Bubblewrap,
-    'docker': _docker,
-    'none': Unconfined,
+    BUBBLEWRAP: Bubblewrap,
+    DOCKER: _docker,
+    NONE: Unconfined,
 }
 
 

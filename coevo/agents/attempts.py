@@ -42,13 +42,11 @@ from coevo.evaluation.judging.start_states import fresh_repository
 from coevo.evaluation.judging.start_states import start_file
 from coevo.sandbox import Sandbox
 from coevo.sandbox import open_sandbox
+from coevo.sandboxes.names import CONFINING
 from coevo.tables import TaskRow
 from coevo.workspace import workspace
 
 Say = Callable[[str], None]
-
-# Where files, processes and network are an agent's own; an agent has a shell.
-SANDBOXES = ('bubblewrap', 'docker')
 
 _TURN_SECONDS = 0.5
 _BY_ITSELF = (Ending.COMPLETED, Ending.FAILED)
@@ -95,9 +93,9 @@ def attempt_all(plan: Plan, say: Say = lambda line: None) -> Summary:
 
 
 def _check(plan: Plan) -> None:
-    if plan.sandbox not in SANDBOXES:
+    if plan.sandbox not in CONFINING:
         raise Fatal(
-            f'an agent runs commands of its own, so the sandbox is one of {", ".join(SANDBOXES)}'
+            f'an agent runs commands of its own, so the sandbox is one of {", ".join(CONFINING)}'
         )
     if plan.surroundings.caps.cost_usd is not None and plan.prices is None:
         raise Fatal('a cap of cost takes prices: name a table of them with --prices')

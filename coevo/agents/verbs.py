@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coevo.arguments import add_sandbox
+from coevo.arguments import positive
 from coevo.cli import Parser
 from coevo.cli import add_cutoff
 from coevo.cli import cutoff_of
@@ -15,8 +17,8 @@ from coevo.errors import Fatal
 from coevo.errors import Transient
 from coevo.evaluation.verbs import add_tasks
 from coevo.evaluation.verbs import named_tasks
-from coevo.evaluation.verbs import positive
 from coevo.evaluation.verbs import with_extra
+from coevo.sandboxes.names import CONFINING
 
 if TYPE_CHECKING:
     from coevo.agents.adapters.base import Adapter
@@ -48,7 +50,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     add_tasks(attempt)
     add_cutoff(attempt)
     attempt.add_argument('--store', type=Path, metavar='DIR', help='whose clones are used')
-    attempt.add_argument('--jobs', type=int, default=1, metavar='N', help='attempts at once (1)')
+    attempt.add_argument(
+        '--jobs', type=positive, default=1, metavar='N', help='attempts at once (1)'
+    )
     attempt.add_argument('--agent-model', metavar='NAME', help='the model that the agent uses')
     attempt.add_argument('--harness', metavar='NAME', help='what predictions call the agent')
     attempt.add_argument('--software', type=Path, metavar='DIR', help='seen as /agent, read-only')
@@ -68,7 +72,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         action='store_true',
         help='without JDK, Maven, JUnit and the libraries of each task',
     )
-    attempt.add_argument('--sandbox', choices=('bubblewrap', 'docker'), default='bubblewrap')
+    add_sandbox(attempt, CONFINING)
     attempt.set_defaults(run=with_extra(_attempt))
 
 
@@ -102,7 +106,7 @@ def _plan(arguments: argparse.Namespace) -> Plan:
         model=arguments.agent_model,
         store=arguments.store,
         prices=prices,
-        jobs=positive(arguments.jobs, '--jobs'),
+        jobs=arguments.jobs,
         sandbox=arguments.sandbox,
         kit=not arguments.no_kit,
         asked=_asked(arguments, surroundings),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import os
 import sys
 from pathlib import Path
 
+from coevo.arguments import add_jobs
+from coevo.arguments import add_sandbox
 from coevo.cli import Parser
 from coevo.cli import Verb
 from coevo.cli import add_cutoff
@@ -57,10 +58,8 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     add_tasks(evaluate)
     add_cutoff(evaluate)
-    evaluate.add_argument('--jobs', type=int, default=os.cpu_count() or 1, metavar='N')
-    evaluate.add_argument(
-        '--sandbox', choices=('bubblewrap', 'docker', 'none'), default='bubblewrap'
-    )
+    add_jobs(evaluate)
+    add_sandbox(evaluate)
     evaluate.add_argument('--cache', type=Path, metavar='DIR', help='what was judged before')
     evaluate.add_argument(
         '--test-seconds',
@@ -97,7 +96,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
                 store=arguments.store,
                 tasks=named_tasks(arguments.tasks),
                 cutoff=cutoff_of(arguments),
-                jobs=positive(arguments.jobs, '--jobs'),
+                jobs=arguments.jobs,
                 sandbox=arguments.sandbox,
                 cache=arguments.cache,
                 test_seconds=arguments.test_seconds,
@@ -134,12 +133,6 @@ def named_tasks(words: list[str] | None) -> frozenset[str] | None:
                 f'{word[1:]} cannot be read ({error}); give ids, one on each line'
             ) from None
     return frozenset(found)
-
-
-def positive(number: int, option: str) -> int:
-    if number < 1:
-        raise Fatal(f'{option} {number} does nothing; give 1 or more')
-    return number
 
 
 def _compare(arguments: argparse.Namespace) -> int:

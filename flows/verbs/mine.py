@@ -10,14 +10,14 @@ from datetime import datetime
 from datetime import timedelta
 from pathlib import Path
 
+from coevo.arguments import add_jobs
+from coevo.arguments import add_sandbox
 from coevo.cli import PIPELINE_VERBS
 from coevo.cli import Parser
 from coevo.errors import Fatal
 from coevo.place import on_disk
 from coevo.records import Walk
-from flows.verbs.arguments import add_jobs
 from flows.verbs.arguments import add_local
-from flows.verbs.arguments import add_sandbox
 from flows.verbs.arguments import add_store
 from flows.verbs.arguments import seconds
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from coevo.arguments import add_jobs
+from coevo.arguments import positive
 from coevo.cli import PIPELINE_VERBS
 from coevo.cli import Parser
-from flows.verbs.arguments import add_jobs
 from flows.verbs.arguments import add_store
-from flows.verbs.arguments import positive
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:

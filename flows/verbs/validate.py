@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 
+from coevo.arguments import add_sandbox
 from coevo.cli import PIPELINE_VERBS
 from coevo.cli import Parser
 from coevo.errors import Fatal
 from coevo.errors import Transient
-from flows.verbs.arguments import add_sandbox
 from flows.verbs.arguments import add_store
 
 VALID, INVALID, BAD_INPUT, TROUBLE = 0, 1, 2, 3

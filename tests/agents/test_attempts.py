@@ -230,7 +230,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ('words', 'sentence'),
     [
         (['--agent', 'true', '--max-seconds', '0'], '--max-seconds is more than 0'),
-        (['--agent', 'true', '--jobs', '0'], '--jobs 0 does nothing'),
+        (['--agent', 'true', '--jobs', '0'], "--jobs: '0' is not a number from 1 on"),
         (['--agent', 'true', '--max-cost', '1'], 'a cap of cost takes prices'),
         (['--agent', 'true', '--prices', '/nowhere'], '/nowhere is no table of prices'),
         (['--agent', 'true', '--tasks', 'x'], "has no task 'x'"),

@@ -172,7 +172,7 @@ def test_the_command_writes_results_junit_and_a_report(
 @pytest.mark.parametrize(
     ('more', 'complaint'),
     [
-        (('--jobs', '0'), '--jobs 0 does nothing'),
+        (('--jobs', '0'), "--jobs: '0' is not a number from 1 on"),
         (('--tasks', 'nobody'), "has no task 'nobody'"),
         (('--tasks', '@nowhere'), 'nowhere cannot be read'),
         (('--margin', '3'), '--margin and --models need a cutoff'),

@@ -1,0 +1,24 @@
+"""Options that verbs of scoring and verbs of the pipeline have."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+
+from coevo.sandboxes.names import BUBBLEWRAP
+from coevo.sandboxes.names import NAMES
+
+
+def add_jobs(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument('--jobs', type=positive, default=os.cpu_count() or 1, metavar='N')
+
+
+def add_sandbox(verb: argparse.ArgumentParser, names: Sequence[str] = NAMES) -> None:
+    verb.add_argument('--sandbox', choices=names, default=BUBBLEWRAP)
+
+
+def positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'{text!r} is not a number from 1 on')
+    return int(text)
