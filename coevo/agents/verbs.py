@@ -16,6 +16,8 @@ from coevo.cli import cutoff_of
 from coevo.errors import Fatal
 from coevo.errors import Transient
 from coevo.evaluation.verbs import add_tasks
+from coevo.evaluation.verbs import existing_store
+from coevo.evaluation.verbs import more_than_zero
 from coevo.evaluation.verbs import named_tasks
 from coevo.evaluation.verbs import with_extra
 from coevo.sandboxes.names import CONFINING
@@ -92,19 +94,23 @@ def _plan(arguments: argparse.Namespace) -> Plan:
     from coevo.agents.attempts import Plan
     from coevo.agents.prices import read_prices
     from coevo.evaluation.assignments import assignments
+    from coevo.evaluation.output import check
 
     adapter = _adapter(arguments.agent)
     prices = read_prices(arguments.prices) if arguments.prices else None
     surroundings = _surroundings(arguments, adapter)
     tasks = named_tasks(arguments.tasks)
     found = assignments(arguments.snapshot, tasks, cutoff_of(arguments))
+    if not found:
+        raise Fatal('no task is left to attempt; name others, or an earlier cutoff')
+    check(arguments.out, '--out')
     return Plan(
         tasks=[one.task for one in found],
         out=arguments.out,
         surroundings=surroundings,
         harness=arguments.harness or _harness(arguments.agent),
         model=arguments.agent_model,
-        store=arguments.store,
+        store=existing_store(arguments.store),
         prices=prices,
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
@@ -130,9 +136,7 @@ def _surroundings(arguments: argparse.Namespace, adapter: Adapter | None) -> Sur
     if adapter is not None and arguments.agent_model is None:
         raise Fatal(f'{arguments.agent} has to be told which model to use: --agent-model NAME')
     for name in ('max_seconds', 'max_cost', 'memory'):
-        value = getattr(arguments, name)
-        if value is not None and value <= 0:
-            raise Fatal(f'--{name.replace("_", "-")} is more than 0')
+        more_than_zero(getattr(arguments, name), f'--{name.replace("_", "-")}')
     environment = dict(adapter.ENVIRONMENT) if adapter else {}
     return Surroundings(
         command=adapter.COMMAND if adapter else arguments.agent,

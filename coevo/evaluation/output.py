@@ -17,12 +17,14 @@ from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.results import write_results
 
 
-def check(out: Path) -> None:
+def check(folder: Path, option: str) -> None:
     """Make the folder; Fatal where that cannot be, before anything is run for it."""
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Fatal(f'{out} cannot be written to ({error.strerror}); name another --out') from None
+        raise Fatal(
+            f'{folder} cannot be written to ({error.strerror}); name another {option}'
+        ) from None
 
 
 def write(out: Path, evaluation: Evaluation) -> Report:

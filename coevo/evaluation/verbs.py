@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import math
 import sys
 from pathlib import Path
 
@@ -87,19 +88,21 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     from coevo.evaluation.reporting import tables
 
     console = open_console()
-    check(arguments.out)
+    check(arguments.out, '--out')
+    if arguments.cache is not None:
+        check(arguments.cache, '--cache')
     with showing(console) as listener:
         evaluation = evaluate(
             Options(
                 snapshot=arguments.snapshot,
                 predictions=arguments.predictions,
-                store=arguments.store,
+                store=existing_store(arguments.store),
                 tasks=named_tasks(arguments.tasks),
                 cutoff=cutoff_of(arguments),
                 jobs=arguments.jobs,
                 sandbox=arguments.sandbox,
                 cache=arguments.cache,
-                test_seconds=arguments.test_seconds,
+                test_seconds=more_than_zero(arguments.test_seconds, '--test-seconds'),
                 adequacy=arguments.adequacy,
             ),
             listener,
@@ -133,6 +136,19 @@ def named_tasks(words: list[str] | None) -> frozenset[str] | None:
                 f'{word[1:]} cannot be read ({error}); give ids, one on each line'
             ) from None
     return frozenset(found)
+
+
+def more_than_zero(number: float | None, option: str) -> float | None:
+    if number is not None and not 0 < number < math.inf:
+        raise Fatal(f'{option} is more than 0, and not {number:g}')
+    return number
+
+
+def existing_store(folder: Path | None) -> Path | None:
+    """A store that is not there would be cloned from the tasks' URLs, which nobody has asked for."""
+    if folder is not None and not folder.is_dir():
+        raise Fatal(f'{folder} is no folder; --store names a store whose clones are used')
+    return folder
 
 
 def _compare(arguments: argparse.Namespace) -> int:

@@ -231,6 +231,10 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (['--agent', 'true', '--max-seconds', '0'], '--max-seconds is more than 0'),
         (['--agent', 'true', '--jobs', '0'], "--jobs: '0' is not a number from 1 on"),
+        (['--agent', 'true', '--max-seconds', 'nan'], '--max-seconds is more than 0'),
+        (['--agent', 'true', '--after', '2099-01'], 'no task is left to attempt'),
+        (['--agent', 'true', '--store', '/nowhere'], '/nowhere is no folder; --store names'),
+        (['--agent', 'true', '--out', '/dev/null/out'], 'name another --out'),
         (['--agent', 'true', '--max-cost', '1'], 'a cap of cost takes prices'),
         (['--agent', 'true', '--prices', '/nowhere'], '/nowhere is no table of prices'),
         (['--agent', 'true', '--tasks', 'x'], "has no task 'x'"),

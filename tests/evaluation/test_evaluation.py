@@ -173,6 +173,10 @@ def test_the_command_writes_results_junit_and_a_report(
     ('more', 'complaint'),
     [
         (('--jobs', '0'), "--jobs: '0' is not a number from 1 on"),
+        (('--test-seconds', '0'), '--test-seconds is more than 0, and not 0'),
+        (('--test-seconds', 'nan'), '--test-seconds is more than 0, and not nan'),
+        (('--store', 'nowhere'), 'nowhere is no folder; --store names a store'),
+        (('--cache', '/dev/null/c'), 'name another --cache'),
         (('--tasks', 'nobody'), "has no task 'nobody'"),
         (('--tasks', '@nowhere'), 'nowhere cannot be read'),
         (('--margin', '3'), '--margin and --models need a cutoff'),
