@@ -50,18 +50,20 @@ _BLOCK = 65535  # the most that a stored block of deflate holds
 _LINE = 52  # bytes of content in a line of a binary patch
 
 
-def file_patch(path: str, old: bytes | str | None, new: bytes | str | None) -> str:
-    """The patch of one ordinary file; None is a file that is absent. Empty if nothing differs."""
+def file_patch(
+    path: str, old: bytes | str | None, new: bytes | str | None, mode: str = '100644'
+) -> str:
+    """The patch of one file's content; None is a file that is absent. Empty if nothing differs."""
     ends = [end.encode() if isinstance(end, str) else end for end in (old, new)]
     if ends[0] == ends[1]:
         return ''
     if not all(map(is_text, ends)):
-        modes = [None if end is None else '100644' for end in ends]
+        modes = [None if end is None else mode for end in ends]
         return _binary_patch(path, (modes[0], ends[0]), (modes[1], ends[1]))
     with tempfile.TemporaryDirectory(prefix='coevo-') as folder:
         scratch = Repository(Path(folder))
         scratch.git('init', '--quiet', '--bare', '--template=', '--object-format=sha1')
-        scratch.git('fast-import', '--quiet', stdin=b''.join(_commits(path, ends)))
+        scratch.git('fast-import', '--quiet', stdin=b''.join(_commits(path, ends, mode)))
         return _text_patch(scratch, 'refs/heads/0', 'refs/heads/1', [path])
 
 
@@ -103,12 +105,12 @@ def _text_patch(repository: Repository, old: str, new: str, paths: list[str]) ->
     return repository.git(*command).decode()
 
 
-def _commits(path: str, ends: Iterable[bytes | None]) -> Iterator[bytes]:
+def _commits(path: str, ends: Iterable[bytes | None], mode: str) -> Iterator[bytes]:
     """Input for fast-import: a branch for each end, with the one file or none."""
     for branch, content in enumerate(ends):
         yield f'commit refs/heads/{branch}\ncommitter a <a> 0 +0000\ndata 0\n'.encode()
         if content is not None:
-            yield f'M 100644 inline {quoted(path, always=True)}\n'.encode()
+            yield f'M {mode} inline {quoted(path, always=True)}\n'.encode()
             yield b'data %d\n%b\n' % (len(content), content)
 
 

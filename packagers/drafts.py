@@ -112,16 +112,18 @@ def draft(group: Group, repository: Repository) -> Draft:
     for row in group.rows:
         if row.isolated is not None and row.isolated.start != VALID:
             raise StartStateInvalid(row.isolated.start)
-    new = content(repository, first.new_rev, first.test_file)
-    if new is None:
+    entry = repository.tree(first.new_rev).get(first.test_file)
+    if entry is None:
         raise StartStateInvalid(f'{first.test_file} is not there at new')
+    new = repository.blob(entry.oid)
     start = start_file(
         new,
         _old_content(repository, first),
         [_target(row, repository) for row in group.rows],
         used_elsewhere=names_used_elsewhere(repository, first.new_rev, first.test_file),
     )
-    return Draft(group=group, start=start, test_patch=file_patch(first.test_file, start, new))
+    patch = file_patch(first.test_file, start, new, entry.mode)
+    return Draft(group=group, start=start, test_patch=patch)
 
 
 def _old_content(repository: Repository, row: MethodRow) -> bytes | None:

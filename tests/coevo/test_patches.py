@@ -78,6 +78,21 @@ def test_a_new_file_names_no_old_one() -> None:
     assert lines[3:5] == ['--- /dev/null', '+++ b/A.java']
 
 
+@pytest.mark.parametrize('new', [b'two\n', BINARY])
+def test_a_file_that_can_be_executed_stays_one(tmp_path: Path, new: bytes) -> None:
+    init(tmp_path)
+    commit(tmp_path, 'old', {'A.java': b'one\n'})
+    git(tmp_path, 'update-index', '--chmod=+x', 'A.java')
+    patch = file_patch('A.java', b'one\n', new, '100755')
+    assert '100755' in patch
+    assert '100644' not in patch
+    git(tmp_path, 'apply', '--cached', '-', stdin=patch.encode())
+    assert git(tmp_path, 'ls-files', '--stage').startswith('100755 ')
+    gone = file_patch('A.java', new, None, '100755')
+    git(tmp_path, 'apply', '--cached', '-', stdin=gone.encode())
+    assert git(tmp_path, 'ls-files') == ''
+
+
 def test_nothing_differs() -> None:
     assert file_patch('A.java', 'a\n', b'a\n') == ''
 

@@ -282,6 +282,15 @@ def test_the_file_is_absent_at_the_start_where_it_is_new(tmp_path: Path) -> None
     assert patched(repo, task, None) == NEW
 
 
+def test_a_test_file_that_can_be_executed_stays_one(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    old = commit(repo, 'old', OLD)
+    (repo / TEST_FILE).chmod(0o755)
+    new = commit(repo, 'new', NEW)
+    (task,), _, _ = build(repo, [row(old, new, 'b', Track.GENERATION)])
+    assert task.test_patch.splitlines()[1].endswith(' 100755')
+
+
 def test_a_method_that_moved_is_reverted_from_its_old_file(tmp_path: Path) -> None:
     repo = init(tmp_path / 'repo')
     path = 'src/test/java/q/OldTest.java'
