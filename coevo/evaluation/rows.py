@@ -61,11 +61,22 @@ def rows(
 
 
 def renamed(
-    rows: Sequence[MethodResult], prediction: Prediction, snapshot_sha256: str
+    rows: Sequence[MethodResult],
+    assignment: Assignment,
+    prediction: Prediction,
+    snapshot_sha256: str,
 ) -> tuple[MethodResult, ...]:
     """Rows of the same patch to the same task, as that prediction and snapshot have them."""
+    targets = {target.name: target for target in assignment.targets}
     return tuple(
-        replace(_answered(row, prediction), snapshot_sha256=snapshot_sha256) for row in rows
+        replace(
+            _answered(row, prediction),
+            method_id=targets[row.test_method].row.method_id,
+            repo=assignment.task.repo,
+            cause=targets[row.test_method].row.cause,
+            snapshot_sha256=snapshot_sha256,
+        )
+        for row in rows
     )
 
 

@@ -14,6 +14,7 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.rows import renamed
 from coevo.languages.java_maven.cures import CURES
+from coevo.records import Cause
 from tests import snapshots
 from tests.evaluation.rows import row
 
@@ -66,8 +67,13 @@ def test_what_is_damaged_is_not_believed(ledger: Ledger, assignment: Assignment)
     assert not file.exists()
 
 
-def test_known_rows_take_what_the_prediction_says(assignment: Assignment) -> None:
+def test_known_rows_take_what_prediction_and_snapshot_say(assignment: Assignment) -> None:
+    """A later snapshot may tell another cause of the same task."""
     said = replace(answer(assignment), model='m', harness='h', cost_usd=1.5, seconds=2.0)
-    (found,) = renamed([row(model='before')], said, 'f' * 64)
+    target = assignment.targets[0]
+    before = row(test_method=target.name, model='before', cause=Cause.SYNTAX)
+    (found,) = renamed([before], assignment, said, 'f' * 64)
+    assert (found.cause, found.method_id) == (target.row.cause, target.row.method_id)
+    assert found.cause is not Cause.SYNTAX
     assert (found.model, found.harness, found.cost_usd, found.agent_seconds) == ('m', 'h', 1.5, 2.0)
     assert found.snapshot_sha256 == 'f' * 64
