@@ -152,6 +152,19 @@ class MutantRow:
     killed: bool | None
 
 
+class PitTrouble(StrEnum):
+    """Why nothing is known of PIT's mutants under a test."""
+
+    NO_METHOD = 'no_method'  # no changed method stands at new
+    NOT_COMPILED = 'not_compiled'
+    OLD_JDK = 'old_jdk'  # older than PIT's
+    TIME = 'time'
+    MEMORY = 'memory'
+    NO_REPORT = 'no_report'  # PIT failed, such as for a test that does not pass in its hands
+    BUDGET = 'budget'  # the task's other tests have spent it
+    TROUBLE = 'trouble'  # of ours: disk, a daemon
+
+
 class ReversalStatus(StrEnum):
     """Whether the new test notices that one declaration is as it was."""
 

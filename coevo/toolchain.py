@@ -29,7 +29,12 @@ from coevo.libraries import run_java_tool
 _SOURCES = Path(__file__).with_name('jvm')
 _PINS = _SOURCES / 'pins.toml'
 # The source folders of each jar.
-_PROGRAMS = {'worker': ('worker',), 'builder': ('builder', 'relay'), 'extension': ('extension',)}
+_PROGRAMS = {
+    'worker': ('worker',),
+    'builder': ('builder', 'relay'),
+    'extension': ('extension',),
+    'pit': ('pit',),
+}
 
 # What reads the execution data of JaCoCo's agent.
 COVERAGE = ('org.jacoco.core', 'asm', 'asm-commons', 'asm-tree')
@@ -144,12 +149,12 @@ def _compile_programs(folder: Path, jdk: Jdk, libraries: Path, say: Say) -> None
     boot = sorted(libraries.glob('apache-maven-*/boot/*.jar'))
     coverage = [libraries / pin.file for pin in pins() if pin.artifact in COVERAGE]
     agent = [libraries / pin.file for pin in pins() if pin.artifact == AGENT]
-    _compile(folder / 'worker.jar', jdk, ['--release', '8'], platform + annotations + agent)
-    _compile(folder / 'builder.jar', jdk, [], maven + boot + coverage)
-    _compile(folder / 'extension.jar', jdk, ['--release', '8'], maven + boot)
+    compile_program(folder / 'worker.jar', jdk, ['--release', '8'], platform + annotations + agent)
+    compile_program(folder / 'builder.jar', jdk, [], maven + boot + coverage)
+    compile_program(folder / 'extension.jar', jdk, ['--release', '8'], maven + boot)
 
 
-def _compile(jar: Path, jdk: Jdk, options: list[str], class_path: list[Path]) -> None:
+def compile_program(jar: Path, jdk: Jdk, options: list[str], class_path: list[Path]) -> None:
     """Compile the program named like the jar; its resources go in beside the classes."""
     with tempfile.TemporaryDirectory(dir=jar.parent) as classes:
         libraries = os.pathsep.join(map(str, class_path))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo import pit
 from coevo import snapshot
 from coevo.errors import Fatal
 from coevo.evaluation.assignments import assignments
@@ -42,12 +43,16 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
 
     What is finished is kept at once: after an interruption the same call goes on from there.
     """
+    if options.pit and not options.adequacy:
+        raise Fatal('PIT is asked beside the other measures; leave out --no-adequacy or --pit')
     header = _header(options)
     wanted = assignments(options.snapshot, options.tasks, options.cutoff)
     if not wanted:
         raise Fatal('no task is left to score; name others, or an earlier cutoff')
     opened = snapshot.attach((options.snapshot,))
     answers = {one.task_id: one for one in _predictions(options, known_tasks(opened))}
+    if options.pit:
+        pit.fetch_pit(listener.say)
     examination = Examination(
         options=options,
         header=header,
@@ -88,10 +93,18 @@ def _ledger(options: Options, header: Header) -> Ledger:
             str(options.test_seconds),
             measured,
             f'universalmutator {universal_mutator.is_installed()}',
+            *([f'pit {pit.version()}'] if options.pit else []),
             *versions,
         ),
     )
 
 
 def _measures(options: Options, opened: Opened) -> Measures | None:
-    return Measures(snapshot=opened, kept=options.kept / 'oracles') if options.adequacy else None
+    if not options.adequacy:
+        return None
+    return Measures(
+        snapshot=opened,
+        kept=options.kept / 'oracles',
+        pit=options.pit,
+        kept_pit=options.kept / 'pit',
+    )

@@ -21,6 +21,7 @@ class Options:
     cache         for what was judged; None is a folder of the tool cache
     test_seconds  CPU seconds that a test may take, ten times that in wall time; None: as mined
     adequacy      whether it is measured what passing tests are worth
+    pit           whether PIT is asked for its mutants, too; its answers are advisory
     """
 
     snapshot: Path | str
@@ -33,6 +34,7 @@ class Options:
     cache: Path | None = None
     test_seconds: float | None = None
     adequacy: bool = True
+    pit: bool = False
 
     @property
     def kept(self) -> Path:

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from coevo.quality import Coverage
 from coevo.quality import Mutation
+from coevo.quality import PitTrouble
 from coevo.records import Cause
 from coevo.records import Outcome
 from coevo.records import Track
@@ -127,6 +128,25 @@ class OraclePreservation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PitKills:
+    """PIT's mutants of the changed methods, killed by the submitted test and by gold's, as PIT says.
+
+    Advisory: its minions run the submitted test and report their own kills, so that a test could
+    claim any. No outcome and no flag follows from it.
+
+    count       mutants that both were run against; of the one that is known, where one is
+    pred, gold  None where it is not known, for the reason in trouble_…
+    """
+
+    count: int | None = None
+    pred: int | None = None
+    gold: int | None = None
+    trouble_pred: PitTrouble | None = None
+    trouble_gold: PitTrouble | None = None
+    cpu_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Adequacy:
     """What a submitted test that passes on the new code is worth, gold's beside it; None: unknown.
 
@@ -134,6 +154,7 @@ class Adequacy:
     reaches_assertion  at least one of its own or its helpers' assertions is executed
     coverage_*         of the changed dependencies (TestEvo-Bench, A.4)
     smells_*           of tsDetect, sorted
+    pit                where it was asked for
     """
 
     executes_delta: bool | None = None
@@ -146,6 +167,7 @@ class Adequacy:
     smells_pred: tuple[str, ...] = ()
     smells_gold: tuple[str, ...] = ()
     cpu_seconds: float = 0.0
+    pit: PitKills | None = None
 
 
 Key = tuple[str, str, str]

@@ -74,6 +74,11 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
         action='store_false',
         help='verdicts alone: no coverage, mutants, or reversals',
     )
+    evaluate.add_argument(
+        '--pit',
+        action='store_true',
+        help="PIT's mutants of the changed methods, too; PIT's word, which decides no outcome",
+    )
     evaluate.set_defaults(run=with_extra(_evaluate))
 
 
@@ -104,6 +109,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
                 cache=arguments.cache,
                 test_seconds=more_than_zero(arguments.test_seconds, '--test-seconds'),
                 adequacy=arguments.adequacy,
+                pit=arguments.pit,
             ),
             listener,
         )

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from coevo.git import Repository
+from coevo.quality import PitTrouble
 from coevo.records import Environment
 from coevo.records import Outcome
 from coevo.records import Pair
@@ -209,6 +210,35 @@ class Traced:
     cpu_seconds: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByteCodeMutant:
+    """A mutant of PIT's; all but `killed` is the same for every test of the same class files.
+
+    type        binary name of its class
+    method      as the class file has it
+    index       where it is in the method's instructions
+    killed      None where PIT could not run it
+    """
+
+    type: str
+    method: str
+    descriptor: str
+    line: int
+    mutator: str
+    index: str
+    killed: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByteCodeMutants:
+    """Those of some types, or why there are none; `said` is PIT's, of that."""
+
+    mutants: tuple[ByteCodeMutant, ...] = ()
+    trouble: PitTrouble | None = None
+    said: str = ''
+    cpu_seconds: float = 0.0
+
+
 class Workshop(Protocol):
     """A place where revisions of one repository are built and their tests run, in a sandbox."""
 
@@ -261,6 +291,16 @@ class Workshop(Protocol):
         shared: bool = False,
         watched: Mapping[str, Collection[int]] | None = None,
     ) -> Traced: ...
+
+    # what PIT says of mutants of top-level types of the code under one test method alone; the
+    # process under test can say it itself, so that nothing may be decided by it
+    def mutate(
+        self,
+        compiled: Compiled,
+        method: TestMethod,
+        types: Collection[str],
+        conditions: Conditions = PLAIN,
+    ) -> ByteCodeMutants: ...
 
     # the override that may cure a verdict of this kind, None where none is known
     def cure(self, verdict: Verdict) -> str | None: ...

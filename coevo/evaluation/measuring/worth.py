@@ -13,6 +13,7 @@ from coevo.evaluation.judging.submissions import expected
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.measuring.adequacy import measure
 from coevo.evaluation.measuring.gold import gold_methods
+from coevo.evaluation.measuring.pit import with_pit
 from coevo.snapshot import Opened
 
 
@@ -22,10 +23,14 @@ class Measures:
 
     snapshot  of which gold's mutants and reversals are read
     kept      see `coevo.evaluation.measuring.adequacy.measure`
+    pit       whether PIT is asked, too; see `coevo.evaluation.measuring.pit`
+    kept_pit  where its answers are kept
     """
 
     snapshot: Opened
     kept: Path | None = None
+    pit: bool = False
+    kept_pit: Path | None = None
 
 
 def with_adequacy(
@@ -49,4 +54,6 @@ def with_adequacy(
     )
     gold = gold_methods(measures.snapshot, trial.assignment)
     measured = measure(scene, {name: gold[name] for name in passing}, measures.kept)
+    if measures.pit:
+        measured = with_pit(scene, measured, measures.kept_pit)
     return replace(judgement, adequacy=measured)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.markup import escape
 from rich.table import Table
@@ -47,6 +48,11 @@ def figure(estimate: Estimate | None, main: Shown, end: Shown) -> Text:
 
 def percent(estimate: Estimate | None) -> Text:
     return figure(estimate, lambda value: f'{value * 100:.1f}%', lambda value: f'{value * 100:.1f}')
+
+
+def plain_percent(estimate: Estimate) -> str:
+    """The value alone, for a sentence."""
+    return figure(replace(estimate, low=None), '{:.1%}'.format, str).plain
 
 
 def delta(estimate: Estimate) -> Text:

@@ -29,6 +29,7 @@ from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import aggregates
 from coevo.evaluation.reporting import bootstrap
 from coevo.evaluation.reporting import costs
+from coevo.evaluation.reporting import pit
 from coevo.evaluation.reporting import subsets
 from coevo.evaluation.reporting.rates import Average
 from coevo.evaluation.reporting.rates import Rates
@@ -72,6 +73,7 @@ class TrackReport:
     exits     how many tasks an agent left with which exit status
     macro     over tasks (Table 3), micro: over methods; `…_by_module` as a compiler would have it
     coverage, mutation   Tables 6 to 9
+    pit       None where it was not asked for
     """
 
     track: Track
@@ -93,6 +95,7 @@ class TrackReport:
     half_years: Sequence[subsets.Subset]
     causes: Sequence[subsets.Subset]
     costs: costs.Costs | None
+    pit: pit.Pit | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,6 +220,7 @@ def _track(rows: Rows, track: Track) -> TrackReport:
         half_years=subsets.half_years(rows, track),
         causes=subsets.causes(rows, track),
         costs=costs.costs(rows, track),
+        pit=pit.pit(rows),
     )
 
 

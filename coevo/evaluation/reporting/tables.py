@@ -66,6 +66,12 @@ def _notes(track: TrackReport) -> Iterator[str]:
             f'{name}: {cells.plural(track.costs.tasks_without_cost, "task")} of unknown cost count as '
             'above every cap'
         )
+    if track.pit:
+        pred, gold = cells.plain_percent(track.pit.pred), cells.plain_percent(track.pit.gold)
+        yield (
+            f"{name}: by PIT's word, which decides nothing, {pred} of its mutants in changed methods "
+            f'are killed, by gold {gold} (over {cells.plural(track.pit.pred.units, "method")})'
+        )
     if track.infra_methods:
         yield (
             f'{name}: {cells.plural(track.infra_methods, "method")} of '

@@ -22,6 +22,7 @@ import org.junit.platform.launcher.TestPlan;
 final class Listener implements TestExecutionListener {
     private final Target target;
     private final List<Event> events = new ArrayList<>();
+    private int passed;
     private String nested;
     private String types;
     private boolean byName;
@@ -46,6 +47,11 @@ final class Listener implements TestExecutionListener {
 
     synchronized List<Event> events() {
         return new ArrayList<>(events);
+    }
+
+    /** Whether there are events, all of them of tests that pass. */
+    synchronized boolean allPassed() {
+        return passed > 0 && passed == events.size();
     }
 
     /** Whether a class's test can be one of the target's. */
@@ -76,7 +82,7 @@ final class Listener implements TestExecutionListener {
             return;
         }
         if (passed) {
-            add(test(test).with("outcome", "pass"));
+            addPassed(test(test).with("outcome", "pass"));
             return;
         }
         Throwable thrown = result.getThrowable().orElse(null);
@@ -130,6 +136,11 @@ final class Listener implements TestExecutionListener {
                 .with("t", target.index)
                 .with("id", test.getUniqueId())
                 .with("display", test.getDisplayName());
+    }
+
+    private synchronized void addPassed(Event event) {
+        passed++;
+        add(event);
     }
 
     private synchronized void add(Event event) {

@@ -5,7 +5,7 @@ import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.junit.platform.commons.JUnitException;
@@ -31,15 +31,16 @@ final class Run {
         this.listener = new Listener(target);
     }
 
+    /** Whether a target passes in all of its classes, and is a test at all; nothing is sent. */
+    static boolean passes(Target target) {
+        Run run = new Run(target, Collections.emptyMap(), null, null);
+        run.executeAll();
+        return run.listener.allPassed();
+    }
+
     void execute() throws IOException {
         long before = cpuMillis();
-        for (String name : target.classes) {
-            try {
-                execute(name);
-            } catch (Throwable thrown) { // whatever a test class does to us is its own verdict
-                listener.report("class:" + name, name, thrown);
-            }
-        }
+        executeAll();
         List<Event> events = listener.events();
         for (Event event : events) {
             channel.send(event);
@@ -50,6 +51,16 @@ final class Run {
                         .with("t", target.index)
                         .with("tests", events.size())
                         .with("cpu_ms", cpuMillis() - before));
+    }
+
+    private void executeAll() {
+        for (String name : target.classes) {
+            try {
+                execute(name);
+            } catch (Throwable thrown) { // whatever a test class does to us is its own verdict
+                listener.report("class:" + name, name, thrown);
+            }
+        }
     }
 
     private void execute(String name) {

@@ -64,7 +64,7 @@ _LAY_OUT_AND_LIST = _LAY_OUT.replace('exec "$@" 3>&1 1>&2', _LIST)
 
 _DUMP = '"$@" >&2 && cat /tmp/coevo.jsa'
 
-_JVM_OPTIONS = (
+JVM_OPTIONS = (
     '-ea',
     '-Xmx1g',
     '-Xshare:auto',
@@ -182,12 +182,23 @@ class Launcher:
             ),
         )
 
+    def reporting(self, plan: Plan, command: Sequence[str], report: str) -> Job:
+        """Another command in a plan's surroundings, with a file that it leaves as its channel.
+
+        Where the command fails, nothing is on the channel.
+        """
+        job = self.job(plan)
+        script = _LAY_OUT.replace('exec "$@" 3>&1 1>&2', f'"$@" 1>&2\ncat {report}')
+        _, _, _, *rest = job.argv
+        before = rest[: rest.index('--') + 1]
+        return replace(job, argv=('/bin/sh', '-c', script, *before, *command))
+
     def refusal_probe(self, plan: Plan, *, own_options: bool) -> Job:
         """A JVM that only says its version, with or without the options that the project gives it."""
         options = usable_options(plan.module.surefire.arg_line) if own_options else ()
         return replace(
             self.job(plan),
-            argv=(str(self.toolchain.java), *_JVM_OPTIONS, *options, '-version'),
+            argv=(str(self.toolchain.java), *JVM_OPTIONS, *options, '-version'),
         )
 
     def job(self, plan: Plan) -> Job:
@@ -237,7 +248,7 @@ class Launcher:
         return Job(
             argv=(
                 str(self.toolchain.java),
-                *_JVM_OPTIONS,
+                *JVM_OPTIONS,
                 '-cp',
                 worker,
                 'coevo.worker.ClockProbe',
@@ -285,12 +296,21 @@ class Launcher:
                     yield self.inside(folder / entry.sibling / str(entry.folder))
 
     def _command(self, plan: Plan) -> Iterator[str]:
-        module = plan.module
         yield str(self.toolchain.java)
-        yield from _JVM_OPTIONS
+        yield from JVM_OPTIONS
         yield from (f'-javaagent:{agent.jar}={agent.options}' for agent in plan.agents)
         if plan.archive is not None:
             yield f'-XX:SharedArchiveFile={plan.archive}'
+        yield from self.options(plan)
+        yield '-cp'
+        yield ':'.join(plan.libraries if plan.anew else plan.class_path)
+        yield 'coevo.worker.Worker'
+        yield from (agent.jar for agent in plan.agents[:1])
+        yield from plan.folders if plan.anew else ()
+
+    def options(self, plan: Plan) -> Iterator[str]:
+        """What a plan's module and cure ask of its JVM beside ours."""
+        module = plan.module
         if plan.override is not None and self.toolchain.jdk_feature >= FIRST_WITH_MODULES:
             yield from CURES[plan.override].jvm_options
         if not module.surefire.assertions:
@@ -298,11 +318,6 @@ class Launcher:
         yield from usable_options(module.surefire.arg_line)
         yield f'-Dbasedir={TREE}/{module.path}'
         yield from (f'-D{name}={value}' for name, value in module.surefire.properties.items())
-        yield '-cp'
-        yield ':'.join(plan.libraries if plan.anew else plan.class_path)
-        yield 'coevo.worker.Worker'
-        yield from (agent.jar for agent in plan.agents[:1])
-        yield from plan.folders if plan.anew else ()
 
     def _class_path(self, plan: Plan) -> Iterator[str]:
         """The project's own order, our cures before it, the engine that it lacks behind it.

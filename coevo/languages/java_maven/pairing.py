@@ -13,6 +13,7 @@ from coevo.jdks import find_jdks
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
 from coevo.languages.base import Build
+from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Checked
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
@@ -128,6 +129,15 @@ class PairWorkshop:
         return self._chosen.trace(
             compiled, methods, files, conditions, shared=shared, watched=watched
         )
+
+    def mutate(
+        self,
+        compiled: Compiled,
+        method: TestMethod,
+        types: Collection[str],
+        conditions: Conditions = PLAIN,
+    ) -> ByteCodeMutants:
+        return self._chosen.mutate(compiled, method, types, conditions)
 
     def cure(self, verdict: Verdict) -> str | None:
         return self._chosen.cure(verdict)

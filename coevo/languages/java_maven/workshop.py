@@ -10,6 +10,7 @@ from dataclasses import replace
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
 from coevo.languages.base import Build
+from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Checked
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
@@ -25,6 +26,8 @@ from coevo.languages.java_maven.code_files import code_files
 from coevo.languages.java_maven.compilation import is_of_the_parser
 from coevo.languages.java_maven.cures import cure
 from coevo.languages.java_maven.launch import Plan
+from coevo.languages.java_maven.pit_run import pit_job
+from coevo.languages.java_maven.pit_run import run_pit
 from coevo.languages.java_maven.runner import LEAST_CPU_LIMIT
 from coevo.languages.java_maven.runner import SLOWER_THAN_PASSING
 from coevo.languages.java_maven.runner import Target
@@ -33,6 +36,9 @@ from coevo.languages.java_maven.runner import run_observed
 from coevo.languages.java_maven.runner import run_targets
 from coevo.languages.java_maven.tracing import Tracer
 from coevo.languages.java_maven.yard import Yard
+from coevo.pit import OLDEST_JDK
+from coevo.pit import fetch_pit
+from coevo.quality import PitTrouble
 from coevo.records import Environment
 from coevo.records import Outcome
 from coevo.records import TestMethod
@@ -161,6 +167,24 @@ class JavaWorkshop:
         for place, trace in zip(chosen, traced.traces, strict=True):
             traces[place] = trace
         return Traced(traces=tuple(traces), cpu_seconds=traced.cpu_seconds + making)
+
+    def mutate(
+        self,
+        compiled: Compiled,
+        method: TestMethod,
+        types: Collection[str],
+        conditions: Conditions = PLAIN,
+    ) -> ByteCodeMutants:
+        if self._yard.toolchain.jdk_feature < OLDEST_JDK:
+            return ByteCodeMutants(trouble=PitTrouble.OLD_JDK)
+        cell = self._cells.of(compiled)
+        target = self._target(cell, method, conditions)
+        plan = self._plan(cell, (target,), replace(conditions, observed=False))
+        if plan is None or not target.classes or self.compile_verdict(compiled, method):
+            return ByteCodeMutants(trouble=PitTrouble.NOT_COMPILED)
+        launcher = self._yard.launcher
+        job = pit_job(launcher, launcher.arranged(plan), fetch_pit(), types)
+        return run_pit(self._yard.sandbox, job)
 
     def _process(
         self, cell: CellImage, targets: tuple[Target, ...], conditions: Conditions

@@ -1,0 +1,176 @@
+"""PIT's mutants of the methods that changed, beside the released ones, where somebody asks for them.
+
+What PIT says is advisory. Its minions load the submitted test and report their own kills: a test
+could claim any. No outcome, no SuccessStrict and no other flag follows from it, and trouble on the
+way is a reason in its own record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+
+from coevo import checksummed
+from coevo import codec
+from coevo import pit
+from coevo.errors import Transient
+from coevo.evaluation.assignments import Target
+from coevo.evaluation.judging.application import Applied
+from coevo.evaluation.judging.application import apply
+from coevo.evaluation.judging.scene import Scene
+from coevo.evaluation.measuring.oracles import top_level_types
+from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import PitKills
+from coevo.execution import ENGINE_VERSION
+from coevo.languages.base import ByteCodeMutant
+from coevo.languages.base import Compiled
+from coevo.languages.base import Edits
+from coevo.quality import PitTrouble
+from coevo.records import Revised
+from coevo.records import TestMethod
+from coevo.records import short_hash
+from coevo.test_files import content
+
+# For all tests of a task together, gold's with them.
+MOST_CPU_SECONDS = 1800.0
+
+Lines = Mapping[str, frozenset[int]]
+"""By the binary name of a top-level type."""
+
+Mutant = tuple[str, str, str, int, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Killed:
+    """The mutants of the changed methods under one test, or why they are not known."""
+
+    mutants: tuple[ByteCodeMutant, ...] = ()
+    trouble: PitTrouble | None = None
+    cpu_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Side:
+    """A test as it stands in one version of the task's test file."""
+
+    file: bytes | None
+    method: TestMethod
+
+
+def with_pit(scene: Scene, found: Mapping[str, Adequacy], kept: Path | None) -> dict[str, Adequacy]:
+    """What tests are worth, by name, with PIT's word on each.
+
+    kept  folder for what the same test file makes of the same code; None: it is found out anew
+    """
+    told = {}
+    left = MOST_CPU_SECONDS
+    gold_file = _gold_file(scene)
+    for target in scene.assignment.targets:
+        if target.name in found:
+            submitted = _Side(file=scene.patched, method=scene.methods[target.name])
+            lines = _changed(scene, target)
+            pred = _killed(scene, submitted, lines, kept, left)
+            left -= pred.cpu_seconds
+            gold = _killed(scene, _Side(file=gold_file, method=target.method), lines, kept, left)
+            left -= gold.cpu_seconds
+            told[target.name] = replace(found[target.name], pit=_kills(pred, gold))
+    return told
+
+
+def _kills(pred: Killed, gold: Killed) -> PitKills:
+    """Both on the mutants that both have."""
+    sides = [_known(one) for one in (pred, gold) if one.trouble is None]
+    both = set.intersection(*map(set, sides)) if sides else set()
+    killed = [sum(side[mutant] for mutant in both) for side in sides]
+    return PitKills(
+        count=len(both) if sides else None,
+        pred=killed[0] if pred.trouble is None else None,
+        gold=killed[-1] if gold.trouble is None else None,
+        trouble_pred=pred.trouble,
+        trouble_gold=gold.trouble,
+        cpu_seconds=pred.cpu_seconds + gold.cpu_seconds,
+    )
+
+
+def _known(one: Killed) -> dict[Mutant, bool]:
+    return {
+        (m.type, m.method, m.descriptor, m.line, m.mutator, m.index): m.killed
+        for m in one.mutants
+        if m.killed is not None
+    }
+
+
+# -- what is asked -------------------------------------------------------------------------------
+
+
+def _changed(scene: Scene, target: Target) -> Lines:
+    """The lines of the dependencies that are methods or constructors and stand at new."""
+    found: dict[str, frozenset[int]] = {}
+    for one in target.row.dependencies:
+        if one.is_method and one.revised is not Revised.REMOVED and one.file.endswith('.java'):
+            source = content(scene.repository, scene.pair.new.rev, one.file)
+            for name in top_level_types(source) if source is not None else ():
+                own = frozenset(range(one.start_line, one.end_line + 1))
+                found[name] = found.get(name, frozenset()) | own
+    return found
+
+
+def _gold_file(scene: Scene) -> bytes | None:
+    """The task's test file as its developers left it."""
+    task = scene.assignment.task
+    start = content(scene.repository, scene.pair.new.rev, task.test_file)
+    made = apply(task.test_patch.encode(errors='surrogateescape'), task.test_file, start)
+    assert isinstance(made, Applied), 'a released patch applies to its start'
+    return made.content
+
+
+# -- answers -------------------------------------------------------------------------------------
+
+
+def _killed(scene: Scene, side: _Side, lines: Lines, kept: Path | None, left: float) -> Killed:
+    """What is kept, or what PIT says now; trouble is never kept."""
+    if not lines:
+        return Killed(trouble=PitTrouble.NO_METHOD)
+    try:
+        edits = Edits(tests=((scene.assignment.task.test_file, side.file),))
+        rev = scene.pair.new.rev
+        compiled = scene.workshop.compile(rev, rev, side.method.module, edits=edits)
+        place = _place(scene, compiled, side, lines, kept)
+        known = place and checksummed.read(place)
+        if known:
+            return codec.decode(Killed, known)
+        if left <= 0:
+            return Killed(trouble=PitTrouble.BUDGET)
+        found = _run(scene, compiled, side, lines)
+    except Transient:
+        return Killed(trouble=PitTrouble.TROUBLE)
+    if place and found.trouble is None:
+        checksummed.write(place, codec.encode(replace(found, cpu_seconds=0.0)))
+    return found
+
+
+def _run(scene: Scene, compiled: Compiled, side: _Side, lines: Lines) -> Killed:
+    told = scene.workshop.mutate(compiled, side.method, lines.keys(), scene.conditions)
+    return Killed(
+        mutants=tuple(
+            one
+            for one in told.mutants
+            if one.line in lines.get(one.type.partition('$')[0], frozenset())
+        ),
+        trouble=told.trouble,
+        cpu_seconds=told.cpu_seconds,
+    )
+
+
+def _place(
+    scene: Scene, compiled: Compiled, side: _Side, lines: Lines, kept: Path | None
+) -> Path | None:
+    """Named by all that the answer rests on; None where that cannot be told."""
+    known = scene.workshop.content(compiled) if kept is not None else None
+    if kept is None or known is None:
+        return None
+    asked = repr(sorted((name, sorted(own)) for name, own in lines.items()))
+    parts = (repr(side.method), asked, str(scene.conditions.override), known)
+    return kept / f'{short_hash(pit.version(), str(ENGINE_VERSION), *parts)}.json'
