@@ -90,23 +90,12 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MutantKills:
-    """Released mutants that were run against the submitted test, and against gold's.
+class Detections:
+    """Changes of the new code with which the submitted test was run, and gold's: those they notice.
 
-    A mutant that is `killed` is one on which the test does not pass. `both` is that of the two
-    sets' intersection. Gold's are those of the snapshot, counted on the same mutants.
+    A change is noticed by a test that does not pass with it. `both` is that of the two sets'
+    intersection. Gold's are those of the snapshot, counted on the same changes.
     """
-
-    count: int
-    pred: int
-    gold: int
-    both: int
-    not_run: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reversals:
-    """Changed declarations undone alone on the new code: those that the tests notice."""
 
     count: int
     pred: int
@@ -153,6 +142,8 @@ class Adequacy:
     executes_delta     it executes a changed dependency
     reaches_assertion  at least one of its own or its helpers' assertions is executed
     coverage_*         of the changed dependencies (TestEvo-Bench, A.4)
+    mutants            those that were released
+    reversals          changed declarations, each undone alone
     smells_*           of tsDetect, sorted
     pit                where it was asked for
     """
@@ -161,8 +152,8 @@ class Adequacy:
     reaches_assertion: bool | None = None
     coverage_pred: Coverage | None = None
     coverage_gold: Coverage | None = None
-    mutants: MutantKills | None = None
-    reversals: Reversals | None = None
+    mutants: Detections | None = None
+    reversals: Detections | None = None
     oracle: OraclePreservation | None = None
     smells_pred: tuple[str, ...] = ()
     smells_gold: tuple[str, ...] = ()

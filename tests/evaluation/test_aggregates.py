@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import Detections
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import MutantKills
 from coevo.evaluation.records import OraclePreservation
-from coevo.evaluation.records import Reversals
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import aggregates
 from coevo.quality import Coverage
@@ -45,8 +44,8 @@ def _rows() -> list[MethodResult]:
     success = Adequacy(
         coverage_pred=_coverage(3, covered_branches=1, branches=4),
         coverage_gold=_coverage(4, covered_branches=3, branches=4),
-        mutants=MutantKills(count=4, pred=2, gold=3, both=1),
-        reversals=Reversals(count=2, pred=1, gold=2, both=1),
+        mutants=Detections(count=4, pred=2, gold=3, both=1),
+        reversals=Detections(count=2, pred=1, gold=2, both=1),
         oracle=OraclePreservation(count=5, lost=1),
         smells_pred=('Assertion Roulette', 'Magic Number Test'),
         smells_gold=('Assertion Roulette',),

@@ -7,8 +7,8 @@ import pytest
 
 from coevo.cli import main
 from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import Detections
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import MutantKills
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.comparison import Figure
 from coevo.evaluation.reporting.comparison import TrackComparison
@@ -20,7 +20,7 @@ SUCCESS, FAIL, INFRA = TaskOutcome.SUCCESS, TaskOutcome.EXEC_FAIL, TaskOutcome.I
 
 
 def _killing(pred: int | None) -> Adequacy:
-    mutants = None if pred is None else MutantKills(count=4, pred=pred, gold=4, both=pred)
+    mutants = None if pred is None else Detections(count=4, pred=pred, gold=4, both=pred)
     return Adequacy(mutants=mutants)
 
 

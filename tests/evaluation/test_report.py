@@ -13,8 +13,8 @@ from rich.console import Console
 from coevo.errors import Fatal
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
+from coevo.evaluation.records import Detections
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import MutantKills
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import tables
 from coevo.evaluation.reporting.report import System
@@ -41,7 +41,7 @@ def _rows() -> list[MethodResult]:
     adequacy = Adequacy(
         coverage_pred=COVERAGE,
         coverage_gold=COVERAGE,
-        mutants=MutantKills(count=4, pred=2, gold=3, both=2),
+        mutants=Detections(count=4, pred=2, gold=3, both=2),
         smells_pred=('Empty Test',),
     )
     said: dict[str, Any] = {'harness': 'A', 'model': 'm', 'cost_usd': 0.5, 'tokens': 1500}

@@ -9,8 +9,8 @@ import duckdb
 import pytest
 
 from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import Detections
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import MutantKills
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.report import TrackReport
 from coevo.evaluation.reporting.report import make_report
@@ -67,7 +67,7 @@ def _adequacy(lot: random.Random) -> Adequacy:
     return Adequacy(
         coverage_pred=_coverage(lot),
         coverage_gold=lot.choice((None, _coverage(lot))),
-        mutants=lot.choice((None, MutantKills(count=count, **kills))),
+        mutants=lot.choice((None, Detections(count=count, **kills))),
     )
 
 

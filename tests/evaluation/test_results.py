@@ -8,8 +8,8 @@ import pytest
 
 from coevo.errors import Fatal
 from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import Detections
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import MutantKills
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import NAME
@@ -32,7 +32,7 @@ ADEQUACY = Adequacy(
         methods=1,
         covered_methods=1,
     ),
-    mutants=MutantKills(count=4, pred=2, gold=3, both=2),
+    mutants=Detections(count=4, pred=2, gold=3, both=2),
     smells_pred=('Assertion Roulette',),
 )
 

@@ -10,13 +10,13 @@ from coevo.evaluation.measuring.strict import oracle_preserved
 from coevo.evaluation.measuring.strict import success_strict
 from coevo.evaluation.measuring.strict import vacuous
 from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import Detections
 from coevo.evaluation.records import OraclePreservation
-from coevo.evaluation.records import Reversals
 from coevo.evaluation.records import TaskOutcome
 
-NOTICED = Reversals(count=3, pred=2, gold=1, both=1)
-OTHERS = Reversals(count=3, pred=2, gold=1, both=0)
-BY_NOBODY = Reversals(count=3, pred=2, gold=0, both=0)
+NOTICED = Detections(count=3, pred=2, gold=1, both=1)
+OTHERS = Detections(count=3, pred=2, gold=1, both=0)
+BY_NOBODY = Detections(count=3, pred=2, gold=0, both=0)
 
 
 def adequacy(**others: Any) -> Adequacy:

@@ -10,11 +10,11 @@ that lives. So these runs are not observed.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import TypeVar
 
 from coevo.evaluation.measuring.gold import GoldMethod
-from coevo.evaluation.records import MutantKills
-from coevo.evaluation.records import Reversals
+from coevo.evaluation.records import Detections
 from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.universal_mutator import Mutant
@@ -23,7 +23,8 @@ from coevo.quality import ReversalRow
 from coevo.quality import ReversalStatus
 from coevo.records import Dependency
 
-Key = tuple[str, int, str, str]
+Change = tuple[str, int, str, str]
+Key = TypeVar('Key')
 
 
 def released(gold: GoldMethod) -> MutantSet:
@@ -36,39 +37,33 @@ def released(gold: GoldMethod) -> MutantSet:
                 mutant=Mutant(line=row.line, original=row.original, mutated=row.mutated),
                 equal_byte_code=row.equal_byte_code,
             )
-            for row in _ran(gold.mutants)
+            for row in gold.mutants
+            if row.killed is not None
         )
     )
 
 
-def mutant_kills(gold: GoldMethod, pred: Iterable[MutantRow]) -> MutantKills | None:
+def mutant_kills(gold: GoldMethod, pred: Iterable[MutantRow]) -> Detections | None:
     """None where there is no measurement: gold has none, or the test did not pass three times."""
-    known = {row.mutant_id: row.killed for row in _ran(gold.mutants)}
-    own = {row.mutant_id: row.killed for row in pred if row.mutant_id in known}
-    told = {mutant_id: killed for mutant_id, killed in own.items() if killed is not None}
-    if not told:
-        return None
-    return MutantKills(
-        count=len(told),
-        pred=sum(told.values()),
-        gold=sum(bool(known[mutant_id]) for mutant_id in told),
-        both=sum(killed and bool(known[mutant_id]) for mutant_id, killed in told.items()),
-        not_run=len(known) - len(told),
-    )
+    return _counted(_kills(gold.mutants), _kills(pred))
 
 
-def reversals(gold: GoldMethod, pred: Sequence[ReversalRow]) -> Reversals | None:
+def reversals(gold: GoldMethod, pred: Iterable[ReversalRow]) -> Detections | None:
     """Of what compiles when it is undone; None where gold was not asked about any such."""
-    known = detections(gold.reversals)
-    own = {key: found for key, found in detections(pred).items() if key in known}
+    return _counted(detections(gold.reversals), detections(pred))
+
+
+def _counted(gold: Mapping[Key, bool], pred: Mapping[Key, bool]) -> Detections | None:
+    """Of what gold was run with; None where the test was run with nothing of it."""
+    own = {key: found for key, found in pred.items() if key in gold}
     if not own:
         return None
-    return Reversals(
+    return Detections(
         count=len(own),
         pred=sum(own.values()),
-        gold=sum(known[key] for key in own),
-        both=sum(found and known[key] for key, found in own.items()),
-        not_run=len(known) - len(own),
+        gold=sum(gold[key] for key in own),
+        both=sum(found and gold[key] for key, found in own.items()),
+        not_run=len(gold) - len(own),
     )
 
 
@@ -78,7 +73,7 @@ def undoable(gold: GoldMethod, dependencies: Iterable[Dependency]) -> tuple[Depe
     return tuple(one for one in dependencies if _key(one) in known)
 
 
-def detections(rows: Iterable[ReversalRow]) -> dict[Key, bool]:
+def detections(rows: Iterable[ReversalRow]) -> dict[Change, bool]:
     """Whether each change that could be undone was noticed."""
     return {
         _key(row): row.status is ReversalStatus.DETECTED
@@ -87,9 +82,9 @@ def detections(rows: Iterable[ReversalRow]) -> dict[Key, bool]:
     }
 
 
-def _key(one: ReversalRow | Dependency) -> Key:
+def _key(one: ReversalRow | Dependency) -> Change:
     return one.file, one.start_line, one.revised, one.declaration
 
 
-def _ran(rows: Iterable[MutantRow]) -> list[MutantRow]:
-    return [row for row in rows if row.killed is not None]
+def _kills(rows: Iterable[MutantRow]) -> dict[str, bool]:
+    return {row.mutant_id: row.killed for row in rows if row.killed is not None}
