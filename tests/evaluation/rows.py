@@ -6,11 +6,31 @@ from datetime import UTC
 from datetime import datetime
 from typing import Any
 
+from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import Detections
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import RESULTS_VERSION
+from coevo.quality import Coverage
 from coevo.records import Outcome
 from coevo.records import Track
+
+COVERAGE = Coverage(
+    lines=5,
+    covered_lines=3,
+    known_lines=4,
+    branches=2,
+    covered_branches=1,
+    methods=1,
+    covered_methods=1,
+)
+ADEQUACY = Adequacy(
+    executes_delta=True,
+    coverage_pred=COVERAGE,
+    coverage_gold=COVERAGE,
+    mutants=Detections(count=4, pred=2, gold=3, both=2),
+    smells_pred=('Empty Test',),
+)
 
 
 def row(

@@ -11,46 +11,29 @@ import pytest
 from rich.console import Console
 
 from coevo.errors import Fatal
-from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
-from coevo.evaluation.records import Detections
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import tables
 from coevo.evaluation.reporting.report import System
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.reporting.report import write_report
-from coevo.quality import Coverage
 from coevo.records import Cause
 from coevo.records import Track
+from tests.evaluation.rows import ADEQUACY
 from tests.evaluation.rows import row
 
 SCHEMA = json.loads(files('coevo.evaluation.reporting').joinpath('report.schema.json').read_bytes())
-COVERAGE = Coverage(
-    lines=5,
-    covered_lines=3,
-    known_lines=4,
-    branches=2,
-    covered_branches=1,
-    methods=1,
-    covered_methods=1,
-)
 
 
 def _rows() -> list[MethodResult]:
-    adequacy = Adequacy(
-        coverage_pred=COVERAGE,
-        coverage_gold=COVERAGE,
-        mutants=Detections(count=4, pred=2, gold=3, both=2),
-        smells_pred=('Empty Test',),
-    )
     said: dict[str, Any] = {'harness': 'A', 'model': 'm', 'cost_usd': 0.5, 'tokens': 1500}
     said |= {'cause': Cause.PRODUCTION, 'exit_status': 'submitted'}
-    generation = said | {'track': Track.GENERATION, 'adequacy': adequacy}
+    generation = said | {'track': Track.GENERATION, 'adequacy': ADEQUACY}
     return [
         *(row('g1', f'T#{i}', repo='one', **generation) for i in range(20)),
         row('g2', 'T#0', TaskOutcome.REDUNDANT, repo='two', **generation),
-        row('u1', 'T#0', repo='one', **said | {'adequacy': adequacy}),
+        row('u1', 'T#0', repo='one', **said | {'adequacy': ADEQUACY}),
         row('u2', 'T#0', TaskOutcome.HRNS_FAIL, repo='two', detail=Detail.NO_PREDICTION),
         row('u3', 'T#0', TaskOutcome.INFRA, repo='two', detail=Detail.TROUBLE),
     ]

@@ -7,34 +7,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.errors import Fatal
-from coevo.evaluation.records import Adequacy
-from coevo.evaluation.records import Detections
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import NAME
 from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
-from coevo.quality import Coverage
 from coevo.schema import arrow_schema
+from tests.evaluation.rows import ADEQUACY
 from tests.evaluation.rows import row
 
 GOLDEN = Path(__file__).parent.parent / 'golden'
-
-ADEQUACY = Adequacy(
-    executes_delta=True,
-    coverage_pred=Coverage(
-        lines=5,
-        covered_lines=3,
-        known_lines=4,
-        branches=2,
-        covered_branches=1,
-        methods=1,
-        covered_methods=1,
-    ),
-    mutants=Detections(count=4, pred=2, gold=3, both=2),
-    smells_pred=('Assertion Roulette',),
-)
 
 
 def test_the_columns_are_those_that_readers_depend_on() -> None:
