@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
-from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC
 from datetime import datetime
 from pathlib import Path
@@ -13,22 +10,18 @@ from pathlib import Path
 import pytest
 
 from coevo import libfaketime
-from coevo.git import Repository
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Conditions
 from coevo.languages.java_maven.clock import Clock
-from coevo.languages.java_maven.site import Site
-from coevo.languages.java_maven.workshop import JavaWorkshop
-from coevo.languages.java_maven.yard import Yard
 from coevo.records import Outcome
 from coevo.records import TestMethod
+from tests.coevo.languages.place import Place
+from tests.coevo.languages.place import opened
 from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source
-from tests.projects import write
-from tests.repos import git
 
 pytestmark = pytest.mark.jvm
 
@@ -87,40 +80,18 @@ METHODS = [
     for name, tests in (('ClockTest', TESTS), ('SpinTest', SPINS))
     for method in tests
 ]
+STEP = {
+    'pom.xml': pom(),
+    **source('Till', '    public static int last() { return 1; }\n'),
+    **junit('ClockTest', *(f'{name}: {body}' for name, body in TESTS.items())),
+    **junit('SpinTest', *(f'{name}: {body}' for name, body in SPINS.items())),
+}
 CLOCKED, SPINNING = METHODS[: len(TESTS)], METHODS[len(TESTS) :]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A revision that was built, and where."""
-
-    yard: Yard
-    workshop: JavaWorkshop
-    rev: str
-
-
-@contextmanager
-def opened(folder: Path, sandbox: str, jdk: Jdk | None = None) -> Iterator[Place]:
-    step = {
-        'pom.xml': pom(),
-        **source('Till', '    public static int last() { return 1; }\n'),
-        **junit('ClockTest', *(f'{name}: {body}' for name, body in TESTS.items())),
-        **junit('SpinTest', *(f'{name}: {body}' for name, body in SPINS.items())),
-    }
-    repository = write(folder / 'repository', [step])
-    rev = git(repository, 'rev-parse', 'HEAD').strip()
-    with ExitStack() as stack:
-        site = Site(Repository(repository / '.git'), sandbox=sandbox, stack=stack)
-        yard = Yard(site, jdk)
-        workshop = JavaWorkshop(yard)
-        stack.callback(workshop.close)
-        workshop.build(rev)
-        yield Place(yard=yard, workshop=workshop, rev=rev)
 
 
 @pytest.fixture(scope='module')
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    with opened(tmp_path_factory.mktemp('clock'), 'bubblewrap') as found:
+    with opened(tmp_path_factory.mktemp('clock'), [STEP]) as found:
         yield found
 
 
@@ -150,7 +121,7 @@ def test_without_it_the_clock_is_the_machines(place: Place) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize('jdk', find_jdks(), ids=lambda jdk: jdk.version)
 def test_it_is_set_for_every_jdk(tmp_path: Path, jdk: Jdk) -> None:
-    with opened(tmp_path, 'bubblewrap', jdk) as place:
+    with opened(tmp_path, [STEP], jdk=jdk) as place:
         assert outcomes(place, CLOCKED, OF_2019) == dict.fromkeys(TESTS, Outcome.PASS)
 
 
@@ -195,5 +166,5 @@ def with_libraries(places: tuple[str, ...], place: Place, monkeypatch: pytest.Mo
 @pytest.mark.docker
 @pytest.mark.usefixtures('daemon')
 def test_the_same_in_docker(tmp_path: Path) -> None:
-    with opened(tmp_path, 'docker') as place:
+    with opened(tmp_path, [STEP], sandbox='docker') as place:
         assert outcomes(place, CLOCKED, OF_2019) == dict.fromkeys(TESTS, Outcome.PASS)

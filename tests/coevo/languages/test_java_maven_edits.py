@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 import pytest
 
-from coevo.git import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
-from coevo.languages.java_maven import Site
 from coevo.languages.java_maven.cells import MOST_EDITED_CELLS
 from coevo.languages.java_maven.workshop import JavaWorkshop
 from coevo.languages.java_maven.yard import Yard
 from coevo.records import TestMethod
+from tests.coevo.languages.place import opened
 from tests.coevo.languages.test_java_maven_processors import LEVEL_8
 from tests.coevo.languages.test_java_maven_processors import library
 from tests.coevo.languages.test_java_maven_shapes import JUNIT4
@@ -23,8 +21,6 @@ from tests.coevo.languages.test_java_maven_shapes import TEST_JAR
 from tests.coevo.languages.test_java_maven_shapes import module
 from tests.coevo.languages.test_java_maven_shapes import root
 from tests.coevo.languages.test_java_maven_shapes import sibling
-from tests.projects import write
-from tests.repos import git
 
 pytestmark = pytest.mark.jvm
 
@@ -120,14 +116,8 @@ def _files(files: object) -> tuple[tuple[str, bytes | None], ...]:
 
 @pytest.fixture(scope='module')
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    folder = write(tmp_path_factory.mktemp('edits') / 'repository', [TREE])
-    rev = git(folder, 'rev-parse', 'HEAD')
-    with ExitStack() as stack:
-        yard = Yard(Site(Repository(folder / '.git'), sandbox='bubblewrap', stack=stack))
-        workshop = JavaWorkshop(yard)
-        stack.callback(workshop.close)
-        assert workshop.build(rev).summary == 'built'
-        yield Place(rev=rev, workshop=workshop, yard=yard)
+    with opened(tmp_path_factory.mktemp('edits'), [TREE]) as found:
+        yield Place(rev=found.rev, workshop=found.workshop, yard=found.yard)
 
 
 def test_edited_code_is_what_tests_of_its_module_and_of_others_meet(place: Place) -> None:

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
 
-from coevo.git import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
 from coevo.languages.base import Trace
-from coevo.languages.java_maven.site import Site
-from coevo.languages.java_maven.workshop import JavaWorkshop
-from coevo.languages.java_maven.yard import Yard
 from coevo.records import Outcome
 from coevo.records import TestMethod
+from tests.coevo.languages.place import Place
+from tests.coevo.languages.place import opened
 from tests.coevo.languages.test_java_maven_shapes import JUNIT4
 from tests.coevo.languages.test_java_maven_shapes import JUPITER
 from tests.coevo.languages.test_java_maven_shapes import module
 from tests.coevo.languages.test_java_maven_shapes import root
 from tests.coevo.languages.test_java_maven_shapes import sibling
-from tests.projects import write
-from tests.repos import git
 
 # Its first test waits for some thirty JVMs.
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(1500)]
@@ -296,26 +291,18 @@ def methods(module: str, name: str, wanted: Collection[str]) -> list[TestMethod]
 
 
 @pytest.fixture(scope='module')
-def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[JavaWorkshop, str]]:
-    folder = write(tmp_path_factory.mktemp('traces') / 'repository', [STEP])
-    rev = git(folder, 'rev-parse', 'HEAD').strip()
-    with ExitStack() as stack:
-        site = Site(Repository(folder / '.git'), sandbox='bubblewrap', stack=stack)
-        opened = JavaWorkshop(Yard(site))
-        stack.callback(opened.close)
-        assert opened.build(rev).summary == 'built'
-        yield opened, rev
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    with opened(tmp_path_factory.mktemp('traces'), [STEP]) as found:
+        yield found
 
 
 @pytest.fixture(scope='module', params=[False, True], ids=['alone', 'shared'])
-def traces(
-    request: pytest.FixtureRequest, workshop: tuple[JavaWorkshop, str]
-) -> dict[str, Trace | None]:
-    opened, rev = workshop
-    compiled = opened.compile(rev, rev, 'app')
+def traces(request: pytest.FixtureRequest, place: Place) -> dict[str, Trace | None]:
+    workshop, rev = place.workshop, place.rev
+    compiled = workshop.compile(rev, rev, 'app')
     files = (TILL_JAVA, MORE_JAVA, PRICE_JAVA, 'app/src/main/java/shop/None.java')
     wanted = methods('app', 'shop.TillTest', APP)
-    traced = opened.trace(compiled, wanted, files, shared=request.param)
+    traced = workshop.trace(compiled, wanted, files, shared=request.param)
     assert traced.cpu_seconds > 0
     return dict(zip(APP, traced.traces, strict=True))
 
@@ -459,22 +446,20 @@ def test_classes_know_their_file_and_their_lines(traces: dict[str, Trace | None]
     assert [m.file for m in trace.executed if m.type == 'shop.Beside'] == [TILL_JAVA]
 
 
-def test_junit_4_has_its_fixtures_in_every_trace(workshop: tuple[JavaWorkshop, str]) -> None:
-    opened, rev = workshop
-    compiled = opened.compile(rev, rev, 'old')
-    traced = opened.trace(compiled, methods('old', 'old.OldTest', ('first', 'second')), ())
+def test_junit_4_has_its_fixtures_in_every_trace(place: Place) -> None:
+    workshop, rev = place.workshop, place.rev
+    compiled = workshop.compile(rev, rev, 'old')
+    traced = workshop.trace(compiled, methods('old', 'old.OldTest', ('first', 'second')), ())
     names = [[m.method for m in trace.executed] for trace in traced.traces if trace is not None]
     assert names == [['<init>', 'first', 'once'], ['<init>', 'once', 'second']]
 
 
-def test_without_debug_information_there_are_methods_and_no_lines(
-    workshop: tuple[JavaWorkshop, str],
-) -> None:
-    opened, rev = workshop
-    compiled = opened.compile(rev, rev, 'silent')
+def test_without_debug_information_there_are_methods_and_no_lines(place: Place) -> None:
+    workshop, rev = place.workshop, place.rev
+    compiled = workshop.compile(rev, rev, 'silent')
     path = 'silent/src/main/java/silent/Silent.java'
     wanted = methods('silent', 'silent.SilentTest', ('speaks',))
-    (trace,) = opened.trace(compiled, wanted, (path,)).traces
+    (trace,) = workshop.trace(compiled, wanted, (path,)).traces
     assert trace is not None
     assert [(m.type, m.method, m.file, m.first_line) for m in trace.executed] == [
         ('silent.Silent', '<init>', path, 0),
@@ -485,25 +470,25 @@ def test_without_debug_information_there_are_methods_and_no_lines(
     assert trace.lines == {path: ()}
 
 
-def test_tracing_leaves_the_verdicts_as_they_were(workshop: tuple[JavaWorkshop, str]) -> None:
-    opened, rev = workshop
-    compiled: Compiled = opened.compile(rev, rev, 'app')
-    batch = opened.run(compiled, methods('app', 'shop.TillTest', ('number', 'fails')))
+def test_tracing_leaves_the_verdicts_as_they_were(place: Place) -> None:
+    workshop, rev = place.workshop, place.rev
+    compiled: Compiled = workshop.compile(rev, rev, 'app')
+    batch = workshop.run(compiled, methods('app', 'shop.TillTest', ('number', 'fails')))
     outcomes = [verdict.outcome for verdict in batch.verdicts if verdict is not None]
     assert outcomes == [Outcome.PASS, Outcome.FAIL]
 
 
-def test_classes_that_an_edit_removes_have_no_lines(workshop: tuple[JavaWorkshop, str]) -> None:
-    opened, rev = workshop
+def test_classes_that_an_edit_removes_have_no_lines(place: Place) -> None:
+    workshop, rev = place.workshop, place.rev
     begin, end = TILL.index('    public Runnable anonymous'), TILL.index('    public static String')
     first, gone = TILL[:begin].count('\n') + 1, TILL[begin:end].count('\n')
     edits = Edits(code=((TILL_JAVA, (TILL[:begin] + TILL[end:]).encode()),))
     wanted = methods('app', 'shop.TillTest', ('minus',))
     whole, rest = (
-        covered(opened.trace(compiled, wanted, (TILL_JAVA,)).traces[0])
+        covered(workshop.trace(compiled, wanted, (TILL_JAVA,)).traces[0])
         for compiled in (
-            opened.compile(rev, rev, 'app'),
-            opened.compile(rev, rev, 'app', None, edits),
+            workshop.compile(rev, rev, 'app'),
+            workshop.compile(rev, rev, 'app', None, edits),
         )
     )
     assert rest == {

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
 
-from coevo.git import Repository
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Trace
-from coevo.languages.java_maven.site import Site
-from coevo.languages.java_maven.workshop import JavaWorkshop
-from coevo.languages.java_maven.yard import Yard
 from coevo.records import TestMethod
+from tests.coevo.languages.place import Place
+from tests.coevo.languages.place import opened
 from tests.projects import junit
 from tests.projects import pom
-from tests.projects import write
-from tests.repos import git
 
 pytestmark = pytest.mark.jvm
 
@@ -148,19 +143,13 @@ EVERYTHING = range(1, FORMS.count('\n') + 1)
 
 
 @pytest.fixture(scope='module')
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[JavaWorkshop, str]]:
-    folder = write(tmp_path_factory.mktemp('watched') / 'repository', STEPS)
-    rev = git(folder, 'rev-parse', 'HEAD')
-    with ExitStack() as stack:
-        yard = Yard(Site(Repository(folder / '.git'), sandbox='bubblewrap', stack=stack))
-        workshop = JavaWorkshop(yard)
-        stack.callback(workshop.close)
-        assert workshop.build(rev).summary == 'built'
-        yield workshop, rev
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    with opened(tmp_path_factory.mktemp('watched'), STEPS) as found:
+        yield found
 
 
-def watched(place: tuple[JavaWorkshop, str], name: str) -> Trace | None:
-    workshop, rev = place
+def watched(place: Place, name: str) -> Trace | None:
+    workshop, rev = place.workshop, place.rev
     method = TestMethod(
         module='.',
         test_file='src/test/java/shop/FormsTest.java',
@@ -180,7 +169,7 @@ def line_of(text: str) -> int:
     return found
 
 
-def test_what_an_honest_test_covers_is_seen_reached(place: tuple[JavaWorkshop, str]) -> None:
+def test_what_an_honest_test_covers_is_seen_reached(place: Place) -> None:
     trace = watched(place, 'forms')
 
     assert trace is not None
@@ -198,5 +187,5 @@ def test_what_an_honest_test_covers_is_seen_reached(place: tuple[JavaWorkshop, s
     assert trace.reached['shop.FormsTest']
 
 
-def test_what_does_not_pass_has_no_watched_trace(place: tuple[JavaWorkshop, str]) -> None:
+def test_what_does_not_pass_has_no_watched_trace(place: Place) -> None:
     assert watched(place, 'fails') is None
