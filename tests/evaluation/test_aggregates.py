@@ -123,6 +123,15 @@ def test_what_nobody_measured_is_not_zero() -> None:
     assert set(found.values()) == {None}
 
 
+def test_mutants_that_nobody_asked_a_test_about_are_not_zero() -> None:
+    """Verdicts alone: the snapshot says what gold kills, and nobody what the submitted test does."""
+    rows = [row('a', mutation_gold=_mutation(1, 4))]
+    found = aggregates.fields(rows)
+    assert found.avg_mutation_score_pred.value is None
+    assert found.avg_mutation_score_gold.value == pytest.approx(1 / 4)
+    assert aggregates.mutation_on_pass(rows).wide.value is None
+
+
 def test_a_snapshot_without_mutants_has_coverage_alone() -> None:
     covered = Adequacy(coverage_pred=_coverage(1), coverage_gold=_coverage(2))
     rows = [row('a', adequacy=covered), row('b', outcome=TaskOutcome.EXEC_FAIL)]

@@ -92,15 +92,14 @@ class SmellCount:
 
 def fields(rows: Rows) -> Fields:
     covered, mutated = _covered(rows), _mutated(rows)
+    asked = _looked_at(mutated)
     return Fields(
         avg_coverage_pred=estimate(samples.wide(covered, scores.coverage_pred)),
         avg_coverage_pred_success=estimate(samples.narrow(covered, scores.coverage_pred)),
         avg_coverage_gold=estimate(samples.wide(covered, scores.coverage_gold)),
         avg_coverage_gold_success=estimate(samples.narrow(covered, scores.coverage_gold)),
-        avg_mutation_score_pred=estimate(samples.wide(mutated, scores.mutation_score_pred)),
-        avg_mutation_score_pred_success=estimate(
-            samples.narrow(mutated, scores.mutation_score_pred)
-        ),
+        avg_mutation_score_pred=estimate(samples.wide(asked, scores.mutation_score_pred)),
+        avg_mutation_score_pred_success=estimate(samples.narrow(asked, scores.mutation_score_pred)),
         avg_mutation_score_gold=estimate(samples.wide(mutated, scores.mutation_score_gold)),
         avg_mutation_score_gold_success=estimate(
             samples.narrow(mutated, scores.mutation_score_gold)
@@ -115,7 +114,9 @@ def coverage_on_pass(rows: Rows) -> OnPass:
 
 def mutation_on_pass(rows: Rows) -> OnPass:
     """Tables 7 and 9."""
-    return _on_pass(_mutated(rows), scores.mutation_score_pred, scores.mutation_score_gold)
+    return _on_pass(
+        _looked_at(_mutated(rows)), scores.mutation_score_pred, scores.mutation_score_gold
+    )
 
 
 def beyond(rows: Rows) -> Beyond:
@@ -171,6 +172,12 @@ def _mutated(rows: Rows) -> Rows:
     of = graded(rows)
     seen = any(row.mutation_gold or (row.adequacy and row.adequacy.mutants) for row in of)
     return of if seen else ()
+
+
+def _looked_at(rows: Rows) -> Rows:
+    """The rows; none where methods pass and nobody asked what they are worth."""
+    passing = [row for row in rows if row.outcome.passes_on_new]
+    return () if passing and all(row.adequacy is None for row in passing) else rows
 
 
 def _known(rows: Rows, asked: Rows, score: Score) -> Estimate:
