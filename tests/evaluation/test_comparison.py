@@ -63,6 +63,15 @@ def test_adequacy_is_compared_on_methods_that_were_measured_in_both() -> None:
     assert (figure.difference.units, figure.difference.repositories) == (1, 1)
 
 
+def test_vacuous_tests_are_a_share_of_all_methods_as_in_a_report() -> None:
+    first = [row('a', vacuous=True), row('b', outcome=FAIL), row('c')]
+    second = [row('a', outcome=FAIL), row('b', vacuous=False), row('c', vacuous=True)]
+    (track,) = compare(first, second).tracks
+    figure = _figure(track, 'Vacuous%')
+    assert _values(figure) == pytest.approx((1 / 2, 0, -1 / 2))
+    assert figure.difference.units == 2  # of the third one side is not known
+
+
 def test_the_interval_is_of_the_pairs() -> None:
     """One repository gains a half, two tasks of the other lose a half: of each alone, or of both."""
     (track,) = compare(FIRST, SECOND).tracks

@@ -171,7 +171,12 @@ def _outcomes(track: Track, pairing: _Pairing) -> Iterator[Figure]:
 
 def _adequacy(pairing: _Pairing) -> Iterator[Figure]:
     yield pairing.figure('SuccessStrict%', scores.success_strict)
-    yield pairing.figure('Vacuous%', scores.vacuous)
+    yield pairing.figure('Vacuous%', _vacuous)
     yield pairing.figure('CovOnPass', scores.coverage_pred)
     yield pairing.figure('MutOnPass', scores.mutation_score_pred)
     yield pairing.figure('RelativeKill', scores.relative_kill)
+
+
+def _vacuous(row: MethodResult) -> float | None:
+    """As in a report, of all methods: one that does not pass is not vacuous."""
+    return scores.vacuous(row) if row.outcome.passes_on_new else 0.0
