@@ -39,8 +39,14 @@ def objection(path: str, request: Document) -> str | None:
     for tool in tools(request):
         if tool.get('type') not in _OWN_TOOLS:
             return f'the tool {tool.get("type")} runs at the endpoint'
-    if 'web_search_options' in request:
-        return 'web_search_options let the endpoint search'
+    for name in ('web_search_options', 'plugins'):
+        if request.get(name) is not None:
+            return f'{name} let the endpoint search'
+    model = str(request.get('model') or '')
+    if 'search' in model or model.endswith(':online'):
+        return f'the model {model} searches by itself'
+    if request.get('background'):
+        return 'what is answered in the background does not say what it cost'
     for one in dicts([request.get('messages'), request.get('input')]):
         place = one.get('image_url') or one.get('file_url')
         url = place.get('url') if isinstance(place, dict) else place
