@@ -224,7 +224,9 @@ class _Watch:
             return Ending.TOO_LARGE
         if self._files is None:
             return Ending.LOST
-        if self._word == _STOP:
+        if (
+            self._word == _STOP or stopped is Ending.COST_CAP
+        ):  # an agent may leave when it is refused
             return stopped
         return Ending.COMPLETED if self._word == '0' else Ending.FAILED
 

@@ -163,6 +163,26 @@ def test_the_round_that_reaches_the_cap_is_the_last(sandbox: Sandbox, place: Pat
     assert patched(ran).endswith(' class ATest {}\n+// 0\n+// 1\n')
 
 
+# Holds up the word from outside: the process that reads it is its parent's only sibling.
+DEAFEN = """\
+read -r _ _ _ first _ </proc/$PPID/stat
+for stat in /proc/[0-9]*/stat; do
+    read -r pid _ _ parent _ <$stat
+    [ "$parent" = "$first" ] && [ "$pid" != $PPID ] && kill -STOP "$pid"
+done
+"""
+
+
+def test_an_agent_that_leaves_when_it_is_refused_has_met_the_cap(
+    sandbox: Sandbox, place: Path
+) -> None:
+    turns = [shell('true', output=0) for _ in range(3)]
+    with model_server.serving(script(*turns)) as model:
+        caps = Caps(seconds=60, cost_usd=0.5)
+        ran, _ = attempt(sandbox, place, f'{DEAFEN}{STAND_IN}', caps=caps, model=model)
+    assert ran.ending is Ending.COST_CAP
+
+
 def test_an_agent_is_stopped_in_time_with_all_that_it_started(
     sandbox: Sandbox, place: Path
 ) -> None:
