@@ -94,8 +94,14 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     show.add_argument('snapshot', type=Path)
     show.add_argument('id', help='a task_id or a method_id')
     show.set_defaults(run=_show)
-    prompt = verbs.add_parser('prompt', help='print what an agent is told of a task, byte by byte')
-    prompt.add_argument('snapshot')
+    prompt = verbs.add_parser(
+        'prompt',
+        help='print what an agent is told of a task, byte by byte',
+        description='What every agent is told of a task, byte by byte. For generation and update it is '
+        "the paper's own text (TestEvo-Bench, A.3); the paper has none for repair, and that one is ours. "
+        'The column tasks.prompt_version says which version it is.',
+    )
+    prompt.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
     prompt.add_argument('task', help='a task_id')
     prompt.set_defaults(run=_prompt)
     importlib.import_module('coevo.evaluation.verbs').add(verbs)

@@ -86,3 +86,10 @@ def test_the_prompt_of_a_task_that_is_not_there_is_told(
     made = snapshots.make(tmp_path, 1)
     assert main(['prompt', str(made), 'nothing']) == 2
     assert 'lists its tasks' in capsys.readouterr().err
+
+
+def test_the_command_says_whose_prompts_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(['prompt', '--help'])
+    told = ' '.join(capsys.readouterr().out.split())
+    assert 'the paper has none for repair, and that one is ours' in told
