@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,13 +64,22 @@ def test_adequacy_is_compared_on_methods_that_were_measured_in_both() -> None:
     assert (figure.difference.units, figure.difference.repositories) == (1, 1)
 
 
-def test_vacuous_tests_are_a_share_of_all_methods_as_in_a_report() -> None:
-    first = [row('a', vacuous=True), row('b', outcome=FAIL), row('c')]
-    second = [row('a', outcome=FAIL), row('b', vacuous=False), row('c', vacuous=True)]
+def test_strict_and_vacuous_are_shares_of_all_methods_as_in_a_report() -> None:
+    first = [row('a', success_strict=True), row('b', outcome=FAIL, success_strict=False), row('c')]
+    second = [row('a', vacuous=True), row('b', outcome=FAIL), row('c', success_strict=False)]
+    second[0] = replace(second[0], success_strict=False)
     (track,) = compare(first, second).tracks
-    figure = _figure(track, 'Vacuous%')
-    assert _values(figure) == pytest.approx((1 / 2, 0, -1 / 2))
-    assert figure.difference.units == 2  # of the third one side is not known
+    assert _values(_figure(track, 'SuccessStrict%')) == pytest.approx((1 / 3, 0, -1 / 3))
+    assert _values(_figure(track, 'Vacuous%')) == (None, None, None)  # nobody asked the first ones
+    first[0] = replace(first[0], vacuous=False)
+    (track,) = compare(first, second).tracks
+    assert _values(_figure(track, 'Vacuous%')) == pytest.approx((0, 1 / 3, 1 / 3))
+
+
+def test_of_strict_success_nothing_is_said_where_nobody_asked() -> None:
+    rows = [row('a'), row('b', outcome=FAIL, success_strict=False)]
+    (track,) = compare(rows, rows).tracks
+    assert _values(_figure(track, 'SuccessStrict%')) == (None, None, None)
 
 
 def test_the_interval_is_of_the_pairs() -> None:

@@ -6,6 +6,7 @@ interval is of the same drawn repositories: much narrower than the two apart wou
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -170,13 +171,28 @@ def _outcomes(track: Track, pairing: _Pairing) -> Iterator[Figure]:
 
 
 def _adequacy(pairing: _Pairing) -> Iterator[Figure]:
-    yield pairing.figure('SuccessStrict%', scores.success_strict)
-    yield pairing.figure('Vacuous%', _vacuous)
+    yield pairing.figure('SuccessStrict%', _known(pairing, scores.success_strict, _is_success))
+    yield pairing.figure('Vacuous%', _known(pairing, scores.vacuous, _passes))
     yield pairing.figure('CovOnPass', scores.coverage_pred)
     yield pairing.figure('MutOnPass', scores.mutation_score_pred)
     yield pairing.figure('RelativeKill', scores.relative_kill)
 
 
-def _vacuous(row: MethodResult) -> float | None:
-    """As in a report, of all methods: one that does not pass is not vacuous."""
-    return scores.vacuous(row) if row.outcome.passes_on_new else 0.0
+def _is_success(row: MethodResult) -> bool:
+    return row.outcome is TaskOutcome.SUCCESS
+
+
+def _passes(row: MethodResult) -> bool:
+    return row.outcome.passes_on_new
+
+
+def _known(pairing: _Pairing, score: Score, asked: Callable[[MethodResult], bool]) -> Score:
+    """As in a report a share of all methods, in which what is not known counts for nothing.
+
+    Of no method where one side was told of none of those that it could be asked of.
+    """
+    for side in (pairing.first, pairing.second):
+        told = [score(row) for row in side if asked(row)]
+        if told and set(told) == {None}:
+            return lambda row: None
+    return lambda row: score(row) or 0.0
