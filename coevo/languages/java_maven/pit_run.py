@@ -8,6 +8,7 @@ and minions say themselves which mutants they have killed: what comes of it is t
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,7 +31,7 @@ from coevo.sandbox import Process
 from coevo.sandbox import Sandbox
 
 CPU_SECONDS = 300.0
-WALL_SECONDS = 1800.0
+WALL_SECONDS = 1200.0
 
 # Milliseconds beside a quarter more than what the test takes without a mutant. PIT's own four
 # seconds are too few where two cores are busy: whatever is late counts as killed.
@@ -51,6 +52,7 @@ def pit_job(launcher: Launcher, plan: Plan, pit: Pit, types: Collection[str]) ->
     """
     (target,) = plan.targets
     command = (str(launcher.toolchain.java), *_MAIN_OPTIONS, *_words(launcher, plan, types))
+    cpu_seconds = CPU_SECONDS if plan.cpu_limit is None else min(CPU_SECONDS, plan.cpu_limit)
     job = launcher.reporting(plan, command, f'{_FOLDER}/mutations.xml')
     return replace(
         job,
@@ -59,7 +61,7 @@ def pit_job(launcher: Launcher, plan: Plan, pit: Pit, types: Collection[str]) ->
             Mount(source=pit.libraries, target=_LIBRARIES),
             Mount(source=pit.plugin, target=_PLUGIN),
         ),
-        limits=replace(job.limits, cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS),
+        limits=replace(job.limits, cpu_seconds=cpu_seconds, wall_seconds=WALL_SECONDS),
         environment={**job.environment, 'COEVO_PIT_TARGET': _request(target)},
     )
 
@@ -115,8 +117,8 @@ def _words(launcher: Launcher, plan: Plan, types: Collection[str]) -> Iterator[s
 
 
 def _quoted(word: str) -> str:
-    """For PIT, which takes single quotes off, and then for a JVM's file of arguments."""
+    """For PIT, which splits a line into words, and then for a JVM's file of arguments."""
     if _SAFE.fullmatch(word):
         return word
     escaped = word.replace('\\', '\\\\').replace('"', '\\"')
-    return f'\'"{escaped}"\''
+    return shlex.quote(f'"{escaped}"')
