@@ -53,6 +53,7 @@ def rows(
             _observed(_decided(header, assignment, prediction, target, seen), seen),
             adequacy=judgement.adequacy.get(target.name),
             tries=tries,
+            jdk=judgement.jdk,
             cpu_seconds=round(seen.cpu_seconds + judgement.cpu_seconds * share, 3),
             seconds=round(seen.seconds + judgement.seconds * share, 3),
         )

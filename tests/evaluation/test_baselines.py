@@ -25,6 +25,7 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
+from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
 from coevo.records import Track
 from coevo.workshops import Surroundings
@@ -167,6 +168,7 @@ def test_one_target_that_does_not_compile_breaks_the_module_by_the_paper_alone(
     )
     costs, sums = court.judged(Track.UPDATE, prediction)
     assert (costs.outcome, costs.compiled, costs.module_compiled) == ('success', True, False)
+    assert costs.jdk in {jdk.version for jdk in find_jdks()}
     assert (sums.outcome, sums.compiled) == ('cmpl_fail', False)
     assert {costs.outcome_by_module, sums.outcome_by_module} == {'cmpl_fail'}
 

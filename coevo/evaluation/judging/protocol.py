@@ -24,6 +24,7 @@ from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
 from coevo.languages.base import Batch
+from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
@@ -53,11 +54,13 @@ class Judgement:
 
     methods   the targets as they were submitted
     adequacy  of those of which it was measured
+    jdk       with which all was built and run; None where nothing was
     """
 
     seen: dict[str, Seen]
     methods: Mapping[str, TestMethod] = field(default_factory=dict)
     adequacy: Mapping[str, Adequacy] = field(default_factory=dict)
+    jdk: str | None = None
     cpu_seconds: float = 0.0
     seconds: float = 0.0
 
@@ -69,7 +72,8 @@ def judge(trial: Trial, patched: bytes | None, preconditions: Preconditions) -> 
     methods = _submitted(trial, patched)
     if patched is None or not methods:
         return Judgement(seen={target.name: Seen() for target in targets})
-    cpu_seconds = _build(trial)
+    built = _build(trial)
+    cpu_seconds = sum(end.cpu_seconds for end in built)
     conditions = replace(trial.conditions, observed=True, expects=expected(patched))
     new_cell = trial.compile(trial.pair.new.rev, ((trial.assignment.task.test_file, patched),))
     shadows = _shadows(trial, new_cell)
@@ -89,7 +93,9 @@ def judge(trial: Trial, patched: bytes | None, preconditions: Preconditions) -> 
     if trial.assignment.is_generation:
         passing = {n: m for n, m in methods.items() if _passes(seen[n])}
         cpu_seconds += _on_old(trial, patched, passing, seen)
-    return Judgement(seen=seen, methods=methods, cpu_seconds=cpu_seconds, seconds=common)
+    return Judgement(
+        seen=seen, methods=methods, jdk=built[-1].jdk, cpu_seconds=cpu_seconds, seconds=common
+    )
 
 
 def _submitted(trial: Trial, patched: bytes | None) -> dict[str, TestMethod]:
@@ -105,14 +111,14 @@ def _submitted(trial: Trial, patched: bytes | None) -> dict[str, TestMethod]:
     return found
 
 
-def _build(trial: Trial) -> float:
-    """Both ends, of which the old one has to be whole where something is run on it; CPU seconds."""
+def _build(trial: Trial) -> Sequence[Build]:
+    """Both ends, of which the old one has to be whole where something is run on it."""
     ends = trial.workshop.build(trial.pair)
     for end in ends if trial.assignment.is_generation else ends[1:]:
         trouble = end.trouble(trial.module)
         if trouble is not None:
             raise NotBuilt(f'{end.rev[:12]} does not build here: {trouble}')
-    return sum(end.cpu_seconds for end in ends)
+    return ends
 
 
 def _shadows(trial: Trial, cell: Compiled) -> list[str]:
