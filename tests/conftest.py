@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from coevo.place import Url
+from coevo.sandbox import Sandbox
+from coevo.sandbox import open_sandbox
 from tests.daemon import docker_daemon
+from tests.folders import open_folder
 
 # What takes longest is begun first, lest a worker be left alone with it at the end.
 LONGEST = (
@@ -29,6 +35,40 @@ def daemon() -> Iterator[None]:
         if missing is not None:
             pytest.skip(missing)
         yield
+
+
+@pytest.fixture(scope='module')
+def back_end() -> str:
+    """Of the sandbox; a module that tries several has a fixture of this name with parameters."""
+    return 'bubblewrap'
+
+
+@pytest.fixture(scope='module')
+def sandbox(back_end: str, request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    if back_end == 'docker':
+        request.getfixturevalue('daemon')
+    with closing(open_sandbox(back_end)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with open_folder() as opened:
+        yield opened
+
+
+@pytest.fixture(scope='session')
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A snapshot of pairs 1 and 2, to be read."""
+    from tests import snapshots
+
+    return snapshots.make(tmp_path_factory.mktemp('made'), 1, 2)
+
+
+@pytest.fixture
+def snapshot(made: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be damaged."""
+    return Path(shutil.copytree(made, tmp_path / 'snapshot'))
 
 
 @pytest.fixture(scope='session')

@@ -10,7 +10,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -32,6 +31,7 @@ from tests.agents.model_server import ModelServer
 from tests.agents.model_server import Turn
 from tests.flows.mining_runs import COEVO
 from tests.flows.mining_runs import wait_until
+from tests.folders import open_folder
 
 Say = Callable[[str], None]
 
@@ -183,9 +183,8 @@ def _kill_in_the_middle(command: Sequence[str], model: _Model, out: Path, say: S
 
 
 def main() -> int:
-    with tempfile.TemporaryDirectory(prefix='coevo-story-', dir='/var/tmp') as name:
-        Path(name).chmod(0o755)
-        told = tell(Path(name), 10, print)
+    with open_folder() as folder:
+        told = tell(folder, 10, print)
         for task_id, row in sorted(told.predictions.items()):
             print(task_id, row['exit_status'], row['cost_usd'], row['tokens'])
         print(json.dumps(told.report, indent=1))

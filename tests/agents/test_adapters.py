@@ -6,7 +6,6 @@ Each is looked for in $COEVO_AGENTS/NAME, installed as its adapter says.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,6 @@ from coevo.agents.run import Surroundings
 from coevo.agents.run import run
 from coevo.sandbox import Mount
 from coevo.sandbox import Sandbox
-from coevo.sandbox import open_sandbox
 from tests.agents import model_server
 from tests.agents.model_server import KEY
 from tests.agents.model_server import ModelServer
@@ -56,21 +54,11 @@ ONE_EACH = [agent[:3] for agent in AGENTS if not agent[1].startswith(('gemini/',
 PRICES = Prices({'': Price(input=1000, output=0, read=0, written=0, written_long=0)}, Path('p'))
 
 
-@pytest.fixture(scope='module')
-def sandbox() -> Iterator[Sandbox]:
-    opened = open_sandbox('bubblewrap')
-    yield opened
-    opened.close()
-
-
 @pytest.fixture
-def place() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(dir='/var/tmp') as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        commit(init(folder / 'start'), 'start', {TEST_FILE: 'class ATest {}\n'})
-        (folder / 'prompt.txt').write_text(PROMPT)
-        yield folder
+def place(folder: Path) -> Path:
+    commit(init(folder / 'start'), 'start', {TEST_FILE: 'class ATest {}\n'})
+    (folder / 'prompt.txt').write_text(PROMPT)
+    return folder
 
 
 def attempt(

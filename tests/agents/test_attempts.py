@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import signal
-import tempfile
 import threading
 import uuid
 from collections.abc import Iterator
@@ -38,6 +37,7 @@ from tests.agents.model_server import KEY
 from tests.agents.model_server import Json
 from tests.agents.model_server import ModelServer
 from tests.agents.model_server import Turn
+from tests.folders import open_folder
 from tests.repos import commit
 from tests.repos import git
 from tests.repos import init
@@ -77,9 +77,7 @@ class Yard:
 
 @pytest.fixture
 def yard() -> Iterator[Yard]:
-    with tempfile.TemporaryDirectory(dir='/var/tmp') as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with open_folder() as folder:
         (folder / 'agent').mkdir()
         script = Path(__file__).with_name('stand_in.py').read_bytes()
         (folder / 'agent' / 'stand_in.py').write_bytes(script)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,7 +21,6 @@ from coevo.agents.run import run
 from coevo.errors import Fatal
 from coevo.sandbox import Mount
 from coevo.sandbox import Sandbox
-from coevo.sandbox import open_sandbox
 from tests.agents import model_server
 from tests.agents.model_server import KEY
 from tests.agents.model_server import ModelServer
@@ -44,24 +41,17 @@ DOLLAR = Prices(  # a dollar for a thousand tokens
 @pytest.fixture(
     scope='module', params=['bubblewrap', pytest.param('docker', marks=pytest.mark.docker)]
 )
-def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    if request.param == 'docker':
-        request.getfixturevalue('daemon')
-    opened = open_sandbox(request.param)
-    yield opened
-    opened.close()
+def back_end(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
+def place(folder: Path) -> Path:
     """A start state and a prompt, where the sandbox's user can read them."""
-    with tempfile.TemporaryDirectory(dir='/var/tmp') as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        files = {TEST_FILE: 'class ATest {}\n', 'A.java': 'class A {}\n', 'run.sh': 'true\n'}
-        commit(init(folder / 'start'), 'start', files)
-        (folder / 'prompt.txt').write_text('Mend ATest.\n')
-        yield folder
+    files = {TEST_FILE: 'class ATest {}\n', 'A.java': 'class A {}\n', 'run.sh': 'true\n'}
+    commit(init(folder / 'start'), 'start', files)
+    (folder / 'prompt.txt').write_text('Mend ATest.\n')
+    return folder
 
 
 def attempt(

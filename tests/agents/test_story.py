@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,6 +10,7 @@ import pytest
 from coevo.cli import main
 from tests.agents import story
 from tests.agents.story import Told
+from tests.folders import open_folder
 
 # Ten tasks are mined, attempted and scored within the first test's time.
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(1200)]
@@ -22,9 +21,8 @@ pytestmark = [pytest.mark.jvm, pytest.mark.timeout(1200)]
     params=[pytest.param(count, marks=pytest.mark.slow) for count in (3, 10)],
 )
 def told(request: pytest.FixtureRequest) -> Iterator[Told]:
-    with tempfile.TemporaryDirectory(prefix='coevo-story-', dir='/var/tmp') as name:
-        Path(name).chmod(0o755)
-        yield story.tell(Path(name), request.param)
+    with open_folder() as folder:
+        yield story.tell(folder, request.param)
 
 
 def test_every_task_is_answered(told: Told) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
@@ -38,9 +37,3 @@ def sandbox(back_end: str) -> Iterator[Sandbox]:
 def victim() -> Iterator[Victim]:
     with ExitStack() as stack:
         yield victim_in(stack.enter_context(open_folder()), stack)
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with open_folder() as opened:
-        yield opened

@@ -32,7 +32,6 @@ from coevo.sandbox import Limits
 from coevo.sandbox import Mount
 from coevo.sandbox import open_sandbox
 from coevo.upstreams import read
-from tests.folders import open_folder
 
 JAR = '/org/example/lib/1.0/lib-1.0.jar'
 METADATA = '/org/example/lib/maven-metadata.xml'
@@ -101,12 +100,6 @@ def repository(stack: ExitStack) -> Repository:
     found = serve(Repository(), stack)
     found.add(JAR, b'jar')
     return found
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with open_folder() as opened:
-        yield opened
 
 
 class Connection(http.client.HTTPConnection):

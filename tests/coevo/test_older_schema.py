@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +24,6 @@ from tests import snapshots
 from tests.coevo.test_verification import reseal
 
 ROWS = 'data/repositories/part-0.parquet'
-
-
-@pytest.fixture(scope='module')
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return snapshots.make(tmp_path_factory.mktemp('made'), 1, 2)
-
-
-@pytest.fixture
-def snapshot(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / 'copy'))
 
 
 @pytest.fixture

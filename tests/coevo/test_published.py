@@ -17,24 +17,12 @@ from coevo.place import Url
 from coevo.place import place_of
 from coevo.verification import Finding
 from coevo.verification import verify
-from tests import snapshots
 from tests.web_server import Site
 
 PAIRS = 'data/pairs/part-0.parquet'
 
 # Puts a snapshot there, and says what a user writes.
 Publish = Callable[[Path], str]
-
-
-@pytest.fixture(scope='module')
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return snapshots.make(tmp_path_factory.mktemp('made'), 1, 2)
-
-
-@pytest.fixture
-def snapshot(made: Path, tmp_path: Path) -> Path:
-    """A copy, to be damaged."""
-    return Path(shutil.copytree(made, tmp_path / 'snapshot'))
 
 
 @pytest.fixture(params=['zip', 'https', 's3'])

@@ -28,16 +28,8 @@ from coevo.sandbox import open_sandbox
 from coevo.sandboxes.bubblewrap import descendants
 from tests.attacks.jobs import LIMITS
 from tests.attacks.jobs import Done
-from tests.folders import open_folder
 
 ROOT = os.geteuid() == 0
-
-
-@pytest.fixture(scope='module')
-def sandbox() -> Iterator[Sandbox]:
-    opened = open_sandbox('bubblewrap')
-    yield opened
-    opened.close()
 
 
 @pytest.fixture(scope='module', params=['none', pytest.param('docker', marks=pytest.mark.docker)])
@@ -48,12 +40,6 @@ def other(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     opened = open_sandbox(request.param)
     yield opened
     opened.close()
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with open_folder() as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -20,16 +19,6 @@ from tests.packagers.test_publishing import Dying
 from tests.packagers.test_publishing import Killed
 from tests.packagers.test_publishing import content
 from tests.packagers.test_publishing import files
-
-
-@pytest.fixture(scope='module')
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return snapshots.make(tmp_path_factory.mktemp('made'), 1, 2)
-
-
-@pytest.fixture
-def snapshot(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / 'snapshot'))
 
 
 @pytest.fixture(params=['folder', 's3'])
