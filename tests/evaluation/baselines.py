@@ -23,6 +23,7 @@ from tests.projects import junit
 
 SUCCESS, REDUNDANT = (TaskOutcome.SUCCESS, None), (TaskOutcome.REDUNDANT, Detail.PASSES_ON_OLD)
 Expected = tuple[TaskOutcome, Detail | None]
+Make = Callable[[Shop, Track], Prediction]
 
 TARGETS = {
     Track.UPDATE: ('costs', 'sums'),
@@ -50,6 +51,11 @@ def written(track: Track, *bodies: str) -> str:
 
 def submit(shop: Shop, track: Track, *bodies: str) -> Prediction:
     return shop.submission(track, written(track, *bodies))
+
+
+def _filled(body: str) -> Make:
+    """The same body for every target."""
+    return lambda shop, track: submit(shop, track, body)
 
 
 def _raw(shop: Shop, track: Track, patch: bytes | None) -> Prediction:
@@ -114,55 +120,28 @@ def fails(detail: Detail) -> Expected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """A submission for each track, and what comes of its targets in their order.
-
-    runs  whether anything has to be run to tell
-    """
+    """A submission for each track, and what comes of its targets in their order."""
 
     name: str
-    make: Callable[[Shop, Track], Prediction]
+    make: Make
     expected: Mapping[Track, Sequence[Expected]]
-    runs: bool = True
     test_seconds: float | None = None
 
 
-NOT_RUN = (
-    Baseline(
-        name='missing',
-        make=lambda shop, track: _raw(shop, track, None),
-        expected=all_of(hrns(Detail.NO_PREDICTION)),
-        runs=False,
-    ),
-    Baseline(
-        name='empty',
-        make=lambda shop, track: _raw(shop, track, b'\n'),
-        expected=all_of(hrns(Detail.EMPTY)),
-        runs=False,
-    ),
-    Baseline(
-        name='not applying',
-        make=_not_applying,
-        expected=all_of(hrns(Detail.DOES_NOT_APPLY)),
-        runs=False,
-    ),
-    Baseline(
-        name='production code',
-        make=lambda shop, track: _touching(shop, track, PRODUCTION),
-        expected=all_of(hrns(Detail.PRODUCTION_CODE)),
-        runs=False,
-    ),
-    Baseline(
-        name='another file',
-        make=lambda shop, track: _touching(shop, track, 'pom.xml'),
-        expected=all_of(hrns(Detail.OTHER_FILE)),
-        runs=False,
-    ),
-    Baseline(
-        name='deleted file',
-        make=lambda shop, track: shop.submission(track, None),
-        expected=all_of(hrns(Detail.TARGET_MISSING)),
-        runs=False,
-    ),
+NOT_RUN = tuple(
+    Baseline(name=name, make=make, expected=all_of(hrns(detail)))
+    for name, detail, make in (
+        ('missing', Detail.NO_PREDICTION, lambda shop, track: _raw(shop, track, None)),
+        ('empty', Detail.EMPTY, lambda shop, track: _raw(shop, track, b'\n')),
+        ('not applying', Detail.DOES_NOT_APPLY, _not_applying),
+        (
+            'production code',
+            Detail.PRODUCTION_CODE,
+            lambda shop, track: _touching(shop, track, PRODUCTION),
+        ),
+        ('another file', Detail.OTHER_FILE, lambda shop, track: _touching(shop, track, 'pom.xml')),
+        ('deleted file', Detail.TARGET_MISSING, lambda shop, track: shop.submission(track, None)),
+    )
 )
 
 WHOLE = (
@@ -185,27 +164,27 @@ WHOLE = (
     ),
     Baseline(
         name='assertTrue(true)',
-        make=lambda shop, track: submit(shop, track, 'assertTrue(true);'),
+        make=_filled('assertTrue(true);'),
         expected={**all_of(SUCCESS), Track.GENERATION: (REDUNDANT,)},
     ),
     Baseline(
         name='a call without an assertion',
-        make=lambda shop, track: submit(shop, track, 'Till.price(1);'),
+        make=_filled('Till.price(1);'),
         expected={**all_of(SUCCESS), Track.GENERATION: (REDUNDANT,)},
     ),
     Baseline(
         name='does not compile',
-        make=lambda shop, track: submit(shop, track, 'Till.nowhere();'),
+        make=_filled('Till.nowhere();'),
         expected=all_of((TaskOutcome.CMPL_FAIL, Detail.COMPILE_ERROR)),
     ),
     Baseline(
         name='does not parse',
-        make=lambda shop, track: submit(shop, track, 'if (;'),
+        make=_filled('if (;'),
         expected=all_of((TaskOutcome.CMPL_FAIL, Detail.COMPILE_ERROR)),
     ),
     Baseline(
         name='exits with 0',
-        make=lambda shop, track: submit(shop, track, 'System.exit(0);'),
+        make=_filled('System.exit(0);'),
         expected=all_of(fails(Detail.ERROR)),
     ),
     Baseline(
@@ -215,7 +194,7 @@ WHOLE = (
     ),
     Baseline(
         name='sleeps for ever',
-        make=lambda shop, track: submit(shop, track, 'while (true) { Thread.sleep(1000); }'),
+        make=_filled('while (true) { Thread.sleep(1000); }'),
         expected=all_of(fails(Detail.TIMEOUT)),
         test_seconds=0.5,
     ),
