@@ -82,10 +82,10 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> bytes:
             raise Fatal('A snapshot is only read: ask one SELECT (DESCRIBE and FROM will do)')
         return presentation.render(connection.sql(statements[0].query), format)
     except duckdb.Error as error:
-        raise Fatal(_said(error)) from None
+        raise Fatal(said(error)) from None
 
 
-def _said(error: duckdb.Error) -> str:
+def said(error: duckdb.Error) -> str:
     """DuckDB's complaint in a line; where reading a file ended in Python, what was said there."""
     lines = str(error).split('\n\n')[0].splitlines()
     return lines[-1] if lines[0].startswith('Traceback') else lines[0]

@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import duckdb
+
 from coevo import codec
+from coevo.errors import Transient
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
 from coevo.quality import MutantRow
 from coevo.quality import ReversalRow
+from coevo.query import said
 from coevo.snapshot import Opened
 from coevo.tables import MethodRow
 
@@ -31,7 +35,7 @@ class GoldMethod:
 
 
 def gold_methods(snapshot: Opened, assignment: Assignment) -> dict[str, GoldMethod]:
-    """By the targets' names; safe from several threads."""
+    """By the targets' names; safe from several threads. Transient where they cannot be read."""
     mutants = _rows(snapshot, 'mutants', MutantRow, assignment)
     reversals = _rows(snapshot, 'reversals', ReversalRow, assignment)
     return {
@@ -53,9 +57,10 @@ def _rows(
 ) -> tuple[Row, ...]:
     """Those of the task's own pair and walk, sorted."""
     task = assignment.task
-    with snapshot.connection.cursor() as own:  # a connection is of one thread
-        found = own.sql(
-            f'SELECT * FROM {snapshot.rows[table]} WHERE pair_id = ? AND walk = ? ORDER BY ALL',
-            params=[task.pair_id, str(task.walk)],
-        )
-        return codec.records(record, found.to_arrow_table())
+    sql = f'SELECT * FROM {snapshot.rows[table]} WHERE pair_id = ? AND walk = ? ORDER BY ALL'
+    try:
+        with snapshot.connection.cursor() as own:  # a connection is of one thread
+            found = own.sql(sql, params=[task.pair_id, str(task.walk)]).to_arrow_table()
+    except duckdb.Error as error:  # of a snapshot that was verified: the way there is broken
+        raise Transient(f"gold's {table} cannot be read: {said(error)}") from None
+    return codec.records(record, found)
