@@ -49,7 +49,7 @@ class Ledger:
     def keep(
         self, assignment: Assignment, prediction: Prediction, rows: Sequence[MethodResult]
     ) -> None:
-        if not any(row.outcome is TaskOutcome.INFRA for row in rows):
+        if not any(map(_is_in_trouble, rows)):
             data = codec.encode(_Entry(rows=tuple(rows)))
             self.write(data, assignment, 'rows', prediction.digest)
 
@@ -82,3 +82,9 @@ class Ledger:
         text = '\0'.join(parts).encode(errors='surrogateescape')
         key = hashlib.sha256(text).hexdigest()
         return self.folder / key[:2] / key
+
+
+def _is_in_trouble(row: MethodResult) -> bool:
+    """Whether trouble of ours was in the way of its verdict, or of what PIT might say."""
+    asked = row.adequacy.pit if row.adequacy else None
+    return row.outcome is TaskOutcome.INFRA or (asked is not None and asked.may_be_known_later)

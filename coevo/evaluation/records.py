@@ -134,6 +134,11 @@ class PitKills:
     trouble_gold: PitTrouble | None = None
     cpu_seconds: float = 0.0
 
+    @property
+    def may_be_known_later(self) -> bool:
+        """Whether it was trouble of ours that was in the way."""
+        return PitTrouble.TROUBLE in (self.trouble_pred, self.trouble_gold)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adequacy:

@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 from coevo.errors import Fatal
+from coevo.evaluation.assignments import assignments
 from coevo.evaluation.evaluation import evaluate
+from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.options import Options
 from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import PitKills
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.reporting import tables
+from coevo.evaluation.reporting.regrading import regrade
+from coevo.evaluation.reporting.regrading import regraded
+from coevo.evaluation.reporting.report import make_report
+from coevo.evaluation.results import read_results
+from coevo.evaluation.results import write_results
+from coevo.quality import PitTrouble
 from coevo.records import Track
+from tests import snapshots
+from tests.evaluation.rows import ADEQUACY
+from tests.evaluation.rows import row
 from tests.evaluation.shop import Shop
+
+KILLS = PitKills(count=4, pred=1, gold=3)
+
+
+def asked(pit: PitKills | None, name: str = 'a.ATest#tests') -> MethodResult:
+    return row('task1', name, adequacy=replace(ADEQUACY, pit=pit))
 
 
 def scored(shop: Shop, cache: Path, prediction: Prediction) -> dict[str, MethodResult]:
@@ -52,6 +75,62 @@ def test_each_method_alone_kills_what_pit_says(shop: Shop, tmp_path: Path) -> No
         'sums': (2, 0, 2),
     }
     assert found['sums'].success_strict is False
+
+
+def test_results_that_were_made_before_it_are_read(tmp_path: Path) -> None:
+    rows = (asked(None),)
+    path = write_results(tmp_path, rows)
+    table = pq.read_table(path)
+    adequacy = table['adequacy'].combine_chunks()
+    names = [field.name for field in adequacy.type if field.name != 'pit']
+    older = pa.StructArray.from_arrays([adequacy.field(name) for name in names], names)
+    place = table.schema.get_field_index('adequacy')
+    pq.write_table(table.set_column(place, 'adequacy', older), path)
+    content = path.read_bytes()
+
+    assert read_results(tmp_path) == rows
+    assert regrade(tmp_path).tracks[0].pit is None
+    assert path.read_bytes() == content
+
+
+def test_a_report_has_its_means_and_their_number() -> None:
+    late = PitKills(count=4, gold=3, trouble_pred=PitTrouble.TIME)
+    none = PitKills(count=0, pred=0, gold=0)
+    rows = [
+        asked(one, f'a.ATest#{n}')
+        for n, one in enumerate((KILLS, replace(KILLS, pred=3), late, none))
+    ]
+    rows.append(replace(asked(replace(KILLS, pred=4), 'a.ATest#infra'), outcome=TaskOutcome.INFRA))
+
+    (track,) = make_report(rows).tracks
+
+    assert track.pit is not None
+    assert (track.pit.pred.value, track.pit.gold.value, track.pit.pred.units) == (0.5, 0.75, 2)
+    assert track.pit.troubles == {'time': 1}
+    console = Console(record=True, width=200)
+    tables.show(make_report(rows), console)
+    assert (
+        "Test update: by PIT's word, which decides nothing, 50.0% of its mutants in changed methods "
+        'are killed, by gold 75.0% (over 2 methods)'
+    ) in console.export_text()
+
+
+def test_nothing_follows_from_its_word() -> None:
+    """A row that claims every kill is what it would be without."""
+    claims = asked(PitKills(count=9, pred=9, gold=0))
+
+    assert replace(regraded(claims), adequacy=None) == replace(regraded(asked(None)), adequacy=None)
+
+
+def test_an_answer_that_trouble_of_ours_was_in_the_way_of_is_not_kept(tmp_path: Path) -> None:
+    (assignment, *_) = assignments(snapshots.make(tmp_path / 'made', 1))
+    ledger = Ledger(folder=tmp_path / 'kept', surroundings=())
+    answer = Prediction(task_id=assignment.task_id, patch=b'a')
+
+    ledger.keep(assignment, answer, [asked(PitKills(trouble_gold=PitTrouble.TROUBLE))])
+    assert ledger.recall(assignment, answer) is None
+    ledger.keep(assignment, answer, [asked(PitKills(trouble_gold=PitTrouble.TIME))])
+    assert ledger.recall(assignment, answer) is not None
 
 
 def test_it_is_asked_beside_the_other_measures_alone(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.application import Applied
 from coevo.evaluation.judging.application import apply
 from coevo.evaluation.judging.scene import Scene
+from coevo.evaluation.ledger import JUDGING_VERSION
 from coevo.evaluation.measuring.oracles import top_level_types
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import PitKills
@@ -27,6 +28,7 @@ from coevo.execution import ENGINE_VERSION
 from coevo.languages.base import ByteCodeMutant
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
+from coevo.measures.counterparts import declared
 from coevo.quality import PitTrouble
 from coevo.records import Revised
 from coevo.records import TestMethod
@@ -109,7 +111,8 @@ def _changed(scene: Scene, target: Target) -> Lines:
     """The lines of the dependencies that are methods or constructors and stand at new."""
     found: dict[str, frozenset[int]] = {}
     for one in target.row.dependencies:
-        if one.is_method and one.revised is not Revised.REMOVED and one.file.endswith('.java'):
+        stands = one.revised is not Revised.REMOVED
+        if stands and declared(scene.repository, scene.pair, one) is not None:
             source = content(scene.repository, scene.pair.new.rev, one.file)
             for name in top_level_types(source) if source is not None else ():
                 own = frozenset(range(one.start_line, one.end_line + 1))
@@ -172,5 +175,6 @@ def _place(
     if kept is None or known is None:
         return None
     asked = repr(sorted((name, sorted(own)) for name, own in lines.items()))
-    parts = (repr(side.method), asked, str(scene.conditions.override), known)
-    return kept / f'{short_hash(pit.version(), str(ENGINE_VERSION), *parts)}.json'
+    versions = (pit.version(), str(ENGINE_VERSION), str(JUDGING_VERSION))
+    parts = (*versions, repr(side.method), asked, str(scene.conditions.override), known)
+    return kept / f'{short_hash(*parts)}.json'
