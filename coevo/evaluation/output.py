@@ -13,6 +13,7 @@ from coevo.evaluation.evaluation import Evaluation
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import report
+from coevo.evaluation.reporting.cells import plural
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.results import write_results
 
@@ -40,16 +41,16 @@ def summary(evaluation: Evaluation, out: Path) -> Iterator[str]:
     outcomes = Counter(row.outcome for row in rows)
     tasks = len({row.task_id for row in rows})
     told = ', '.join(f'{name} {outcomes[name]}' for name in TaskOutcome if outcomes[name])
-    yield f'{tasks} tasks, {len(rows)} methods: {told}'
+    yield f'{plural(tasks, "task")}, {plural(len(rows), "method")}: {told}'
     verdicts = sum(row.cpu_seconds for row in rows)
     adequacy = sum(row.adequacy.cpu_seconds for row in rows if row.adequacy)
     yield (
-        f'{evaluation.judged} tasks judged now, {evaluation.recalled} known before; '
-        f'{verdicts:.0f} CPU seconds for verdicts, {adequacy:.0f} for adequacy'
+        f'{plural(evaluation.judged, "task")} judged now, {evaluation.recalled} known before; '
+        f'in all they cost {verdicts:.0f} CPU seconds for verdicts, {adequacy:.0f} for adequacy'
     )
     unanswered = {row.task_id for row in rows if row.detail is Detail.NO_PREDICTION}
     if unanswered:
-        yield f'{len(unanswered)} tasks have no prediction: their methods are hrns_fail'
+        yield f'{plural(len(unanswered), "task")} without a prediction: their methods are hrns_fail'
     tampered = Counter(row.tampered for row in rows if row.detail is Detail.TAMPERED)
     if tampered:
         kinds = ', '.join(f'{kind} {count}' for kind, count in sorted(tampered.items()))

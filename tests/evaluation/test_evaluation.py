@@ -28,6 +28,7 @@ from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.reporting.cells import plural
 from coevo.evaluation.results import read_results
 from coevo.records import Track
 from tests import segments
@@ -166,7 +167,7 @@ def test_the_command_writes_results_junit_and_a_report(
     outcomes = duckdb.sql(f"SELECT DISTINCT outcome FROM '{out}/results.parquet'").fetchall()
     assert outcomes == [('hrns_fail',)]
     printed = capsys.readouterr().out
-    assert f'{len(assignments(snapshot)) - 1} tasks have no prediction' in printed
+    assert f'{len(assignments(snapshot)) - 1} tasks without a prediction' in printed
 
 
 @pytest.mark.parametrize(
@@ -282,7 +283,7 @@ def test_an_interrupted_evaluation_goes_on_where_it_was(
     if number == signal.SIGINT:
         assert 'what was finished is kept' in complaint
     after = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert f'{3 - done} tasks judged now, {done} known before' in after.stdout
+    assert f'{plural(3 - done, "task")} judged now, {done} known before' in after.stdout
     assert told(read_results(out)) == {(TaskOutcome.SUCCESS, None)}
 
 
