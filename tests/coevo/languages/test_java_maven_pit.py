@@ -32,6 +32,9 @@ OPTIONS = """<plugin><groupId>org.apache.maven.plugins</groupId>
     <artifactId>maven-surefire-plugin</artifactId><configuration>
     <argLine>"-Dsaid=it's \\ here"</argLine></configuration></plugin>"""
 
+TESTNG = """<dependency><groupId>org.testng</groupId><artifactId>testng</artifactId>
+    <version>6.14.3</version><scope>test</scope></dependency>"""
+
 # Of `12 * n` and of what is returned there is a mutant each: `12 / n`, and 0.
 TILL = """package shop;
 public class Till {
@@ -85,16 +88,26 @@ public class FourTest {
     @Test public void absent() { }
 }
 """,
+    'ng/src/test/java/shop/NgTest.java': """package shop;
+import static org.testng.Assert.*;
+import org.testng.annotations.*;
+public class NgTest {
+    @Test public void one() { assertEquals(Till.price(1), 12); }
+    @Test public void neighbour() { assertEquals(Till.price(2), 24); }
 }
+""",
+}
+MODULES = {'Five': 'five', 'Name': 'five', 'Four': 'four', 'NgTe': 'ng'}
 
 
 @pytest.fixture(scope='module')
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[JavaWorkshop, str]]:
     files = {
-        'pom.xml': root('five', 'four'),
+        'pom.xml': root('five', 'four', 'ng'),
         'five/pom.xml': module('five', JUPITER, OPTIONS),
         'four/pom.xml': module('four', JUNIT4, OPTIONS),
-        **{f'{name}/src/main/java/shop/Till.java': TILL for name in ('five', 'four')},
+        'ng/pom.xml': module('ng', TESTNG, OPTIONS),
+        **{f'{name}/src/main/java/shop/Till.java': TILL for name in ('five', 'four', 'ng')},
         **TESTS,
     }
     folder = write(tmp_path_factory.mktemp('pit') / 'repository', [files])
@@ -114,7 +127,7 @@ def mutated(
     opened, rev = workshop
     opened.build(rev)
     name, _, method = test.partition('#')
-    place = 'four' if name.startswith('Four') else 'five'
+    place = MODULES[name[:4]]
     found = TestMethod(
         module=place,
         test_file=f'{place}/src/test/java/shop/{name.partition("$")[0]}.java',
@@ -143,6 +156,7 @@ def killed(found: ByteCodeMutants, method: str = 'price') -> list[bool | None]:
         pytest.param('NamesTest$Inside#asserts', (), [False, True], id='a nested neighbour'),
         pytest.param('FourTest#calls', (), [False, False], id='JUnit 4 with fixtures'),
         pytest.param('FourTest#asserts', (), [True, True], id='JUnit 4 that asserts'),
+        pytest.param('NgTest#one', (), [False, True], id='TestNG'),
         pytest.param('FourTest#absent', (), [False, False], id='what calls nothing'),
     ],
 )
@@ -168,7 +182,7 @@ def test_types_have_those_that_lie_in_them(workshop: tuple[JavaWorkshop, str]) -
         ('FourTest#exits', None, PitTrouble.NO_REPORT),
         ('FiveTest#broken', None, PitTrouble.NO_REPORT),
         ('FiveTest#nowhere', None, PitTrouble.NO_REPORT),
-        ('NoTest#nowhere', None, PitTrouble.NOT_COMPILED),
+        ('NgTest$No#nowhere', None, PitTrouble.NOT_COMPILED),
         ('FourTest#calls', 0.5, PitTrouble.TIME),
     ],
 )
