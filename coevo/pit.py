@@ -30,7 +30,7 @@ class Pit:
     """Folders that are open to all users.
 
     libraries  its jars
-    plugin     pit.jar, which gives it one test method
+    plugin     pit.jar, which gives it one test method and the lines to mutate
     """
 
     libraries: Path
@@ -64,6 +64,6 @@ def fetch_pit(say: Say = lambda sentence: None) -> Pit:
         with building(plugin) as new:
             if new is not None:
                 options = ['--release', str(OLDEST_JDK)]
-                class_path = [tools.tools / 'worker.jar', libraries / core()]
+                class_path = [tools.tools / 'worker.jar', *(libraries / name for name in jars())]
                 compile_program(new / 'pit.jar', jdk, options, class_path)
     return Pit(libraries=libraries, plugin=plugin)

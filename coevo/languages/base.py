@@ -231,7 +231,7 @@ class ByteCodeMutant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByteCodeMutants:
-    """Those of some types, or why there are none; `said` is PIT's, of that."""
+    """Those of some lines, or why there are none; `said` is PIT's, of that."""
 
     mutants: tuple[ByteCodeMutant, ...] = ()
     trouble: PitTrouble | None = None
@@ -292,13 +292,14 @@ class Workshop(Protocol):
         watched: Mapping[str, Collection[int]] | None = None,
     ) -> Traced: ...
 
-    # what PIT says of mutants of top-level types of the code under one test method alone; the
-    # process under test can say it itself, so that nothing may be decided by it
+    # what PIT says of mutants of some lines of the code, by the binary name of the top-level type
+    # in which they are, under one test method alone; the process under test could say it itself,
+    # so that nothing may be decided by it
     def mutate(
         self,
         compiled: Compiled,
         method: TestMethod,
-        types: Collection[str],
+        lines: Mapping[str, Collection[int]],
         conditions: Conditions = PLAIN,
     ) -> ByteCodeMutants: ...
 

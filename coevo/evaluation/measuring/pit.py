@@ -155,16 +155,8 @@ def _killed(scene: Scene, side: _Side, lines: Lines, kept: Path | None, left: fl
 
 
 def _run(scene: Scene, compiled: Compiled, side: _Side, lines: Lines) -> Killed:
-    told = scene.workshop.mutate(compiled, side.method, lines.keys(), scene.conditions)
-    return Killed(
-        mutants=tuple(
-            one
-            for one in told.mutants
-            if one.line in lines.get(one.type.partition('$')[0], frozenset())
-        ),
-        trouble=told.trouble,
-        cpu_seconds=told.cpu_seconds,
-    )
+    told = scene.workshop.mutate(compiled, side.method, lines, scene.conditions)
+    return Killed(mutants=told.mutants, trouble=told.trouble, cpu_seconds=told.cpu_seconds)
 
 
 def _place(

@@ -134,10 +134,10 @@ class PairWorkshop:
         self,
         compiled: Compiled,
         method: TestMethod,
-        types: Collection[str],
+        lines: Mapping[str, Collection[int]],
         conditions: Conditions = PLAIN,
     ) -> ByteCodeMutants:
-        return self._chosen.mutate(compiled, method, types, conditions)
+        return self._chosen.mutate(compiled, method, lines, conditions)
 
     def cure(self, verdict: Verdict) -> str | None:
         return self._chosen.cure(verdict)

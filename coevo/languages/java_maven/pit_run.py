@@ -1,4 +1,4 @@
-"""PIT's mutants of types of the code under one test method, in a sandbox of their own.
+"""PIT's mutants of lines of the code under one test method, in a sandbox of their own.
 
 PIT's own process sees its libraries alone; the JVMs that it starts for the test (its minions) have
 the class path, the folder and the options of any other test process. All of them share the sandbox,
@@ -11,7 +11,9 @@ import re
 import shlex
 from collections.abc import Collection
 from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import groupby
 
 from coevo.languages.base import ByteCodeMutants
 from coevo.languages.java_maven.launch import JVM_OPTIONS
@@ -45,13 +47,13 @@ _BLOCK = 1 << 16
 _SAFE = re.compile(r'[\w@%+=:,./*-]+')
 
 
-def pit_job(launcher: Launcher, plan: Plan, pit: Pit, types: Collection[str]) -> Job:
+def pit_job(launcher: Launcher, plan: Plan, pit: Pit, lines: Mapping[str, Collection[int]]) -> Job:
     """PIT over a plan that is arranged, for its one target; its report on stdout.
 
-    types  binary names of top-level types of the code
+    lines  what is mutated: lines of the code by the binary name of the top-level type they are in
     """
     (target,) = plan.targets
-    command = (str(launcher.toolchain.java), *_MAIN_OPTIONS, *_words(launcher, plan, types))
+    command = (str(launcher.toolchain.java), *_MAIN_OPTIONS, *_words(launcher, plan, lines))
     cpu_seconds = CPU_SECONDS if plan.cpu_limit is None else min(CPU_SECONDS, plan.cpu_limit)
     job = launcher.reporting(plan, command, f'{_FOLDER}/mutations.xml')
     return replace(
@@ -62,7 +64,11 @@ def pit_job(launcher: Launcher, plan: Plan, pit: Pit, types: Collection[str]) ->
             Mount(source=pit.plugin, target=_PLUGIN),
         ),
         limits=replace(job.limits, cpu_seconds=cpu_seconds, wall_seconds=WALL_SECONDS),
-        environment={**job.environment, 'COEVO_PIT_TARGET': _request(target)},
+        environment={
+            **job.environment,
+            'COEVO_PIT_TARGET': _request(target),
+            'COEVO_PIT_LINES': '\n'.join(_ranges(lines)),
+        },
     )
 
 
@@ -98,11 +104,20 @@ def _request(target: Target) -> str:
     return '\n'.join(('0', ','.join(target.classes), target.method, ','.join(target.parameters)))
 
 
+def _ranges(lines: Mapping[str, Collection[int]]) -> Iterator[str]:
+    """`TYPE FIRST LAST` for lines that follow each other."""
+    for name in sorted(lines):
+        for _, run in groupby(enumerate(sorted(lines[name])), key=lambda item: item[1] - item[0]):
+            own = [line for _, line in run]
+            yield f'{name} {own[0]} {own[-1]}'
+
+
 def _words(launcher: Launcher, plan: Plan, types: Collection[str]) -> Iterator[str]:
     (target,) = plan.targets
     class_path = (*plan.class_path, f'{_LIBRARIES}/{core()}', f'{_PLUGIN}/pit.jar')
     options = (*JVM_OPTIONS, *launcher.options(plan))
-    yield from ('-cp', ':'.join(f'{_LIBRARIES}/{name}' for name in jars()), _MAIN)
+    own = (*(f'{_LIBRARIES}/{name}' for name in jars()), f'{_PLUGIN}/pit.jar')
+    yield from ('-cp', ':'.join(own), _MAIN)
     yield from ('--reportDir', _FOLDER)
     yield from ('--targetClasses', ','.join(f'{name},{name}$*' for name in sorted(types)))
     yield from ('--targetTests', target.classes[0])

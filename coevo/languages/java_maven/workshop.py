@@ -172,7 +172,7 @@ class JavaWorkshop:
         self,
         compiled: Compiled,
         method: TestMethod,
-        types: Collection[str],
+        lines: Mapping[str, Collection[int]],
         conditions: Conditions = PLAIN,
     ) -> ByteCodeMutants:
         if self._yard.toolchain.jdk_feature < OLDEST_JDK:
@@ -183,7 +183,7 @@ class JavaWorkshop:
         if plan is None or not target.classes or self.compile_verdict(compiled, method):
             return ByteCodeMutants(trouble=PitTrouble.NOT_COMPILED)
         launcher = self._yard.launcher
-        job = pit_job(launcher, launcher.arranged(plan), fetch_pit(), types)
+        job = pit_job(launcher, launcher.arranged(plan), fetch_pit(), lines)
         return run_pit(self._yard.sandbox, job)
 
     def _process(

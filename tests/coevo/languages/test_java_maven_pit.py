@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -123,6 +124,7 @@ def mutated(
     test: str,
     parameters: tuple[str, ...] = (),
     conditions: Conditions = PLAIN,
+    lines: Collection[int] = range(1, 99),
 ) -> ByteCodeMutants:
     opened, rev = workshop
     opened.build(rev)
@@ -136,7 +138,7 @@ def mutated(
         parameters=parameters,
     )
     compiled = opened.compile(rev, rev, place)
-    return opened.mutate(compiled, found, ['shop.Till'], conditions)
+    return opened.mutate(compiled, found, {'shop.Till': lines}, conditions)
 
 
 def killed(found: ByteCodeMutants, method: str = 'price') -> list[bool | None]:
@@ -174,6 +176,18 @@ def test_types_have_those_that_lie_in_them(workshop: tuple[JavaWorkshop, str]) -
 
     assert killed(found, 'open') == [False, False, True]
     assert {one.type for one in found.mutants} == {'shop.Till', 'shop.Till$Inner'}
+
+
+def test_only_the_lines_that_are_asked_for_are_mutated(
+    workshop: tuple[JavaWorkshop, str],
+) -> None:
+    found = mutated(workshop, 'NgTest#one', lines=(1, 4, 5, 8))
+
+    assert sorted((one.line, one.method) for one in found.mutants) == [
+        (4, 'price'),
+        (4, 'price'),
+        *[(8, 'open')] * 3,
+    ]
 
 
 @pytest.mark.parametrize(
