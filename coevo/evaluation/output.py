@@ -44,9 +44,11 @@ def summary(evaluation: Evaluation, out: Path) -> Iterator[str]:
     yield f'{plural(tasks, "task")}, {plural(len(rows), "method")}: {told}'
     verdicts = sum(row.cpu_seconds for row in rows)
     adequacy = sum(row.adequacy.cpu_seconds for row in rows if row.adequacy)
+    asked = [row.adequacy.pit for row in rows if row.adequacy and row.adequacy.pit]
+    by_pit = f', {sum(one.cpu_seconds for one in asked):.0f} for PIT' if asked else ''
     yield (
-        f'{plural(evaluation.judged, "task")} judged now, {evaluation.recalled} known before; '
-        f'in all they cost {verdicts:.0f} CPU seconds for verdicts, {adequacy:.0f} for adequacy'
+        f'{plural(evaluation.judged, "task")} judged now, {evaluation.recalled} known before; in all '
+        f'they cost {verdicts:.0f} CPU seconds for verdicts, {adequacy:.0f} for adequacy{by_pit}'
     )
     unanswered = {row.task_id for row in rows if row.detail is Detail.NO_PREDICTION}
     if unanswered:

@@ -12,9 +12,11 @@ from rich.console import Console
 
 from coevo.errors import Fatal
 from coevo.evaluation.assignments import assignments
+from coevo.evaluation.evaluation import Evaluation
 from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.options import Options
+from coevo.evaluation.output import summary
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import PitKills
 from coevo.evaluation.records import Prediction
@@ -113,6 +115,15 @@ def test_a_report_has_its_means_and_their_number() -> None:
         "Test update: by PIT's word, which decides nothing, 50.0% of its mutants in changed methods "
         'are killed, by gold 75.0% (over 2 methods)'
     ) in console.export_text()
+
+
+def test_what_it_cost_is_told_where_it_was_asked(tmp_path: Path) -> None:
+    rows = (asked(replace(KILLS, cpu_seconds=7.0)), asked(None, 'a.ATest#b'))
+    sentences = list(summary(Evaluation(rows=rows, judged=1, recalled=0), tmp_path))
+
+    assert any(sentence.endswith('for adequacy, 7 for PIT') for sentence in sentences)
+    sentences = list(summary(Evaluation(rows=rows[1:], judged=1, recalled=0), tmp_path))
+    assert not any('PIT' in sentence for sentence in sentences)
 
 
 def test_nothing_follows_from_its_word() -> None:
