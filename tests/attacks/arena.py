@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.base import Verdict
-from coevo.languages.java_maven.launch import JUnit
 from coevo.languages.java_maven.launch import Launcher
-from coevo.languages.java_maven.launch import Plan
 from coevo.languages.java_maven.places import TOOLS
 from coevo.languages.java_maven.places import WORKSPACE
+from coevo.languages.java_maven.plan import JUnit
+from coevo.languages.java_maven.plan import Plan
 from coevo.languages.java_maven.report import Module
 from coevo.languages.java_maven.report import Surefire
 from coevo.languages.java_maven.runner import Target

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.languages.java_maven.launch import Plan
 from coevo.languages.java_maven.places import TREE
+from coevo.languages.java_maven.plan import Plan
 from coevo.languages.java_maven.report import Module
 
 

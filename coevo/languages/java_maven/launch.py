@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
-from dataclasses import field
 from dataclasses import replace
-from itertools import takewhile
 from pathlib import Path
 
 from coevo.languages.java_maven.archives import Rehearsal
@@ -17,52 +15,24 @@ from coevo.languages.java_maven.cures import CURES
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.jvm_options import usable_environment
 from coevo.languages.java_maven.jvm_options import usable_options
+from coevo.languages.java_maven.laying_out import DUMP
+from coevo.languages.java_maven.laying_out import LAY_OUT
+from coevo.languages.java_maven.laying_out import LAY_OUT_AND_LIST
+from coevo.languages.java_maven.laying_out import LAY_OUT_OBSERVED
+from coevo.languages.java_maven.laying_out import lay_out_and_report
 from coevo.languages.java_maven.places import REPOSITORY
 from coevo.languages.java_maven.places import TOOLS
 from coevo.languages.java_maven.places import TREE
 from coevo.languages.java_maven.places import WORKSPACE
+from coevo.languages.java_maven.plan import Plan
 from coevo.languages.java_maven.report import Entry
 from coevo.languages.java_maven.report import Module
 from coevo.languages.java_maven.runner import LEAST_CPU_LIMIT
 from coevo.languages.java_maven.runner import WALL_PER_CPU
-from coevo.languages.java_maven.runner import Target
 from coevo.sandbox import Job
 from coevo.sandbox import Limits
 from coevo.sandbox import Mount
 from coevo.toolchain import Toolchain
-
-# The tree is laid out anew for every process, so that none sees what another one wrote: folders
-# that lie over each other, then `./` before each file that is not to be there.
-_LAY_OUT = f"""\
-set -e
-folder=$1; shift
-while [ "$1" != -- ]; do
-  case $1 in
-    ./*) rm -f "{TREE}/$1" ;;
-    *) cp -RP --preserve=mode,timestamps "$1/." {TREE}/ ;;
-  esac
-  shift
-done
-shift
-mkdir -p "{TREE}/$folder"
-cd "{TREE}/$folder"
-exec "$@" 3>&1 1>&2
-"""
-
-# The same under observation: where to connect to is the first line of standard input.
-_OBSERVED = """\
-read -r port
-java=$1; shift
-exec "$java" "-agentlib:jdwp=transport=dt_socket,server=n,suspend=y,address=127.0.0.1:$port" \\
-    "$@" 3>&1 1>&2
-"""
-_LAY_OUT_OBSERVED = _LAY_OUT.replace('exec "$@" 3>&1 1>&2\n', _OBSERVED)
-
-# The same for a process that only lists what it loads, as far as it gets in a short time.
-_LIST = '(ulimit -t 10; timeout -s KILL 60 "$@" 3>/dev/null 1>&2) || true\ncat /tmp/coevo-classes'
-_LAY_OUT_AND_LIST = _LAY_OUT.replace('exec "$@" 3>&1 1>&2', _LIST)
-
-_DUMP = '"$@" >&2 && cat /tmp/coevo.jsa'
 
 JVM_OPTIONS = (
     '-ea',
@@ -97,51 +67,6 @@ PROCESSES = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
-    """An agent of a test JVM, its jar in the sandbox."""
-
-    jar: str
-    options: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JUnit:
-    """Class path entries in the sandbox, before and behind the project's own."""
-
-    first: tuple[str, ...]
-    last: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """One test process: what is laid into its tree, layer over layer, and what it runs."""
-
-    module: Module
-    layers: tuple[Path, ...]
-    junit: JUnit
-    override: str | None
-    targets: tuple[Target, ...]
-    class_path: tuple[str, ...] = ()  # as `Launcher.arranged` has it
-    archive: str | None = None
-    removed: tuple[str, ...] = ()  # files of the layers that are not laid out
-    observed: bool = False  # see `runner.run_observed`
-    clock: Mapping[str, str] = field(default_factory=dict)  # variables of `Clock.environment`
-    cpu_limit: float | None = None  # of the whole process; None is what its targets may use
-    agents: tuple[Agent, ...] = ()  # JaCoCo's first, if any; see `runner.run_traced`
-    anew: bool = False  # folders of the class path are loaded again for each target
-
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        """What stands before the first folder of the class path."""
-        return tuple(takewhile(lambda place: place.endswith('.jar'), self.class_path))
-
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """What stands behind them: folders, where libraries could all be put first."""
-        return self.class_path[len(self.libraries) :]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Launcher:
     """What is the same for all test processes of a run."""
 
@@ -173,10 +98,10 @@ class Launcher:
             *('-cp', ':'.join(plan.libraries)),
         )
         return Rehearsal(
-            listing=replace(job, argv=(shell, option, _LAY_OUT_AND_LIST, *rest)),
+            listing=replace(job, argv=(shell, option, LAY_OUT_AND_LIST, *rest)),
             dumping=replace(
                 job,
-                argv=(shell, option, _DUMP, 'sh', *dump),
+                argv=(shell, option, DUMP, 'sh', *dump),
                 mounts=(*self._others(), *self._views([list_file.parent])),
                 limits=replace(job.limits, memory_bytes=DUMP_BYTES),
             ),
@@ -188,7 +113,7 @@ class Launcher:
         Where the command fails, nothing is on the channel.
         """
         job = self.job(plan)
-        script = _LAY_OUT.replace('exec "$@" 3>&1 1>&2', f'"$@" 1>&2\ncat {report}')
+        script = lay_out_and_report(report)
         _, _, _, *rest = job.argv
         before = rest[: rest.index('--') + 1]
         return replace(job, argv=('/bin/sh', '-c', script, *before, *command))
@@ -215,7 +140,7 @@ class Launcher:
         cpu_seconds = sum(target.cpu_limit for target in plan.targets) + LEAST_CPU_LIMIT
         if plan.cpu_limit is not None:
             cpu_seconds = min(cpu_seconds, plan.cpu_limit)
-        script = _LAY_OUT_OBSERVED if plan.observed else _LAY_OUT
+        script = LAY_OUT_OBSERVED if plan.observed else LAY_OUT
         return Job(
             argv=('/bin/sh', '-c', script, 'sh', folder, *layers, '--', *self._command(plan)),
             mounts=(*self._others(), *self._views(folders)),

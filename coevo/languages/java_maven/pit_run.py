@@ -18,10 +18,10 @@ from itertools import groupby
 from coevo.languages.base import ByteCodeMutants
 from coevo.languages.java_maven.launch import JVM_OPTIONS
 from coevo.languages.java_maven.launch import Launcher
-from coevo.languages.java_maven.launch import Plan
 from coevo.languages.java_maven.pit_report import MOST_BYTES
 from coevo.languages.java_maven.pit_report import read_report
 from coevo.languages.java_maven.places import TOOLS
+from coevo.languages.java_maven.plan import Plan
 from coevo.languages.java_maven.runner import Target
 from coevo.pit import Pit
 from coevo.pit import core

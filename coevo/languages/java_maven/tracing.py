@@ -28,8 +28,8 @@ from coevo.languages.base import Trace
 from coevo.languages.base import Traced
 from coevo.languages.java_maven.code_files import CodeFiles
 from coevo.languages.java_maven.launch import WORKER
-from coevo.languages.java_maven.launch import Agent
-from coevo.languages.java_maven.launch import Plan
+from coevo.languages.java_maven.plan import Agent
+from coevo.languages.java_maven.plan import Plan
 from coevo.languages.java_maven.runner import Recorded
 from coevo.languages.java_maven.runner import run_traced
 from coevo.languages.java_maven.runner import run_watched

@@ -25,9 +25,9 @@ from coevo.languages.java_maven.cells import Cells
 from coevo.languages.java_maven.code_files import code_files
 from coevo.languages.java_maven.compilation import is_of_the_parser
 from coevo.languages.java_maven.cures import cure
-from coevo.languages.java_maven.launch import Plan
 from coevo.languages.java_maven.pit_run import pit_job
 from coevo.languages.java_maven.pit_run import run_pit
+from coevo.languages.java_maven.plan import Plan
 from coevo.languages.java_maven.runner import LEAST_CPU_LIMIT
 from coevo.languages.java_maven.runner import SLOWER_THAN_PASSING
 from coevo.languages.java_maven.runner import Target

@@ -28,15 +28,15 @@ from coevo.languages.java_maven.attempts import why
 from coevo.languages.java_maven.clock import Clock
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.images import separate
-from coevo.languages.java_maven.launch import JUnit
 from coevo.languages.java_maven.launch import Launcher
-from coevo.languages.java_maven.launch import Plan
 from coevo.languages.java_maven.left_out import need_of
 from coevo.languages.java_maven.levels import declared_level
 from coevo.languages.java_maven.places import ARCHIVES
 from coevo.languages.java_maven.places import REPOSITORY
 from coevo.languages.java_maven.places import TOOLS
 from coevo.languages.java_maven.places import WORKSPACE
+from coevo.languages.java_maven.plan import JUnit
+from coevo.languages.java_maven.plan import Plan
 from coevo.languages.java_maven.report import Entry
 from coevo.languages.java_maven.report import Module
 from coevo.languages.java_maven.report import library_path
