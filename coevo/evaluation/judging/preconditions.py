@@ -21,7 +21,6 @@ from coevo.records import Outcome
 from coevo.swapped import Bench
 from coevo.swapped import is_broken
 from coevo.syntax import parse
-from coevo.test_files import content
 
 _WHAT = 'precondition'
 
@@ -99,12 +98,11 @@ def _told_on_new(trial: Trial, start: bytes) -> Held:
 def _kept_on_new(trial: Trial, start: bytes) -> Held:
     """Gold is asked only where a sibling does not pass, in a process that sees no submission."""
     task, bench, new = trial.assignment.task, _bench(trial), trial.pair.new.rev
-    gold = content(trial.source, task.new_rev, task.test_file)
     lost = lost_test(
         bench,
         kept_tests(start, trial.module, task.test_file, task.pair_id),
         at_start=lambda: _start_cell(trial, bench),
-        as_gold=lambda: bench.compile(new, new, trial.module, ((task.test_file, gold),)),
+        as_gold=lambda: bench.compile(new, new, trial.module, ((task.test_file, trial.gold),)),
     )
     return Held(lost=lost, cpu_seconds=bench.cpu_seconds)
 

@@ -129,9 +129,9 @@ def _shadows(trial: Trial, cell: Compiled) -> list[str]:
     found = trial.workshop.shadowing(cell)
     if not found:
         return []
-    task, new = trial.assignment.task, trial.pair.new.rev
+    new = trial.pair.new.rev
     before = trial.workshop.shadowing(trial.workshop.compile(new, new, trial.module))
-    gold = content(trial.source, task.new_rev, task.test_file)
+    gold = trial.gold
     own = {type_.name for type_ in parse(gold).types} if gold is not None else set[str]()
     return sorted(found - before - own)
 

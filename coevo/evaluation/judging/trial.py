@@ -12,6 +12,7 @@ from coevo.languages.base import Edits
 from coevo.languages.base import Workshop
 from coevo.records import Pair
 from coevo.swapped import Files
+from coevo.test_files import content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,12 @@ class Trial:
     @property
     def module(self) -> str:
         return self.assignment.task.module
+
+    @property
+    def gold(self) -> bytes | None:
+        """The test file as its developers left it; no process of a submission sees it."""
+        task = self.assignment.task
+        return content(self.source, task.new_rev, task.test_file)
 
     def compile(self, rev: str, files: Files) -> Compiled:
         """The module's tests of one end with some files, on its own code."""
