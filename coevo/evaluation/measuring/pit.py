@@ -17,15 +17,13 @@ from coevo import codec
 from coevo import pit
 from coevo.errors import Transient
 from coevo.evaluation.assignments import Target
-from coevo.evaluation.judging.application import Applied
-from coevo.evaluation.judging.application import apply
 from coevo.evaluation.judging.scene import Scene
 from coevo.evaluation.ledger import JUDGING_VERSION
 from coevo.evaluation.measuring.oracles import top_level_types
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import PitKills
 from coevo.execution import ENGINE_VERSION
-from coevo.languages.base import ByteCodeMutant
+from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
 from coevo.measures.counterparts import declared
@@ -45,15 +43,6 @@ Mutant = tuple[str, str, str, int, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Killed:
-    """The mutants of the changed methods under one test, or why they are not known."""
-
-    mutants: tuple[ByteCodeMutant, ...] = ()
-    trouble: PitTrouble | None = None
-    cpu_seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Side:
     """A test as it stands in one version of the task's test file."""
 
@@ -68,7 +57,8 @@ def with_pit(scene: Scene, found: Mapping[str, Adequacy], kept: Path | None) -> 
     """
     told = {}
     left = MOST_CPU_SECONDS
-    gold_file = _gold_file(scene)
+    task = scene.assignment.task
+    gold_file = content(scene.repository, task.new_rev, task.test_file)
     for target in scene.assignment.targets:
         if target.name in found:
             submitted = _Side(file=scene.patched, method=scene.methods[target.name])
@@ -81,7 +71,7 @@ def with_pit(scene: Scene, found: Mapping[str, Adequacy], kept: Path | None) -> 
     return told
 
 
-def _kills(pred: Killed, gold: Killed) -> PitKills:
+def _kills(pred: ByteCodeMutants, gold: ByteCodeMutants) -> PitKills:
     """Both on the mutants that both have."""
     sides = [_known(one) for one in (pred, gold) if one.trouble is None]
     both = set.intersection(*map(set, sides)) if sides else set()
@@ -96,7 +86,7 @@ def _kills(pred: Killed, gold: Killed) -> PitKills:
     )
 
 
-def _known(one: Killed) -> dict[Mutant, bool]:
+def _known(one: ByteCodeMutants) -> dict[Mutant, bool]:
     return {
         (m.type, m.method, m.descriptor, m.line, m.mutator, m.index): m.killed
         for m in one.mutants
@@ -120,22 +110,15 @@ def _changed(scene: Scene, target: Target) -> Lines:
     return found
 
 
-def _gold_file(scene: Scene) -> bytes | None:
-    """The task's test file as its developers left it."""
-    task = scene.assignment.task
-    start = content(scene.repository, scene.pair.new.rev, task.test_file)
-    made = apply(task.test_patch.encode(errors='surrogateescape'), task.test_file, start)
-    assert isinstance(made, Applied), 'a released patch applies to its start'
-    return made.content
-
-
 # -- answers -------------------------------------------------------------------------------------
 
 
-def _killed(scene: Scene, side: _Side, lines: Lines, kept: Path | None, left: float) -> Killed:
+def _killed(
+    scene: Scene, side: _Side, lines: Lines, kept: Path | None, left: float
+) -> ByteCodeMutants:
     """What is kept, or what PIT says now; trouble is never kept."""
     if not lines:
-        return Killed(trouble=PitTrouble.NO_METHOD)
+        return ByteCodeMutants(trouble=PitTrouble.NO_METHOD)
     try:
         edits = Edits(tests=((scene.assignment.task.test_file, side.file),))
         rev = scene.pair.new.rev
@@ -143,20 +126,15 @@ def _killed(scene: Scene, side: _Side, lines: Lines, kept: Path | None, left: fl
         place = _place(scene, compiled, side, lines, kept)
         known = place and checksummed.read(place)
         if known:
-            return codec.decode(Killed, known)
+            return codec.decode(ByteCodeMutants, known)
         if left <= 0:
-            return Killed(trouble=PitTrouble.BUDGET)
-        found = _run(scene, compiled, side, lines)
+            return ByteCodeMutants(trouble=PitTrouble.BUDGET)
+        found = scene.workshop.mutate(compiled, side.method, lines, scene.conditions)
     except Transient:
-        return Killed(trouble=PitTrouble.TROUBLE)
+        return ByteCodeMutants(trouble=PitTrouble.TROUBLE)
     if place and found.trouble is None:
         checksummed.write(place, codec.encode(replace(found, cpu_seconds=0.0)))
     return found
-
-
-def _run(scene: Scene, compiled: Compiled, side: _Side, lines: Lines) -> Killed:
-    told = scene.workshop.mutate(compiled, side.method, lines, scene.conditions)
-    return Killed(mutants=told.mutants, trouble=told.trouble, cpu_seconds=told.cpu_seconds)
 
 
 def _place(
