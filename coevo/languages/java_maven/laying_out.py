@@ -6,7 +6,7 @@ from coevo.languages.java_maven.places import TREE
 
 # The tree is laid out anew for every process, so that none sees what another one wrote: folders
 # that lie over each other, then `./` before each file that is not to be there.
-LAY_OUT = f"""\
+_TREE_LAID_OUT = f"""\
 set -e
 folder=$1; shift
 while [ "$1" != -- ]; do
@@ -19,8 +19,10 @@ done
 shift
 mkdir -p "{TREE}/$folder"
 cd "{TREE}/$folder"
-exec "$@" 3>&1 1>&2
 """
+
+# Then the process itself, its channel on standard output.
+LAY_OUT = f'{_TREE_LAID_OUT}exec "$@" 3>&1 1>&2\n'
 
 # The same under observation: where to connect to is the first line of standard input.
 _OBSERVED = """\
@@ -29,15 +31,15 @@ java=$1; shift
 exec "$java" "-agentlib:jdwp=transport=dt_socket,server=n,suspend=y,address=127.0.0.1:$port" \\
     "$@" 3>&1 1>&2
 """
-LAY_OUT_OBSERVED = LAY_OUT.replace('exec "$@" 3>&1 1>&2\n', _OBSERVED)
+LAY_OUT_OBSERVED = _TREE_LAID_OUT + _OBSERVED
 
 # The same for a process that only lists what it loads, as far as it gets in a short time.
 _LIST = '(ulimit -t 10; timeout -s KILL 60 "$@" 3>/dev/null 1>&2) || true\ncat /tmp/coevo-classes'
-LAY_OUT_AND_LIST = LAY_OUT.replace('exec "$@" 3>&1 1>&2', _LIST)
+LAY_OUT_AND_LIST = f'{_TREE_LAID_OUT}{_LIST}\n'
 
 DUMP = '"$@" >&2 && cat /tmp/coevo.jsa'
 
 
 def lay_out_and_report(file: str) -> str:
     """The same for a process that leaves a file; where it fails, nothing is on the channel."""
-    return LAY_OUT.replace('exec "$@" 3>&1 1>&2', f'"$@" 1>&2\ncat {file}')
+    return f'{_TREE_LAID_OUT}"$@" 1>&2\ncat {file}\n'
