@@ -144,14 +144,7 @@ class Launcher:
         return Job(
             argv=('/bin/sh', '-c', script, 'sh', folder, *layers, '--', *self._command(plan)),
             mounts=(*self._others(), *self._views(folders)),
-            limits=Limits(
-                cpu_seconds=cpu_seconds,
-                wall_seconds=cpu_seconds * WALL_PER_CPU,
-                memory_bytes=MEMORY_BYTES,
-                processes=PROCESSES,
-                file_bytes=FILE_BYTES,
-                disk_bytes=DISK_BYTES,
-            ),
+            limits=_limits(cpu_seconds, WALL_PER_CPU),
             environment={
                 'JAVA_HOME': str(self.toolchain.java_home),
                 **usable_environment(module.surefire.environment),
@@ -169,24 +162,16 @@ class Launcher:
 
     def clock_probe(self, environment: Mapping[str, str]) -> Job:
         """A JVM that says what its clock is, and whether it waits as long as it should."""
-        worker = f'{TOOLS}/programs/worker.jar'
         return Job(
             argv=(
                 str(self.toolchain.java),
                 *JVM_OPTIONS,
                 '-cp',
-                worker,
+                WORKER,
                 'coevo.worker.ClockProbe',
             ),
             mounts=self.mounts,
-            limits=Limits(
-                cpu_seconds=LEAST_CPU_LIMIT,
-                wall_seconds=LEAST_CPU_LIMIT * 5,
-                memory_bytes=MEMORY_BYTES,
-                processes=PROCESSES,
-                file_bytes=FILE_BYTES,
-                disk_bytes=DISK_BYTES,
-            ),
+            limits=_limits(LEAST_CPU_LIMIT, 5),
             environment=environment,
         )
 
@@ -276,3 +261,14 @@ def _run_place(entry: Entry) -> str:
     if entry.file is not None:
         return f'{TREE}/{entry.file}'
     return f'{REPOSITORY}/{entry.path}'
+
+
+def _limits(cpu_seconds: float, wall_per_cpu: float) -> Limits:
+    return Limits(
+        cpu_seconds=cpu_seconds,
+        wall_seconds=cpu_seconds * wall_per_cpu,
+        memory_bytes=MEMORY_BYTES,
+        processes=PROCESSES,
+        file_bytes=FILE_BYTES,
+        disk_bytes=DISK_BYTES,
+    )
