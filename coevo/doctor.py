@@ -213,5 +213,5 @@ def _lacking() -> Iterator[str]:
         yield 'jars in the tool cache'
     if find_spec('jpype') is None:
         yield 'JPype'
-    if not any(jdk.runs_builder for jdk in find_jdks()):
+    if not any(jdk.runs_tools for jdk in find_jdks()):
         yield 'JDK 17 or newer'

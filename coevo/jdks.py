@@ -14,6 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from coevo.errors import Fatal
+from coevo.folders import cache_folder
 
 PREFERRED = 17
 
@@ -36,21 +37,30 @@ class Jdk:
         numbers = [int(part) for part in re.findall(r'\d+', self.version)] or [0]
         return numbers[1] if numbers[0] == 1 and len(numbers) > 1 else numbers[0]
 
+    def __str__(self) -> str:
+        return f'{self.feature:<4}{self.version:<16}{self.home}'
+
     @property
-    def runs_builder(self) -> bool:
-        """Whether our own programs for building run on it; worker and extension run on any."""
+    def runs_tools(self) -> bool:
+        """Whether tools run on it that know no JDK but their own; what builds and tests runs on 8."""
         return self.feature >= PREFERRED
 
 
+def installed_jdks() -> Path:
+    """The folder of the JDKs that coevo brought itself."""
+    return cache_folder() / 'jdks'
+
+
 def find_jdks(environment: Mapping[str, str] = os.environ) -> tuple[Jdk, ...]:
-    """Every JDK that the environment, Maven's toolchains, the usual folders or PATH lead to.
+    """Every JDK that the environment, Maven's toolchains, the usual folders, PATH or our own
+    installations lead to.
 
     Each once, in that order. $COEVO_JDKS, a list of homes or of features such as `17:11`, leaves
-    only those.
+    only those. Fatal where a variable such as JAVA_HOME_8 names another JDK than it says.
     """
     found: dict[Path, Jdk] = {}
     for home in _homes(environment):
-        jdk = _read(home.resolve())
+        jdk = read_jdk(home.resolve())
         if jdk is not None:
             found.setdefault(jdk.home, jdk)
     wanted = [text for text in environment.get(_LIMIT, '').split(os.pathsep) if text]
@@ -59,7 +69,7 @@ def find_jdks(environment: Mapping[str, str] = os.environ) -> tuple[Jdk, ...]:
 
 def choose_jdk(jdks: tuple[Jdk, ...]) -> Jdk:
     """17 if there is one, else the lowest above; the first found of equals."""
-    usable = [jdk for jdk in jdks if jdk.runs_builder]
+    usable = [jdk for jdk in jdks if jdk.runs_tools]
     if not usable:
         raise Fatal('no JDK 17 or newer was found; install one (openjdk-17-jdk) or set JAVA_HOME')
     return min(usable, key=lambda jdk: jdk.feature)
@@ -80,8 +90,10 @@ def _is_among(jdk: Jdk, wanted: list[str]) -> bool:
 
 
 def _homes(environment: Mapping[str, str]) -> Iterator[Path]:
-    names = sorted(name for name in environment if re.fullmatch(r'JAVA_HOME(_.+)?', name))
-    yield from (Path(environment[name]) for name in names if environment[name])
+    for name in sorted(environment):
+        if re.fullmatch(r'JAVA_HOME(_.+)?', name) and environment[name]:
+            _check_promise(name, Path(environment[name]))
+            yield Path(environment[name])
     for file in _TOOLCHAINS:
         yield from _toolchains(_expand(file, environment))
     for folder in _FOLDERS:
@@ -89,6 +101,20 @@ def _homes(environment: Mapping[str, str]) -> Iterator[Path]:
     compiler = shutil.which('javac', path=environment.get('PATH', os.defpath))
     if compiler is not None:
         yield Path(compiler).resolve().parent.parent
+    yield from sorted(installed_jdks().glob('jdk-*'))
+
+
+def _check_promise(name: str, home: Path) -> None:
+    """A variable that ends in a release, such as JAVA_HOME_11 or JAVA_HOME_8_X64, has to keep it."""
+    promised = re.match(r'JAVA_HOME_(\d+)', name)
+    if promised is None:
+        return
+    jdk = read_jdk(home.resolve())
+    if jdk is None or jdk.feature != int(promised[1]):
+        what = 'has no compiler' if jdk is None else f'is JDK {jdk.feature}'
+        raise Fatal(
+            f'${name} names {home}, which {what}; let it name a JDK {promised[1]}, or unset it'
+        )
 
 
 def _expand(path: str, environment: Mapping[str, str]) -> Path:
@@ -107,7 +133,8 @@ def _toolchains(file: Path) -> Iterator[Path]:
             yield Path(home.text.strip())
 
 
-def _read(home: Path) -> Jdk | None:
+def read_jdk(home: Path) -> Jdk | None:
+    """The JDK of a folder; None where there is none with a compiler."""
     if not (home / 'bin' / 'javac').is_file():
         return None
     release = home / 'release'

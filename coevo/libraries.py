@@ -8,7 +8,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 import tomllib
 import zipfile
 from collections.abc import Callable
@@ -76,19 +75,26 @@ def fetch_libraries(file: Path, jdk: Jdk, say: Say, what: str) -> Path:
 
 @contextlib.contextmanager
 def building(target: Path) -> Iterator[Path | None]:
-    """A temporary folder that becomes `target` in the end; None if another process made it."""
+    """A temporary folder that becomes `target` in the end; None if another process made it.
+
+    Its parent is for what is of use only until then.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.with_name(target.name + '.lock').open('w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if target.is_dir():
             yield None
             return
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix='.new-') as scratch:
-            new = Path(scratch) / target.name
-            new.mkdir()
+        scratch = target.with_name(f'.new-{target.name}')
+        shutil.rmtree(scratch, ignore_errors=True)  # of a process that was killed
+        new = scratch / target.name
+        new.mkdir(parents=True)
+        try:
             yield new
             _open_to_all(new)
             new.rename(target)
+        finally:
+            shutil.rmtree(scratch)
 
 
 def _open_to_all(folder: Path) -> None:

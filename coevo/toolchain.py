@@ -28,13 +28,9 @@ from coevo.libraries import run_java_tool
 
 _SOURCES = Path(__file__).with_name('jvm')
 _PINS = _SOURCES / 'pins.toml'
-# The source folders of each jar.
-_PROGRAMS = {
-    'worker': ('worker',),
-    'builder': ('builder', 'relay'),
-    'extension': ('extension',),
-    'pit': ('pit',),
-}
+
+# Packages of the JDK are open before, `--add-opens` is no option, and the compiler is a jar.
+FIRST_WITH_MODULES = 9
 
 # What reads the execution data of JaCoCo's agent.
 COVERAGE = ('org.jacoco.core', 'asm', 'asm-commons', 'asm-tree')
@@ -45,24 +41,19 @@ AGENT = 'org.jacoco.agent'
 class Toolchain:
     """Where the tools lie; everything below `tools` and `libraries` is world-readable.
 
-    java_home     the JDK that builds the repository's code and runs its tests
-    jdk           its version, such as 17.0.15
-    builder_home  the JDK that our builder runs on: the same, unless that is too old for it
-    tools       our programs: worker.jar, builder.jar, extension.jar
+    java_home   the JDK that builds the repository's code and runs its tests
+    jdk         its version, such as 17.0.15
+    tools_home  the JDK of tools that run none of that code, the same for all
+    tools       our programs: worker.jar, builder.jar, extension.jar, relay.jar
     libraries   the pinned jars, named ARTIFACT-VERSION.jar
     """
 
     java_home: Path
     jdk: str
-    builder_home: Path
+    tools_home: Path
     maven_home: Path
     tools: Path
     libraries: Path
-
-    @property
-    def jdk_feature(self) -> int:
-        """8, 11, 17, … of the JDK that the code is for."""
-        return Jdk(home=self.java_home, version=self.jdk).feature
 
     @property
     def java(self) -> Path:
@@ -75,12 +66,13 @@ class Toolchain:
 
     @property
     def builder_class_path(self) -> tuple[Path, ...]:
-        """What the builder runs on: itself and all of Maven."""
-        maven = sorted((self.maven_home / 'boot').glob('*.jar'))
+        """What the builder runs on: itself, all of Maven and, up to JDK 8, the compiler's jar."""
+        compiler = (self.java_home / 'lib' / 'tools.jar',)
         return (
             self.tools / 'builder.jar',
-            *maven,
+            *sorted((self.maven_home / 'boot').glob('*.jar')),
             *sorted((self.maven_home / 'lib').glob('*.jar')),
+            *(compiler if self.feature < FIRST_WITH_MODULES else ()),
         )
 
     @property
@@ -106,9 +98,8 @@ def toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolch
 
     chosen  the JDK of the repository's code; the machine's own choice if None
     """
-    base = choose_jdk(find_jdks())
-    code = chosen or base
-    jdk = code if code.runs_builder else base
+    jdk = choose_jdk(find_jdks())
+    code = chosen or jdk
     folder = cache_folder() / 'tools'
     libraries = fetch_libraries(_PINS, jdk, say, 'Maven and the JUnit libraries')
     tools = folder / f'programs-{_programs_key(jdk, libraries)}'
@@ -120,7 +111,7 @@ def toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolch
     return Toolchain(
         java_home=code.home,
         jdk=code.version,
-        builder_home=jdk.home,
+        tools_home=jdk.home,
         maven_home=maven_home,
         tools=tools,
         libraries=libraries,
@@ -128,11 +119,6 @@ def toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolch
 
 
 # -- compiling our programs --------------------------------------------------------------------
-
-
-def _sources(program: str) -> list[Path]:
-    folders = _PROGRAMS[program]
-    return sorted(path for name in folders for path in (_SOURCES / name).rglob('*.java'))
 
 
 def _programs_key(jdk: Jdk, libraries: Path) -> str:
@@ -150,8 +136,11 @@ def _compile_programs(folder: Path, jdk: Jdk, libraries: Path, say: Say) -> None
     coverage = [libraries / pin.file for pin in pins() if pin.artifact in COVERAGE]
     agent = [libraries / pin.file for pin in pins() if pin.artifact == AGENT]
     compile_program(folder / 'worker.jar', jdk, ['--release', '8'], platform + annotations + agent)
-    compile_program(folder / 'builder.jar', jdk, [], maven + boot + coverage)
+    # The compiler's own interface is not among what `--release 8` knows.
+    source_8 = ['-source', '8', '-target', '8', '-Xlint:-options']
+    compile_program(folder / 'builder.jar', jdk, source_8, maven + boot + coverage)
     compile_program(folder / 'extension.jar', jdk, ['--release', '8'], maven + boot)
+    compile_program(folder / 'relay.jar', jdk, [], [])
 
 
 def compile_program(jar: Path, jdk: Jdk, options: list[str], class_path: list[Path]) -> None:
@@ -159,7 +148,8 @@ def compile_program(jar: Path, jdk: Jdk, options: list[str], class_path: list[Pa
     with tempfile.TemporaryDirectory(dir=jar.parent) as classes:
         libraries = os.pathsep.join(map(str, class_path))
         command = [str(jdk.home / 'bin' / 'javac'), '-nowarn', '-proc:none', '-encoding', 'UTF-8']
-        command += [*options, '-cp', libraries, '-d', classes, *map(str, _sources(jar.stem))]
+        sources = sorted((_SOURCES / jar.stem).rglob('*.java'))
+        command += [*options, '-cp', libraries, '-d', classes, *map(str, sources)]
         run_java_tool(command, jdk, f'javac could not compile coevo/jvm/{jar.stem}')
         resources = _SOURCES / jar.stem / 'resources'
         if resources.is_dir():

@@ -1,0 +1,111 @@
+"""apt with lists of its own: what a suite has, and packages fetched with their signatures checked.
+
+Nothing of the machine's own state is read or changed but its configuration (proxies, certificates,
+keys). Needs no root.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from email import message_from_string
+from pathlib import Path
+
+from coevo.debian.mirror import Suite
+from coevo.errors import Transient
+
+_KIB = 1 << 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """A package as a signed list has it; sizes in bytes."""
+
+    name: str
+    version: str
+    sha256: str
+    download_bytes: int
+    installed_bytes: int
+
+
+class Apt:
+    """The packages of one suite; `folder` is its own, and may be removed afterwards."""
+
+    def __init__(self, suite: Suite, folder: Path) -> None:
+        self._suite, self._folder = suite, folder
+        for name in ('lists/partial', 'cache/archives/partial'):
+            (folder / name).mkdir(parents=True)
+        (folder / 'sources.list').write_text(suite.source)
+        (folder / 'status').touch()
+
+    def update(self) -> None:
+        """Fetch the lists of packages; Transient where they cannot be had or are not signed."""
+        self._run('apt-get', 'update')
+
+    def candidates(self, names: Sequence[str]) -> dict[str, Package]:
+        """By name, the newest version of those packages that the suite has."""
+        shown = self._run('apt-cache', 'show', '--no-all-versions', *names, tolerated=(0, 100))
+        found = (_package(paragraph) for paragraph in shown.split('\n\n') if paragraph.strip())
+        return {package.name: package for package in found}
+
+    def download(self, packages: Sequence[Package]) -> tuple[Path, ...]:
+        """The packages as files, whole and as the signed list has them; Transient."""
+        wanted = [f'{package.name}={package.version}' for package in packages]
+        place = self._folder / 'packages'
+        place.mkdir()
+        self._run('apt-get', 'download', *wanted, folder=place)
+        return tuple(sorted(place.glob('*.deb')))
+
+    def _run(
+        self,
+        *command: str,
+        folder: Path | None = None,
+        tolerated: Sequence[int] = (0,),
+    ) -> str:
+        options = [f'--option={name}={value}' for name, value in self._options()]
+        done = subprocess.run(
+            [command[0], '--quiet', *options, *command[1:]],
+            check=False,
+            cwd=folder or self._folder,
+            env={**os.environ, 'LC_ALL': 'C'},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode not in tolerated:
+            raise Transient(f'apt could not fetch packages of {self._suite.name}: {_why(done)}')
+        return done.stdout
+
+    def _options(self) -> Iterator[tuple[str, str]]:
+        yield 'Dir::Etc::sourcelist', str(self._folder / 'sources.list')
+        yield 'Dir::Etc::sourceparts', '-'
+        yield 'Dir::State', str(self._folder)
+        yield 'Dir::State::status', str(self._folder / 'status')
+        yield 'Dir::Cache', str(self._folder / 'cache')
+        yield 'Acquire::Languages', 'none'
+        yield 'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled', 'false'
+        yield 'Acquire::Retries', '3'
+        yield 'APT::Update::Error-Mode', 'any'
+        # The folder is closed to the user whom apt would fetch as.
+        yield 'APT::Sandbox::User', 'root'
+
+
+def _package(paragraph: str) -> Package:
+    fields = message_from_string(paragraph)
+    return Package(
+        name=fields['Package'],
+        version=fields['Version'],
+        sha256=fields['SHA256'],
+        download_bytes=int(fields['Size']),
+        installed_bytes=int(fields['Installed-Size']) * _KIB,
+    )
+
+
+def _why(done: subprocess.CompletedProcess[str]) -> str:
+    """apt's first error, else its last words."""
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    errors = [line.removeprefix('E: ') for line in lines if line.startswith('E: ')]
+    return (errors or lines[-1:] or [f'status {done.returncode}'])[0]

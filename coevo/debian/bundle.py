@@ -1,0 +1,176 @@
+"""A runtime out of Debian packages: unpacked into one folder that needs nothing of the machine.
+
+    FOLDER/…                    what the packages have below the runtime's home
+    FOLDER/coevo/lib/…          the C library and others that it was linked to
+    FOLDER/coevo/packages.json  which packages, with versions and checksums
+
+It knows nothing of any language. The folder gets its name when all of it is there: what was broken
+off is never used.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import asdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.debian.apt import Apt
+from coevo.debian.apt import Package
+from coevo.debian.elf import relink
+from coevo.debian.mirror import suites
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from coevo.libraries import building
+
+Say = Callable[[str], None]
+
+OWN = 'coevo'
+_LIBRARIES = f'{OWN}/lib'
+_RECORD = f'{OWN}/packages.json'
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """What to unpack.
+
+    what       in a sentence, such as `JDK 8`
+    packages   the runtime's own; all of them have to be there
+    libraries  what it is linked to; those that the suite has under these names
+    home       where the runtime lies in its packages: a pattern, of which the first match counts
+    finish     what is to be done to the unpacked home, given the root of all packages
+    """
+
+    what: str
+    packages: tuple[str, ...]
+    libraries: tuple[str, ...]
+    home: str
+    finish: Callable[[Path, Path], None] = lambda home, root: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What a bundle was made of."""
+
+    suite: str
+    packages: tuple[Package, ...]
+
+
+def install(recipe: Recipe, folder: Path, say: Say) -> Path:
+    """The folder of a runtime, made if it is not there.
+
+    Fatal where no suite has it or there is no space; Transient where the archive cannot be asked.
+    """
+    if folder.is_dir():
+        return folder
+    try:
+        with building(folder) as new:
+            if new is not None:
+                _build(recipe, new, folder, say)
+    except OSError as error:
+        raise Fatal(
+            f'{recipe.what} could not be unpacked into {folder.parent}: {error.strerror}; free'
+            ' some space there, or name a folder elsewhere in COEVO_CACHE'
+        ) from error
+    return folder
+
+
+def record(folder: Path) -> Record | None:
+    """What a folder was made of; None where it is no bundle."""
+    try:
+        content = json.loads((folder / _RECORD).read_bytes())
+    except FileNotFoundError:
+        return None
+    return Record(
+        suite=content['suite'],
+        packages=tuple(Package(**package) for package in content['packages']),
+    )
+
+
+def _build(recipe: Recipe, new: Path, final: Path, say: Say) -> None:
+    scratch = new.parent
+    for number, suite in enumerate(suites()):
+        apt = Apt(suite, scratch / str(number))
+        say(f'looking for {recipe.what} in {suite.name}')
+        apt.update()
+        found = apt.candidates((*recipe.packages, *recipe.libraries))
+        if set(recipe.packages) <= found.keys():
+            packages = [found[name] for name in sorted(found)]
+            _check_space(packages, scratch)
+            say(f'fetching {recipe.what}, {_size(packages)} MB')
+            root = scratch / 'root'
+            for file in apt.download(packages):
+                _unpack(file, root)
+                file.unlink()
+            _arrange(recipe, root, new, final)
+            text = json.dumps({'suite': suite.name, 'packages': [asdict(one) for one in packages]})
+            (new / _RECORD).write_text(text + '\n')
+            return
+    raise Fatal(
+        f"no suite of this machine's archive has {' and '.join(recipe.packages)}; install"
+        f' {recipe.what} by hand'
+    )
+
+
+def _check_space(packages: Sequence[Package], place: Path) -> None:
+    wanted = sum(package.download_bytes + package.installed_bytes for package in packages)
+    free = shutil.disk_usage(place).free
+    if free < wanted:
+        raise Fatal(
+            f'{wanted // _MIB} MB are needed below {place.parent} and {free // _MIB} are free;'
+            ' free some, or name a folder elsewhere in COEVO_CACHE'
+        )
+
+
+def _size(packages: Sequence[Package]) -> int:
+    return sum(package.download_bytes for package in packages) // _MIB
+
+
+def _unpack(file: Path, root: Path) -> None:
+    done = subprocess.run(
+        ['dpkg-deb', '--extract', file, root],
+        check=False,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise Transient(f'{file.name} could not be unpacked: {done.stderr.strip()}')
+
+
+def _arrange(recipe: Recipe, root: Path, new: Path, final: Path) -> None:
+    """Move the runtime's home and its libraries to where they belong, and link them together."""
+    homes = sorted(path for path in root.glob(recipe.home) if not path.is_symlink())
+    if not homes:
+        raise Fatal(f'the packages of {recipe.what} have no {recipe.home}; install it by hand')
+    for path in sorted(homes[0].iterdir()):
+        path.rename(new / path.name)
+    libraries = new / _LIBRARIES
+    libraries.mkdir(parents=True)
+    for file in sorted(root.glob('usr/lib/*-linux-gnu*/*.so*')):
+        file.rename(libraries / file.name)
+    mend_links(new, root)
+    recipe.finish(new, root)
+    relink(new, libraries, final)
+
+
+def mend_links(home: Path, root: Path) -> None:
+    """Put files in the place of links that lead out of a home: what its packages have there, else
+    what the machine has, else nothing."""
+    for path in sorted(path for path in home.rglob('*') if path.is_symlink()):
+        target = path.readlink()
+        if not target.is_absolute():
+            if path.resolve().is_relative_to(home.resolve()) and path.exists():
+                continue
+            path.unlink()
+            continue
+        inside = root / str(target).lstrip('/')
+        path.unlink()
+        source = inside if inside.is_file() else target
+        if source.is_file():
+            shutil.copyfile(source, path)

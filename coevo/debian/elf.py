@@ -1,0 +1,73 @@
+"""Programs and libraries that run with the C library they were linked to, wherever they lie."""
+
+from __future__ import annotations
+
+import subprocess
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+from coevo.errors import Fatal
+
+_MAGIC = b'\x7fELF'
+
+
+def relink(folder: Path, libraries: Path, final: Path) -> None:
+    """Make everything below a folder use the libraries of one of its folders; Fatal.
+
+    final  where the folder will lie, whose place a program's interpreter has to name
+    """
+    place = final / libraries.relative_to(folder)
+    for file in _dynamic_files(folder):
+        if file.is_relative_to(libraries):
+            continue
+        # The old kind of search path also holds for what a program's libraries load: native code
+        # of a test, linked to no particular place, has to find the same C library.
+        search = ':'.join(filter(None, (_ask('--print-rpath', file), str(place))))
+        options = ['--force-rpath', '--set-rpath', search]
+        interpreter = _ask('--print-interpreter', file)
+        if interpreter:
+            options += ['--set-interpreter', str(place / Path(interpreter).name)]
+        _patchelf(*options, str(file)).check_returncode()
+
+
+def missing_libraries(folder: Path) -> frozenset[str]:
+    """Names of libraries that something below a folder needs and nothing below it is."""
+    there = {path.name for path in folder.rglob('*')}
+    needed = ((_ask('--print-needed', file) or '').split() for file in _dynamic_files(folder))
+    return frozenset(name for names in needed for name in names if name not in there)
+
+
+def _dynamic_files(folder: Path) -> Iterator[Path]:
+    """Programs and libraries; object files and debugging information load nothing."""
+    files = (path for path in sorted(folder.rglob('*')) if not path.is_symlink())
+    return (path for path in files if _is_elf(path) and _ask('--print-rpath', path) is not None)
+
+
+def _is_elf(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open('rb') as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def _ask(question: str, file: Path) -> str | None:
+    """patchelf's answer; None where the file has no such part."""
+    done = _patchelf(question, str(file))
+    return None if done.returncode else done.stdout.strip()
+
+
+def _patchelf(*arguments: str) -> subprocess.CompletedProcess[str]:
+    program = Path(sysconfig.get_path('scripts')) / 'patchelf'
+    try:
+        return subprocess.run(
+            [program, *arguments],
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+    except FileNotFoundError:
+        raise Fatal(
+            f'{program} is not there; install the Python package patchelf (`make setup` does)'
+        ) from None

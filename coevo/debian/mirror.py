@@ -1,0 +1,81 @@
+"""The archive that this machine's own apt is configured with, and which of its suites to ask."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.errors import Fatal
+
+# Debian drops an old runtime from a release long before it drops it from here.
+DEVELOPMENT_SUITE = 'sid'
+
+_KEYRINGS = Path('/usr/share/keyrings')
+_FORMAT = '$(REPO_URI)\t$(RELEASE)\t$(COMPONENT)\t$(IDENTIFIER)'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """One suite of an archive, such as `bookworm` or `sid`, with the components to ask."""
+
+    uri: str
+    name: str
+    components: tuple[str, ...]
+    keyring: Path | None  # None: whatever the machine's apt trusts
+
+    @property
+    def source(self) -> str:
+        """As one line of a `sources.list`."""
+        option = f'[signed-by={self.keyring}] ' if self.keyring else ''
+        return f'deb {option}{self.uri} {self.name} {" ".join(self.components)}\n'
+
+
+def suites() -> tuple[Suite, ...]:
+    """The machine's own release, then Debian's development suite, in the order to ask them.
+
+    Fatal where there is no apt, or none that is configured with its distribution's archive.
+    """
+    release = platform.freedesktop_os_release() if Path('/etc/os-release').exists() else {}
+    distribution, codename = release.get('ID', ''), release.get('VERSION_CODENAME', '')
+    found: dict[str, set[str]] = {}
+    for uri, name, component in _targets():
+        if name == codename:
+            found.setdefault(uri, set()).add(component)
+    if not found:
+        raise Fatal(
+            "this machine's apt names no archive of its own distribution; add one to"
+            ' /etc/apt/sources.list, or install what is missing by hand'
+        )
+    uri = min(found)
+    keyring = _KEYRINGS / f'{distribution}-archive-keyring.gpg'
+    own = Suite(
+        uri=uri,
+        name=codename,
+        components=tuple(sorted(found[uri])),
+        keyring=keyring if keyring.is_file() else None,
+    )
+    if distribution != 'debian':
+        return (own,)
+    newer = Suite(uri=uri, name=DEVELOPMENT_SUITE, components=('main',), keyring=own.keyring)
+    return (own, newer)
+
+
+def _targets() -> Iterator[tuple[str, str, str]]:
+    """Archive, suite and component of each list of packages that apt would fetch."""
+    command = ['apt-get', 'indextargets', '--no-release-info', '--format', _FORMAT]
+    try:
+        done = subprocess.run(
+            command, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+    except FileNotFoundError:
+        raise Fatal(
+            'there is no apt-get here, through which coevo brings runtimes; install what is'
+            ' missing by hand'
+        ) from None
+    for line in done.stdout.splitlines():
+        uri, name, component, kind = line.split('\t')
+        if kind == 'Packages':
+            yield uri, name, component

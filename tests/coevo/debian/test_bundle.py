@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from multiprocessing import Process
+from pathlib import Path
+
+import pytest
+
+from coevo.debian.bundle import Recipe
+from coevo.debian.bundle import install
+from coevo.debian.bundle import record
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from tests.coevo.debian.archive import CODENAME
+from tests.coevo.debian.archive import add_package
+from tests.coevo.debian.archive import configure
+from tests.coevo.debian.archive import publish
+
+pytestmark = pytest.mark.skipif(
+    shutil.which('apt-get') is None, reason='this machine has no apt, through which bundles come'
+)
+
+HOME = 'usr/lib/toys/toy-1'
+TOY = Recipe(
+    what='Toy 1',
+    packages=('toy-runtime',),
+    libraries=('toy-libc', 'toy-not-there'),
+    home='usr/lib/toys/toy-*',
+)
+
+
+def silent(line: str) -> None:
+    """Nobody listens."""
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def loader() -> tuple[Path, Path]:
+    """The machine's own dynamic loader and C library."""
+    listed = subprocess.run(
+        ['ldd', '/bin/sh'], check=True, capture_output=True, text=True
+    ).stdout.split()
+    interpreter = next(word for word in listed if word.startswith('/lib') and 'ld-linux' in word)
+    library = listed[listed.index('libc.so.6') + 2]
+    return Path(interpreter).resolve(), Path(library).resolve()
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    folder = tmp_path / 'archive'
+    folder.mkdir()
+    interpreter, library = loader()
+    triplet = library.parent.name
+    settings = tmp_path / 'toy.conf'
+    settings.write_text('a = 1\n')
+    name = (
+        subprocess.run(['ldd', '/bin/sh'], check=True, capture_output=True, text=True)
+        .stdout.split('/')[-1]
+        .split()[0]
+    )
+    add_package(
+        folder,
+        'toy-runtime',
+        {
+            f'{HOME}/bin/toy': Path('/bin/sh').resolve(),
+            f'{HOME}/bin/again': 'toy',
+            f'{HOME}/toy.conf': '/etc/toy/toy.conf',
+            f'{HOME}/docs': '../../../share/doc/toy',
+            f'{HOME}/gone': '/etc/toy/nowhere',
+            'usr/lib/toys/toy-default': 'toy-1',
+            'etc/toy/toy.conf': settings,
+        },
+    )
+    add_package(
+        folder,
+        'toy-libc',
+        {
+            f'usr/lib/{triplet}/{name}': interpreter,
+            f'usr/lib/{triplet}/libc.so.6': library,
+        },
+    )
+    publish(folder, CODENAME)
+    publish(folder, 'sid')
+    return folder
+
+
+@pytest.fixture
+def trusted(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The archive as the only one that apt knows, and which it need not see signed."""
+    monkeypatch.setenv('APT_CONFIG', str(configure(tmp_path, archive, insecure=True)))
+    return archive
+
+
+def test_a_bundle_runs_with_its_own_libraries_and_says_what_it_is_made_of(
+    trusted: Path, tmp_path: Path
+) -> None:
+    folder = install(TOY, tmp_path / 'cache/toy', silent)
+
+    said = subprocess.run(
+        [folder / 'bin/toy', '-c', 'cat /proc/$$/maps'], check=True, capture_output=True, text=True
+    ).stdout
+    assert str(folder / 'coevo/lib/libc.so.6') in said
+    found = record(folder)
+    assert found is not None
+    assert found.suite == CODENAME
+    assert [package.name for package in found.packages] == ['toy-libc', 'toy-runtime']
+    assert all(len(package.sha256) == 64 for package in found.packages)
+
+
+def test_links_are_kept_inside_replaced_where_a_package_has_the_file_and_else_removed(
+    trusted: Path, tmp_path: Path
+) -> None:
+    folder = install(TOY, tmp_path / 'cache/toy', silent)
+
+    assert (folder / 'bin/again').readlink() == Path('toy')
+    assert (folder / 'toy.conf').read_text() == 'a = 1\n'
+    assert not (folder / 'toy.conf').is_symlink()
+    assert {'docs', 'gone'}.isdisjoint(names(folder))
+
+
+def test_what_is_there_is_not_asked_for_again(trusted: Path, tmp_path: Path) -> None:
+    folder = install(TOY, tmp_path / 'cache/toy', silent)
+    shutil.rmtree(trusted)
+
+    assert install(TOY, folder, silent) == folder
+
+
+def test_a_package_that_the_own_release_lacks_comes_from_the_development_suite(
+    trusted: Path, tmp_path: Path
+) -> None:
+    if 'debian' not in Path('/etc/os-release').read_text():
+        pytest.skip('only Debian has a development suite beside its releases')
+    shutil.rmtree(trusted / 'trees')
+    add_package(trusted, 'toy-new', {f'{HOME}/bin/toy': Path('/bin/sh').resolve()})
+    publish(trusted, 'sid')
+
+    folder = install(replace(TOY, packages=('toy-new',)), tmp_path / 'cache/toy', silent)
+
+    found = record(folder)
+    assert found is not None
+    assert found.suite == 'sid'
+
+
+def test_lists_that_nobody_signed_are_refused(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('APT_CONFIG', str(configure(tmp_path, archive, insecure=False)))
+
+    with pytest.raises(Transient, match='not signed'):
+        install(TOY, tmp_path / 'cache/toy', silent)
+    assert not (tmp_path / 'cache/toy').exists()
+
+
+def test_a_package_that_arrives_damaged_is_refused(trusted: Path, tmp_path: Path) -> None:
+    file = next((trusted / 'pool').glob('toy-runtime*'))
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+    with pytest.raises(Transient, match='Hash Sum mismatch'):
+        install(TOY, tmp_path / 'cache/toy', silent)
+    assert names(tmp_path / 'cache') == ['toy.lock']
+
+
+def test_a_package_that_no_suite_has_is_told_by_name(trusted: Path, tmp_path: Path) -> None:
+    with pytest.raises(Fatal, match='has toy-of-nobody; install Toy 1 by hand'):
+        install(replace(TOY, packages=('toy-of-nobody',)), tmp_path / 'cache/toy', silent)
+
+
+def test_an_apt_without_the_distributions_archive_is_told(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('APT_CONFIG', str(configure(tmp_path, archive, insecure=True)))
+    (tmp_path / 'sources.list').write_text('')
+
+    with pytest.raises(Fatal, match='names no archive of its own distribution'):
+        install(TOY, tmp_path / 'cache/toy', silent)
+
+
+def test_a_machine_without_apt_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('PATH', str(tmp_path))
+
+    with pytest.raises(Fatal, match='there is no apt-get here'):
+        install(TOY, tmp_path / 'cache/toy', silent)
+
+
+_KILLED_WHILE_FETCHING = """
+import os, signal, sys
+from pathlib import Path
+from coevo.debian.bundle import install
+from tests.coevo.debian.test_bundle import TOY
+
+def say(line):
+    if line.startswith('fetching'):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+install(TOY, Path(sys.argv[1]), say)
+"""
+
+
+def test_an_installation_that_was_killed_is_begun_again(trusted: Path, tmp_path: Path) -> None:
+    place = tmp_path / 'cache/toy'
+    done = subprocess.run([sys.executable, '-c', _KILLED_WHILE_FETCHING, place], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert not place.exists()
+
+    install(TOY, place, silent)
+
+    assert names(place.parent) == ['toy', 'toy.lock']
+
+
+def test_two_installations_at_once_make_one(trusted: Path, tmp_path: Path) -> None:
+    place = tmp_path / 'cache/toy'
+    others = [Process(target=install, args=(TOY, place, silent)) for _ in range(2)]
+    for one in others:
+        one.start()
+    for one in others:
+        one.join()
+
+    assert [one.exitcode for one in others] == [0, 0]
+    assert names(place.parent) == ['toy', 'toy.lock']
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason='mounts a small file system')
+def test_a_disk_without_room_is_told_before_anything_is_fetched(
+    trusted: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / 'small'
+    place.mkdir()
+    mounted = subprocess.run(
+        ['mount', '-t', 'tmpfs', '-o', 'size=100k', 'tmpfs', place], check=False
+    )
+    if mounted.returncode:
+        pytest.skip('may not mount')
+    try:
+        with pytest.raises(Fatal, match='free'):
+            install(TOY, place / 'toy', silent)
+        assert names(place) == ['toy.lock']
+    finally:
+        subprocess.run(['umount', place], check=True)
