@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import Any
 from typing import Self
 
+import pytest
+
+from coevo.jdks import Jdk
+from coevo.jdks import find_jdks
 from coevo.toolchain import Toolchain
 from coevo.toolchain import toolchain
 from coevo.wire import encode
@@ -19,6 +23,14 @@ from coevo.wire import receive
 from coevo.wire import send
 
 NONCE = 'n0nce'
+
+
+def jdk_of(feature: int | None) -> Jdk | None:
+    """An installed JDK of a release, or None for the usual one; a skip where there is none."""
+    found = next((jdk for jdk in find_jdks() if jdk.feature == feature), None)
+    if feature is not None and found is None:
+        pytest.skip(f'no JDK {feature} was found; `coevo jdks install {feature}` brings it')
+    return found
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
@@ -83,9 +95,10 @@ def work(
     *options: str,
     flags: Sequence[str] = (),
     user: int | None = None,
+    jdk: Jdk | None = None,
 ) -> Ran:
     """One worker for some targets, with its channel as descriptor 3."""
-    tools = toolchain()
+    tools = toolchain(chosen=jdk)
     request = [NONCE, str(len(options)), *options]
     for index, target in enumerate(targets):
         names = ','.join(target.classes), target.method, ','.join(target.parameters)
@@ -114,8 +127,9 @@ BUILDER_FLAGS = (
 class Builder:
     """A running builder outside of any sandbox; use as a context manager."""
 
-    def __init__(self, *flags: str) -> None:
-        tools = toolchain()
+    def __init__(self, *flags: str, jdk: Jdk | None = None) -> None:
+        tools = toolchain(chosen=jdk)
+        self.jdk, self.feature = jdk, tools.feature
         path = os.pathsep.join(map(str, tools.builder_class_path))
         java = [str(tools.java), *BUILDER_FLAGS, *flags, '-cp', path, 'coevo.builder.Builder']
         command = [*java, str(tools.maven_home), str(tools.tools / 'extension.jar')]

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from coevo.jdks import Jdk
 from coevo.toolchain import toolchain
 from tests.coevo.jvm import PLATFORM
 from tests.coevo.jvm import REST
 from tests.coevo.jvm import VINTAGE
 from tests.coevo.jvm import Builder
 from tests.coevo.jvm import Target
+from tests.coevo.jvm import jdk_of
 from tests.coevo.jvm import libraries
 from tests.coevo.jvm import work
 from tests.coevo.jvm import write
@@ -23,16 +25,17 @@ pytestmark = pytest.mark.jvm
 HEAD = 'package p; import org.junit.*; import java.util.*;\n'
 
 
-@pytest.fixture(scope='module')
-def builder() -> Iterator[Builder]:
-    with Builder() as running:
+@pytest.fixture(scope='module', params=[None, 8], ids=['usual', '8'])
+def builder(request: pytest.FixtureRequest) -> Iterator[Builder]:
+    with Builder(jdk=jdk_of(request.param)) as running:
         yield running
 
 
 class Compiled:
-    def __init__(self, answer: dict[str, Any], classes: Path) -> None:
+    def __init__(self, answer: dict[str, Any], classes: Path, jdk: Jdk | None) -> None:
         self.answer = answer
         self.classes = classes
+        self.jdk = jdk
         self.broken = {
             name(one['class'], one['method'], one['parameters']): one['signature']
             for one in answer['broken']
@@ -42,7 +45,7 @@ class Compiled:
         """The outcomes of methods written as p.Class#method."""
         targets = [Target(it.partition('#')[2], [it.partition('#')[0]]) for it in methods]
         path = libraries(toolchain(), *VINTAGE, *PLATFORM, *REST)
-        ran = work(targets, [self.classes, *path])
+        ran = work(targets, [self.classes, *path], jdk=self.jdk)
         return {it: ran.outcomes(index) for index, it in enumerate(methods)}
 
 
@@ -50,20 +53,20 @@ def name(type_: str, method: str | None, parameters: list[str]) -> str:
     return type_ if method is None else f'{type_}#{method}({",".join(parameters)})'
 
 
-def compile_(
-    builder: Builder, folder: Path, files: dict[str, str], *arguments: str, level: str = '17'
-) -> Compiled:
+def compile_(builder: Builder, folder: Path, files: dict[str, str], *arguments: str) -> Compiled:
+    level = str(builder.feature)
     root = write(folder / 'src', files)
     path = [f'class_path={jar}' for jar in libraries(toolchain(), *VINTAGE)]
     options = [f'root={root}', *(f'option={it}' for it in ('-source', level, '-target', level))]
     answer = builder.ask(folder / 'got', 'compile', *options, *path, *arguments)
     assert answer['status'] == 'compiled', answer
-    return Compiled(answer, folder / 'got')
+    return Compiled(answer, folder / 'got', builder.jdk)
 
 
 def test_a_clean_tree_compiles_at_once(builder: Builder, tmp_path: Path) -> None:
     files = {
         'p/ATest.java': HEAD + 'public class ATest extends Base { @Test public void a() {} }',
+        'p/B$.java': 'package p; class B$ { class $C { Object o = new Object() {}; } }',
         'p/Base.java': 'package p; abstract class Base implements Runnable { public void run() {} }',
         'module-info.java': 'module broken { requires nothing.at.all; }',
     }
@@ -72,15 +75,23 @@ def test_a_clean_tree_compiles_at_once(builder: Builder, tmp_path: Path) -> None
     assert got.answer['errors'] == []
     assert got.answer['rounds'] == 0
     assert got.answer['broken'] == []
-    assert got.answer['classes'] == [
-        {'name': 'p.ATest', 'super': 'p.Base', 'interfaces': [], 'abstract': False},
-        {
-            'name': 'p.Base',
-            'super': 'java.lang.Object',
-            'interfaces': ['java.lang.Runnable'],
-            'abstract': True,
-        },
-    ]
+    classes = {one['name']: one for one in got.answer['classes']}
+    assert classes['p.ATest'] == {
+        'name': 'p.ATest',
+        'super': 'p.Base',
+        'interfaces': [],
+        'abstract': False,
+        'outer': None,
+    }
+    assert (classes['p.Base']['interfaces'], classes['p.Base']['abstract']) == (
+        ['java.lang.Runnable'],
+        True,
+    )
+    assert {name: one['outer'] for name, one in classes.items() if 'B$' in name} == {
+        'p.B$': None,
+        'p.B$$$C': 'p.B$',
+        'p.B$$$C$1': 'p.B$$$C',
+    }
     assert got.run('p.ATest#a') == {'p.ATest#a': ['pass']}
 
 
@@ -257,8 +268,14 @@ CASES: dict[str, tuple[str, dict[str, str], list[str]]] = {
 }
 
 
+# Cases in a language that came later than 8.
+SINCE = {'record': 16, 'switch': 14}
+
+
 @pytest.mark.parametrize('case', CASES)
 def test_broken_members(case: str, builder: Builder, tmp_path: Path) -> None:
+    if builder.feature < SINCE.get(case, 0):
+        pytest.skip(f'the language has no {case} of this kind before {SINCE[case]}')
     members, broken, passing = CASES[case]
     files = {
         'p/ATest.java': f'{HEAD}public class ATest {{\n{members}\n}}\n',

@@ -8,11 +8,19 @@ import java.util.Deque;
  * balance nothing is found.
  */
 final class Braces {
-    /**
-     * @param inClass whether it stands in a class body, so that members may follow
-     * @param isClass whether it is a class body itself
-     */
-    private record Frame(int open, boolean inClass, boolean isClass, int outerParentheses) {}
+    private static final class Frame {
+        final int open;
+        final boolean inClass; // whether it stands in a class body, so that members may follow
+        final boolean isClass; // whether it is a class body itself
+        final int outerParentheses;
+
+        Frame(int open, boolean inClass, boolean isClass, int outerParentheses) {
+            this.open = open;
+            this.inClass = inClass;
+            this.isClass = isClass;
+            this.outerParentheses = outerParentheses;
+        }
+    }
 
     private final String text;
     private final int position;
@@ -57,15 +65,22 @@ final class Braces {
 
     private void read(char c, int at) {
         switch (c) {
-            case '{' -> open(at);
-            case '(' -> parentheses++;
-            case ')' -> parentheses = Math.max(0, parentheses - 1);
-            case ';' -> header.setLength(0);
-            default -> {
+            case '{':
+                open(at);
+                break;
+            case '(':
+                parentheses++;
+                break;
+            case ')':
+                parentheses = Math.max(0, parentheses - 1);
+                break;
+            case ';':
+                header.setLength(0);
+                break;
+            default:
                 if (parentheses == 0) {
                     header.append(c);
                 }
-            }
         }
     }
 

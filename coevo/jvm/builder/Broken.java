@@ -4,13 +4,20 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Something that does not compile.
- *
- * @param type binary name
- * @param method null for all of the type
- */
-record Broken(String type, String method, List<String> parameters, String signature) {
+/** Something that does not compile. */
+final class Broken {
+    final String type; // binary name
+    final String method; // null for all of the type
+    final List<String> parameters;
+    final String signature;
+
+    Broken(String type, String method, List<String> parameters, String signature) {
+        this.type = type;
+        this.method = method;
+        this.parameters = parameters;
+        this.signature = signature;
+    }
+
     Map<String, Object> toMap() {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("class", type);

@@ -2,7 +2,10 @@ package coevo.builder;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 
@@ -17,7 +20,7 @@ import java.util.Map;
 final class Build {
     /** For the build number plugin: our trees have no history to ask. */
     private static final List<String> NO_HISTORY =
-            List.of(
+            Arrays.asList(
                     "-Dmaven.buildNumber.doCheck=false",
                     "-Dmaven.buildNumber.doUpdate=false",
                     "-Dmaven.buildNumber.revisionOnScmFailure=unknown");
@@ -31,13 +34,13 @@ final class Build {
     }
 
     Response run() throws IOException {
-        Path work = Path.of(request.one("work"));
+        Path work = Paths.get(request.one("work"));
         Folder.empty(work);
-        Folder.copy(Path.of(request.one("source")), work);
+        Folder.copy(Paths.get(request.one("source")), work);
         Map<String, Object> report = maven.run(work.toRealPath(), request, goal());
         boolean failed = !Integer.valueOf(0).equals(report.get("exit"));
         Response response = Response.of(failed ? "failed" : "built");
-        response.json().putAll(report);
+        response.json.putAll(report);
         List<Map<String, Object>> projects = projects(report);
         for (int i = 0; i < projects.size(); i++) {
             if ("built".equals(projects.get(i).get("status"))) {
@@ -45,7 +48,7 @@ final class Build {
             }
         }
         boolean exhausted = String.valueOf(report).contains("java.lang.OutOfMemoryError");
-        return new Response(response.json(), response.folders(), exhausted);
+        return exhausted ? response.asTheLast() : response;
     }
 
     private List<String> goal() {
@@ -55,7 +58,7 @@ final class Build {
         goal.add("-Dcoevo.compile_tests=" + request.one("compile_tests", "auto"));
         String modules = request.one("modules", "");
         if (!modules.isEmpty()) {
-            goal.addAll(List.of("-pl", modules, "-am"));
+            goal.addAll(Arrays.asList("-pl", modules, "-am"));
         }
         goal.add("test-compile");
         return goal;
@@ -64,19 +67,19 @@ final class Build {
     @SuppressWarnings("unchecked")
     private static List<Map<String, Object>> projects(Map<String, Object> report) {
         Object projects = report.get("projects");
-        return projects == null ? List.of() : (List<Map<String, Object>>) projects;
+        return projects == null ? Collections.emptyList() : (List<Map<String, Object>>) projects;
     }
 
     private static void attach(Map<String, Object> project, int index, Response response) {
-        response.folders().put(index + "/classes/", Path.of((String) project.get("output")));
-        response.folders()
-                .put(index + "/test-classes/", Path.of((String) project.get("test_output")));
+        response.folders.put(index + "/classes/", Paths.get((String) project.get("output")));
+        response.folders
+                .put(index + "/test-classes/", Paths.get((String) project.get("test_output")));
         List<String> generated = new ArrayList<>();
-        Path target = Path.of((String) project.get("build_folder"));
+        Path target = Paths.get((String) project.get("build_folder"));
         for (Object root : (List<?>) project.get("test_source_roots")) {
-            if (Path.of((String) root).startsWith(target)) {
+            if (Paths.get((String) root).startsWith(target)) {
                 String prefix = index + "/generated/" + generated.size() + "/";
-                response.folders().put(prefix, Path.of((String) root));
+                response.folders.put(prefix, Paths.get((String) root));
                 generated.add((String) root);
             }
         }

@@ -27,14 +27,14 @@ public final class Builder {
             ClassLoader loader = Thread.currentThread().getContextClassLoader();
             long before = Cpu.millis();
             Response response = answer(request, maven);
-            response.json().put("cpu_ms", Cpu.millis() - before);
+            response.json.put("cpu_ms", Cpu.millis() - before);
             System.setProperties(properties);
             Locale.setDefault(locale);
             TimeZone.setDefault(zone);
             Thread.currentThread().setContextClassLoader(loader);
             log.redirect(); // a plugin may have taken System.out for itself
             wire.send(response);
-            if (response.last()) {
+            if (response.last) {
                 Runtime.getRuntime().halt(4);
             }
         }
@@ -44,13 +44,18 @@ public final class Builder {
 
     private static Response answer(Request request, Maven maven) {
         try {
-            return switch (request.command()) {
-                case "build" -> new Build(request, maven).run();
-                case "resolve" -> new Resolve(request, maven).run();
-                case "compile" -> new Compilation(request).run();
-                case "check" -> new Check(request).run();
-                default -> throw new IllegalArgumentException(request.command());
-            };
+            switch (request.command) {
+                case "build":
+                    return new Build(request, maven).run();
+                case "resolve":
+                    return new Resolve(request, maven).run();
+                case "compile":
+                    return new Compilation(request).run();
+                case "check":
+                    return new Check(request).run();
+                default:
+                    throw new IllegalArgumentException(request.command);
+            }
         } catch (OutOfMemoryError e) {
             return Response.outOfMemory();
         } catch (IOException | RuntimeException | LinkageError | StackOverflowError e) {

@@ -6,6 +6,7 @@ import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,15 +53,15 @@ final class Check {
             }
         } finally {
             javac.close();
-            for (Path folder : List.of(output, generated)) {
+            for (Path folder : Arrays.asList(output, generated)) {
                 Folder.empty(folder);
                 Files.delete(folder);
             }
         }
         Response response = Response.of("checked");
-        response.json().put("checked", checked);
+        response.json.put("checked", checked);
         if (keep) {
-            response.folders().put("", Compilation.OUTPUT);
+            response.folders.put("", Compilation.OUTPUT);
         }
         return response;
     }
@@ -70,18 +71,14 @@ final class Check {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("signature", signature);
         Fingerprint found = signature == null ? Fingerprint.of(output) : null;
-        map.put("bytecode", found == null ? null : found.bytecode());
-        map.put("outside", found == null ? null : found.outside());
+        map.put("bytecode", found == null ? null : found.bytecode);
+        map.put("outside", found == null ? null : found.outside);
         return map;
     }
 
     private List<Source> sources(String set) throws IOException {
-        List<Source> sources = new ArrayList<>();
-        List<String> roots = List.of(set.split(File.pathSeparator));
-        for (Source source : Source.read(roots, encoding, request.all("without"))) {
-            sources.add(source);
-        }
-        return sources;
+        List<String> roots = Arrays.asList(set.split(File.pathSeparator));
+        return Source.read(roots, encoding, request.all("without"));
     }
 
     /** The first error of a set in the order of files and lines, or null. */

@@ -5,12 +5,14 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jacoco.core.analysis.Analyzer;
 import org.jacoco.core.analysis.IClassCoverage;
 import org.jacoco.core.analysis.ILine;
@@ -27,12 +29,11 @@ import org.jacoco.core.data.ExecutionDataStore;
  * wanted).
  */
 final class ClassFiles {
-    private record Way(int folder, String name, BitSet probes) {}
-
     private final List<Path> folders;
     private final Set<Path> removed;
     private final Set<String> sources;
-    private final Map<Way, Integer> known = new LinkedHashMap<>();
+    // folder, name and probes: ways of executing, by what is known of a class
+    private final Map<List<Object>, Integer> known = new LinkedHashMap<>();
     private final List<Map<String, Object>> seen = new ArrayList<>();
 
     ClassFiles(List<Path> folders, Set<Path> removed, Set<String> sources) {
@@ -89,7 +90,7 @@ final class ClassFiles {
         Path place = folders.get(folder).resolve(packaged);
         List<String> names = new ArrayList<>();
         if (Files.isDirectory(place)) {
-            try (var entries = Files.list(place)) {
+            try (Stream<Path> entries = Files.list(place)) {
                 entries.map(it -> it.getFileName().toString())
                         .filter(it -> it.endsWith(".class"))
                         .sorted()
@@ -126,11 +127,11 @@ final class ClassFiles {
                 probes.set(i, execution.getProbes()[i]);
             }
         }
-        Way way = new Way(folder, name, probes);
+        List<Object> way = Arrays.asList(folder, name, probes);
         if (!known.containsKey(way)) {
             known.put(way, null);
             try {
-                new Analyzer(store, found -> keep(way, found))
+                new Analyzer(store, found -> known.put(way, keep(folder, name, found)))
                         .analyzeClass(Files.readAllBytes(file(folder, name)), name);
             } catch (IOException | RuntimeException unreadable) {
                 return null; // no compiler's work, or one of the future
@@ -139,24 +140,25 @@ final class ClassFiles {
         return known.get(way);
     }
 
-    private void keep(Way way, IClassCoverage found) {
+    /** Its index; null for a class of this name that was changed on its way into the JVM. */
+    private Integer keep(int folder, String name, IClassCoverage found) {
         if (found.isNoMatch()) {
-            return; // a class of this name that was changed on its way into the JVM
+            return null;
         }
         Map<String, Object> map = new LinkedHashMap<>();
-        map.put("folder", way.folder);
-        map.put("name", way.name.replace('/', '.'));
+        map.put("folder", folder);
+        map.put("name", name.replace('/', '.'));
         map.put("source", found.getSourceFileName());
         map.put("methods", methods(found));
-        map.put("lines", sources.contains(source(way, found)) ? lines(found) : null);
-        known.put(way, seen.size());
+        map.put("lines", sources.contains(source(folder, found)) ? lines(found) : null);
         seen.add(map);
+        return seen.size() - 1;
     }
 
-    private static String source(Way way, IClassCoverage found) {
+    private static String source(int folder, IClassCoverage found) {
         String packaged = found.getPackageName();
         String place = packaged.isEmpty() ? "" : packaged + '/';
-        return way.folder + ":" + place + found.getSourceFileName();
+        return folder + ":" + place + found.getSourceFileName();
     }
 
     private static List<Object> methods(IClassCoverage found) {
@@ -165,7 +167,7 @@ final class ClassFiles {
             boolean covered = method.getInstructionCounter().getCoveredCount() > 0;
             int first = Math.max(0, method.getFirstLine());
             int last = Math.max(0, method.getLastLine());
-            list.add(List.of(method.getName(), method.getDesc(), first, last, covered));
+            list.add(Arrays.asList(method.getName(), method.getDesc(), first, last, covered));
         }
         return list;
     }
@@ -177,7 +179,7 @@ final class ClassFiles {
             int instructions = line.getInstructionCounter().getTotalCount();
             if (instructions + line.getBranchCounter().getTotalCount() > 0) {
                 list.add(
-                        List.of(
+                        Arrays.asList(
                                 i,
                                 line.getInstructionCounter().getMissedCount(),
                                 line.getInstructionCounter().getCoveredCount(),

@@ -6,12 +6,15 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
@@ -22,9 +25,7 @@ import java.util.stream.Collectors;
  */
 final class Compilation {
     static final Path OUTPUT =
-            Path.of(
-                    System.getProperty("java.io.tmpdir"),
-                    "coevo-classes-" + ProcessHandle.current().pid());
+            Paths.get(System.getProperty("java.io.tmpdir"), "coevo-classes-" + UUID.randomUUID());
     private static final int ROUNDS = 8; // afterwards a file with an error is given up whole
     private static final int GIVEN_UP = 30;
     private static final int SYNTAX_REPAIRS = 8; // in one file
@@ -32,7 +33,7 @@ final class Compilation {
     private final Request request;
     private final Map<URI, Source> sources = new TreeMap<>();
     private final Set<URI> touched = new LinkedHashSet<>();
-    private final Set<Broken> broken = new LinkedHashSet<>();
+    private final List<Broken> broken = new ArrayList<>();
     private final Set<String> dropped = new LinkedHashSet<>();
     private final List<Object> errors = new ArrayList<>();
     private Javac javac;
@@ -44,7 +45,7 @@ final class Compilation {
     Response run() throws IOException {
         Charset encoding = encoding(request.all("option"));
         for (Source source : Source.read(request.all("root"), encoding, request.all("without"))) {
-            sources.put(source.uri(), source);
+            sources.put(source.uri, source);
         }
         Path generated = Files.createTempDirectory("coevo-generated");
         try (Javac opened = new Javac(request, OUTPUT, generated)) {
@@ -83,8 +84,8 @@ final class Compilation {
             round++;
             List<Problem> placed =
                     problems.stream()
-                            .filter(it -> it.file() != null && sources.containsKey(it.file()))
-                            .toList();
+                            .filter(it -> it.file != null && sources.containsKey(it.file))
+                            .collect(Collectors.toList());
             if (placed.isEmpty() || round > GIVEN_UP) {
                 dropAll(problems.get(0));
             } else if (round > ROUNDS) {
@@ -100,21 +101,23 @@ final class Compilation {
     private List<Problem> compile() throws IOException {
         if (sources.isEmpty()) {
             Folder.empty(OUTPUT);
-            return List.of();
+            return Collections.emptyList();
         }
-        return javac.compile(List.copyOf(sources.values()));
+        return javac.compile(new ArrayList<>(sources.values()));
     }
 
     private void record(List<Problem> problems, int round) {
         for (Problem problem : problems) {
-            Source source = problem.file() == null ? null : sources.get(problem.file());
-            errors.add(problem.toMap(source == null ? null : source.name(), round));
+            Source source = problem.file == null ? null : sources.get(problem.file);
+            errors.add(problem.toMap(source == null ? null : source.name, round));
         }
     }
 
     private static Map<URI, List<Problem>> byFile(List<Problem> problems) {
         return problems.stream()
-                .collect(Collectors.groupingBy(Problem::file, TreeMap::new, Collectors.toList()));
+                .collect(
+                        Collectors.groupingBy(
+                                it -> it.file, TreeMap::new, Collectors.toList()));
     }
 
     /** Whether there was a syntax error: it hides others and makes more, so it goes first. */
@@ -123,12 +126,12 @@ final class Compilation {
         for (URI file : byFile(problems).keySet()) {
             Source source = sources.get(file);
             Javac.Parsed parsed = javac.parse(source);
-            for (int i = 0; source != null && !parsed.problems().isEmpty(); i++) {
+            for (int i = 0; source != null && !parsed.problems.isEmpty(); i++) {
                 any = true;
-                Problem first = parsed.problems().get(0);
+                Problem first = parsed.problems.get(0);
                 source = i < SYNTAX_REPAIRS ? withoutBody(source, first) : null;
                 if (source == null) {
-                    drop(file, first, new Outline(parsed, sources.get(file).text()));
+                    drop(file, first, new Outline(parsed, sources.get(file).text));
                 } else {
                     sources.put(file, source);
                     touched.add(file);
@@ -140,19 +143,19 @@ final class Compilation {
     }
 
     private static Source withoutBody(Source source, Problem problem) {
-        Outline.Span body = Braces.body(source.text(), problem.position());
+        Outline.Span body = Braces.body(source.text, problem.position);
         if (body == null) {
             return null;
         }
-        String text = source.text().substring(body.start() + 1, body.end() - 1);
+        String text = source.text.substring(body.start + 1, body.end - 1);
         if (Stub.signature(text) != null) {
             return null;
         }
         String stub = Stub.statement(source, problem, text);
         return source.with(
-                source.text().substring(0, body.start() + 1)
+                source.text.substring(0, body.start + 1)
                         + stub
-                        + source.text().substring(body.end() - 1));
+                        + source.text.substring(body.end - 1));
     }
 
     private void repair(List<Problem> problems) throws IOException {
@@ -161,40 +164,40 @@ final class Compilation {
             Outline outline = outline(source);
             Repair repair = new Repair(source, outline);
             Source repaired = repair.apply(entry.getValue());
-            if (repaired == null || repaired.text().equals(source.text())) {
-                drop(source.uri(), entry.getValue().get(0), outline);
+            if (repaired == null || repaired.text.equals(source.text)) {
+                drop(source.uri, entry.getValue().get(0), outline);
             } else {
                 broken.addAll(repair.broken());
-                sources.put(source.uri(), repaired);
-                touched.add(source.uri());
+                sources.put(source.uri, repaired);
+                touched.add(source.uri);
             }
         }
     }
 
     private Outline outline(Source source) throws IOException {
-        return new Outline(javac.parse(source), source.text());
+        return new Outline(javac.parse(source), source.text);
     }
 
     private void dropFiles(List<Problem> problems) throws IOException {
         for (Map.Entry<URI, List<Problem>> entry : byFile(problems).entrySet()) {
             Source source = sources.get(entry.getKey());
-            drop(source.uri(), entry.getValue().get(0), outline(source));
+            drop(source.uri, entry.getValue().get(0), outline(source));
         }
     }
 
     private void dropAll(Problem problem) throws IOException {
-        for (Source source : List.copyOf(sources.values())) {
-            drop(source.uri(), problem, outline(source));
+        for (Source source : new ArrayList<>(sources.values())) {
+            drop(source.uri, problem, outline(source));
         }
     }
 
     private void drop(URI file, Problem problem, Outline outline) {
-        String name = sources.remove(file).name();
+        String name = sources.remove(file).name;
         dropped.add(name);
         String main = name.substring(0, name.length() - ".java".length()).replace('/', '.');
-        broken.add(new Broken(main, null, List.of(), problem.signature()));
+        broken.add(new Broken(main, null, Collections.emptyList(), problem.signature()));
         for (Outline.Type type : outline.types) {
-            broken.add(new Broken(type.name(), null, List.of(), problem.signature()));
+            broken.add(new Broken(type.name, null, Collections.emptyList(), problem.signature()));
         }
     }
 
@@ -209,15 +212,15 @@ final class Compilation {
             errors.add(0, javac.failedProcessor().toMap(null, 0));
         }
         Response response = Response.of("compiled");
-        Map<String, Object> json = response.json();
+        Map<String, Object> json = response.json;
         json.put("unit_ok", errors.isEmpty());
         json.put("rounds", rounds);
         json.put("processing", javac.processing());
         json.put("errors", errors);
         json.put("dropped", dropped);
-        json.put("broken", first().stream().map(Broken::toMap).toList());
+        json.put("broken", first().stream().map(Broken::toMap).collect(Collectors.toList()));
         json.put("classes", Hierarchy.of(OUTPUT));
-        response.folders().put("", OUTPUT);
+        response.folders.put("", OUTPUT);
         return response;
     }
 
@@ -226,8 +229,8 @@ final class Compilation {
         Map<String, Broken> found = new TreeMap<>();
         for (Broken one : broken) {
             found.putIfAbsent(
-                    one.type() + "#" + one.method() + "(" + String.join(",", one.parameters()), one);
+                    one.type + "#" + one.method + "(" + String.join(",", one.parameters), one);
         }
-        return List.copyOf(found.values());
+        return new ArrayList<>(found.values());
     }
 }

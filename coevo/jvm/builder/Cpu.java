@@ -3,7 +3,7 @@ package coevo.builder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.Path;
+import java.nio.file.Paths;
 
 /** What this process and its finished children cost. */
 final class Cpu {
@@ -12,8 +12,8 @@ final class Cpu {
     /** User and system time in milliseconds, 0 where there is no /proc. */
     static long millis() {
         try {
-            Path file = Path.of("/proc/self/stat");
-            String stat = Files.readString(file, StandardCharsets.ISO_8859_1);
+            byte[] bytes = Files.readAllBytes(Paths.get("/proc/self/stat"));
+            String stat = new String(bytes, StandardCharsets.ISO_8859_1);
             String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
             long ticks = 0;
             for (int i = 11; i <= 14; i++) {

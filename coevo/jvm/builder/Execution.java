@@ -1,15 +1,17 @@
 package coevo.builder;
 
+import static java.util.stream.Collectors.toList;
 import static java.util.stream.Collectors.toSet;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.jacoco.core.data.ExecutionData;
 import org.jacoco.core.data.ExecutionDataReader;
 import org.jacoco.core.data.ExecutionDataStore;
 
@@ -37,20 +39,20 @@ final class Execution {
         sources = new LinkedHashSet<>(request.all("source"));
         files =
                 new ClassFiles(
-                        request.all("folder").stream().map(Path::of).toList(),
-                        request.all("removed").stream().map(Path::of).collect(toSet()),
+                        request.all("folder").stream().map(it -> Paths.get(it)).collect(toList()),
+                        request.all("removed").stream().map(it -> Paths.get(it)).collect(toSet()),
                         sources);
     }
 
     Response run() throws IOException {
         Response response = Response.of("traced");
-        response.json().put("blank", files.blank());
+        response.json.put("blank", files.blank());
         List<Object> tests = new ArrayList<>();
         for (int i = 0; i < covered.size(); i++) {
             tests.add(test(covered.get(i), entered.get(i)));
         }
-        response.json().put("tests", tests);
-        response.json().put("classes", files.seen());
+        response.json.put("tests", tests);
+        response.json.put("classes", files.seen());
         return response;
     }
 
@@ -72,7 +74,7 @@ final class Execution {
         while (reader.read()) {
             continue; // to the end
         }
-        for (var execution : store.getContents()) {
+        for (ExecutionData execution : store.getContents()) {
             found.add(files.executed(execution));
         }
         for (String name : names.split("\n")) {

@@ -1,12 +1,12 @@
 package coevo.builder;
 
 import java.io.IOException;
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
@@ -14,15 +14,23 @@ import org.objectweb.asm.FieldVisitor;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
-/**
- * Digests of the class files in a folder.
- *
- * @param bytecode of all their bytes
- * @param outside of what other sources can see when they are compiled: no bodies, nothing private or
- *     synthetic, no local or anonymous classes; values of constants are seen
- */
-record Fingerprint(String bytecode, String outside) {
+/** Digests of the class files in a folder. */
+final class Fingerprint {
     private static final int HIDDEN = Opcodes.ACC_PRIVATE | Opcodes.ACC_SYNTHETIC;
+
+    /** Of all their bytes. */
+    final String bytecode;
+
+    /**
+     * Of what other sources can see when they are compiled: no bodies, nothing private or
+     * synthetic, no local or anonymous classes; values of constants are seen.
+     */
+    final String outside;
+
+    private Fingerprint(String bytecode, String outside) {
+        this.bytecode = bytecode;
+        this.outside = outside;
+    }
 
     static Fingerprint of(Path folder) throws IOException {
         MessageDigest bytecode = sha256();
@@ -56,7 +64,7 @@ record Fingerprint(String bytecode, String outside) {
     }
 
     private static String hex(MessageDigest digest) {
-        return HexFormat.of().formatHex(digest.digest());
+        return String.format("%064x", new BigInteger(1, digest.digest()));
     }
 
     /** A class as others see it. */

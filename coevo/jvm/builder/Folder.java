@@ -30,7 +30,7 @@ final class Folder {
         }
         Files.walkFileTree(
                 folder,
-                new SimpleFileVisitor<>() {
+                new SimpleFileVisitor<Path>() {
                     @Override
                     public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
                         if (attributes.isRegularFile()) {
@@ -48,7 +48,7 @@ final class Folder {
         Files.createDirectories(folder);
         Files.walkFileTree(
                 folder,
-                new SimpleFileVisitor<>() {
+                new SimpleFileVisitor<Path>() {
                     @Override
                     public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
                             throws IOException {
@@ -70,7 +70,7 @@ final class Folder {
     static void copy(Path source, Path target) throws IOException {
         Files.walkFileTree(
                 source,
-                new SimpleFileVisitor<>() {
+                new SimpleFileVisitor<Path>() {
                     @Override
                     public FileVisitResult preVisitDirectory(
                             Path folder, BasicFileAttributes attributes) throws IOException {

@@ -9,9 +9,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.Opcodes;
 
-/** Which class extends which, from class files. */
+/** Which class extends which, and which is declared in which, from class files. */
 final class Hierarchy {
     private Hierarchy() {}
 
@@ -29,9 +30,31 @@ final class Hierarchy {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("name", binary(reader.getClassName()));
         map.put("super", binary(reader.getSuperName()));
-        map.put("interfaces", Arrays.stream(reader.getInterfaces()).map(Hierarchy::binary).toList());
+        map.put("interfaces", Arrays.stream(reader.getInterfaces()).map(Hierarchy::binary).toArray());
         map.put("abstract", (reader.getAccess() & Opcodes.ACC_ABSTRACT) != 0);
+        map.put("outer", binary(outer(reader)));
         return map;
+    }
+
+    /** The class around a nested, local or anonymous one; null for a top-level one. */
+    private static String outer(ClassReader reader) {
+        String[] found = new String[1];
+        reader.accept(
+                new ClassVisitor(Opcodes.ASM9) {
+                    @Override
+                    public void visitOuterClass(String owner, String method, String descriptor) {
+                        found[0] = owner;
+                    }
+
+                    @Override
+                    public void visitInnerClass(String name, String outer, String inner, int access) {
+                        if (outer != null && name.equals(reader.getClassName())) {
+                            found[0] = outer;
+                        }
+                    }
+                },
+                ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+        return found[0];
     }
 
     private static String binary(String internal) {

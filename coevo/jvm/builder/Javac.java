@@ -9,9 +9,13 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Collectors;
 import javax.tools.Diagnostic;
 import javax.tools.DiagnosticCollector;
 import javax.tools.JavaCompiler;
@@ -24,11 +28,28 @@ import javax.tools.ToolProvider;
 final class Javac implements AutoCloseable {
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
     private static final Set<String> LANGUAGE =
-            Set.of("-source", "--source", "-target", "--target", "--release");
+            new HashSet<>(
+                    Arrays.asList("-source", "--source", "-target", "--target", "--release"));
+    /** All errors at once, not phase by phase; JDK 8 knows it by the second name. */
+    private static final List<String> ALL_ERRORS =
+            Arrays.asList("-XDshould-stop.ifError=FLOW", "-XDshouldStopPolicyIfError=FLOW");
+    private static final int FEATURE =
+            Integer.parseInt(
+                    System.getProperty("java.specification.version").replaceFirst("^1\\.", ""));
     private static final int PROC_FULL = 21; // since then -proc:full asks for the old default
 
     /** A parsed file: its tree, the positions in it, and whether the parser was content. */
-    record Parsed(CompilationUnitTree unit, SourcePositions positions, List<Problem> problems) {}
+    static final class Parsed {
+        final CompilationUnitTree unit;
+        final SourcePositions positions;
+        final List<Problem> problems;
+
+        Parsed(CompilationUnitTree unit, SourcePositions positions, List<Problem> problems) {
+            this.unit = unit;
+            this.positions = positions;
+            this.problems = problems;
+        }
+    }
 
     private final Path output;
     private final Path generated;
@@ -44,16 +65,17 @@ final class Javac implements AutoCloseable {
         Folder.empty(output); // a location must exist
         setOptions(request.all("option"));
         files = COMPILER.getStandardFileManager(null, Locale.ENGLISH, StandardCharsets.UTF_8);
-        List<File> path = request.all("class_path").stream().map(File::new).toList();
+        List<File> path =
+                request.all("class_path").stream().map(File::new).collect(Collectors.toList());
         files.setLocation(StandardLocation.CLASS_PATH, path);
-        files.setLocation(StandardLocation.CLASS_OUTPUT, List.of(output.toFile()));
-        files.setLocation(StandardLocation.SOURCE_OUTPUT, List.of(generated.toFile()));
-        files.setLocation(StandardLocation.SOURCE_PATH, List.of());
+        files.setLocation(StandardLocation.CLASS_OUTPUT, Collections.singleton(output.toFile()));
+        files.setLocation(StandardLocation.SOURCE_OUTPUT, Collections.singleton(generated.toFile()));
+        files.setLocation(StandardLocation.SOURCE_PATH, Collections.emptySet());
     }
 
     /** Sort the request's options: what the parser needs too, what only a compilation may see. */
     private void setOptions(List<String> options) {
-        full.addAll(List.of("-g", "-nowarn", "-Xmaxerrs", "1000000", "-implicit:none"));
+        full.addAll(Arrays.asList("-g", "-nowarn", "-Xmaxerrs", "1000000", "-implicit:none"));
         for (int i = 0; i < options.size(); i++) {
             String option = options.get(i);
             if (LANGUAGE.contains(option)) {
@@ -69,7 +91,7 @@ final class Javac implements AutoCloseable {
         }
         processing = !full.contains("-proc:none");
         boolean asked = full.stream().anyMatch(it -> it.startsWith("-proc:"));
-        if (!asked && Runtime.version().feature() >= PROC_FULL) {
+        if (!asked && FEATURE >= PROC_FULL) {
             full.add("-proc:full");
         }
     }
@@ -95,14 +117,14 @@ final class Javac implements AutoCloseable {
             }
             processing = false;
         }
-        return compile(sources, List.of("-proc:none"));
+        return compile(sources, Collections.singletonList("-proc:none"));
     }
 
     private List<Problem> process(List<Source> sources) throws IOException {
         try {
-            List<Problem> problems = compile(sources, List.of());
+            List<Problem> problems = compile(sources, Collections.emptyList());
             for (Problem problem : problems) {
-                if (problem.file() == null && problem.code().startsWith("proc.")) {
+                if (problem.file == null && problem.code.startsWith("proc.")) {
                     failedProcessor = problem;
                 }
             }
@@ -110,7 +132,7 @@ final class Javac implements AutoCloseable {
         } catch (RuntimeException crash) { // javac wraps what a processor throws
             Throwable root = crash.getCause() == null ? crash : crash.getCause();
             failedProcessor = new Problem(null, -1, -1, "proc.crash", root.getClass().getName());
-            return List.of();
+            return Collections.emptyList();
         }
     }
 
@@ -130,7 +152,7 @@ final class Javac implements AutoCloseable {
         List<String> options = new ArrayList<>(language);
         options.addAll(full);
         options.addAll(more);
-        options.add("-XDshould-stop.ifError=FLOW"); // all errors at once, not phase by phase
+        options.addAll(ALL_ERRORS);
         DiagnosticCollector<JavaFileObject> found = new DiagnosticCollector<>();
         boolean good = COMPILER.getTask(null, files, found, options, null, objects(sources)).call();
         List<Problem> problems = errors(found);
@@ -146,20 +168,20 @@ final class Javac implements AutoCloseable {
         DiagnosticCollector<JavaFileObject> found = new DiagnosticCollector<>();
         JavacTask task =
                 (JavacTask)
-                        COMPILER.getTask(null, files, found, options, null, objects(List.of(source)));
+                        COMPILER.getTask(null, files, found, options, null, objects(Collections.singletonList(source)));
         CompilationUnitTree unit = task.parse().iterator().next();
         return new Parsed(unit, Trees.instance(task).getSourcePositions(), errors(found));
     }
 
     private static List<JavaFileObject> objects(List<Source> sources) {
-        return sources.stream().map(Source::toFileObject).toList();
+        return sources.stream().map(Source::toFileObject).collect(Collectors.toList());
     }
 
     private static List<Problem> errors(DiagnosticCollector<JavaFileObject> found) {
         return found.getDiagnostics().stream()
                 .filter(it -> it.getKind() == Diagnostic.Kind.ERROR)
                 .map(Problem::of)
-                .toList();
+                .collect(Collectors.toList());
     }
 
     @Override

@@ -5,9 +5,11 @@ import com.google.gson.reflect.TypeToken;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +20,7 @@ import org.apache.maven.cli.MavenCli;
  * or as its own script on the JDK that a request names.
  */
 final class Maven {
-    private static final TypeToken<Map<String, Object>> MAP = new TypeToken<>() {};
+    private static final TypeToken<Map<String, Object>> MAP = new TypeToken<Map<String, Object>>() {};
 
     private static final String OPTIONS =
             "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx1500m -Xss4m";
@@ -89,7 +91,8 @@ final class Maven {
     }
 
     private Map<String, Object> report(Path file, int exit) throws IOException {
-        Map<String, Object> report = new Gson().fromJson(Files.readString(file), MAP);
+        String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+        Map<String, Object> report = new Gson().fromJson(text, MAP);
         Map<String, Object> result = new LinkedHashMap<>();
         result.put("exit", exit);
         if (report != null) {
@@ -101,8 +104,8 @@ final class Maven {
 
     private List<String> arguments(Request request, Path report) {
         List<String> list = new ArrayList<>();
-        list.addAll(List.of("-B", "-q", "-fae", "-T1", "-Dstyle.color=never"));
-        list.addAll(List.of("-s", request.one("settings")));
+        list.addAll(Arrays.asList("-B", "-q", "-fae", "-T1", "-Dstyle.color=never"));
+        list.addAll(Arrays.asList("-s", request.one("settings")));
         list.add("-Dmaven.repo.local=" + request.one("head"));
         if (!request.one("tail", "").isEmpty()) {
             list.add("-Dmaven.repo.local.tail=" + request.one("tail"));

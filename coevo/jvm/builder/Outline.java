@@ -1,24 +1,20 @@
 package coevo.builder;
 
-import com.sun.source.tree.AnnotatedTypeTree;
-import com.sun.source.tree.AnnotationTree;
-import com.sun.source.tree.ArrayTypeTree;
 import com.sun.source.tree.BlockTree;
 import com.sun.source.tree.ClassTree;
 import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.tree.ExpressionStatementTree;
-import com.sun.source.tree.IdentifierTree;
+import com.sun.source.tree.ExpressionTree;
 import com.sun.source.tree.ImportTree;
-import com.sun.source.tree.MemberSelectTree;
 import com.sun.source.tree.MethodInvocationTree;
 import com.sun.source.tree.MethodTree;
 import com.sun.source.tree.ModifiersTree;
-import com.sun.source.tree.ParameterizedTypeTree;
+import com.sun.source.tree.StatementTree;
 import com.sun.source.tree.Tree;
-import com.sun.source.tree.TypeParameterTree;
 import com.sun.source.tree.VariableTree;
 import com.sun.source.util.SourcePositions;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,27 +24,47 @@ import javax.lang.model.element.Modifier;
 
 /** Where a file's imports, types and members stand; what lies inside of bodies is not looked at. */
 final class Outline {
-    record Span(int start, int end) {
+    static final class Span {
+        final int start;
+        final int end;
+
+        Span(int start, int end) {
+            this.start = start;
+            this.end = end;
+        }
+
         boolean holds(int position) {
             return start <= position && position < end;
         }
     }
 
-    /**
-     * A type that is not local.
-     *
-     * @param name binary
-     */
-    record Type(
-            String name,
-            String simple,
-            Span span,
-            Type outer,
-            boolean isStatic,
-            boolean hasParents,
-            Set<String> annotations,
-            Map<String, String> variables,
-            List<Member> members) {}
+    /** A type that is not local. */
+    static final class Type {
+        final String name; // binary
+        final String simple;
+        final Span span;
+        final Type outer;
+        final boolean isStatic;
+        final boolean hasParents;
+        final Set<String> annotations;
+        final Map<String, String> variables;
+        final List<Member> members = new ArrayList<>();
+
+        Type(String name, ClassTree tree, Span span, Type outer) {
+            this.name = name;
+            this.simple = tree.getSimpleName().toString();
+            this.span = span;
+            this.outer = outer;
+            isStatic =
+                    outer == null
+                            || tree.getKind() != Tree.Kind.CLASS
+                            || tree.getModifiers().getFlags().contains(Modifier.STATIC);
+            hasParents = tree.getExtendsClause() != null || !tree.getImplementsClause().isEmpty();
+            annotations = Erasure.annotations(tree.getModifiers());
+            variables = isStatic ? new HashMap<>() : new HashMap<>(outer.variables);
+            Erasure.addVariables(tree.getTypeParameters(), variables);
+        }
+    }
 
     enum Kind {
         METHOD,
@@ -58,20 +74,35 @@ final class Outline {
         HEADER // an enum constant or record component: cannot go without its type
     }
 
-    /**
-     * @param parameters erased simple names
-     * @param body null if it has none
-     * @param head end of the body's call of another constructor, else of its brace
-     */
-    record Member(
-            Kind kind,
-            String name,
-            List<String> parameters,
-            Span span,
-            Span body,
-            int head,
-            Set<String> annotations,
-            Set<Modifier> modifiers) {}
+    static final class Member {
+        final Kind kind;
+        final String name;
+        final List<String> parameters; // erased simple names
+        final Span span;
+        final Span body; // null if it has none
+        final int head; // end of the body's call of another constructor, else of its brace
+        final Set<String> annotations;
+        final Set<Modifier> modifiers;
+
+        Member(
+                Kind kind,
+                String name,
+                List<String> parameters,
+                Span span,
+                Span body,
+                int head,
+                ModifiersTree modifiers) {
+            this.kind = kind;
+            this.name = name;
+            this.parameters = parameters;
+            this.span = span;
+            this.body = body;
+            this.head = head;
+            annotations =
+                    modifiers == null ? Collections.emptySet() : Erasure.annotations(modifiers);
+            this.modifiers = modifiers == null ? Collections.emptySet() : modifiers.getFlags();
+        }
+    }
 
     final List<Span> imports = new ArrayList<>();
     final List<Type> types = new ArrayList<>();
@@ -81,8 +112,8 @@ final class Outline {
     private final String text;
 
     Outline(Javac.Parsed parsed, String text) {
-        this.unit = parsed.unit();
-        this.positions = parsed.positions();
+        this.unit = parsed.unit;
+        this.positions = parsed.positions;
         this.text = text;
         for (ImportTree one : unit.getImports()) {
             imports.add(span(one));
@@ -106,7 +137,7 @@ final class Outline {
 
     /** A type with the inner classes that cannot be without an instance of it. */
     List<Type> dependents(Type type) {
-        List<Type> found = new ArrayList<>(List.of(type));
+        List<Type> found = new ArrayList<>(Collections.singleton(type));
         for (Type other : types) {
             if (found.contains(other.outer) && !other.isStatic) {
                 found.add(other);
@@ -123,32 +154,13 @@ final class Outline {
     }
 
     private void addType(ClassTree tree, String prefix, Type outer) {
-        String simple = tree.getSimpleName().toString();
-        Tree.Kind kind = tree.getKind();
-        boolean isStatic =
-                outer == null
-                        || kind != Tree.Kind.CLASS
-                        || tree.getModifiers().getFlags().contains(Modifier.STATIC);
-        Map<String, String> variables =
-                new HashMap<>(isStatic || outer == null ? Map.of() : outer.variables);
-        addVariables(tree.getTypeParameters(), variables);
-        Type type =
-                new Type(
-                        prefix + simple,
-                        simple,
-                        span(tree),
-                        outer,
-                        isStatic,
-                        tree.getExtendsClause() != null || !tree.getImplementsClause().isEmpty(),
-                        annotations(tree.getModifiers()),
-                        variables,
-                        new ArrayList<>());
+        Type type = new Type(prefix + tree.getSimpleName(), tree, span(tree), outer);
         types.add(type);
         for (Tree member : tree.getMembers()) {
             if (member instanceof ClassTree) {
                 addType((ClassTree) member, type.name + "$", type);
             } else {
-                addMember(member, type, kind);
+                addMember(member, type, tree.getKind());
             }
         }
     }
@@ -162,16 +174,16 @@ final class Outline {
             Span span = span(tree);
             type.members.add(
                     new Member(
-                            Kind.INITIALIZER, "", List.of(), span, span, 0, Set.of(), Set.of()));
+                            Kind.INITIALIZER, "", Collections.emptyList(), span, span, 0, null));
         }
     }
 
     private Member method(MethodTree tree, Type type) {
         Map<String, String> variables = new HashMap<>(type.variables);
-        addVariables(tree.getTypeParameters(), variables);
+        Erasure.addVariables(tree.getTypeParameters(), variables);
         List<String> parameters = new ArrayList<>();
         for (VariableTree parameter : tree.getParameters()) {
-            parameters.add(erase(parameter.getType(), variables));
+            parameters.add(Erasure.of(parameter.getType(), variables));
         }
         boolean constructor = tree.getName().contentEquals("<init>");
         Span body = tree.getBody() == null ? null : span(tree.getBody());
@@ -182,17 +194,18 @@ final class Outline {
                 span(tree),
                 body,
                 body == null ? 0 : head(tree.getBody(), body),
-                annotations(tree.getModifiers()),
-                tree.getModifiers().getFlags());
+                tree.getModifiers());
     }
 
     private int head(BlockTree block, Span body) {
-        if (!block.getStatements().isEmpty()
-                && block.getStatements().get(0) instanceof ExpressionStatementTree first
-                && first.getExpression() instanceof MethodInvocationTree call) {
-            String name = call.getMethodSelect().toString();
-            if (name.equals("this") || name.equals("super") || name.endsWith(".super")) {
-                return span(first).end;
+        StatementTree first = block.getStatements().isEmpty() ? null : block.getStatements().get(0);
+        if (first instanceof ExpressionStatementTree) {
+            ExpressionTree call = ((ExpressionStatementTree) first).getExpression();
+            if (call instanceof MethodInvocationTree) {
+                String name = ((MethodInvocationTree) call).getMethodSelect().toString();
+                if (name.equals("this") || name.equals("super") || name.endsWith(".super")) {
+                    return span(first).end;
+                }
             }
         }
         return body.start + 1;
@@ -201,21 +214,19 @@ final class Outline {
     private Member variable(VariableTree tree, Tree.Kind owner) {
         Span span = span(tree);
         Set<Modifier> modifiers = tree.getModifiers().getFlags();
-        boolean component = owner == Tree.Kind.RECORD && !modifiers.contains(Modifier.STATIC);
+        boolean component = owner.name().equals("RECORD") && !modifiers.contains(Modifier.STATIC);
         boolean constant =
                 owner == Tree.Kind.ENUM
                         && text.substring(Math.max(0, positions(tree.getModifiers(), span.start)))
-                                .stripLeading()
-                                .matches("(?s)" + tree.getName() + "\\b.*");
+                                .matches("(?s)\\s*" + tree.getName() + "\\b.*");
         return new Member(
                 component || constant ? Kind.HEADER : Kind.FIELD,
                 tree.getName().toString(),
-                List.of(),
+                Collections.emptyList(),
                 span,
                 null,
                 0,
-                annotations(tree.getModifiers()),
-                modifiers);
+                tree.getModifiers());
     }
 
     /** Where the modifiers of a declaration end. */
@@ -228,45 +239,5 @@ final class Outline {
         return new Span(
                 (int) positions.getStartPosition(unit, tree),
                 (int) positions.getEndPosition(unit, tree));
-    }
-
-    private static Set<String> annotations(ModifiersTree modifiers) {
-        return modifiers.getAnnotations().stream()
-                .map(AnnotationTree::getAnnotationType)
-                .map(it -> erase(it, Map.of()))
-                .collect(Collectors.toSet());
-    }
-
-    private static void addVariables(
-            List<? extends TypeParameterTree> parameters, Map<String, String> variables) {
-        for (TypeParameterTree parameter : parameters) {
-            variables.put(parameter.getName().toString(), "Object");
-        }
-        for (TypeParameterTree parameter : parameters) {
-            if (!parameter.getBounds().isEmpty()) {
-                String bound = erase(parameter.getBounds().get(0), variables);
-                variables.put(parameter.getName().toString(), bound);
-            }
-        }
-    }
-
-    private static String erase(Tree type, Map<String, String> variables) {
-        if (type instanceof IdentifierTree identifier) {
-            String name = identifier.getName().toString();
-            return variables.getOrDefault(name, name);
-        }
-        if (type instanceof MemberSelectTree select) {
-            return select.getIdentifier().toString();
-        }
-        if (type instanceof ParameterizedTypeTree generic) {
-            return erase(generic.getType(), variables);
-        }
-        if (type instanceof ArrayTypeTree array) {
-            return erase(array.getType(), variables) + "[]";
-        }
-        if (type instanceof AnnotatedTypeTree annotated) {
-            return erase(annotated.getUnderlyingType(), variables);
-        }
-        return String.valueOf(type);
     }
 }

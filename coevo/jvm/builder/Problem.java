@@ -7,38 +7,54 @@ import java.util.Map;
 import javax.tools.Diagnostic;
 import javax.tools.JavaFileObject;
 
-/**
- * An error of the compiler.
- *
- * @param file null where it has no place in a source file
- * @param position in characters
- * @param code such as cant.resolve
- * @param symbol what it is about, in the compiler's words
- */
-record Problem(URI file, int position, int line, String code, String symbol) {
+/** An error of the compiler. */
+final class Problem {
     private static final int SYMBOL = 120;
+
+    final URI file; // null where it has no place in a source file
+    final int position; // in characters
+    final int line;
+    final String code; // such as cant.resolve
+    final String symbol; // what it is about, in the compiler's words
+
+    Problem(URI file, int position, int line, String code, String symbol) {
+        this.file = file;
+        this.position = position;
+        this.line = line;
+        this.code = code;
+        this.symbol = symbol;
+    }
 
     static Problem of(Diagnostic<? extends JavaFileObject> diagnostic) {
         JavaFileObject source = diagnostic.getSource();
         boolean placed = source != null && diagnostic.getPosition() != Diagnostic.NOPOS;
+        String message = diagnostic.getMessage(Locale.ENGLISH);
         return new Problem(
                 placed ? source.toUri() : null,
                 (int) diagnostic.getPosition(),
                 (int) diagnostic.getLineNumber(),
-                String.valueOf(diagnostic.getCode()).replaceFirst("^compiler\\.err\\.", ""),
-                symbol(diagnostic.getMessage(Locale.ENGLISH)));
+                code(String.valueOf(diagnostic.getCode()), message),
+                symbol(message));
+    }
+
+    /** A class whose name no file can have is the source's fault; all else that is not written, ours. */
+    private static String code(String code, String message) {
+        String plain = code.replaceFirst("^compiler\\.err\\.", "");
+        boolean tooLong = plain.equals("class.cant.write") && message.contains("File name too long");
+        return tooLong ? "class.name.too.long" : plain;
     }
 
     /** The symbol that the message names, else its first line. */
     private static String symbol(String message) {
-        String found = message.lines().findFirst().orElse("");
-        for (String line : message.lines().toList()) {
-            if (line.strip().startsWith("symbol:")) {
-                found = line.strip().substring("symbol:".length());
+        String[] lines = message.split("\\R", -1);
+        String found = lines[0];
+        for (String line : lines) {
+            if (line.trim().startsWith("symbol:")) {
+                found = line.trim().substring("symbol:".length());
                 break;
             }
         }
-        String plain = found.strip().replaceAll("\\s+", " ").replaceAll("/\\S*/", "");
+        String plain = found.trim().replaceAll("\\s+", " ").replaceAll("/\\S*/", "");
         return plain.substring(0, Math.min(SYMBOL, plain.length()));
     }
 

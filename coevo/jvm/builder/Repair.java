@@ -1,17 +1,21 @@
 package coevo.builder;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import javax.lang.model.element.Modifier;
 
 /** Makes a file compile by giving up the members with errors, and says what was given up. */
 final class Repair {
     /** What a class's tests cannot do without, whoever calls it. */
     private static final Set<String> LIFECYCLE =
-            Set.of(
+            set(
                     "Before",
                     "BeforeClass",
                     "After",
@@ -28,7 +32,9 @@ final class Repair {
                     "Rule",
                     "ClassRule");
 
-    private static final Set<String> JUNIT3 = Set.of("setUp", "tearDown", "suite");
+    private static final Set<String> TEMPLATES = set("TestFactory", "TestTemplate", "Theory");
+
+    private static final Set<String> JUNIT3 = set("setUp", "tearDown", "suite");
 
     private final Source source;
     private final Outline outline;
@@ -42,6 +48,10 @@ final class Repair {
         this.outline = outline;
     }
 
+    private static Set<String> set(String... names) {
+        return new HashSet<>(Arrays.asList(names));
+    }
+
     List<Broken> broken() {
         return broken;
     }
@@ -53,7 +63,7 @@ final class Repair {
     Source apply(List<Problem> problems) {
         List<Problem> whole = new ArrayList<>();
         for (Problem problem : problems) {
-            Outline.Type type = outline.type(problem.position());
+            Outline.Type type = outline.type(problem.position);
             Outline.Member member = type == null ? null : member(type, problem);
             if (member != null) {
                 if (!apply(problem, type, member)) {
@@ -67,7 +77,7 @@ final class Repair {
             return source.with(edited());
         }
         for (Problem problem : whole) {
-            Outline.Type type = outline.type(problem.position());
+            Outline.Type type = outline.type(problem.position);
             if (type == null || !deleteType(problem, type)) {
                 return null;
             }
@@ -76,15 +86,15 @@ final class Repair {
     }
 
     private static Outline.Member member(Outline.Type type, Problem problem) {
-        return type.members().stream()
-                .filter(it -> it.span().holds(problem.position()))
+        return type.members.stream()
+                .filter(it -> it.span.holds(problem.position))
                 .findFirst()
                 .orElse(null);
     }
 
     private boolean blankImport(Problem problem) {
         for (Outline.Span span : outline.imports) {
-            if (span.holds(problem.position())) {
+            if (span.holds(problem.position)) {
                 blank(span);
                 return true;
             }
@@ -94,7 +104,7 @@ final class Repair {
 
     private boolean apply(Problem problem, Outline.Type type, Outline.Member member) {
         membersGone = true;
-        switch (member.kind()) {
+        switch (member.kind) {
             case METHOD:
                 if (canStub(problem, member)) {
                     stub(problem, type, member);
@@ -108,10 +118,11 @@ final class Repair {
                 }
                 stub(problem, type, member);
                 return true;
-            case FIELD, INITIALIZER:
-                type.members().stream() // variables of one declaration share its start
-                        .filter(it -> it.span().start() == member.span().start())
-                        .forEach(it -> blank(it.span()));
+            case FIELD:
+            case INITIALIZER:
+                type.members.stream() // variables of one declaration share its start
+                        .filter(it -> it.span.start == member.span.start)
+                        .forEach(it -> blank(it.span));
                 breakType(type, problem);
                 return true;
             default:
@@ -120,60 +131,57 @@ final class Repair {
     }
 
     private boolean canStub(Problem problem, Outline.Member member) {
-        return member.body() != null
-                && member.body().holds(problem.position())
-                && Stub.signature(text(member.body())) == null;
+        return member.body != null
+                && member.body.holds(problem.position)
+                && Stub.signature(text(member.body)) == null;
     }
 
     private void stub(Problem problem, Outline.Type type, Outline.Member member) {
-        Outline.Span body = member.body();
-        boolean keepsHead = problem.position() >= member.head();
-        int from = keepsHead ? member.head() : body.start() + 1;
-        Outline.Span inner = new Outline.Span(from, body.end() - 1);
+        Outline.Span body = member.body;
+        boolean keepsHead = problem.position >= member.head;
+        int from = keepsHead ? member.head : body.start + 1;
+        Outline.Span inner = new Outline.Span(from, body.end - 1);
         String statement = Stub.statement(source, problem, text(inner));
-        boolean compact = member.kind() == Outline.Kind.CONSTRUCTOR && isCompact(type, member);
+        boolean compact = member.kind == Outline.Kind.CONSTRUCTOR && isCompact(type, member);
         replace(inner, compact ? " if (true)" + statement : statement);
     }
 
     private boolean isCompact(Outline.Type type, Outline.Member member) {
-        String declaration =
-                source.text().substring(member.span().start(), member.body().start()).strip();
-        return declaration.endsWith(type.simple());
+        String declaration = source.text.substring(member.span.start, member.body.start).trim();
+        return declaration.endsWith(type.simple);
     }
 
     private void deleteMethod(Problem problem, Outline.Type type, Outline.Member member) {
-        blank(member.span());
-        broken.add(
-                new Broken(type.name(), member.name(), member.parameters(), problem.signature()));
+        blank(member.span);
+        broken.add(new Broken(type.name, member.name, member.parameters, problem.signature()));
         boolean hidden =
-                member.modifiers().contains(Modifier.PRIVATE)
-                        || member.modifiers().contains(Modifier.STATIC)
-                        || !type.hasParents() && !JUNIT3.contains(member.name());
-        if (!isTest(member) && !(member.annotations().isEmpty() && hidden)) {
+                member.modifiers.contains(Modifier.PRIVATE)
+                        || member.modifiers.contains(Modifier.STATIC)
+                        || !type.hasParents && !JUNIT3.contains(member.name);
+        if (!isTest(member) && !(member.annotations.isEmpty() && hidden)) {
             breakType(type, problem); // what overrides or is called by a framework is missed silently
         }
     }
 
     private static boolean isTest(Outline.Member member) {
-        boolean named = member.name().startsWith("test") && member.parameters().isEmpty();
-        return named || member.annotations().stream().anyMatch(Repair::marksTest);
+        boolean named = member.name.startsWith("test") && member.parameters.isEmpty();
+        return named || member.annotations.stream().anyMatch(Repair::marksTest);
     }
 
     private static boolean marksTest(String annotation) {
-        return annotation.endsWith("Test")
-                || Set.of("TestFactory", "TestTemplate", "Theory").contains(annotation);
+        return annotation.endsWith("Test") || TEMPLATES.contains(annotation);
     }
 
     private boolean deleteType(Problem problem, Outline.Type type) {
-        if (type.outer() == null) {
+        if (type.outer == null) {
             return false;
         }
-        blank(type.span());
+        blank(type.span);
         for (Outline.Type inner : outline.within(type)) {
-            broken.add(new Broken(inner.name(), null, List.of(), problem.signature()));
+            broken.add(new Broken(inner.name, null, Collections.emptyList(), problem.signature()));
         }
-        if (!type.annotations().contains("Nested")) {
-            breakType(type.outer(), problem);
+        if (!type.annotations.contains("Nested")) {
+            breakType(type.outer, problem);
         }
         return true;
     }
@@ -184,23 +192,22 @@ final class Repair {
 
     private static List<Broken> all(Outline outline, Outline.Type type, String signature) {
         return outline.dependents(type).stream()
-                .map(it -> new Broken(it.name(), null, List.of(), signature))
-                .toList();
+                .map(it -> new Broken(it.name, null, Collections.emptyList(), signature))
+                .collect(Collectors.toList());
     }
 
     /** What the stubs in a file break: their methods, or all of a class that needs them. */
     static List<Broken> stubbed(Source source, Outline outline) {
         List<Broken> found = new ArrayList<>();
         for (Outline.Type type : outline.types) {
-            for (Outline.Member member : type.members()) {
-                if (member.body() == null) {
+            for (Outline.Member member : type.members) {
+                if (member.body == null) {
                     continue;
                 }
-                Outline.Span body = member.body();
-                String signature =
-                        Stub.signature(source.text().substring(body.start(), body.end()));
+                Outline.Span body = member.body;
+                String signature = Stub.signature(source.text.substring(body.start, body.end));
                 if (signature != null) {
-                    found.add(new Broken(type.name(), member.name(), member.parameters(), signature));
+                    found.add(new Broken(type.name, member.name, member.parameters, signature));
                     if (isNeeded(member)) {
                         found.addAll(all(outline, type, signature));
                     }
@@ -211,14 +218,14 @@ final class Repair {
     }
 
     private static boolean isNeeded(Outline.Member member) {
-        return member.kind() == Outline.Kind.CONSTRUCTOR
-                || member.kind() == Outline.Kind.INITIALIZER
-                || JUNIT3.contains(member.name()) && member.parameters().isEmpty()
-                || member.annotations().stream().anyMatch(LIFECYCLE::contains);
+        return member.kind == Outline.Kind.CONSTRUCTOR
+                || member.kind == Outline.Kind.INITIALIZER
+                || JUNIT3.contains(member.name) && member.parameters.isEmpty()
+                || member.annotations.stream().anyMatch(LIFECYCLE::contains);
     }
 
     private String text(Outline.Span span) {
-        return source.text().substring(span.start(), span.end());
+        return source.text.substring(span.start, span.end);
     }
 
     private void blank(Outline.Span span) {
@@ -227,10 +234,10 @@ final class Repair {
 
     /** Of edits that start at one place the longest stands. */
     private void replace(Outline.Span span, String text) {
-        Outline.Span known = spans.get(span.start());
-        if (known == null || known.end() < span.end()) {
-            spans.put(span.start(), span);
-            texts.put(span.start(), text);
+        Outline.Span known = spans.get(span.start);
+        if (known == null || known.end < span.end) {
+            spans.put(span.start, span);
+            texts.put(span.start, text);
         }
     }
 
@@ -238,11 +245,11 @@ final class Repair {
         StringBuilder edited = new StringBuilder();
         int at = 0;
         for (Outline.Span span : spans.values()) {
-            if (span.start() >= at) { // else it lies in what is gone already
-                edited.append(source.text(), at, span.start()).append(texts.get(span.start()));
-                at = span.end();
+            if (span.start >= at) { // else it lies in what is gone already
+                edited.append(source.text, at, span.start).append(texts.get(span.start));
+                at = span.end;
             }
         }
-        return edited.append(source.text().substring(at)).toString();
+        return edited.append(source.text.substring(at)).toString();
     }
 }

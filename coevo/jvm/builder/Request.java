@@ -1,12 +1,21 @@
 package coevo.builder;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /** A command and its {@code key=value} arguments. */
-record Request(String command, Map<String, List<String>> arguments) {
+final class Request {
+    final String command;
+    private final Map<String, List<String>> arguments;
+
+    private Request(String command, Map<String, List<String>> arguments) {
+        this.command = command;
+        this.arguments = arguments;
+    }
+
     static Request of(List<String> strings) {
         Map<String, List<String>> arguments = new LinkedHashMap<>();
         for (String string : strings.subList(1, strings.size())) {
@@ -19,7 +28,7 @@ record Request(String command, Map<String, List<String>> arguments) {
     }
 
     List<String> all(String key) {
-        return arguments.getOrDefault(key, List.of());
+        return arguments.getOrDefault(key, Collections.emptyList());
     }
 
     String one(String key) {

@@ -1,6 +1,7 @@
 package coevo.builder;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,13 +15,9 @@ import java.util.Map;
  */
 final class Resolve {
     private static final String POM =
-            """
-            <project>
-              <modelVersion>4.0.0</modelVersion>
-              <groupId>coevo</groupId><artifactId>resolve</artifactId><version>1</version>
-              <packaging>pom</packaging>
-            </project>
-            """;
+            "<project><modelVersion>4.0.0</modelVersion>"
+                    + "<groupId>coevo</groupId><artifactId>resolve</artifactId>"
+                    + "<version>1</version><packaging>pom</packaging></project>";
 
     private final Request request;
     private final Maven maven;
@@ -34,14 +31,14 @@ final class Resolve {
     Response run() throws IOException {
         Path folder = Files.createTempDirectory("coevo-resolve");
         try {
-            Files.writeString(folder.resolve("pom.xml"), POM);
+            Files.write(folder.resolve("pom.xml"), POM.getBytes(StandardCharsets.UTF_8));
             List<String> goal = new ArrayList<>();
             goal.add("-Dcoevo.resolve=" + String.join(",", request.all("coordinates")));
             goal.add("validate");
             Map<String, Object> report = maven.run(folder.toRealPath(), request, goal);
             boolean failed = report.get("resolved") == null;
             Response response = Response.of(failed ? "failed" : "resolved");
-            response.json().putAll(report);
+            response.json.putAll(report);
             return response;
         } finally {
             Folder.empty(folder);

@@ -8,13 +8,20 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
-/**
- * What goes back: JSON, and folders of files by the prefix that their paths get.
- *
- * @param last whether the process cannot be trusted to go on
- */
-record Response(Map<String, Object> json, Map<String, Path> folders, boolean last) {
+/** What goes back: JSON, and folders of files by the prefix that their paths get. */
+final class Response {
+    final Map<String, Object> json;
+    final Map<String, Path> folders;
+    final boolean last; // whether the process cannot be trusted to go on
+
+    private Response(Map<String, Object> json, Map<String, Path> folders, boolean last) {
+        this.json = json;
+        this.folders = folders;
+        this.last = last;
+    }
+
     static Response of(String status) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("status", status);
@@ -25,11 +32,15 @@ record Response(Map<String, Object> json, Map<String, Path> folders, boolean las
         Response response = of("crashed");
         StringWriter trace = new StringWriter();
         thrown.printStackTrace(new PrintWriter(trace));
-        response.json.put("log", trace.toString().lines().limit(30).collect(joining("\n")));
+        response.json.put("log", Stream.of(trace.toString().split("\\R")).limit(30).collect(joining("\n")));
         return response;
     }
 
     static Response outOfMemory() {
-        return new Response(of("out_of_memory").json, Map.of(), true);
+        return of("out_of_memory").asTheLast();
+    }
+
+    Response asTheLast() {
+        return new Response(json, folders, true);
     }
 }

@@ -5,6 +5,7 @@ import java.net.URI;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -13,19 +14,25 @@ import java.util.stream.Collectors;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 
-/**
- * A source file as it stands now.
- *
- * @param name path relative to its root, with forward slashes
- */
-record Source(URI uri, String name, String text) {
+/** A source file as it stands now. */
+final class Source {
+    final URI uri;
+    final String name; // path relative to its root, with forward slashes
+    final String text;
+
+    private Source(URI uri, String name, String text) {
+        this.uri = uri;
+        this.name = name;
+        this.text = text;
+    }
+
     /** The sources below folders, but for some files. */
     static List<Source> read(List<String> roots, Charset encoding, Collection<String> without)
             throws IOException {
         List<Source> sources = new ArrayList<>();
-        Set<Path> absent = without.stream().map(Path::of).collect(Collectors.toSet());
+        Set<Path> absent = without.stream().map(it -> Paths.get(it)).collect(Collectors.toSet());
         for (String folder : roots) {
-            Path root = Path.of(folder);
+            Path root = Paths.get(folder);
             for (Path file : Folder.files(root)) {
                 String name = root.relativize(file).toString();
                 if (name.endsWith(".java")

@@ -12,7 +12,7 @@ final class Stub {
 
     /** A statement with as many line breaks as what it replaces. */
     static String statement(Source source, Problem problem, String replaced) {
-        String at = source.name() + ":" + problem.line() + " " + problem.signature();
+        String at = source.name + ":" + problem.line + " " + problem.signature();
         String plain = at.replace('"', '\'').replace('\\', '/').replaceAll("[^ -~]", "?");
         String message = plain.substring(0, Math.min(MESSAGE, plain.length()));
         return OPENING + message + "\");" + breaks(replaced);
@@ -29,6 +29,6 @@ final class Stub {
     }
 
     static String breaks(String replaced) {
-        return "\n".repeat((int) replaced.chars().filter(c -> c == '\n').count());
+        return replaced.replaceAll("[^\n]+", "");
     }
 }

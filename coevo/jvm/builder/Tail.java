@@ -2,6 +2,7 @@ package coevo.builder;
 
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.io.UnsupportedEncodingException;
 import java.nio.charset.StandardCharsets;
 
 /** Keeps the last 8 KiB of what is printed, for people only. */
@@ -9,10 +10,14 @@ final class Tail extends OutputStream {
     private static final int SIZE = 8192;
 
     private final byte[] ring = new byte[SIZE];
-    private final PrintStream stream = new PrintStream(this, true, StandardCharsets.UTF_8);
+    private final PrintStream stream;
     private long written;
 
-    static Tail replaceOutput() {
+    private Tail() throws UnsupportedEncodingException {
+        stream = new PrintStream(this, true, StandardCharsets.UTF_8.name());
+    }
+
+    static Tail replaceOutput() throws UnsupportedEncodingException {
         Tail tail = new Tail();
         tail.redirect();
         return tail;

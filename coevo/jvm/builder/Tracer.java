@@ -11,7 +11,7 @@ public final class Tracer {
         for (Request next = wire.next(); next != null; next = wire.next()) {
             Response response = answer(next);
             wire.send(response);
-            if (response.last()) {
+            if (response.last) {
                 return;
             }
         }

@@ -72,8 +72,8 @@ final class Wire {
 
     void send(Response response) throws IOException {
         out.writeInt(1);
-        write(GSON.toJson(response.json()));
-        for (Map.Entry<String, Path> folder : response.folders().entrySet()) {
+        write(GSON.toJson(response.json));
+        for (Map.Entry<String, Path> folder : response.folders.entrySet()) {
             for (Path file : Folder.files(folder.getValue())) {
                 out.writeByte(1);
                 write(folder.getKey() + folder.getValue().relativize(file));

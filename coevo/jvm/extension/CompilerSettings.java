@@ -34,6 +34,7 @@ final class CompilerSettings {
         map.put("target", first("testTarget", "target"));
         map.put("release", first("testRelease", "release"));
         map.put("encoding", value("encoding"));
+        map.put("debug", debug());
         map.put("parameters", "true".equals(value("parameters")));
         map.put("proc", value("proc"));
         map.put("processor_path", processorPath());
@@ -41,6 +42,15 @@ final class CompilerSettings {
         map.put("arguments", arguments());
         map.put("processed", value("generatedTestSourcesDirectory"));
         return map;
+    }
+
+    /** The option of javac for what debuggers read; null where javac decides. */
+    private String debug() {
+        if ("false".equals(value("debug"))) {
+            return null;
+        }
+        String level = value("debuglevel");
+        return level == null ? "-g" : "-g:" + level;
     }
 
     /** The files of annotationProcessorPaths; none where there are no such, or they are not to be had. */

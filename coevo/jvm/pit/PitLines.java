@@ -66,8 +66,16 @@ public final class PitLines implements MutationInterceptorFactory, MutationInter
     public void end() {}
 
     private boolean isAskedFor(MutationDetails mutant) {
-        String outermost = mutant.getClassName().asJavaName().split("\\$", 2)[0];
-        BitSet own = lines.get(outermost);
+        BitSet own = linesOf(mutant.getClassName().asJavaName());
         return own != null && own.get(mutant.getLineNumber());
+    }
+
+    /** Those of the known type that holds a class: a name may have a dollar of its own. */
+    private BitSet linesOf(String name) {
+        String head = name;
+        while (!lines.containsKey(head) && head.indexOf('$') >= 0) {
+            head = head.substring(0, head.lastIndexOf('$'));
+        }
+        return lines.get(head);
     }
 }

@@ -8,30 +8,22 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
-/** Leads TCP connections to the loopback on to a Unix socket; its threads keep no JVM alive. */
+/** Leads TCP connections to the loopback on to a Unix socket, which no JVM below 16 can open. */
 public final class Relay {
     private static final int BLOCK = 1 << 16;
     private static final int BACKLOG = 64;
 
     private Relay() {}
 
-    /** Listens on a free port, which it returns, as long as the JVM lives. */
-    public static int start(String socket) throws IOException {
+    /** Prints the port on which it listens, a free one; the only argument is the socket. */
+    public static void main(String[] arguments) throws IOException {
         ServerSocketChannel server = ServerSocketChannel.open();
         server.bind(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 0), BACKLOG);
-        UnixDomainSocketAddress target = UnixDomainSocketAddress.of(socket);
-        run("relay", () -> accept(server, target));
-        return ((InetSocketAddress) server.getLocalAddress()).getPort();
-    }
-
-    private static void accept(ServerSocketChannel server, UnixDomainSocketAddress target) {
+        UnixDomainSocketAddress target = UnixDomainSocketAddress.of(arguments[0]);
+        System.out.println(((InetSocketAddress) server.getLocalAddress()).getPort());
+        System.out.close();
         while (true) {
-            try {
-                connect(server.accept(), target);
-            } catch (IOException e) {
-                System.err.println("relay: " + e);
-                return;
-            }
+            connect(server.accept(), target);
         }
     }
 
@@ -66,7 +58,6 @@ public final class Relay {
 
     private static void run(String name, Runnable task) {
         Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
         thread.start();
     }
 }

@@ -34,6 +34,9 @@ UNPINNED = str(Reason.UNPINNED_DEPENDENCY)
 # A tree that no sandbox of ours has room for.
 TREE_TOO_LARGE = 'tree_too_large'
 
+# A tree with a path that no file system of ours can hold.
+PATH_TOO_LONG = 'path_too_long'
+
 # The one death of a builder that a JVM for Maven alone may be spared.
 OUT_OF_MEMORY = 'out_of_memory'
 
@@ -77,19 +80,15 @@ class Attempts:
     """What was learnt from failed builds of a run: none fails twice in the same way at full cost.
 
     java_home  the JDK for Maven's command
-    in_a_loop  whether Maven can run in the builder's own JVM, too
     """
 
-    def __init__(self, java_home: Path, *, in_a_loop: bool) -> None:
-        self._java_home, self._in_a_loop = java_home, in_a_loop
+    def __init__(self, java_home: Path) -> None:
+        self._java_home = java_home
         self._confirmed: set[str | None] = {None}  # what failed in a fresh JVM
         self._hopeless: set[tuple[str | None, str]] = set()  # what failed by command, too
 
     def build(self, image: Image, session: Session) -> Attempt:
         """Build by the ways there are until one builds all; the best one counts."""
-        if not self._in_a_loop:
-            answer = session.ask(build_request(image, self._java_home), image.built)
-            return Attempt(answer=answer, builder=COMMAND, cpu_seconds=_cpu_seconds(answer))
         answer = self._in_the_loop(image, session)
         failures = None if isinstance(answer, Died) else _failures(answer)
         options = _text(image.code / JVM_OPTIONS)
@@ -146,7 +145,14 @@ def is_hopeless(failure: str | None) -> bool:
     """
     if failure is None:
         return False
-    known = (*_OF_THE_MODEL, UNPINNED, TREE_TOO_LARGE, NEEDS_SUBMODULE, NEEDS_LFS_FILE)
+    known = (
+        *_OF_THE_MODEL,
+        UNPINNED,
+        TREE_TOO_LARGE,
+        PATH_TOO_LONG,
+        NEEDS_SUBMODULE,
+        NEEDS_LFS_FILE,
+    )
     return failure in known or is_of_the_builder(failure)
 
 

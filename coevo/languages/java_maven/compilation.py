@@ -32,10 +32,11 @@ def is_of_the_parser(signature: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaClass:
-    """A compiled test class; names are binary."""
+    """A compiled test class; names are binary. `outer` is the one around it, None if there is none."""
 
     parents: tuple[str, ...]
     abstract: bool
+    outer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,14 @@ class CompileReport:
     classes: Mapping[str, JavaClass] = field(default_factory=dict)
     broken_classes: Mapping[str, str] = field(default_factory=dict)
     broken_methods: Mapping[tuple[str, str, tuple[str, ...]], str] = field(default_factory=dict)
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The names of all that does not compile, sorted; `*` where nothing does."""
+        if self.everything is not None:
+            return ('*',)
+        methods = (f'{c}#{m}({",".join(p)})' for c, m, p in self.broken_methods)
+        return tuple(sorted((*self.broken_classes, *methods)))
 
     def why_broken(self, method: TestMethod) -> str | None:
         """The signature of the first error that takes a test method along; None if none does.
@@ -87,10 +96,12 @@ class CompileReport:
     def _above(self, name: str) -> Iterator[str]:
         """A class, its ancestors, and all that encloses one of them."""
         for ancestor in self._ancestors(name):
-            yield ancestor
-            while '$' in ancestor:
-                ancestor = ancestor.rpartition('$')[0]
-                yield ancestor
+            around: str | None = ancestor
+            while around:
+                yield around
+                known = self.classes.get(around)
+                # Of one that was not compiled only the name is left, of which `$` may be a part.
+                around = known.outer if known else around.rpartition('$')[0]
 
 
 def has_no_room(answer: Answer) -> bool:
@@ -119,6 +130,7 @@ def compile_report(answer: Answer | Died) -> CompileReport:
             one['name']: JavaClass(
                 parents=tuple(filter(None, (one['super'], *one['interfaces']))),
                 abstract=bool(one['abstract']),
+                outer=one['outer'],
             )
             for one in report['classes']
         },

@@ -30,10 +30,14 @@ class JUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """One test process: what is laid into its tree, layer over layer, and what it runs."""
+    """One test process: what is laid into its tree, layer over layer, and what it runs.
+
+    tree  the archive of its layers, see `packed_trees`
+    """
 
     module: Module
     layers: tuple[Path, ...]
+    tree: Path
     junit: JUnit
     override: str | None
     targets: tuple[Target, ...]

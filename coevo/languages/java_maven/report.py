@@ -10,6 +10,7 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any
@@ -100,6 +101,12 @@ class Module:
     tests_compiled: bool  # by Maven, since siblings use them
     source_roots: tuple[str, ...] = ()  # of main sources that lie in the tree
     main_compiler: Mapping[str, Any] = field(default_factory=dict)
+
+
+def without_own_options(module: Module) -> Module:
+    """A module whose test processes are started with nothing that the project gives its JVM."""
+    plain = replace(module.surefire, arg_line='', properties={}, environment={})
+    return replace(module, surefire=plain)
 
 
 def modules_of(report: Mapping[str, Any]) -> dict[str, Module]:

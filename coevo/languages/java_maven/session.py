@@ -85,6 +85,9 @@ class Session:
                 value, files = receive(process.stdout, folder, limit=RESPONSE_BYTES)
             except (WireError, OSError):
                 return self._died(process, timed_out=expired.is_set())
+            except BaseException:
+                self.close()  # half of an answer may be left, which is not the next one's
+                raise
         self._served += 1
         used = process.cpu_seconds() - before
         report = cast('dict[str, Any]', _restored(value, process))
