@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tree_sitter import Parser
-from tree_sitter import Query
-from tree_sitter import QueryCursor
 
 from coevo.java_tests import find_tests
 from coevo.java_tokens import JAVA
@@ -22,13 +20,13 @@ from coevo.java_tokens import Slice
 from coevo.java_tokens import Span
 from coevo.java_tokens import Token
 from coevo.java_tokens import Tokens
+from coevo.java_tokens import code_end
 from coevo.java_tokens import outside
 from coevo.syntax import Import
 from coevo.syntax import JavaType
 from coevo.syntax import Member
 from coevo.syntax import parse
 
-_COMMENTS = Query(JAVA, '[(line_comment) (block_comment)] @comment')
 _WORDS = re.compile(r'[A-Za-z_$][\w$]*')
 _IDENTIFIERS = ('identifier', 'type_identifier')
 _PRIMITIVES = frozenset(
@@ -83,9 +81,13 @@ class Outline:
             (n.end_byte for n in root.children if n.type == 'package_declaration'), 0
         )
         self._tokens = Tokens(root, source)
-        comments = QueryCursor(_COMMENTS).captures(root).get('comment', [])
-        self._comment_starts = {node.end_byte: node.start_byte for node in comments}
-        self._comment_ends = {node.start_byte: node.end_byte for node in comments}
+        self._comment_starts = {end: start for start, end in self._tokens.comments}
+        self._comment_ends = dict(self._tokens.comments)
+
+    def outer(self, name: str) -> str:
+        """The binary name of the type around a nested one; '' where this file has none."""
+        type_ = self.types.get(name)
+        return type_.outer if type_ is not None else ''
 
     def text(self, piece: Piece) -> bytes:
         return self.source[piece.start : piece.end]
@@ -111,7 +113,7 @@ class Outline:
         ]
 
     def members(self, type_: JavaType) -> Iterator[Piece]:
-        own = frozenset({type_.simple, *outer_simples(type_.name)})
+        own = frozenset({type_.simple, *type_.around})
         for _, group in groupby(type_.members, key=lambda member: member.start_byte):
             members = tuple(group)
             first = members[0]
@@ -133,7 +135,7 @@ class Outline:
         found = self._tokens.within([(type_.start_byte, type_.end_byte)])
         return Piece(
             kind='type',
-            owner=outer(type_.name),
+            owner=type_.outer,
             names=(type_.simple,),
             private='private' in type_.modifiers,
             uses=(found.names | _words(found.strings)) - {type_.simple},
@@ -148,7 +150,7 @@ class Outline:
         for type_ in self.file.types:
             if type_.name in opened:
                 found += self.members(type_)
-            elif not outer(type_.name) or outer(type_.name) in opened:
+            elif not type_.outer or type_.outer in opened:
                 found.append(self.whole(type_))
         return sorted(found, key=lambda piece: piece.start)
 
@@ -160,7 +162,7 @@ class Outline:
     def _above(self, start: int) -> int:
         """Where the comments begin that stand directly above, on lines of their own."""
         while True:
-            before = len(self.source[:start].rstrip())
+            before = code_end(self.source, start)
             comment = self._comment_starts.get(before, self._comment_starts.get(before + 1))
             if comment is None or self.source.count(b'\n', before, start) > 1:
                 return start
@@ -180,19 +182,9 @@ class Outline:
         return end + len(self.source[end:comment].rstrip())
 
 
-def outer(name: str) -> str:
-    """The binary name of the type around a nested one, '' for a top-level one."""
-    return name.rpartition('$')[0]
-
-
 def inside(file: Outline, piece: Piece) -> list[str]:
     """The binary names of the types that a piece takes in."""
     return [t.name for t in file.file.types if piece.start <= t.start_byte < piece.end]
-
-
-def outer_simples(name: str) -> list[str]:
-    """The simple names of all types around a nested one."""
-    return name.rpartition('.')[2].split('$')[:-1]
 
 
 def _bounds(member: Member) -> Span:

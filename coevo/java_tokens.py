@@ -5,25 +5,24 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left
 from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import tree_sitter_java
 from tree_sitter import Language
 from tree_sitter import Node
-from tree_sitter import Query
-from tree_sitter import QueryCursor
 
 JAVA = Language(tree_sitter_java.language())
 COMMENTS = frozenset({'line_comment', 'block_comment'})
 _LITERALS = frozenset({'string_literal', 'character_literal'})
 _IDENTIFIERS = frozenset({'identifier', 'type_identifier'})
-_CALLS = Query(
-    JAVA,
-    """(method_invocation name: (identifier) @call)
-    (object_creation_expression type: (_) @new)
-    (method_reference) @reference""",
-)
+# What names something that is invoked, and the field that has the name.
+_INVOKING = {
+    'method_invocation': 'name',
+    'object_creation_expression': 'type',
+    'method_reference': '',
+}
 _NAME, _TYPE = '\1name', '\1type'  # no Java token begins so
 
 Span = tuple[int, int]
@@ -38,13 +37,42 @@ class Token:
 
 
 class Tokens:
-    """All tokens of a file; `within` gives those of some spans. Text blocks are unindented."""
+    """All tokens of a file; `within` gives those of some spans. Text blocks are unindented.
+
+    `comments` are the spans of comments in their order. All is found in one pass: a query of
+    tree-sitter takes the square of the number of brackets that nobody closes.
+    """
 
     def __init__(self, root: Node, source: bytes) -> None:
-        self._tokens = _leaves(root, source)
+        self.comments: list[Span] = []
+        self._calls: list[tuple[int, str]] = []
+        self._tokens = self._read(root, source)
         self._starts = [token.start for token in self._tokens]
-        self._calls = sorted(_invoked(root, source))
+        self._calls.sort()
         self._call_starts = [start for start, _ in self._calls]
+
+    def _read(self, root: Node, source: bytes) -> list[Token]:
+        tokens: list[Token] = []
+        cursor = root.walk()
+        while True:
+            node = cursor.node
+            assert node is not None
+            kind = node.type
+            if kind in _INVOKING:
+                self._calls += _invoked(node, kind, source)
+            atom = kind in COMMENTS or kind in _LITERALS
+            if not atom and cursor.goto_first_child():
+                continue
+            if kind in COMMENTS:
+                self.comments.append((node.start_byte, node.end_byte))
+            elif node.end_byte > node.start_byte:
+                text = source[node.start_byte : node.end_byte].decode(errors='replace')
+                if text.startswith('"""'):
+                    text = f'"""{_unindent(text[3:-3])}"""'
+                tokens.append(Token(start=node.start_byte, text=sys.intern(text), kind=kind))
+            while not cursor.goto_next_sibling():
+                if not cursor.goto_parent():
+                    return tokens
 
     def within(self, spans: Iterable[Span]) -> Slice:
         tokens: list[Token] = []
@@ -106,40 +134,27 @@ def outside(span: Span, holes: Iterable[Span]) -> list[Span]:
     return [*parts, (start, end)]
 
 
-def _leaves(root: Node, source: bytes) -> list[Token]:
-    tokens: list[Token] = []
-    cursor = root.walk()
-    while True:
-        node = cursor.node
-        assert node is not None
-        kind = node.type
-        atom = kind in COMMENTS or kind in _LITERALS
-        if not atom and cursor.goto_first_child():
-            continue
-        if kind not in COMMENTS and node.end_byte > node.start_byte:
-            text = source[node.start_byte : node.end_byte].decode(errors='replace')
-            if text.startswith('"""'):
-                text = f'"""{_unindent(text[3:-3])}"""'
-            tokens.append(Token(start=node.start_byte, text=sys.intern(text), kind=kind))
-        while not cursor.goto_next_sibling():
-            if not cursor.goto_parent():
-                return tokens
-
-
-def _invoked(root: Node, source: bytes) -> list[tuple[int, str]]:
-    found = []
-    for kind, nodes in QueryCursor(_CALLS).captures(root).items():
-        for node in nodes:
-            target = _target(node) if kind == 'reference' else node
-            name = source[target.start_byte : target.end_byte].decode(errors='replace')
-            found.append((node.start_byte, erase(name)))
-    return found
+def _invoked(node: Node, kind: str, source: bytes) -> Iterator[tuple[int, str]]:
+    """Where a node names what it invokes, and its simple name."""
+    field = _INVOKING[kind]
+    target = node.child_by_field_name(field) if field else _target(node)
+    if target is None or (kind == 'method_invocation' and target.type != 'identifier'):
+        return
+    name = source[target.start_byte : target.end_byte].decode(errors='replace')
+    yield (target if field else node).start_byte, erase(name)
 
 
 def _target(reference: Node) -> Node:
     """What a method reference names: the method, or the type for `Type::new`."""
     last = reference.children[-1]
     return reference.children[0] if last.type == 'new' else last
+
+
+def code_end(source: bytes, at: int) -> int:
+    """Where what stands before a place ends, white space aside."""
+    while at and source[at - 1 : at].isspace():
+        at -= 1
+    return at
 
 
 def erase(name: str) -> str:

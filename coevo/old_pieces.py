@@ -12,7 +12,6 @@ from functools import lru_cache
 from coevo.java_pieces import Outline
 from coevo.java_pieces import Piece
 from coevo.java_pieces import inside
-from coevo.java_pieces import outer
 from coevo.java_tests import is_fixture
 from coevo.records import TestMethod
 
@@ -145,21 +144,21 @@ class OldFile:
     def _rename(self, old: str, new: str) -> None:
         while old and new:
             self._renamed[old] = new
-            old, new = outer(old), outer(new)
+            old, new = self.old.outer(old), self.new.outer(new)
 
     def _keep_name(self, name: str) -> None:
         """The types around a method that is inserted, as far as the new file has them."""
         while name:
             if name in self.new.types:
                 self._renamed.setdefault(name, name)
-            name = outer(name)
+            name = self.old.outer(name)
 
     def at_new(self, name: str) -> str:
         """The name that a type of the old file has, or would have, in the new one."""
         if name in self._renamed:
             return self._renamed[name]
         simple = self.old.types[name].simple
-        if around := outer(name):
+        if around := self.old.outer(name):
             return f'{self.at_new(around)}${simple}'
         return f'{self.new.file.package}.{simple}' if self.new.file.package else simple
 
@@ -244,7 +243,7 @@ class OldFile:
         names = {n for p in self.left if p.kind == 'type' for n in inside(self.new, p)}
         for name in sorted(names):
             type_ = self.new.types[name]
-            yield 'type', outer(name), (type_.simple,), ()
+            yield 'type', type_.outer, (type_.simple,), ()
             yield from (self.slot(piece) for piece in self.new.members(type_))
 
     def _covered(self, piece: Piece) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -105,6 +106,21 @@ class Bench:
                 found |= self._run(compiled, {name: methods[name]})
         return {name: found[name] for name in methods}
 
+    def three_times(
+        self, compiled: Compiled, methods: Mapping[str, TestMethod]
+    ) -> Iterator[tuple[str, Verdict]]:
+        """What methods do in three fresh processes, one method alone in the last; or the compiler."""
+        told = {n: self.workshop.compile_verdict(compiled, m) for n, m in methods.items()}
+        broken = {name: verdict for name, verdict in told.items() if verdict is not None}
+        yield from broken.items()
+        left = {name: method for name, method in methods.items() if name not in broken}
+        alone = [{name: method} for name, method in left.items()]
+        for batch in (left, dict(reversed(left.items())), *alone):
+            heard = self._run(compiled, batch)
+            for name in batch:
+                lost = name not in heard
+                yield name, self._run(compiled, {name: left[name]})[name] if lost else heard[name]
+
     def _run(self, compiled: Compiled, methods: Mapping[str, TestMethod]) -> dict[str, Verdict]:
         """A process; a method that lost it to a neighbour is left out."""
         if not methods:
@@ -116,6 +132,11 @@ class Bench:
             if verdict.outcome is Outcome.INFRA:
                 raise Transient(f'a test process did not start: {verdict.message.strip()}')
         return heard
+
+
+def with_file(files: Files, path: str, text: bytes | None) -> Files:
+    """The files with one more, in order."""
+    return tuple(sorted((*files, (path, text)), key=lambda file: file[0]))
 
 
 def is_pass(outcome: Outcome) -> bool:

@@ -6,6 +6,7 @@ classes belong to the body of the method around them.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,11 +15,11 @@ from functools import lru_cache
 from tree_sitter import Node
 from tree_sitter import Parser
 
-from coevo.java_tokens import COMMENTS
 from coevo.java_tokens import JAVA
 from coevo.java_tokens import Slice
 from coevo.java_tokens import Span
 from coevo.java_tokens import Tokens
+from coevo.java_tokens import code_end
 from coevo.java_tokens import erase
 from coevo.java_tokens import outside
 from coevo.records import short_hash
@@ -42,6 +43,11 @@ _MEMBERS = {
 }
 # Nodes between a type and its members; an ERROR node may hold members that can still be had.
 _WRAPPERS = frozenset({'enum_body_declarations', 'ERROR'})
+# The longest files that people keep have a few hundred kilobytes; generated parsers reach some millions.
+MOST_BYTES = 4 << 20
+MOST_NESTED = 50
+# A field of many names has all of its tokens for each of them.
+MOST_TOKENS = 4_000_000
 _COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
 
 
@@ -92,13 +98,15 @@ class Member:
 class JavaType:
     """A named type that is no local class.
 
-    header_hash covers everything but methods, constructors and nested types; shape_hash leaves out
+    around has the simple names of the types around it, outermost first: a `$` may belong to a name
+    (`$Outer`), so no binary name can be taken apart. header_hash covers everything but methods, constructors and nested types; shape_hash leaves out
     fields and initializers too, and is blind to the type's own name. `names`, `calls` and `strings`
     are those of the shape: annotations, supertypes, record components, enum constants.
     """
 
     name: str
     simple: str
+    around: tuple[str, ...]
     kind: str
     superclass: str | None
     interfaces: tuple[str, ...]
@@ -117,10 +125,33 @@ class JavaType:
     start_line: int
     end_line: int
 
+    @property
+    def outer(self) -> str:
+        """The binary name of the type around it, '' for a top-level one."""
+        return self.name.removesuffix(f'${self.simple}') if self.around else ''
+
+    @property
+    def outermost(self) -> str:
+        """The simple name of the top-level type that holds it, or that it is."""
+        return self.around[0] if self.around else self.simple
+
+    @property
+    def package(self) -> str:
+        return self.name.rpartition('.')[0]
+
+    @property
+    def canonical(self) -> str:
+        """Its name as sources write it in full."""
+        parts = (*self.around, self.simple)
+        return '.'.join((self.package, *parts) if self.package else parts)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaFile:
-    """types holds all of them, outer ones before the nested. hash is blind to import order."""
+    """types holds all of them, outer ones before the nested. hash is blind to import order.
+
+    unreadable  it is larger, or more deeply nested, than we read: nothing is known of it
+    """
 
     package: str
     imports: tuple[Import, ...]
@@ -128,11 +159,37 @@ class JavaFile:
     has_error: bool
     hash: str
     names: frozenset[str]
+    unreadable: bool = False
+
+
+class _TooMuch(ValueError):
+    pass
 
 
 @lru_cache(maxsize=2048)
 def parse(source: bytes) -> JavaFile:
-    """The declarations of a Java file; what can be had of one with syntax errors."""
+    """The declarations of a Java file; what can be had of one with syntax errors.
+
+    What counts are bytes, types in types, and tokens: a file is as readable on a slow machine as on a
+    fast one.
+    """
+    try:
+        return _parse(source)
+    except _TooMuch:
+        return JavaFile(
+            package='',
+            imports=(),
+            types=(),
+            has_error=True,
+            hash=hashlib.sha256(source).hexdigest()[:16],
+            names=frozenset(),
+            unreadable=True,
+        )
+
+
+def _parse(source: bytes) -> JavaFile:
+    if len(source) > MOST_BYTES:
+        raise _TooMuch
     root = Parser(JAVA).parse(source).root_node
     tokens = Tokens(root, source)
     imports = tuple(
@@ -147,7 +204,7 @@ def parse(source: bytes) -> JavaFile:
     return JavaFile(
         package=reader.package,
         imports=imports,
-        types=tuple(reader.types(root, '', {})),
+        types=tuple(reader.types(root, (), {})),
         has_error=root.has_error,
         hash=short_hash(*lines, *rest.texts),
         names=rest.names,
@@ -177,22 +234,30 @@ class _Reader:
         self.source = source
         self.tokens = tokens
         self.package = package
+        self._comments = {end: start for start, end in tokens.comments}
+        self._read = 0  # tokens of members, once for each name that they declare
 
     def text(self, node: Node) -> str:
         return _text(node, self.source)
 
-    def types(self, parent: Node, outer: str, variables: dict[str, str]) -> Iterator[JavaType]:
+    def types(
+        self, parent: Node, around: tuple[str, ...], variables: dict[str, str]
+    ) -> Iterator[JavaType]:
         """The types declared in a node, each followed by those nested in it."""
+        if len(around) > MOST_NESTED:
+            raise _TooMuch
         for node in _declared(parent):
             if node.type in _KINDS and (name := node.child_by_field_name('name')) is not None:
                 simple = self.text(name)
-                prefix = f'{outer}$' if outer else (self.package and f'{self.package}.')
                 known = variables | self._variables(node)
-                yield self._type(node, prefix + simple, simple, known)
+                yield self._type(node, around, simple, known)
                 if (body := node.child_by_field_name('body')) is not None:
-                    yield from self.types(body, prefix + simple, known)
+                    yield from self.types(body, (*around, simple), known)
 
-    def _type(self, node: Node, name: str, simple: str, variables: dict[str, str]) -> JavaType:
+    def _type(
+        self, node: Node, around: tuple[str, ...], simple: str, variables: dict[str, str]
+    ) -> JavaType:
+        name = (self.package and f'{self.package}.') + '$'.join((*around, simple))
         body = node.child_by_field_name('body')
         declared = list(_declared(body)) if body is not None else []
         members = [m for child in declared for m in self._members(child, name, simple, variables)]
@@ -206,6 +271,7 @@ class _Reader:
         return JavaType(
             name=name,
             simple=simple,
+            around=around,
             kind=_KINDS[node.type],
             superclass=superclass,
             interfaces=interfaces,
@@ -234,6 +300,9 @@ class _Reader:
         found = self.tokens.within([_span(node)])
         known = variables | self._variables(node)
         for name, declaration in self._names(node, kind):
+            self._read += len(found.tokens)
+            if self._read > MOST_TOKENS:
+                raise _TooMuch
             yield self._member(node, kind, name, declaration, owner, simple, found, known)
 
     def _member(
@@ -261,7 +330,7 @@ class _Reader:
             end_byte=node.end_byte,
             start_line=node.start_point.row + 1,
             end_line=node.end_point.row + 1,
-            full_start_byte=_with_comment(node, self.source),
+            full_start_byte=self._with_comment(node),
             hash=short_hash(*found.texts),
             bare_hash=short_hash(*found.bare(name, simple)),
             body_hash=self._body_hash(node, name, simple),
@@ -271,6 +340,22 @@ class _Reader:
             strings=found.strings,
             tokens=found.texts,
         )
+
+    def _comment_before(self, at: int) -> int | None:
+        """Where a comment begins behind which there is nothing but white space."""
+        end = code_end(self.source, at)  # a comment of one line takes a carriage return along
+        return self._comments.get(end, self._comments.get(end + 1))
+
+    def _with_comment(self, node: Node) -> int:
+        """Where the comments that directly precede a member on their own lines begin."""
+        start, source = node.start_byte, self.source
+        while (begin := self._comment_before(start)) is not None:
+            end = code_end(source, start)
+            line = source[source.rfind(b'\n', 0, begin) + 1 : begin]
+            if source.count(b'\n', end, start) > 1 or line.strip():
+                break
+            start = begin
+        return start
 
     def _body_hash(self, node: Node, name: str, simple: str) -> str | None:
         body = node.child_by_field_name('body')
@@ -395,14 +480,3 @@ def _parameter_nodes(node: Node) -> list[Node]:
     parameters = holder.child_by_field_name('parameters')
     kinds = ('formal_parameter', 'spread_parameter')
     return [c for c in parameters.children if c.type in kinds] if parameters is not None else []
-
-
-def _with_comment(node: Node, source: bytes) -> int:
-    """Where the comments that directly precede a member on their own lines begin."""
-    start, before = node.start_byte, node.prev_sibling
-    while before is not None and before.type in COMMENTS:
-        line = source[source.rfind(b'\n', 0, before.start_byte) + 1 : before.start_byte]
-        if source.count(b'\n', before.end_byte, start) > 1 or line.strip():
-            break
-        start, before = before.start_byte, before.prev_sibling
-    return start

@@ -146,8 +146,19 @@ class _Difference:
     def _differ(self, old: list[str], new: list[str]) -> bool:
         return _hashes(self.old.tree, old) != _hashes(self.new.tree, new)
 
+    @cached_property
+    def _unreadable(self) -> bool:
+        """Whether of a file that differs it is not known what is in it, at either end."""
+        return any(
+            side.tree.file(path).unreadable
+            for number, side in enumerate((self.old, self.new))
+            for path in (*self._test_paths[number], *self._source_paths[number])
+        )
+
     @property
     def reason(self) -> Reason | None:
+        if self._unreadable:
+            return Reason.UNREADABLE_SOURCE
         if self.source_changed or self.tests_changed:
             return None
         if any((*self._test_paths, *self._source_paths)):
@@ -241,14 +252,15 @@ class _Difference:
         for end, test in zip(self._ends, (old, new), strict=True):
             references += end.references(test) if test is not None else ()
         best = ranked(references)
+        found = dependencies(best)
         candidate = Candidate(
             change=change,
             old=old.method if old else None,
             new=new.method if new else None,
             old_source=old.member.source if old else None,
             new_source=new.member.source if new else None,
-            dependencies=dependencies(best),
-            focal_method=focal_method([reference.change for reference in best]),
+            dependencies=found,
+            focal_method=focal_method(found),
             origin=self._origin(old, new),
         )
         return _Found(candidate=candidate, references=best)

@@ -90,7 +90,10 @@ class TestTree:
 
         module = self.tree.module(path)
         for type_, member in find_tests(self.tree.file(path), resolve):
-            units = self._members(Located(path, type_))[member.name]
+            units = self._members(Located(path, type_)).get(member.name, ())
+            unit = next((unit for unit in units if unit.member is member), None)
+            if unit is None:
+                continue  # its type's name stands twice in the file, which no compiler takes
             yield Test(
                 TestMethod(
                     module=module,
@@ -99,7 +102,7 @@ class TestTree:
                     test_method=member.name,
                     parameters=member.parameters,
                 ),
-                next(unit for unit in units if unit.member is member),
+                unit,
             )
 
     def closure(self, test: Test) -> tuple[Unit, ...]:

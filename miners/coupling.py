@@ -37,7 +37,7 @@ class Subject:
     @classmethod
     def of(cls, test: TestMethod) -> Subject:
         return cls(
-            under_test=class_under_test(test.test_class),
+            under_test=class_under_test(test),
             package=test.test_class.rpartition('.')[0],
             test_method=test.test_method.lower(),
         )

@@ -22,7 +22,6 @@ from miners.coupling import Subject
 from miners.coupling import dependencies
 from miners.coupling import ranked
 from miners.executions import Executions
-from miners.focal import focal_method
 from miners.sources import SourceChange
 
 
@@ -50,7 +49,6 @@ class Delta:
 
     changes: tuple[SourceChange, ...]
     dependencies: tuple[Dependency, ...]
-    focal_method: str | None
     source: Source | None
 
 
@@ -82,7 +80,6 @@ def delta(
     return Delta(
         changes=tuple(reference.change for reference in best),
         dependencies=dependencies(best, [executed for _, executed in chosen]),
-        focal_method=focal_method([reference.change for reference in best]),
         source=(Source.RUNTIME if traces else Source.STATIC) if chosen else None,
     )
 

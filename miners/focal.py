@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+
+from coevo.records import Dependency
 
 
-class _Change(Protocol):
-    @property
-    def qualified(self) -> str: ...
-
-
-def focal_method(changes: Sequence[_Change]) -> str | None:
+def focal_method(dependencies: Sequence[Dependency]) -> str | None:
     """`pkg.Type#method(Parameter,Types)` of the best-ranked dependency, None if there is none.
 
-    A method or constructor goes before the rest of a type, which is named by the type alone.
+    A method or constructor goes before the rest of a type, which is named by the type alone; a
+    resource is none.
     """
-    methods = [change.qualified for change in changes if '#' in change.qualified]
-    return next(iter([*methods, *(change.qualified for change in changes)]), None)
+    named = [one for one in dependencies if not one.is_resource]
+    methods = [one.name for one in named if one.is_method]
+    return next(iter([*methods, *(one.name for one in named)]), None)

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from coevo.git import FileChange
 from coevo.languages.base import Trace
+from coevo.records import RESOURCE
 from coevo.records import CoupledBy
 from coevo.records import Dependency
 from coevo.records import Revised
@@ -51,7 +52,7 @@ def resource_dependencies(
     return tuple(
         Dependency(
             name=change.path,
-            declaration='resource',
+            declaration=RESOURCE,
             file=change.path,
             start_line=0,
             end_line=0,

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from coevo.syntax import MOST_BYTES
+from coevo.syntax import MOST_NESTED
 from coevo.syntax import JavaType
 from coevo.syntax import Member
 from coevo.syntax import parse
@@ -283,3 +285,34 @@ def test_a_broken_file_gives_what_can_be_had() -> None:
 
 def test_a_parse_is_kept_by_content() -> None:
     assert parse(b'class  Kept {}') is parse(b'class  Kept' + b' {}')
+
+
+@pytest.mark.parametrize(
+    'source',
+    [
+        b'class A {' * 1000 + b'}' * 1000,
+        b'class A { int ' + b','.join(b'b%d' % n for n in range(20_000)) + b'; }',
+        b'//' + b'x' * MOST_BYTES,
+    ],
+    ids=['nested', 'names', 'long'],
+)
+def test_what_nobody_wrote_is_not_read(source: bytes) -> None:
+    """By counts of its own: nothing here depends on how fast the machine is, or how deep its stack."""
+    file = parse(source)
+    assert file.unreadable
+    assert (file.types, file.package, file.names) == ((), '', frozenset())
+    assert file.hash != parse(source + b' ').hash
+
+
+@pytest.mark.parametrize(
+    'source',
+    [
+        b'(' * 200_000,
+        b'class A {' * MOST_NESTED + b'}' * MOST_NESTED,
+        b'class A { String a = "x"' + b' + "y"' * 3000 + b'; }',
+        b'class A { int ' + b', '.join(b'b%d' % n for n in range(500)) + b'; }',
+    ],
+    ids=['brackets', 'nested', 'sum', 'names'],
+)
+def test_what_is_odd_is_read(source: bytes) -> None:
+    assert not parse(source).unreadable

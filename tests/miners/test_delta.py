@@ -69,7 +69,6 @@ def test_what_runs_counts_without_being_named_and_what_does_not_run_is_left_out(
     found = of(change, Traces(new=trace(ran('go', (3, 3)), ran('in', (4, 4)))))
     assert names(found) == ['p.Foo#go()', 'p.Foo#in()']
     assert [d.coupled_by for d in found.dependencies] == [CoupledBy.CALL, CoupledBy.EXECUTION]
-    assert found.focal_method == 'p.Foo#go()'
     assert found.source is Source.RUNTIME
     assert (first(found).executed_old, first(found).executed_new) == (None, True)
 

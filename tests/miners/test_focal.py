@@ -1,16 +1,25 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pytest
 
 from coevo.measures.class_under_test import class_under_test
+from coevo.records import RESOURCE
+from coevo.records import Dependency
+from coevo.records import Revised
+from coevo.records import TestMethod
 from miners.focal import focal_method
 
 
-@dataclass
-class Named:
-    qualified: str
+def named(name: str, declaration: str = '') -> Dependency:
+    return Dependency(
+        name=name,
+        declaration=declaration,
+        file='A.java',
+        start_line=1,
+        end_line=1,
+        revised=Revised.MODIFIED,
+        rank=1,
+    )
 
 
 @pytest.mark.parametrize(
@@ -24,13 +33,28 @@ class Named:
         ('p.FooTest$WhenEmpty', 'Foo'),
         ('p.Testament', 'Testament'),
         ('p.Fixture', 'Fixture'),
+        ('p.$FooTest$WhenEmpty', '$Foo'),
     ],
 )
 def test_class_under_test(test_class: str, expected: str) -> None:
-    assert class_under_test(test_class) == expected
+    test = TestMethod(
+        module='.', test_file='src/test/java/p/X.java', test_class=test_class, test_method='t'
+    )
+    assert class_under_test(test) == expected
+
+
+def test_a_file_that_is_named_after_its_type_tells_what_is_nested() -> None:
+    test = TestMethod(
+        module='.',
+        test_file='src/test/java/p/Foo$BarTest.java',
+        test_class='p.Foo$BarTest$Inner',
+        test_method='t',
+    )
+    assert class_under_test(test) == 'Foo$Bar'
 
 
 def test_methods_go_before_types() -> None:
-    assert focal_method([Named('p.A'), Named('p.A#m()'), Named('p.A#n()')]) == 'p.A#m()'
-    assert focal_method([Named('p.A')]) == 'p.A'
+    assert focal_method([named('p.A'), named('p.A#m()'), named('p.A#n()')]) == 'p.A#m()'
+    assert focal_method([named('a/b.txt', RESOURCE), named('p.A')]) == 'p.A'
+    assert focal_method([named('a/b.txt', RESOURCE)]) is None
     assert focal_method([]) is None

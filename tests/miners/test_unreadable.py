@@ -1,0 +1,55 @@
+"""Files of which it is not known what is in them, and names that stand twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coevo.profiles import load_profile
+from coevo.reasons import Reason
+from filters import sieve
+from tests.miners.pairs_of import diffed
+
+DEEP = 'class A {' * 1000 + '}' * 1000
+TEST = 'package p; public class BTest {{ @org.junit.Test public void a() {{ new B().b({}); }} }}'
+
+
+@pytest.mark.parametrize(
+    ('old', 'new'),
+    [
+        ({'A': 'class A {}'}, {'A': DEEP}),
+        ({'A': DEEP}, {'A': 'class A {}'}),
+        ({'ATest': DEEP}, {'ATest': f'{DEEP} '}),
+    ],
+)
+def test_a_pair_that_changes_one_is_dropped(
+    tmp_path: Path, old: dict[str, str], new: dict[str, str]
+) -> None:
+    change = diffed(tmp_path, old, new)
+    kept, (drop,) = sieve(change, load_profile('default'))
+    assert (kept, drop.reason, drop.key) == ((), Reason.UNREADABLE_SOURCE, change.pair.pair_id)
+
+
+def test_a_pair_that_leaves_it_alone_is_not(tmp_path: Path) -> None:
+    old, new = (
+        {
+            'A': DEEP,
+            'B': f'package p; class B {{ void b(int n) {{ n += {n}; }} }}',
+            'BTest': TEST.format(n),
+        }
+        for n in (1, 2)
+    )
+    change = diffed(tmp_path, old, new)
+    assert change.reason is None
+    assert [one.method.test_method for one in change.candidates] == ['a']
+
+
+def test_a_binary_name_that_stands_twice_is_taken_once(tmp_path: Path) -> None:
+    """`A.B` and a class `A$B` beside it have the same one, which no compiler takes."""
+    text = (
+        'package p; class ATest {{ static class B {{ @org.junit.Test public void a() {{ {0}; }} }} }}'
+        ' class ATest$B {{ @org.junit.Test public void a() {{ {0} + 1; }} }}'
+    )
+    change = diffed(tmp_path, {'ATest': text.format(1)}, {'ATest': text.format(2)})
+    assert [one.method.test_class for one in change.candidates] == ['p.ATest$B']
