@@ -13,3 +13,7 @@ class Transient(RuntimeError):
 
 class Damaged(Fatal):
     """A snapshot of which something is missing or cannot be read: to `coevo verify` an answer."""
+
+
+class Unsound(Fatal):
+    """A snapshot that we made and that does not verify: the command ends with status 1."""

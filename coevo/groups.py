@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
 from coevo.records import Candidate
 from coevo.records import Cell
+from coevo.records import Change
 from coevo.records import Outcome
 from coevo.records import TestMethod
 from coevo.results import CellResult
@@ -27,6 +29,8 @@ from coevo.results import Wanted
 TIMEOUT_RUNS = 2
 
 Results = Mapping[str, Mapping[Cell, CellResult]]
+CellsOf = Callable[[Change], Sequence[Cell]]
+"""Which cells are run of a test method, by what became of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +79,10 @@ class Group:
         return any(run.order is Order.COMPILE for run in self.runs.get(method_id, ()))
 
 
-def unbuildable(ends: Ends, wanted: Sequence[Wanted]) -> Results:
+def unbuildable(ends: Ends, wanted: Sequence[Wanted], cells: CellsOf = deciding_cells) -> Results:
     """Cells of which the code does not build."""
     found: dict[str, dict[Cell, CellResult]] = {}
-    for item, cell, method in _demanded(wanted):
+    for item, cell, method in _demanded(wanted, cells):
         trouble = ends.code(cell).trouble(method.module)
         if trouble is not None:
             verdict = Verdict(outcome=Outcome.UNBUILDABLE, signature=trouble)
@@ -88,11 +92,15 @@ def unbuildable(ends: Ends, wanted: Sequence[Wanted]) -> Results:
 
 
 def form_groups(
-    workshop: Workshop, ends: Ends, wanted: Sequence[Wanted], settled: Results
+    workshop: Workshop,
+    ends: Ends,
+    wanted: Sequence[Wanted],
+    settled: Results,
+    cells: CellsOf = deciding_cells,
 ) -> Iterator[Group]:
-    """The deciding cells that are not settled, compiled, with what the compiler says of each."""
+    """The cells that are not settled, compiled, with what the compiler says of each."""
     members: dict[tuple[Cell, str], dict[str, TestMethod]] = {}
-    for item, cell, method in _demanded(wanted):
+    for item, cell, method in _demanded(wanted, cells):
         if cell not in settled.get(item.method_id, {}):
             members.setdefault((cell, method.module), {})[item.method_id] = method
     for (cell, module), methods in sorted(members.items()):
@@ -122,11 +130,13 @@ def results_of(settled: Results, groups: Sequence[Group]) -> Results:
     return {method_id: dict(sorted(cells.items())) for method_id, cells in sorted(found.items())}
 
 
-def _demanded(wanted: Sequence[Wanted]) -> Iterator[tuple[Wanted, Cell, TestMethod]]:
+def _demanded(
+    wanted: Sequence[Wanted], cells: CellsOf
+) -> Iterator[tuple[Wanted, Cell, TestMethod]]:
     for item in wanted:
-        for cell in deciding_cells(item.candidate.change):
+        for cell in cells(item.candidate.change):
             method = method_in(item.candidate, cell)
-            assert method is not None, 'a deciding cell has a test at its revision'
+            assert method is not None, 'a cell that is asked for has a test at its revision'
             yield item, cell, method
 
 

@@ -9,8 +9,11 @@ from collections.abc import Callable
 from collections.abc import Generator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
+from coevo.containment import Bug
+from coevo.containment import contained
 from coevo.errors import Transient
 from coevo.languages.base import Workshop
 from coevo.workshops import Workshops
@@ -36,36 +39,40 @@ class Failure:
 
 def run_in_parallel(
     work: Work[Item, Result], items: Sequence[Item], workshops: Workshops, *, jobs: int
-) -> Generator[tuple[Item, Result | Failure]]:
-    """Results as they come. A bug in one thread stops all of them and is raised here.
+) -> Generator[tuple[Item, Result | Failure | Bug]]:
+    """Results as they come. A bug ends its item, and the workshop that it was met in.
 
-    The threads outlive no iteration: its end, or its being closed, halts the workshops and waits
-    for the threads, so that the workshops' folder can be removed.
+    What has to end the run (Fatal, an interrupt) stops all threads and is raised here. The threads
+    outlive no iteration: its end, or its being closed, halts the workshops and waits for the
+    threads, so that the workshops' folder can be removed.
     """
     todo: queue.SimpleQueue[Item] = queue.SimpleQueue()
     for item in items:
         todo.put(item)
-    done: queue.SimpleQueue[tuple[Item, Result | Failure] | BaseException] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[Item, Result | Failure | Bug] | BaseException]
+    done = queue.SimpleQueue()
     stop = threading.Event()
 
     def loop() -> None:
         opened: list[Workshop] = []
+        try:
+            serve(opened)
+        except BaseException as end:  # noqa: BLE001 - raised again in the caller's thread
+            done.put(end)
+        finally:
+            for workshop in opened:
+                workshop.close()
 
-        def workshop() -> Workshop:
-            if not opened:
-                opened.append(workshops.open())
-            return opened[0]
-
+    def serve(opened: list[Workshop]) -> None:
         while not stop.is_set():
             try:
                 item = todo.get_nowait()
             except queue.Empty:
                 return
-            try:
-                done.put((item, _attempt(work, item, workshop, stop)))
-            except BaseException as bug:  # noqa: BLE001 - raised again in the caller's thread
-                done.put(bug)
-                return
+            result = _attempt(work, item, partial(_opened, workshops, opened), stop)
+            if isinstance(result, Bug) and opened:
+                opened.pop().close()
+            done.put((item, result))
 
     threads = [threading.Thread(target=loop, daemon=True) for _ in range(min(jobs, len(items)))]
     try:
@@ -82,6 +89,13 @@ def run_in_parallel(
         _wait_for(threads)
 
 
+def _opened(workshops: Workshops, opened: list[Workshop]) -> Workshop:
+    """The workshop of a thread, on its first use a new one."""
+    if not opened:
+        opened.append(workshops.open())
+    return opened[0]
+
+
 def _wait_for(threads: Sequence[threading.Thread]) -> None:
     deadline = time.monotonic() + _ENDING_SECONDS
     for thread in threads:
@@ -94,13 +108,13 @@ def _attempt(
     item: Item,
     workshop: Callable[[], Workshop],
     stop: threading.Event,
-) -> Result | Failure:
+) -> Result | Failure | Bug:
     trouble = ''
     for _ in range(TRIES):
         if stop.is_set():
             break
         try:
-            return work(item, workshop)
+            return contained(partial(work, item, workshop))
         except Transient as error:
             trouble = str(error)
     return Failure(sentence=trouble)

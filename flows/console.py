@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,18 @@ def print_report(
         console.print(sentence)
     for pair_id, sentence in sorted(report.failures.items()):
         console.print(f'pair {pair_id} could not be mined now, run again: {sentence}')
+    if report.bugs:
+        console.print(bugs_told(report.bugs), markup=False, highlight=False)
+
+
+def bugs_told(bugs: Mapping[str, str]) -> str:
+    """One sentence about pairs that ended in a bug, each with the place of its record."""
+    ends = f'{len(bugs)} pairs end' if len(bugs) != 1 else '1 pair ends'
+    return (
+        f'{ends} in a bug of coevo and {"count" if len(bugs) != 1 else "counts"} as unmined, until '
+        'another build of it, or --retry-bugs, tries again; please report what is kept in '
+        + ', '.join(sorted(bugs.values()))
+    )
 
 
 def funnel_table(steps: Sequence[Step]) -> Table:

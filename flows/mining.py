@@ -94,7 +94,8 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
     evaluation, workshop = None, None
     if wanted:
         workshop = open_workshop()
-        evaluation = evaluate(workshop, pair, wanted, mine.cache)
+        all_cells = mine.profile.all_cells
+        evaluation = evaluate(workshop, pair, wanted, mine.cache, all_cells=all_cells)
     studied = Study()
     if workshop is not None and evaluation is not None:
         scene = Scene(tools=mine.tools, workshop=workshop, change=change, evaluation=evaluation)
@@ -122,6 +123,7 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
         executed=studied.executed,
         mutants=studied.mutants,
         reversals=studied.reversals,
+        starts=studied.starts,
     )
 
 

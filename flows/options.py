@@ -20,6 +20,7 @@ class MineOptions:
 
     local  where clones and caches lie; None is in the store, or in a folder of this machine where
            the store is a URL
+    retry_bugs  whether pairs are tried again that this build of coevo could not mine
     """
 
     source: str
@@ -36,6 +37,7 @@ class MineOptions:
     cache: Path | None = None
     limits: Limits = NO_LIMITS
     local: Path | None = None
+    retry_bugs: bool = False
 
     @property
     def folder(self) -> Path:

@@ -15,6 +15,7 @@ from dataclasses import field
 from functools import partial
 
 from coevo.cache import Cache
+from coevo.containment import Bug
 from coevo.errors import Fatal
 from coevo.execution import ENGINE_VERSION
 from coevo.git import Repository
@@ -34,6 +35,7 @@ from coevo.workers import Failure
 from coevo.workers import run_in_parallel
 from coevo.workshops import Surroundings
 from coevo.workshops import Workshops
+from flows.bugs import PairBugs
 from flows.cloning import cloned
 from flows.licence import spdx_of
 from flows.mining import Mine
@@ -53,7 +55,10 @@ from miners.siblings import methods_by_module
 
 @dataclass(slots=True, kw_only=True)
 class MineReport:
-    """What a run did; `failures` are troubles of ours, by pair id."""
+    """What a run did; `failures` are troubles of ours, by pair id.
+
+    bugs  where the record lies of each bug that keeps a pair from being mined, by pair id
+    """
 
     partition: Partition
     visited: int
@@ -61,6 +66,7 @@ class MineReport:
     executed: int = 0
     reused: int = 0
     failures: dict[str, str] = field(default_factory=dict)
+    bugs: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()  # damage that the store or the walk found
 
 
@@ -143,8 +149,16 @@ def _mine_missing(
 ) -> None:
     """Mine the pairs that the store lacks, oldest first, so that neighbours share their builds."""
     known = store.keys(report.partition)
-    todo = [pair for pair in reversed(pairs) if segment_key(mining, pair) not in known]
-    report.reused = len(pairs) - len(todo)
+    keys = {pair: segment_key(mining, pair) for pair in pairs}
+    unmined = [pair for pair in reversed(pairs) if keys[pair] not in known]
+    report.reused = len(pairs) - len(unmined)
+    bugs = PairBugs(store.place, report.partition)
+    met = {
+        pair: None if options.retry_bugs else bugs.of_this_build(pair, keys[pair])
+        for pair in unmined
+    }
+    report.bugs = {pair.pair_id: record for pair, record in met.items() if record is not None}
+    todo = [pair for pair in unmined if met[pair] is None]
     if not todo:
         return
 
@@ -162,12 +176,15 @@ def _mine_missing(
         closing(run_in_parallel(work, todo, workshops, jobs=options.jobs)) as results,
     ):
         for done, (pair, result) in enumerate(results, start=1):
-            if isinstance(result, Failure):
+            if isinstance(result, Bug):
+                report.bugs[pair.pair_id] = bugs.keep(pair, keys[pair], result)
+            elif isinstance(result, Failure):
                 report.failures[pair.pair_id] = result.sentence
             elif _is_curable(mining, result):
                 report.failures[pair.pair_id] = 'its clone lacks a file, and is made anew next time'
             else:
                 store.write(report.partition, result)
+                bugs.forget(pair, keys[pair])
                 report.executed += 1
             workshops.forget(pair)
             listener.step('pairs', done, len(todo))

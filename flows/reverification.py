@@ -29,6 +29,7 @@ from dataclasses import field
 from pathlib import Path
 
 from coevo import reverifications
+from coevo.containment import Bug
 from coevo.errors import Fatal
 from coevo.errors import Transient
 from coevo.git import CorruptObject
@@ -48,6 +49,7 @@ from coevo.workers import Failure
 from coevo.workers import run_in_parallel
 from coevo.workshops import Surroundings
 from coevo.workshops import Workshops
+from flows.bugs import PairBugs
 from flows.rerunning.lots import draw
 from flows.rerunning.rerun import Drawn
 from flows.rerunning.rerun import Rerun
@@ -206,12 +208,20 @@ def _run_place(run: _Run, repository: Repository, place: _Place, items: Sequence
         closing(run_in_parallel(work, items, workshops, jobs=run.options.jobs)) as results,
     ):
         for done, (item, result) in enumerate(results, start=1):
-            if isinstance(result, Failure):
-                run.give_up((row.method_id for row in item.rows), result.sentence)
+            if isinstance(result, Failure | Bug):
+                run.give_up((row.method_id for row in item.rows), _why(run, item, result))
             else:
                 _keep(run, item, result)
             workshops.forget(item.pair)
             run.listener.step(f'reverify {item.pair.repo}', done, len(items))
+
+
+def _why(run: _Run, item: Drawn, met: Failure | Bug) -> str:
+    if isinstance(met, Failure):
+        return met.sentence
+    bugs = PairBugs(run.store.place, item.partition, 'reverify')
+    record = bugs.keep(item.pair, item.segment.key, met)
+    return f'a bug of coevo, of which {record} has the traceback'
 
 
 def _keep(run: _Run, item: Drawn, result: Rerun) -> None:

@@ -76,7 +76,7 @@ def method_row(
 ) -> MethodRow:
     """The row; `measured` are the columns that the study of the pair fills."""
     candidate, decision = judged.wanted.candidate, judged.decision
-    cells = evaluation.cells(judged.wanted.method_id)
+    cells = evaluation.all_cells(judged.wanted.method_id)
     return MethodRow(
         method_id=judged.wanted.method_id,
         repo=pair.repo,
@@ -85,6 +85,7 @@ def method_row(
         language=pair.language,
         old_rev=pair.old.rev,
         new_rev=pair.new.rev,
+        old_is_ancestor=pair.old_is_ancestor,
         module=candidate.method.module,
         test_file=candidate.method.test_file,
         test_class=candidate.method.test_class,
@@ -145,7 +146,7 @@ def _cell_columns(cells: Mapping[Cell, CellResult]) -> dict[str, Any]:
 def cell_rows(pair: Pair, wanted: Sequence[Wanted], evaluation: Evaluation) -> Iterator[CellRow]:
     """One row for each run, in the order of methods, cells and runs."""
     for item in wanted:
-        for cell, result in evaluation.cells(item.method_id).items():
+        for cell, result in evaluation.all_cells(item.method_id).items():
             for repeat, run in enumerate(result.runs):
                 verdict = run.verdict
                 yield CellRow(

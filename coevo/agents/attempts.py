@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 import threading
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION
@@ -12,9 +14,11 @@ from concurrent.futures import Future
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait
 from contextlib import closing
+from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from coevo.agents.difference import difference
@@ -32,6 +36,8 @@ from coevo.agents.summary import line
 from coevo.agents.summary import network
 from coevo.agents.summary import report
 from coevo.agents.usage import totals
+from coevo.containment import Bug
+from coevo.containment import contained
 from coevo.errors import Fatal
 from coevo.errors import Transient
 from coevo.evaluation.clones import NoRepository
@@ -126,6 +132,7 @@ class _Tour:
         self.made = 0
         self.without: list[str] = []
         self.troubled: list[str] = []
+        self.bugs: list[str] = []
 
     def go(self, tasks: Sequence[TaskRow]) -> None:
         with (
@@ -147,14 +154,23 @@ class _Tour:
 
     def _one(self, sandbox: Sandbox, task: TaskRow) -> None:
         try:
+            bug = contained(partial(self._make, sandbox, task))
+        except Transient as error:
+            self._say(f'{task.task_id} could not be attempted: {error}')
+            self.troubled.append(f'{task.task_id}: {error}')
+            return
+        if isinstance(bug, Bug) and not self._over.is_set():
+            record = self._keeping.save_bug(task.task_id, bug)
+            self._say(f'{task.task_id} ended in a bug of coevo: {record}')
+            self.bugs.append(record)
+
+    def _make(self, sandbox: Sandbox, task: TaskRow) -> None:
+        """One attempt, kept; Transient."""
+        try:
             found, said = self._attempt(sandbox, task)
         except StartStateLost as error:
             self._say(f'{task.task_id} has no start state: {error}')
             self.without.append(f'{task.task_id}: {error}')
-            return
-        except Transient as error:
-            self._say(f'{task.task_id} could not be attempted: {error}')
-            self.troubled.append(f'{task.task_id}: {error}')
             return
         with self._guard:
             self._keeping.save(found, said)
@@ -175,16 +191,13 @@ class _Tour:
 
     def _attempt(self, sandbox: Sandbox, task: TaskRow) -> tuple[Attempt, str]:
         plan = self._plan
-        place = self._root / task.task_id
         meter = Meter(
             self._keeping.rounds(task.task_id), plan.prices, plan.surroundings.caps.cost_usd
         )
-        try:
-            _prepare(task, plan.store, place)
+        with _folder(self._root) as folder:
+            place = _prepared(task, plan.store, folder)
             surroundings = self._equipped(task, place)
             ran = run(sandbox, surroundings, place, task.test_file, meter)
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
         if self._over.is_set():
             raise Transient('the run was interrupted')
         if ran.cut_off:
@@ -194,24 +207,34 @@ class _Tour:
         return _record(task, ran, meter), ran.said
 
 
-def _prepare(task: TaskRow, store: Path | None, place: Path) -> None:
-    """Lay out what the agent is given: `start` and `prompt.txt`."""
-    place.mkdir()
+@contextmanager
+def _folder(root: Path) -> Iterator[Path]:
+    """A folder under a name of ours, whatever the task is called; it is removed in the end."""
+    folder = Path(tempfile.mkdtemp(prefix='attempt-', dir=root))
+    try:
+        folder.chmod(0o711)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _prepared(task: TaskRow, store: Path | None, folder: Path) -> Path:
+    """What the agent is given, in a folder of its own: `start` and `prompt.txt`."""
+    place = folder / 'in'
+    place.mkdir(mode=0o755)
     place.chmod(0o755)
     try:
         with repository_of((task,), store) as repository:
-            states = StartStates(repository, place.with_suffix('.git'))
-            try:
-                rev = states.commit(task, start_file(repository, task))
-                fresh_repository(states.repository, rev, place / 'start')
-            finally:
-                shutil.rmtree(place.with_suffix('.git'), ignore_errors=True)
+            states = StartStates(repository, folder / 'states')
+            rev = states.commit(task, start_file(repository, task))
+            fresh_repository(states.repository, rev, place / 'start')
     except NoRepository as error:
         raise Fatal(str(error)) from None
     assert task.prompt is not None, 'checked at the beginning'
     (place / 'prompt.txt').write_bytes(task.prompt.encode())
     for path in (place / 'start' / '.git', *(place / 'start' / '.git').rglob('*')):
         path.chmod(0o755 if path.is_dir() else 0o644)
+    return place
 
 
 def _record(task: TaskRow, ran: Ran, meter: Meter) -> Attempt:
@@ -247,6 +270,7 @@ def _summary(plan: Plan, keeping: Keeping, tour: _Tour, kept: int) -> Summary:
         kept=kept,
         without=tuple(sorted(tour.without)),
         troubled=tuple(sorted(tour.troubled)),
+        bugs=tuple(sorted(tour.bugs)),
         billed_usd=None if plan.prices is None else round(keeping.billed(), 6),
         network=network(plan.surroundings),
     )

@@ -6,6 +6,7 @@ rounds/ID.jsonl    a line for each round, also of attempts that were interrupted
 logs/ID.log        the end of what the agent printed
 predictions.jsonl  for `coevo evaluate`; follows from the attempts
 report.json        the sums
+failures/ID.json   the traceback of a bug of ours that ended an attempt
 """
 
 from __future__ import annotations
@@ -17,11 +18,16 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from coevo import bug_records
 from coevo import durable
 from coevo.agents.records import Attempt
 from coevo.agents.records import attempt
 from coevo.agents.records import prediction_line
+from coevo.builds import build
+from coevo.containment import Bug
 from coevo.errors import Fatal
+from coevo.place import folder_name
+from coevo.place import place_of
 
 REPORT_VERSION = 1
 
@@ -62,6 +68,11 @@ class Keeping:
         """The attempt last: once it is there, the task is done."""
         durable.write(self.folder / 'logs' / f'{found.task_id}.log', [said.encode()])
         durable.write(self.folder / 'attempts' / f'{found.task_id}.json', [found.text().encode()])
+
+    def save_bug(self, task_id: str, bug: Bug) -> str:
+        """What ended an attempt, and where it is kept; the task is as if never attempted."""
+        place, name = place_of(self.folder / 'failures'), f'{folder_name(task_id)}.json'
+        return bug_records.keep(place, name, bug, build(), {'task_id': task_id})
 
     def write_predictions(self, harness: str, model: str | None) -> Path:
         """All finished attempts as predictions, by task."""

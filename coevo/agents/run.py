@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import tarfile
 import threading
 import time
@@ -73,6 +74,8 @@ cd / && : >{PROJECT}/{END} && exec tar --create --file=- --format=gnu --hard-der
 """
 
 _STARTED, _STOP = 'started', 'stop'
+# Of a shell; an agent may write there what it likes, `²` for one, which Python calls a digit.
+_STATUS = re.compile(r'[0-9]{1,3}')
 
 
 class _Event(Enum):
@@ -183,7 +186,7 @@ class _Watch:
         self._process, self._start, self._wanted = process, start, wanted
         self._events: queue.Queue[_Event] = queue.Queue()
         self._word = ''  # with which the first process hands over: `stop`, or the agent's status
-        self._ended = 0.0
+        self._began = self._ended = 0.0  # by the monotonic clock, both as the reader hears of them
         self._files: dict[str, Ends] | None = None
         self._too_large = False
         self._bug: Exception | None = None
@@ -199,7 +202,6 @@ class _Watch:
         if self._next(_START_SECONDS) is not _Event.STARTED:
             self._process.kill()
             raise Transient(f'an agent could not be started: {self._process.noise().strip()}')
-        began = time.monotonic()
         event = self._next(caps.seconds)
         if event is not _Event.ENDED:
             self._say(_STOP)
@@ -212,8 +214,8 @@ class _Watch:
         return Ran(
             ending=self._ending(stopped),
             files=self._files,
-            seconds=self._ended - began,
-            status=int(self._word) if self._word.isdigit() else None,
+            seconds=self._ended - self._began,
+            status=int(self._word) if _STATUS.fullmatch(self._word) else None,
             said=self._process.noise(),
         )
 
@@ -246,6 +248,7 @@ class _Watch:
         try:
             if _line(stream) != _STARTED:
                 return
+            self._began = time.monotonic()
             self._events.put(_Event.STARTED)
             self._word = _line(stream)
             self._ended = time.monotonic()

@@ -18,6 +18,7 @@ class Summary:
     made     attempts of this call; `kept` those of earlier ones
     without  tasks without a start state, with why
     troubled tasks that trouble of ours kept from being attempted, with why
+    bugs     where the records lie of bugs of ours that ended attempts
     """
 
     predictions: Path
@@ -26,6 +27,7 @@ class Summary:
     kept: int
     without: tuple[str, ...]
     troubled: tuple[str, ...]
+    bugs: tuple[str, ...]
     billed_usd: float | None
     network: str
 
@@ -62,6 +64,7 @@ def report(summary: Summary) -> Mapping[str, object]:
         'refused': sorted({why for one in found for why in one.refused}),
         'without_start_state': summary.without,
         'troubled': summary.troubled,
+        'bugs': len(summary.bugs),
     }
 
 
@@ -79,4 +82,9 @@ def told(summary: Summary) -> list[str]:
         f'network: {summary.network}',
     ]
     lines += [f'without a start state: {one}' for one in summary.without]
+    if summary.bugs:
+        lines.append(
+            f'{len(summary.bugs)} attempts ended in a bug of coevo and are made again next time; '
+            'please report what is kept in ' + ', '.join(summary.bugs)
+        )
     return [*lines, f'predictions: {summary.predictions}']

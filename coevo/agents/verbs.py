@@ -87,7 +87,7 @@ def _attempt(arguments: argparse.Namespace) -> int:
     print('\n'.join(told(summary)))
     if summary.troubled:
         raise Transient(f'{len(summary.troubled)} tasks could not be attempted')
-    return 0
+    return 1 if summary.bugs else 0
 
 
 def _plan(arguments: argparse.Namespace) -> Plan:
@@ -100,9 +100,17 @@ def _plan(arguments: argparse.Namespace) -> Plan:
     prices = read_prices(arguments.prices) if arguments.prices else None
     surroundings = _surroundings(arguments, adapter)
     tasks = named_tasks(arguments.tasks)
-    found = assignments(arguments.snapshot, tasks, cutoff_of(arguments))
+    found = assignments(
+        arguments.snapshot,
+        tasks,
+        cutoff_of(arguments),
+        interleaved=arguments.interleaved,
+        leaking=arguments.leaking,
+    )
     if not found:
-        raise Fatal('no task is left to attempt; name others, or an earlier cutoff')
+        raise Fatal(
+            'no task is left to attempt; name others, or an earlier cutoff, or add --leaking'
+        )
     check(arguments.out, '--out')
     return Plan(
         tasks=[one.task for one in found],

@@ -15,6 +15,8 @@ from coevo.listener import SILENT
 from coevo.listener import Listener
 from coevo.place import place_of
 from coevo.place import root_of
+from coevo.redaction import redact
+from coevo.redaction import without_secrets
 from flows.batches import claims
 from flows.batches import failures
 from flows.batches.contained import Ended
@@ -27,8 +29,6 @@ from flows.batches.jobs import Heard
 from flows.batches.jobs import Job
 from flows.batches.jobs import Outcome
 from flows.batches.jobs import Result
-from flows.batches.redaction import redact
-from flows.batches.redaction import without_secrets
 
 _COMMAND = (sys.executable, '-m', 'flows.batches.job_process')
 
@@ -102,6 +102,8 @@ def _judge(limits: Limits, ended: Ended, found: Heard) -> tuple[Outcome, str]:
         return Outcome.FAILED, last
     if found.mined and found.mined.waiting:
         return Outcome.TRANSIENT, f'{found.mined.waiting} pairs could not be mined now'
+    if found.mined and found.mined.bugs:
+        return Outcome.FAILED, f'{found.mined.bugs} pairs ended in a bug of coevo'
     return Outcome.DONE, ''
 
 

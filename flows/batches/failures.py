@@ -17,8 +17,8 @@ from coevo.execution import ENGINE_VERSION
 from coevo.place import Root
 from coevo.place import folder_name
 from coevo.place import place_of
+from coevo.redaction import redact
 from flows.batches.contained import Ended
-from flows.batches.redaction import redact
 
 FOLDER = 'failures'
 

@@ -98,6 +98,7 @@ def _mine(job: Job, listener: Listener) -> Heard:
             executed=report.executed,
             reused=report.reused,
             waiting=len(report.failures),
+            bugs=len(report.bugs),
             funnel=tuple(map(_row, steps)),
             warnings=report.warnings,
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from coevo import credentials
 from coevo.records import Walk
 
 # What the process ends with, as `coevo mine` does; a bug gives 1.
@@ -43,7 +44,7 @@ class Job:
     @property
     def name(self) -> str:
         """What the repository is called before anything is known of it."""
-        return self.repo or self.source
+        return self.repo or credentials.without(self.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +60,7 @@ class FunnelRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mined:
-    """What mining one repository gave; `waiting` pairs met trouble of ours."""
+    """What mining one repository gave; `waiting` pairs met trouble of ours, `bugs` pairs a bug."""
 
     repo: str
     visited: int
@@ -67,6 +68,7 @@ class Mined:
     executed: int
     reused: int
     waiting: int
+    bugs: int
     funnel: tuple[FunnelRow, ...]
     warnings: tuple[str, ...] = ()
 

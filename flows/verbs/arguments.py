@@ -21,7 +21,7 @@ def add_local(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def seconds(text: str) -> float:
+def runs(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f'{text!r} is not a number of seconds')
-    return float(text)
+        raise argparse.ArgumentTypeError(f'{text!r} is not a number of runs')
+    return int(text)

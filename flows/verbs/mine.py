@@ -19,7 +19,7 @@ from coevo.place import on_disk
 from coevo.records import Walk
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
-from flows.verbs.arguments import seconds
+from flows.verbs.arguments import runs
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -35,9 +35,14 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb.add_argument('--walk', choices=[str(one) for one in Walk])
     verb.add_argument(
         '--measure',
-        type=seconds,
-        metavar='SECONDS',
-        help='CPU seconds that mutants and reversals of a pair may use; 0 makes none',
+        type=runs,
+        metavar='RUNS',
+        help='most runs of tests with mutants and reversals of a pair; 0 makes none',
+    )
+    verb.add_argument(
+        '--cells',
+        choices=['deciding', 'all'],
+        help='all: run new tests on old code where no label asks for it, too (deciding)',
     )
     add_jobs(verb)
     add_sandbox(verb)
@@ -48,6 +53,11 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='where tools, libraries and verdicts that can be used again lie',
     )
     add_local(verb)
+    verb.add_argument(
+        '--retry-bugs',
+        action='store_true',
+        help='try again the pairs that this very build of coevo could not mine',
+    )
     verb.set_defaults(run=_mine)
 
 
@@ -63,7 +73,9 @@ def _mine(arguments: argparse.Namespace) -> int:
 
     profile = profiles.load_profile(arguments.profile)
     if arguments.measure is not None:
-        profile = replace(profile, measure_cpu_seconds=arguments.measure)
+        profile = replace(profile, measure_runs=arguments.measure)
+    if arguments.cells is not None:
+        profile = replace(profile, all_cells=arguments.cells == 'all')
     commits = _commits(arguments.commits) if arguments.commits else profile.commits
     options = MineOptions(
         source=arguments.repository,
@@ -79,6 +91,7 @@ def _mine(arguments: argparse.Namespace) -> int:
         sandbox=arguments.sandbox,
         cache=arguments.cache,
         local=arguments.local or on_disk(arguments.store),  # which is not where --cache says
+        retry_bugs=arguments.retry_bugs,
     )
     if arguments.cache:
         os.environ['COEVO_CACHE'] = str(arguments.cache.absolute())
@@ -89,7 +102,7 @@ def _mine(arguments: argparse.Namespace) -> int:
     segments = tuple(store.segments(report.partition))
     walked = store.walk(report.partition)
     print_report(console, report, tuple(funnel(walked.drops, segments)), segments)
-    return 1 if report.failures else 0
+    return 1 if report.failures or report.bugs else 0
 
 
 def _commits(text: str) -> int | None:

@@ -7,6 +7,7 @@ import sys
 
 from coevo.cli import PIPELINE_VERBS
 from coevo.cli import Parser
+from coevo.credentials import hidden
 from coevo.errors import Damaged
 from coevo.place import root_of
 
@@ -28,5 +29,5 @@ def _run(arguments: argparse.Namespace) -> int:
         print(f'coevo: {error}', file=sys.stderr)
         return 1
     done = 'published' if written else 'already there, with the same bytes'
-    print(f'{arguments.target}: {done}')
+    print(f'{hidden(str(arguments.target))}: {done}')
     return 0

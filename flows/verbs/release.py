@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from coevo.cli import PIPELINE_VERBS
 from coevo.cli import Parser
+from coevo.errors import Unsound
 from coevo.place import root_of
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
@@ -41,6 +43,10 @@ def _release(arguments: argparse.Namespace) -> int:
         accepted=tuple(sorted(set(arguments.accept_licence))),
         local=arguments.local,
     )
-    report = publish(options)
+    try:
+        report = publish(options)
+    except Unsound as error:
+        print(f'coevo: {error}', file=sys.stderr)
+        return 1
     open_console().print(report.sentence)
     return 0

@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from coevo.agents import attempts
 from coevo.agents.attempts import Plan
 from coevo.agents.attempts import Summary
 from coevo.agents.attempts import attempt_all
@@ -23,6 +24,7 @@ from coevo.agents.endpoint import Endpoint
 from coevo.agents.prices import read_prices
 from coevo.agents.run import Caps
 from coevo.agents.run import Surroundings
+from coevo.agents.summary import told
 from coevo.agents.usage import Usage
 from coevo.cli import main
 from coevo.errors import Fatal
@@ -173,6 +175,41 @@ def test_an_interruption_keeps_what_is_finished(yard: Yard) -> None:
         assert not [p for p in psutil.process_iter(['cmdline']) if mark in str(p.info['cmdline'])]
         summary = attempt_all(plan)
     assert (summary.made, summary.kept) == (1, 1)
+
+
+@pytest.mark.parametrize('word', ['²', '٣', '9' * 60, '-1', ''])
+def test_a_status_that_an_agent_makes_up_ends_nothing(yard: Yard, word: str) -> None:
+    """It can write where the supervisor waits for the status; `²` ended all attempts."""
+    summary = attempt_all(yard.plan(f"echo '{word}' >/tmp/.coevo-ended; sleep 60"))
+    assert len(summary.attempts) == 2
+    assert {one.status for one in summary.attempts} <= {None, 0}
+
+
+def test_a_bug_ends_its_attempt_alone(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(task: TaskRow, store: Path | None, folder: Path) -> Path:
+        if task.task_id == yard.tasks[0].task_id:
+            raise KeyError('$Outer')
+        return prepare(task, store, folder)
+
+    prepare = attempts._prepared
+    monkeypatch.setattr(attempts, '_prepared', broken)
+    first = attempt_all(yard.plan('true'))
+    (record,) = first.bugs
+    assert [one.task_id for one in first.attempts] == [yard.tasks[1].task_id]
+    assert "KeyError: '$Outer'" in json.loads(Path(record).read_text())['traceback']
+    assert (
+        f'1 attempts ended in a bug of coevo and are made again next time; please report what is kept in {record}'
+        in told(first)
+    )
+    monkeypatch.setattr(attempts, '_prepared', prepare)
+    second = attempt_all(yard.plan('true'))
+    assert (second.made, second.kept, second.bugs) == (1, 1, ())
+
+
+def test_an_attempt_takes_no_negative_time(yard: Yard) -> None:
+    """Start and end are taken where they are heard of, by a clock that never goes back."""
+    summary = attempt_all(yard.plan('true', jobs=2))
+    assert all(one.seconds >= 0 for one in summary.attempts)
 
 
 def test_a_folder_belongs_to_one_run(yard: Yard) -> None:

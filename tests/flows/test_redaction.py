@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from flows.batches.redaction import redact
-from flows.batches.redaction import without_secrets
+from coevo.redaction import redact
+from coevo.redaction import without_secrets
 
 TOKEN = 'ghp_neverKeepThisOne0123456789'
 

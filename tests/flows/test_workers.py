@@ -22,7 +22,6 @@ from coevo.workshops import Workshops
 from tests.miners.pairs_of import diffed
 
 
-@pytest.mark.timeout(60)
 def test_threads_end_before_their_folder_goes(
     work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,31 @@
+"""Which build of coevo this is: what one could not do, another one may."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_MADE = '__pycache__'
+
+
+@cache
+def build(*beside: Path) -> str:
+    """The version, and a digest of the code: of this package, and of the folders `beside` it."""
+    found = hashlib.sha256()
+    for folder in (_HERE, *beside):
+        for path in sorted(folder.rglob('*')):
+            if path.is_file() and _MADE not in path.parts:
+                name = path.relative_to(folder.parent).as_posix()
+                found.update(f'{name}\0{path.stat().st_size}\0'.encode())
+                found.update(path.read_bytes())
+    return f'{_version()}+{found.hexdigest()[:12]}'
+
+
+def _version() -> str:
+    try:
+        return metadata.version('coevo')
+    except metadata.PackageNotFoundError:
+        return 'uninstalled'

@@ -1,0 +1,161 @@
+"""A bug of ours ends the pair in hand and nothing else. Here one is put in for a single revision."""
+
+from __future__ import annotations
+
+import errno
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coevo import builds
+from coevo.cli import main
+from coevo.containment import Bug
+from coevo.containment import contained
+from coevo.errors import Fatal
+from coevo.errors import Transient
+from coevo.git import Repository
+from coevo.records import Pair
+from coevo.records import Walk
+from coevo.store import Partition
+from coevo.store import Store
+from coevo.verification import verify
+from flows import bugs
+from flows import mining
+from flows.pipeline import mine
+from miners.changes import PairChange
+from miners.changes import diff
+from tests.flows.mining_runs import released
+from tests.projects import NAME
+from tests.projects import QUICKLY
+from tests.projects import options
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+from tests.repos import git
+
+PARTITION = Partition(repo=NAME, language='java', walk=Walk.PARENTS)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Four pairs of which none has a test: nothing is executed."""
+    bodies = [f'    public static int one() {{ return {n}; }}\n' for n in range(5)]
+    steps = [source('Till', body) for body in bodies]
+    steps[0]['pom.xml'] = pom()
+    return write(tmp_path / 'repository', steps)
+
+
+@pytest.fixture
+def hit(repository: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The new revision of the pair that nothing but a mended coevo can mine."""
+    rev = git(repository, 'rev-parse', 'HEAD~1').strip()
+
+    def broken(clone: Repository, pair: Pair) -> PairChange:
+        if pair.new.rev == rev:
+            return {}['$Outer']  # type: ignore[no-any-return, misc]
+        return diff(clone, pair)
+
+    monkeypatch.setattr(mining, 'diff', broken)
+    return rev
+
+
+def test_a_bug_ends_its_pair_alone(repository: Path, hit: str, tmp_path: Path) -> None:
+    report = mine(options(repository, tmp_path / 'store'))
+    assert (report.pairs, report.executed, report.failures) == (4, 3, {})
+    ((pair_id, shown),) = report.bugs.items()
+    record = json.loads(Path(shown).read_text())
+    assert Path(shown).is_relative_to(tmp_path / 'store' / 'failures')
+    assert (record['pair_id'], record['new_rev'], record['sentence']) == (
+        pair_id,
+        hit,
+        "KeyError: '$Outer'",
+    )
+    assert 'Traceback (most recent call last)' in record['traceback']
+    store = Store(tmp_path / 'store')
+    assert store.unmined(PARTITION) == (pair_id,)
+    assert pair_id not in {segment.pair.pair_id for segment in store.segments(PARTITION)}
+    assert not [drop for drop in store.walk(PARTITION).drops if drop.key == pair_id]
+
+
+def test_a_release_beside_it_is_good_and_says_so(
+    repository: Path, hit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine(options(repository, tmp_path / 'store'))
+    snapshot = released(tmp_path / 'store')
+    assert verify(snapshot) == []
+    manifest = json.loads((snapshot / 'manifest.json').read_text())
+    assert [walk['pairs_unmined'] for walk in manifest['walks']] == [1]
+    again = ['--store', str(tmp_path / 'store'), '--snapshot', str(tmp_path / 'again')]
+    assert main(['release', *again]) == 0
+    assert '1 pairs of' in capsys.readouterr().out
+
+
+def test_the_same_build_tries_again_on_request_alone(
+    repository: Path, hit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = options(repository, tmp_path / 'store')
+    first = mine(plain)
+    monkeypatch.setattr(mining, 'diff', diff)
+    held = mine(plain)
+    assert (held.executed, held.reused, held.bugs) == (0, 3, first.bugs)
+    again = mine(replace(plain, retry_bugs=True))
+    assert (again.executed, again.bugs) == (1, {})
+    assert not list((tmp_path / 'store' / 'failures').rglob('*.json'))
+    assert Store(tmp_path / 'store').unmined(PARTITION) == ()
+
+
+def test_another_build_tries_again(
+    repository: Path, hit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = options(repository, tmp_path / 'store')
+    mine(plain)
+    monkeypatch.setattr(bugs, 'build', lambda: 'another')
+    met = mine(plain)
+    assert len(met.bugs) == 1
+    ((_, shown),) = met.bugs.items()
+    assert json.loads(Path(shown).read_text())['build'] == 'another'
+    monkeypatch.setattr(mining, 'diff', diff)
+    monkeypatch.setattr(bugs, 'build', lambda: 'a third')
+    assert (mine(plain).executed, mine(plain).bugs) == (1, {})
+
+
+def test_the_command_ends_with_1_and_one_sentence(
+    repository: Path, hit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ['mine', str(repository), '--name', NAME, '--store', str(tmp_path / 'store'), *QUICKLY]
+    for _ in range(2):
+        assert main(words) == 1
+        told = capsys.readouterr().out
+        assert told.count('1 pair ends in a bug of coevo and counts as unmined') == 1
+        assert '--retry-bugs' in told
+        assert 'Traceback' not in told
+
+
+def test_a_build_is_told_by_its_code(tmp_path: Path) -> None:
+    one, other = tmp_path / 'one' / 'code', tmp_path / 'other' / 'code'
+    for folder, text in ((one, 'a = 1'), (other, 'a = 2')):
+        folder.mkdir(parents=True)
+        (folder / 'module.py').write_text(text)
+    assert len({builds.build(one), builds.build(other), builds.build()}) == 3
+    (other / 'module.py').write_text('a = 1')
+    builds.build.cache_clear()
+    assert builds.build(one) == builds.build(other)
+
+
+def test_trouble_of_the_machine_is_no_bug() -> None:
+    def full() -> None:
+        raise OSError(errno.ENOSPC, 'No space left on device')
+
+    def wrong() -> None:
+        raise OSError(errno.ENAMETOOLONG, 'File name too long')
+
+    def refuse() -> None:
+        raise Fatal('that is bad input')
+
+    with pytest.raises(Transient):
+        contained(full)
+    with pytest.raises(Fatal):
+        contained(refuse)
+    assert isinstance(contained(wrong), Bug)
