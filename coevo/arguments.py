@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Sequence
 
+from coevo.errors import Fatal
 from coevo.sandboxes.names import BUBBLEWRAP
 from coevo.sandboxes.names import NAMES
 
@@ -16,6 +17,14 @@ def add_jobs(verb: argparse.ArgumentParser) -> None:
 
 def add_sandbox(verb: argparse.ArgumentParser, names: Sequence[str] = NAMES) -> None:
     verb.add_argument('--sandbox', choices=names, default=BUBBLEWRAP)
+
+
+def in_unicode(word: str) -> str:
+    """A word as UTF-8, whatever the locale took it for."""
+    try:
+        return os.fsencode(word).decode()
+    except UnicodeError:
+        raise Fatal(f'{word!r} is not UTF-8; write it so') from None
 
 
 def positive(text: str) -> int:

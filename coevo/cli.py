@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
-import os
 import signal
 import sys
 from collections.abc import Callable
@@ -17,6 +16,10 @@ from typing import TYPE_CHECKING
 from typing import Any
 from typing import NoReturn
 
+from coevo import disk
+from coevo import terminal
+from coevo.arguments import in_unicode
+from coevo.credentials import hidden
 from coevo.errors import Damaged
 from coevo.errors import Fatal
 from coevo.errors import Transient
@@ -58,7 +61,7 @@ class Parser(argparse.ArgumentParser):
             and getattr(found, self.late) is None
             and rest[0][:1] != '-'
         ):
-            setattr(found, self.late, rest.pop())
+            setattr(found, self.late, in_unicode(rest.pop()))
         return found, rest
 
 
@@ -71,7 +74,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     _add_pipeline(verbs, argv)
     query = verbs.add_parser('query', help='ask a snapshot with SQL, filtered by date and track')
     query.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
-    query.add_argument('sql', nargs='?', help='default: counts by track and label')
+    query.add_argument('sql', nargs='?', type=in_unicode, help='default: counts by track and label')
     query.add_argument(
         '--and',
         dest='others',
@@ -92,7 +95,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     verify.set_defaults(run=_verify)
     show = verbs.add_parser('show', help='print a task or method as a person would read it')
     show.add_argument('snapshot', type=Path)
-    show.add_argument('id', help='a task_id or a method_id')
+    show.add_argument('id', type=in_unicode, help='a task_id or a method_id')
     show.set_defaults(run=_show)
     prompt = verbs.add_parser(
         'prompt',
@@ -102,10 +105,11 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         'The column tasks.prompt_version says which version it is.',
     )
     prompt.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
-    prompt.add_argument('task', help='a task_id')
+    prompt.add_argument('task', type=in_unicode, help='a task_id')
     prompt.set_defaults(run=_prompt)
     importlib.import_module('coevo.evaluation.verbs').add(verbs)
     importlib.import_module('coevo.agents.verbs').add(verbs)
+    importlib.import_module('coevo.jdk_verbs').add(verbs)
     doctor = verbs.add_parser('doctor', help='say what is installed and what to do about the rest')
     doctor.set_defaults(run=_doctor)
     return top
@@ -218,7 +222,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         return 1
     for finding in findings:
         print(f'{finding.table}: {finding.rule}: {finding.row} {finding.detail}'.rstrip())
-    print('not good: see above' if findings else f'{arguments.snapshot}: good')
+    print('not good: see above' if findings else f'{hidden(arguments.snapshot)}: good')
     return 1 if findings else 0
 
 
@@ -240,7 +244,7 @@ def _prompt(arguments: argparse.Namespace) -> int:
             f'{arguments.snapshot} has no prompt of a task {arguments.task!r}; '
             '`coevo query SNAPSHOT "SELECT task_id FROM tasks"` lists its tasks'
         )
-    sys.stdout.buffer.write(found[0][0].encode())
+    terminal.write_data(found[0][0].encode())
     return 0
 
 
@@ -255,12 +259,19 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Status 2 and one sentence for bad input, 1 for a no, 130 for Ctrl-C, 143 for SIGTERM."""
+    with terminal.guarding():
+        return _main(argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
     try:
         words = sys.argv[1:] if argv is None else argv
         arguments = parser(words).parse_args(words)
         run: Verb = arguments.run
         with _heeding_sigterm():
-            return run(arguments)
+            status = run(arguments)
+            sys.stdout.flush()
+            return status
     except Fatal as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 2
@@ -271,8 +282,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         print('coevo: interrupted; what was finished is kept', file=sys.stderr)
         return 128 + (signal.SIGTERM if isinstance(interruption, Terminated) else signal.SIGINT)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        terminal.hush(sys.stdout)
         return 0
+    except OSError as error:
+        if error.errno not in disk.TROUBLE:
+            raise
+        print(f'coevo: {disk.sentence(error)}', file=sys.stderr)
+        if error.filename is None:
+            terminal.hush(sys.stdout)
+        return 2
 
 
 @contextmanager

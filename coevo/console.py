@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.console import ConsoleOptions
+from rich.console import RenderableType
 from rich.progress import BarColumn
 from rich.progress import MofNCompleteColumn
 from rich.progress import Progress as Bar
 from rich.progress import TextColumn
 from rich.progress import TimeElapsedColumn
+from rich.segment import Segment
 
+from coevo import terminal
 from coevo.listener import Listener
+from coevo.terminal import visible
 
 # Without a terminal a line every so many steps says that the run lives.
 _LINES_EVERY = 10
@@ -23,8 +30,22 @@ _WIDTH = 160
 
 def open_console() -> Console:
     """As wide as the terminal, or wide enough for a log."""
-    console = Console()
-    return console if console.is_terminal else Console(width=_WIDTH)
+    stream = terminal.raw(sys.stdout)
+    console = _Console(file=stream)
+    return console if console.is_terminal else _Console(file=stream, width=_WIDTH)
+
+
+class _Console(Console):
+    """Draws, hence says things to a terminal; the texts that it draws do not."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=self._plain(segment.text))
+
+    def _plain(self, text: str) -> str:
+        return visible(text).encode(self.encoding, 'backslashreplace').decode(self.encoding)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from datetime import datetime
 from datetime import timedelta
 
 from coevo.errors import Fatal
+from coevo.leaks import no_leak
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,8 @@ def first_clean_moment(cutoff: str) -> datetime:
 
 
 # The same in SQL, for a date and for the methods of a snapshot. A date that is null is never clean,
-# nor is anything under a null cutoff. Written so that DuckDB can skip row groups by it.
+# nor is anything under a null cutoff;
+# nor, of methods, what leaks. Written so that DuckDB can skip row groups by it.
 MACROS = (
     """
 CREATE MACRO clean(contamination_date, cutoff) AS
@@ -63,8 +65,8 @@ CREATE MACRO clean(contamination_date, cutoff) AS
         ELSE cutoff::VARCHAR::DATE + INTERVAL 1 DAY
     END) AT TIME ZONE 'UTC'
 """,
-    """
+    f"""
 CREATE MACRO clean(cutoff) AS TABLE
-    SELECT * FROM methods WHERE clean(contamination_date, cutoff)
+    SELECT * FROM methods WHERE {no_leak()} AND clean(contamination_date, cutoff)
 """,
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import re
 from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,14 +15,12 @@ from coevo import snapshot
 from coevo.errors import Fatal
 from coevo.labels import CELL_ORDER
 from coevo.records import Walk
+from coevo.terminal import visible
 
 if TYPE_CHECKING:
     import duckdb
 
     Row = dict[str, Any]
-
-# What a terminal would obey instead of printing: the text is that of strangers.
-_CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]')
 
 
 def show(path: Path, id: str) -> str:
@@ -33,7 +30,7 @@ def show(path: Path, id: str) -> str:
     if not blocks:
         raise Fatal(_unknown(connection, path, id))
     text = '\n\n'.join(block.rstrip('\n') for block in blocks if block)
-    return _CONTROL.sub(lambda found: found[0].encode('unicode_escape').decode(), text)
+    return visible(text)
 
 
 def _task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:

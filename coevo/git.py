@@ -108,7 +108,7 @@ class Repository:
 
     def changed(self, old: str, new: str) -> tuple[FileChange, ...]:
         """The files that differ, renames not followed, sorted by path."""
-        found = self._differing(self.header(old).tree, self.header(new).tree, '')
+        found = self._differing(self.header(old).tree, self.header(new).tree)
         return tuple(sorted(found, key=lambda change: change.path))
 
     def remerged(self, merges: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -142,7 +142,8 @@ class Repository:
 
     def submodules(self, rev: str) -> tuple[str, ...]:
         """Where the tree of a commit names one of another repository, whose files are not here."""
-        return tuple(self._submodules(self.header(rev).tree, ''))
+        found = self._below(self.header(rev).tree)
+        return tuple(path for path, entry in found if entry.mode == SUBMODULE)
 
     def materialise(self, rev: str, folder: Path) -> None:
         """Write a tree: blobs as they are, links only if they stay inside, submodules left out."""
@@ -162,24 +163,38 @@ class Repository:
 
     def _tree(self, rev: str) -> Mapping[str, Entry]:
         """Files by path, in Git's order; submodules left out."""
-        return dict(self._files(self.header(rev).tree, ''))
+        found = self._below(self.header(rev).tree)
+        return {path: entry for path, entry in found if entry.mode != SUBMODULE}
 
-    def _files(self, oid: str, prefix: str) -> Iterator[tuple[str, Entry]]:
-        for mode, name, child in self.folder(oid):
+    def _below(self, oid: str) -> Iterator[tuple[str, Entry]]:
+        """What is no folder, by path, in Git's order; a tree may be deeper than our stack."""
+        open_folders = [('', iter(self.folder(oid)))]
+        while open_folders:
+            prefix, entries = open_folders[-1]
+            found = next(entries, None)
+            if found is None:
+                open_folders.pop()
+                continue
+            mode, name, child = found
             if mode == FOLDER:
-                yield from self._files(child, f'{prefix}{name}/')
-            elif mode != SUBMODULE:
+                open_folders.append((f'{prefix}{name}/', iter(self.folder(child))))
+            else:
                 yield prefix + name, Entry(mode=mode, oid=child)
 
-    def _submodules(self, oid: str, prefix: str) -> Iterator[str]:
-        for mode, name, child in self.folder(oid):
-            if mode == FOLDER:
-                yield from self._submodules(child, f'{prefix}{name}/')
-            elif mode == SUBMODULE:
-                yield prefix + name
-
-    def _differing(self, old: str | None, new: str | None, prefix: str) -> Iterator[FileChange]:
+    def _differing(self, old: str, new: str) -> Iterator[FileChange]:
         """Compare two tree objects; those that are the same below are not read."""
+        todo: list[tuple[str | None, str | None, str]] = [(old, new, '')]
+        while todo:
+            yield from self._differing_here(*todo.pop(), todo)
+
+    def _differing_here(
+        self,
+        old: str | None,
+        new: str | None,
+        prefix: str,
+        todo: list[tuple[str | None, str | None, str]],
+    ) -> Iterator[FileChange]:
+        """What differs right in two folders; the folders in them are added to what is to be done."""
         before = {name: (mode, oid) for mode, name, oid in self.folder(old)} if old else {}
         after = {name: (mode, oid) for mode, name, oid in self.folder(new)} if new else {}
         for name in before.keys() | after.keys():
@@ -188,7 +203,7 @@ class Repository:
                 continue
             folders = [end[1] if end and end[0] == FOLDER else None for end in ends]
             if any(folders):
-                yield from self._differing(folders[0], folders[1], f'{prefix}{name}/')
+                todo.append((folders[0], folders[1], f'{prefix}{name}/'))
             files = [end[1] if end and end[0] not in (FOLDER, SUBMODULE) else None for end in ends]
             if any(files):
                 yield FileChange(path=prefix + name, old_oid=files[0], new_oid=files[1])

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from coevo.credentials import hidden
 from coevo.errors import Damaged
 from coevo.errors import Fatal
 
@@ -94,7 +95,8 @@ class Elsewhere:
     names: Callable[[], Iterable[str]] = tuple
 
     def manifest(self) -> bytes:
-        return bytes(self.open(MANIFEST).read())
+        with self.open(MANIFEST) as file:
+            return bytes(file.read())
 
     def files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
@@ -108,17 +110,23 @@ class Elsewhere:
 def locate(place: Path | str) -> Location:
     """Where a path or a URL leads; Fatal if nobody can read from there."""
     text = str(place)
+    if not _is_unicode(text):
+        raise Fatal(f'{text!r} has a name that is not UTF-8, which DuckDB cannot open; rename it')
     scheme = urlsplit(text).scheme if '://' in text else ''
     if scheme in ('http', 'https'):
         from coevo.ranges import over_http
 
-        return Elsewhere(text, over_http(text.rstrip('/')))
+        return Elsewhere(hidden(text), over_http(text.rstrip('/')))
     if scheme == 's3':
         return _in_bucket(text)
     if scheme:
         raise Fatal(f'{text} cannot be read: give a folder, a .zip, or a URL of https:// or s3://')
     path = Path(place)
     return _in_archive(path) if path.suffix == '.zip' else Folder(path)
+
+
+def _is_unicode(text: str) -> bool:
+    return not any('\ud800' <= letter <= '\udfff' for letter in text)
 
 
 def data_files(path: Path, table: str) -> tuple[Path, ...]:
@@ -204,7 +212,7 @@ def _in_bucket(url: str) -> Elsewhere:
         files = (one.path for one in found if one.type == fs.FileType.File)
         return (path.removeprefix(f'{folder}/') for path in files)
 
-    return Elsewhere(url, open, names)
+    return Elsewhere(hidden(url), open, names)
 
 
 def _unreadable(url: str, error: OSError) -> Fatal:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from coevo.quality import VALID
 from coevo.rules import Rule
 
+# Before 1.2 it was of a method's own dependencies, and no list was named.
+_COVERED = '(CASE WHEN t.dependency_list IS NULL THEN m.coverage ELSE m.task_coverage END)'
+
 # A method's shares, None where they could not be measured, and their means over a task's methods.
-_SHARES = """
-    SELECT t.task_id, t.coverage_gold, t.coverage_gold_success, t.mutation_score_gold,
-        t.mutation_score_gold_success, m.coverage IS NOT NULL AS covered,
-        m.mutation IS NOT NULL AS mutated,
-        m.coverage.covered_lines / nullif(m.coverage.lines, 0) AS coverage,
+_SHARES = f"""
+    SELECT t.task_id, t.coverage_gold, t.coverage_gold_success, t.code_coverage_gold,
+        t.code_coverage_gold_success, t.mutation_score_gold, t.mutation_score_gold_success,
+        m.mutation IS NOT NULL AS mutated, m.task_coverage IS NOT NULL AS code_covered,
+        {_COVERED} IS NOT NULL AS covered,
+        {_COVERED}.covered_lines / nullif({_COVERED}.lines, 0) AS coverage,
+        m.task_coverage.covered_lines / nullif(m.task_coverage.known_lines, 0) AS code_coverage,
+        coalesce(m.mutation.not_run > 0 AND m.mutation.killed IS NULL, false) AS left_out,
         m.mutation.killed / nullif(m.mutation.count - m.mutation.not_run, 0) AS score
     FROM (SELECT *, unnest(method_ids) AS method_id FROM tasks) t
     JOIN methods m USING (method_id, walk)"""
@@ -27,7 +33,16 @@ _WRONG_MEANS = ' OR '.join(
     (
         _mean('coverage_gold', 'if(bool_or(covered), avg(coalesce(coverage, 0)), NULL)'),
         _mean('coverage_gold_success', 'avg(coverage)'),
-        _mean('mutation_score_gold', 'if(bool_or(mutated), avg(coalesce(score, 0)), NULL)'),
+        _mean(
+            'code_coverage_gold',
+            'if(bool_or(code_covered), avg(coalesce(code_coverage, 0)), NULL)',
+        ),
+        _mean('code_coverage_gold_success', 'avg(code_coverage)'),
+        _mean(
+            'mutation_score_gold',
+            'if(bool_or(mutated AND NOT left_out), '
+            'avg(coalesce(score, 0)) FILTER (NOT left_out), NULL)',
+        ),
         _mean('mutation_score_gold_success', 'avg(score)'),
     )
 )

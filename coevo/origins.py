@@ -98,7 +98,7 @@ def _is_marked(source: bytes, file: JavaFile) -> bool:
     imported = {item.text for item in file.imports if item.name == 'Generated'}
     ours = any(f'{package}.Generated' in imported for package in _ANNOTATIONS)
     wild = any(item.name == '*' and item.text in _ANNOTATIONS for item in file.imports)
-    for type_ in (type_ for type_ in file.types if '$' not in type_.name):
+    for type_ in (type_ for type_ in file.types if not type_.outer):
         if _EVOSUITE in type_.annotations:
             return True
         if 'Generated' in type_.annotations:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Callable
 from collections.abc import Sequence
 from datetime import date
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from typing import Any
 
 from coevo.errors import Fatal
+from coevo.terminal import visible
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 # A cell of a table on a terminal; the other formats give everything.
 WIDTH = 60
-
-_CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]')
 
 
 def render(answer: Answer, format: str) -> bytes:
@@ -46,17 +44,12 @@ def columns(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
     return ''.join(f'{line.rstrip()}\n' for line in lines)
 
 
-def visible(text: str) -> str:
-    """The text without what could steer a terminal: it comes out of repositories of anybody's."""
-    return _CONTROL.sub(lambda found: found[0].encode('unicode_escape').decode(), text)
-
-
 def _table(answer: Answer) -> bytes:
     head, rows = _texts(answer)
     numbers = [_is_number(kind) for kind in answer.types]
     shown = [[_clip('' if text is None else text) for text in row] for row in rows]
-    rule = ['-' * len(name) for name in head]
-    body = columns([head, rule, *shown], numbers)
+    rule = ['-' * len(_clip(name)) for name in head]
+    body = columns([list(map(_clip, head)), rule, *shown], numbers)
     return f'{body}({len(rows)} row{"" if len(rows) == 1 else "s"})\n'.encode()
 
 

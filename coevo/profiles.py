@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from coevo.errors import Fatal
+from coevo.records import DependencyList
 from coevo.records import Walk
 from coevo.records import short_hash
 
@@ -22,9 +23,13 @@ class Profile:
     latest_release     whether the walk starts at the latest release, if there is one
     suites             whether all tests of both ends have to pass
     suite_cpu_seconds  most that the tests of one revision may use for that
+    dependencies       which list of changed dependencies the prompt, the focal method, coverage and
+                       mutants go by
     traces             whether it is recorded what labelled methods execute; else their text decides
     refactorings       whether what is only refactored loses its track
-    measure_cpu_seconds  most that mutants and reversals of one pair may use together, each half
+    observed           whether a deciding pass that an observer doubts loses its track
+    measure_runs       most runs of tests for mutants and reversals of one pair, half for each
+    all_cells          whether new tests run on old code where no label asks for that, too
     """
 
     name: str
@@ -36,15 +41,19 @@ class Profile:
     latest_release: bool
     suites: bool
     suite_cpu_seconds: float
+    dependencies: DependencyList
     traces: bool
     refactorings: bool
-    measure_cpu_seconds: float
+    observed: bool
+    measure_runs: int
+    all_cells: bool = False
 
     @property
     def fingerprint(self) -> str:
         """A hash of the thresholds that decide what of a pair is run; how far a run goes is none.
 
-        Traces were always recorded once, so that segments of that time go without a word of them.
+        Traces were always recorded once, and cells that decide nothing never, so that segments of that
+        time go without a word of them.
         """
         return short_hash(
             str(self.gap_hours),
@@ -52,8 +61,11 @@ class Profile:
             str(self.unchanged_limit),
             str(self.suite_cpu_seconds if self.suites else None),
             str(self.refactorings),
-            str(self.measure_cpu_seconds),
+            str(self.measure_runs),
+            str(self.dependencies),
             *(() if self.traces else ('no traces',)),
+            *(('all cells',) if self.all_cells else ()),
+            *(('observed',) if self.observed else ()),
         )
 
 
@@ -71,9 +83,12 @@ def profiles() -> dict[str, Profile]:
             latest_release=values.get('latest_release', False),
             suites=values.get('suites', False),
             suite_cpu_seconds=values.get('suite_cpu_seconds', 0.0),
+            dependencies=DependencyList(values['dependencies']),
             traces=values.get('traces', False),
             refactorings=values.get('refactorings', False),
-            measure_cpu_seconds=values.get('measure_cpu_seconds', 0.0),
+            observed=values.get('observed', False),
+            measure_runs=values.get('measure_runs', 0),
+            all_cells=values.get('all_cells', False),
         )
         for name, values in tomllib.loads(text).items()
         if name != 'version'

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from coevo import durable
 from coevo import presentation
 from coevo import snapshot
+from coevo import terminal
 from coevo.cutoffs import Cutoff
 from coevo.errors import Fatal
 from coevo.snapshot import Opened
@@ -19,10 +20,10 @@ from coevo.snapshot import Opened
 if TYPE_CHECKING:
     import duckdb
 
-SUMMARY = """\
+SUMMARY = f"""\
 SELECT walk, label, track, count(*) AS methods, count(DISTINCT task_id) AS tasks,
        min(contamination_date) AS first_public, max(contamination_date) AS last_public
-FROM methods GROUP BY ALL ORDER BY ALL"""
+FROM methods WHERE {snapshot.RELATED} GROUP BY ALL ORDER BY ALL"""
 
 # The columns by which a row of a table is dated: all of them must be later than the cutoff.
 DATES = {
@@ -60,14 +61,17 @@ def query(places: Sequence[Path | str], question: Question) -> None:
         raise Fatal('Parquet is not for a terminal: say where to write it with --out FILE')
     limits = dict(conditions(question.cutoff, question.track))
     opened = snapshot.attach(places)
-    for line in left_out(opened, question.cutoff) if question.cutoff else ():
-        print(line, file=sys.stderr)
-    snapshot.limit(opened, limits)
     lock(opened)
+    with snapshot.reading(places):
+        for line in left_out(opened, question.cutoff) if question.cutoff else ():
+            print(line, file=sys.stderr)
+        snapshot.limit(opened, limits)
+        for line in interleaved(opened) if question.sql is None else ():
+            print(line, file=sys.stderr)
     sql = SUMMARY if question.sql is None else question.sql
     answer = ask(opened.connection, sql, question.format)
     if question.out is None:
-        sys.stdout.write(answer.decode())
+        terminal.write_data(answer)
     else:
         _write(question.out, answer)
 
@@ -82,19 +86,19 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> bytes:
             raise Fatal('A snapshot is only read: ask one SELECT (DESCRIBE and FROM will do)')
         return presentation.render(connection.sql(statements[0].query), format)
     except duckdb.Error as error:
-        raise Fatal(said(error)) from None
-
-
-def said(error: duckdb.Error) -> str:
-    """DuckDB's complaint in a line; where reading a file ended in Python, what was said there."""
-    lines = str(error).split('\n\n')[0].splitlines()
-    return lines[-1] if lines[0].startswith('Traceback') else lines[0]
+        raise Fatal(snapshot.said(error)) from None
 
 
 def lock(opened: Opened) -> None:
-    """Let SQL of others reach the tables of these snapshots and no other file or host."""
+    """Let SQL of others reach the tables of these snapshots and no other file or host.
+
+    DuckDB would let it read where it spills, which is a folder below the one we are in; and what
+    Python calls by a name.
+    """
     connection = opened.connection
     allowed = ', '.join(map(snapshot.quoted, opened.files))
+    connection.execute("SET temp_directory = ''")
+    connection.execute('SET python_enable_replacements = false')
     connection.execute(f'SET allowed_paths = [{allowed}]')
     connection.execute('SET enable_external_access = false')
     connection.execute('SET lock_configuration = true')
@@ -108,12 +112,21 @@ def left_out(opened: Opened, cutoff: Cutoff) -> Iterator[str]:
             f'SELECT count(*), count(*) FILTER ({dated}), '
             f'count(*) FILTER ({_later(columns, cutoff)}) FROM {opened.rows[table]}'
         )
-        found = opened.connection.execute(sql).fetchone()
-        assert found is not None
-        rows, with_date, kept = found
+        ((rows, with_date, kept),) = opened.connection.execute(sql).fetchall()
         yield (
             f'after {cutoff}: {kept} of {rows} {table}; left out: {with_date - kept} not later, '
             f'{rows - with_date} without a date'
+        )
+
+
+def interleaved(opened: Opened) -> Iterator[str]:
+    """What the summary leaves out: methods of pairs that nobody made, by their number."""
+    sql = f'SELECT count(*) FROM methods WHERE NOT ({snapshot.RELATED})'
+    ((left,),) = opened.connection.execute(sql).fetchall()
+    if left:
+        yield (
+            f'left out of the summary: {left} methods whose old revision is no ancestor of the '
+            'new one (old_is_ancestor is false); they are in the tables'
         )
 
 

@@ -13,6 +13,7 @@ from coevo.labels import TRACKS
 from coevo.reasons import BY_STAGE
 from coevo.reasons import Reason
 from coevo.records import Stage
+from coevo.records import Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,14 +42,10 @@ _METHOD_STAGES = f"'{Stage.SIEVE}', '{Stage.LABEL}', '{Stage.PUBLISH}'"
 
 
 def _id(table: str, column: str, *parts: str, more: str = '[]') -> Rule:
-    """An id is made of what it names (`records.short_hash`).
-
-    A path that is no UTF-8 stands in the data with escapes, from which no id was made.
-    """
-    names = ', '.join(parts)
-    made = f'sha256(array_to_string(list_concat([{names}], {more}), chr(0)))[:16]'
-    sql = f"""SELECT {column}, concat_ws(' ', {names}) AS parts FROM {table}
-        WHERE {column} <> {made} AND NOT contains(parts, '\\udc')"""
+    """Ids that are not made of what they name, with its parts: `verification` asks again for escapes."""
+    names = f'list_concat([{", ".join(parts)}], {more})'
+    sql = f"""SELECT {column}, {names} FROM {table}
+        WHERE {column} <> sha256(array_to_string({names}, chr(0)))[:16] ORDER BY ALL"""
     return Rule(name='id', table=table, sql=sql)
 
 
@@ -134,7 +131,9 @@ REFERENCES = (
         table='methods',
         sql="""SELECT method_id, near_duplicate_of FROM methods m
             WHERE near_duplicate_of IS NOT NULL AND NOT EXISTS (
-                FROM methods o WHERE o.method_id = m.near_duplicate_of AND o.repo <> m.repo)""",
+                FROM methods o WHERE o.method_id = m.near_duplicate_of
+                AND (o.repo, o.test_class, o.test_method, o.parameters)
+                    <> (m.repo, m.test_class, m.test_method, m.parameters))""",
     ),
     Rule(
         name='not_withdrawn',
@@ -219,6 +218,33 @@ FUNNEL = (
 _END_DATES = ('old_author_date', 'old_committer_date', 'new_author_date', 'new_committer_date')
 _OTHER_DATES = ' OR '.join(f't.{date} IS DISTINCT FROM p.{date}' for date in _END_DATES)
 
+_PARENTS = ', '.join(f"'{walk}'" for walk in (Walk.PARENTS, Walk.FIRST_PARENT))
+
+
+def _ancestry(table: str, row: str) -> Rule:
+    """A row says what its pair says; snapshots of a schema before 1.2 say it of no row."""
+    return Rule(
+        name='ancestry',
+        table=table,
+        sql=f"""SELECT {row}, t.old_is_ancestor FROM {table} t JOIN pairs p USING (pair_id, walk)
+            WHERE t.old_is_ancestor IS DISTINCT FROM p.old_is_ancestor AND (
+                t.old_is_ancestor IS NOT NULL
+                OR EXISTS (FROM {table} WHERE old_is_ancestor IS NOT NULL))""",
+    )
+
+
+ANCESTRY = (
+    # A parent is an ancestor; only walks over states pair commits that nobody put in a row.
+    Rule(
+        name='ancestry',
+        table='pairs',
+        sql=f"""SELECT pair_id, walk FROM pairs
+            WHERE walk IN ({_PARENTS}) AND NOT old_is_ancestor""",
+    ),
+    _ancestry('methods', 'method_id'),
+    _ancestry('tasks', 'task_id'),
+)
+
 DATES = (
     Rule(
         name='gap',
@@ -286,4 +312,4 @@ RUNS = (
     ),
 )
 
-RULES = (*REFERENCES, *FUNNEL, *RUNS, *DATES)
+RULES = (*REFERENCES, *FUNNEL, *RUNS, *ANCESTRY, *DATES)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,18 +14,21 @@ from typing import Any
 from typing import cast
 
 from coevo import cutoffs
+from coevo import forms
 from coevo import licences
 from coevo.errors import Damaged
 from coevo.errors import Fatal
 from coevo.labels import TABLE
 from coevo.labels import Demand
 from coevo.labels import Row
+from coevo.leaks import no_leak
 from coevo.locations import MANIFEST
 from coevo.locations import Location
 from coevo.locations import data_files
 from coevo.locations import locate
 from coevo.locations import quoted
 from coevo.locations import source
+from coevo.manifest_form import is_manifest
 from coevo.records import Cell
 from coevo.schema import SCHEMA_VERSION
 from coevo.schema import TABLES
@@ -45,13 +49,29 @@ __all__ = [
     'minor_of',
     'open',
     'quoted',
+    'reading',
+    'said',
     'source',
     'standard',
+    'unchecked',
 ]
 
 # A cell that decides is run in at least so many fresh processes; a time limit that is hit twice
 # says all it can; a compiler is asked once.
 LEAST_RUNS, LEAST_TIMEOUTS = 3, 2
+
+# What a question names is no reason to fetch an extension of DuckDB's, or to load one that lies here.
+_NOTHING_FETCHED: dict[str, str | bool | int | float | list[str]] = {
+    'autoinstall_known_extensions': 'false',
+    'autoload_known_extensions': 'false',
+    'allow_community_extensions': 'false',
+}
+
+
+# Of methods and tasks, those whose pair is a change that somebody made: the walks over states also
+# pair branches that only interleave, of which one seems to undo what the other did. Snapshots of a
+# schema before 1.2 do not say.
+RELATED = 'old_is_ancestor IS NOT false'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +89,10 @@ def open(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnection:
     `path` is a folder, a .zip, or a URL of https:// or s3://. Of several snapshots every table has
     the rows of all, with the column `snapshot`, its month, first.
 
-    The view `standard` holds what most people want: methods of the walk `parents` of which every
-    deciding cell has complete evidence; `permissive` those of them under a permissive licence.
+    The view `standard` holds what most people want: methods of the walk `parents`, old revision an
+    ancestor of the new one, of which every deciding cell has complete evidence and no task's answer is
+    shown; `standard_tasks` the tasks of such methods alone; `permissive` those of them under a
+    permissive licence.
     `clean(contamination_date, '2024-06')` is true for what was not public until later than that
     month (or day), and `FROM clean('2024-06')` gives these methods.
     """
@@ -87,12 +109,24 @@ def connect(
 
 
 def attach(places: Sequence[Path | str]) -> Opened:
-    """Snapshots whose rows can be asked for, before there is any view."""
+    """Snapshots whose rows can be asked for, before there is any view.
+
+    Damaged if a value is none that its column can have, or a table cannot be read.
+    """
+    opened = unchecked(places)
+    with reading(places):
+        for wrong in forms.malformed(opened.connection, opened.rows):
+            raise Damaged(f'{shown(places)} holds {wrong}: get the snapshot again')
+    return opened
+
+
+def unchecked(places: Sequence[Path | str]) -> Opened:
+    """The same whatever the values are: nothing is to be done with these but to look at them."""
     import duckdb
 
     found = [(place, manifest_at(place)) for place in map(locate, places)]
     contents = [content for _, content in found]
-    connection = duckdb.connect()
+    connection = duckdb.connect(config=_NOTHING_FETCHED)
     connection.execute("SET TimeZone = 'UTC'")
     files = {
         name: [place.files(connection, name, content['files']) for place, content in found]
@@ -109,6 +143,29 @@ def attach(places: Sequence[Path | str]) -> Opened:
     )
 
 
+@contextmanager
+def reading(places: Sequence[Path | str]) -> Iterator[None]:
+    """Damaged where DuckDB cannot read what a snapshot has in a table."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise Damaged(
+            f'{shown(places)} cannot be read ({said(error)}): get the snapshot again'
+        ) from None
+
+
+def said(error: duckdb.Error) -> str:
+    """DuckDB's complaint in a line; where reading a file ended in Python, what was said there."""
+    lines = str(error).split('\n\n')[0].splitlines()
+    return lines[-1] if lines[0].startswith('Traceback') else lines[0]
+
+
+def shown(places: Sequence[Path | str]) -> str:
+    return ' '.join(map(str, places))
+
+
 def limit(opened: Opened, conditions: Mapping[str, str]) -> None:
     """Make the views, each with the condition of its name, which may name views before it."""
     connection = opened.connection
@@ -120,6 +177,7 @@ def limit(opened: Opened, conditions: Mapping[str, str]) -> None:
     for macro in cutoffs.MACROS:
         connection.execute(macro)
     connection.execute(f'CREATE VIEW standard AS SELECT * FROM methods WHERE {standard()}')
+    connection.execute(f'CREATE VIEW standard_tasks AS SELECT * FROM tasks WHERE {_usual()}')
     connection.execute(f'CREATE VIEW permissive AS SELECT * FROM standard WHERE {_permissive()}')
 
 
@@ -160,9 +218,9 @@ def manifest_at(location: Location) -> dict[str, Any]:
         found = json.loads(location.manifest())
     except FileNotFoundError:
         raise Damaged(f'{location.shown} is no snapshot: it has no {MANIFEST}') from None
-    except (ValueError, IsADirectoryError):
+    except (ValueError, RecursionError, IsADirectoryError):
         found = None
-    if not _is_manifest(found):
+    if not is_manifest(found):
         raise Damaged(f'{location.shown}/{MANIFEST} is damaged: get the snapshot again')
     if found['schema_version'] > SCHEMA_VERSION:
         raise Fatal(
@@ -171,32 +229,19 @@ def manifest_at(location: Location) -> dict[str, Any]:
     return cast('dict[str, Any]', found)
 
 
-def _is_manifest(found: object) -> bool:
-    """Whether all that is read of a manifest is there; of a newer one, the version alone."""
-    if not isinstance(found, dict) or not isinstance(found.get('schema_version'), int):
-        return False
-    if found['schema_version'] > SCHEMA_VERSION:
-        return True
-    files, rows, walks = (found.get(name) for name in ('files', 'rows', 'walks'))
-    return (
-        isinstance(found.get('schema_minor', 0), int)
-        and isinstance(files, dict)
-        and _have(files.values(), {'size', 'sha256'})
-        and isinstance(rows, dict)
-        and isinstance(found.get('month'), str)
-        and isinstance(walks, list)
-        and _have(walks, {'repo', 'language', 'walk', 'pairs_unmined'})
-    )
-
-
-def _have(parts: Iterable[object], keys: set[str]) -> bool:
-    return all(isinstance(part, dict) and keys.issubset(part) for part in parts)
-
-
 def standard() -> str:
     """The condition of the view `standard`, from the label table."""
     rows = ' OR '.join(f'({_evidence(row)})' for row in TABLE)
-    return f"walk = 'parents' AND sandbox <> 'none' AND ({rows})"
+    usual = f"walk = 'parents' AND sandbox <> 'none' AND {RELATED} AND {no_leak()}"
+    return f'{usual} AND ({rows})'
+
+
+def _usual() -> str:
+    """The condition of the view `standard_tasks`."""
+    return (
+        f"{no_leak()} AND walk = 'parents' AND NOT EXISTS (SELECT 1 FROM (SELECT"
+        ' unnest(tasks.method_ids) AS id) WHERE id NOT IN (SELECT method_id FROM standard))'
+    )
 
 
 def _permissive() -> str:

@@ -7,10 +7,13 @@ the outside to the inside, and what makes later rules meaningless ends the check
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
@@ -18,16 +21,20 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from coevo import forms
 from coevo import labelling
 from coevo import licences
 from coevo import measured_rules
 from coevo import rules
+from coevo import sibling_rules
 from coevo import snapshot
 from coevo.local_copy import local
+from coevo.records import short_hash
 from coevo.rules import Rule
 from coevo.schema import KEYS
 from coevo.schema import TABLES
 from coevo.schema import agrees
+from coevo.snapshot import Opened
 from coevo.snapshot import minor_of
 
 if TYPE_CHECKING:
@@ -46,6 +53,10 @@ _OF_WALKS = (
 
 # Nobody reads more of one kind.
 _MOST = 20
+
+# A byte that is no UTF-8, as `schema.table` shows it. Of many in one path all but some are taken for it.
+_ESCAPE = re.compile(r'\\udc[89a-f][0-9a-f]')
+_MOST_ESCAPES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +84,14 @@ def check(path: Path) -> list[Finding]:
     outside = list(_files(path, manifest)) or list(_tables(path, manifest))
     if outside:
         return outside
-    connection = snapshot.open(path)
+    opened = snapshot.unchecked((path,))
+    with snapshot.reading((path,)):
+        return list(_forms(opened)) or list(_laws(opened, manifest))
+
+
+def _laws(opened: Opened, manifest: dict[str, Any]) -> list[Finding]:
+    snapshot.limit(opened, {})
+    connection = opened.connection
     return [
         *_keys(connection),
         *_ids(connection),
@@ -120,6 +138,12 @@ def _tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
             yield Finding(table=name, row=name, rule='row_count', detail=detail)
 
 
+def _forms(opened: Opened) -> Iterator[Finding]:
+    """Values that would be names of files, arguments or dates are such."""
+    for wrong in forms.malformed(opened.connection, opened.rows):
+        yield Finding(table=wrong.table, row=wrong.value, rule='form', detail=wrong.column)
+
+
 def _keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
     for name in _there(connection):
         key = ', '.join(f'"{column}"' for column in KEYS[name])
@@ -129,8 +153,30 @@ def _keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
 
 
 def _ids(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
-    """Ids are made of what they name, so that they are the same in every snapshot."""
-    yield from _broken(connection, rules.IDS)
+    """Ids are made of what they name (`records.short_hash`), the same in every snapshot.
+
+    A path that is no UTF-8 stands in the data with escapes, from which no id was made: what they
+    stand for is asked then. A name may also hold the text of an escape.
+    """
+    for one in rules.IDS:
+        for id_, parts in connection.execute(one.sql).fetchall():
+            if not any(id_ == short_hash(*meant) for meant in _meant(parts)):
+                yield Finding(table=one.table, row=id_, rule=one.name, detail=' '.join(parts))
+
+
+def _meant(parts: Sequence[str]) -> Iterator[list[str]]:
+    """Parts of an id as they may have been, of which escapes were made."""
+    texts = re.split(f'({_ESCAPE.pattern})', '\0'.join(parts))
+    for chosen in product((False, True), repeat=min(len(texts) // 2, _MOST_ESCAPES)):
+        taken = iter(chosen)
+        yield ''.join(
+            _unescaped(text, next(taken, True)) if _ESCAPE.fullmatch(text) else text
+            for text in texts
+        ).split('\0')
+
+
+def _unescaped(text: str, is_escape: bool) -> str:
+    return chr(0xDC00 | int(text[-2:], 16)) if is_escape else text
 
 
 def _labels(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
@@ -140,7 +186,7 @@ def _labels(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
 
 
 def _rules(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
-    yield from _broken(connection, (*rules.RULES, *measured_rules.RULES))
+    yield from _broken(connection, (*rules.RULES, *measured_rules.RULES, *sibling_rules.RULES))
 
 
 def _broken(connection: duckdb.DuckDBPyConnection, laws: Iterable[Rule]) -> Iterator[Finding]:

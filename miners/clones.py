@@ -13,6 +13,7 @@ from pathlib import Path
 from git import InvalidGitRepositoryError
 from git import Repo
 
+from coevo import credentials
 from coevo.clone_folders import changing
 from coevo.clone_folders import clone_folder
 from coevo.clone_folders import using
@@ -150,9 +151,9 @@ def _find(source: str) -> _Source:
 
 
 def _remote(url: str) -> _Source:
-    on_github = _github_name(url)
-    base = re.split(r'[/:]', url.rstrip('/'))[-1]
     address = Address(location=url, local=False)
+    on_github = _github_name(address.shown)
+    base = re.split(r'[/:]', address.shown.rstrip('/'))[-1]
     return _Source(
         address=address,
         repo=on_github or _local_name(base),
@@ -174,7 +175,7 @@ def _local(path: Path) -> _Source:
             f'{path} is a shallow clone, which hides when a test was first public; '
             'run `git fetch --unshallow` in it first',
         )
-    on_github = _github_name(origin)
+    on_github = _github_name(credentials.without(origin))
     folder = path.resolve()
     return _Source(
         address=Address(location=str(folder), local=True),

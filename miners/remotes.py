@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from coevo import credentials
 from coevo.errors import Transient
 from coevo.git_network import FETCH
 from coevo.git_network import SILENCE_SECONDS
@@ -69,8 +70,8 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """Without a user or password."""
-        return re.sub(r'//[^/@]+@', '//', self.location)
+        """Without what logs in: a user, a password, a token."""
+        return self.location if self.local else credentials.without(self.location)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +202,7 @@ class Remote:
 
     def _trouble(self, complaint: str) -> RuntimeError:
         shown = self.address.shown
-        complaint = complaint.replace(self.address.location, shown)
+        complaint = credentials.hidden(complaint.replace(self.address.location, shown))
         lines = [line for line in complaint.splitlines() if line.startswith('fatal: ')]
         reason = (lines or complaint.splitlines() or ['no reason given'])[0].removeprefix('fatal: ')
         if NO_SPACE.search(complaint):

@@ -110,19 +110,29 @@ class _JavaStates:
         return self._of_tree(self._repository.header(commit.rev).tree)
 
     def _of_tree(self, tree: str) -> str:
-        """Empty where there are none."""
-        if tree not in self._known:
-            parts = []
-            for mode, name, oid in self._repository.folder(tree):
-                if mode == FOLDER:
-                    if below := self._of_tree(oid):
-                        parts.append(f'{name}/{below}')
-                elif mode != SUBMODULE and name.endswith(SUFFIX):
-                    self._check(oid)
-                    parts.append(f'{name}\0{oid}')
-            text = '\0'.join(parts).encode('utf-8', 'surrogateescape')
-            self._known[tree] = hashlib.sha256(text).hexdigest() if parts else ''
+        """Empty where there are none. The folders of a tree first; it may be deeper than our stack."""
+        todo = [tree]
+        while todo:
+            entries = self._repository.folder(todo[-1])
+            below = [oid for mode, _, oid in entries if mode == FOLDER and oid not in self._known]
+            if below:
+                todo += below
+            else:
+                self._known[todo.pop()] = self._joined(entries)
         return self._known[tree]
+
+    def _joined(self, entries: Sequence[tuple[str, str, str]]) -> str:
+        """Of a folder, the folders in which are known."""
+        parts = []
+        for mode, name, oid in entries:
+            if mode == FOLDER:
+                if self._known[oid]:
+                    parts.append(f'{name}/{self._known[oid]}')
+            elif mode != SUBMODULE and name.endswith(SUFFIX):
+                self._check(oid)
+                parts.append(f'{name}\0{oid}')
+        text = '\0'.join(parts).encode('utf-8', 'surrogateescape')
+        return hashlib.sha256(text).hexdigest() if parts else ''
 
     def _check(self, blob: str) -> None:
         if blob not in self._sound:

@@ -15,6 +15,7 @@ from typing import Any
 from typing import TypeVar
 
 from coevo import codec
+from coevo.execution import ENGINE_VERSION
 from coevo.identity import method_id_in
 from coevo.labels import TRACKS
 from coevo.labels import deciding_cells
@@ -147,6 +148,7 @@ def method(number: int, name: str, change: Change, cells: Mapping[Cell, Outcome]
         language='java',
         old_rev=rev(number - 1),
         new_rev=rev(number),
+        old_is_ancestor=True,
         module='.',
         test_file='src/test/java/ferry/FareTest.java',
         test_class='ferry.FareTest',
@@ -350,7 +352,7 @@ def repository(**changed: Any) -> RepositoryRow:
         pairs_found=0,
         license='Apache-2.0',
         sandbox='bubblewrap',
-        engine_version=1,
+        engine_version=ENGINE_VERSION,
         profile='default',
     )
     return dataclasses.replace(row, **changed)

@@ -13,12 +13,17 @@ from coevo.store import Store
 from coevo.tables import MethodRow
 from coevo.tables import PairRow
 from coevo.tables import TaskRow
+from packagers.built import Built
 from packagers.gold import gold
-from packagers.release import Built
+from packagers.manifests import About
 from packagers.release import Plan
 from packagers.release import ReleaseReport
+from packagers.release import assemble
 from packagers.release import release
+from packagers.release import write as write_folder
 from packagers.rows import Rows
+from packagers.rows import gather
+from packagers.withdrawal import follow
 from tests import segments
 
 
@@ -36,6 +41,16 @@ def write(store: Store, target: Root, **changed: object) -> ReleaseReport:
         snapshot=target, date=date, build=build, licence=licence, size=size, families=families
     )
     return release(store, dataclasses.replace(plan, **changed))  # type: ignore[arg-type]
+
+
+def write_unverified(store: Store, target: Path, month: str) -> None:
+    """The same of rows that no mining gives, which a release refuses."""
+    plan = Plan(
+        snapshot=target, date=date, build=build, licence=licence, size=size, families=families
+    )
+    rows = follow(None, assemble(gather(store), plan), month)
+    about = About(month=month, parameters={'licences_accepted': ''}, unmined=rows.unmined)
+    write_folder(target, rows, about)
 
 
 def licence(repo: str, rev: str) -> str:
@@ -71,11 +86,11 @@ def build(rows: Rows) -> Built:
             groups[row.pair_id, row.track, row.test_file].append(row)
     tasks = [_task(members, pairs[pair_id]) for (pair_id, _, _), members in groups.items()]
     ids = {(method_id, task.walk): task.task_id for task in tasks for method_id in task.method_ids}
-    return tasks, ids, ()
+    return Built(tasks=tasks, ids=ids)
 
 
 def _task(rows: Sequence[MethodRow], pair: PairRow) -> TaskRow:
-    row, worth = rows[0], gold(rows)
+    row, worth = rows[0], gold(rows, {})
     assert row.track is not None
     return TaskRow(
         task_id=short_hash(
@@ -91,6 +106,7 @@ def _task(rows: Sequence[MethodRow], pair: PairRow) -> TaskRow:
         walk=row.walk,
         old_rev=row.old_rev,
         new_rev=row.new_rev,
+        old_is_ancestor=row.old_is_ancestor,
         old_author_date=pair.old_author_date,
         old_committer_date=pair.old_committer_date,
         new_author_date=pair.new_author_date,
@@ -106,6 +122,7 @@ def _task(rows: Sequence[MethodRow], pair: PairRow) -> TaskRow:
         test_patch=f'--- a/{row.test_file}\n+++ b/{row.test_file}\n@@ -1 +1 @@\n-old\n+now\n',
         source_patch='--- a/F.java\n+++ b/F.java\n@@ -1 +1 @@\n-int a;\n+int b;\n',
         dependencies=row.dependencies,
+        dependency_list=row.dependency_list,
         focal_method=row.focal_method,
         environment=segments.ENVIRONMENT,
         coverage_gold=worth.coverage,

@@ -79,7 +79,7 @@ def test_one_that_lacks_what_its_version_has_is_not_good(first: Path) -> None:
     manifest = json.loads((first / 'manifest.json').read_bytes())
     manifest['schema_minor'] = SCHEMA_MINOR
     (first / 'manifest.json').write_text(json.dumps(manifest))
-    assert [(one.table, one.rule) for one in verify(first)] == [('repositories', 'schema')]
+    assert {(one.table, one.rule) for one in verify(first)} == {(name, 'schema') for name in ADDED}
 
 
 @pytest.mark.parametrize(('minor', 'good'), [(SCHEMA_MINOR + 1, True), (SCHEMA_MINOR, False)])

@@ -28,4 +28,5 @@ def test_the_fingerprint_covers_what_the_sieve_asks() -> None:
     assert replace(profile, unchanged_sample=3).fingerprint != profile.fingerprint
     assert replace(profile, gap_hours=1).fingerprint != profile.fingerprint
     assert replace(profile, traces=False).fingerprint != profile.fingerprint
+    assert replace(profile, all_cells=True).fingerprint != profile.fingerprint
     assert replace(profile, commits=5, name='other').fingerprint == profile.fingerprint

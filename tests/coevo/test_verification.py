@@ -23,6 +23,7 @@ from coevo.records import Label
 from coevo.records import Outcome
 from coevo.records import Stage
 from coevo.records import Track
+from coevo.records import short_hash
 from coevo.schema import KEYS
 from coevo.schema import TABLES
 from coevo.store import Store
@@ -224,7 +225,7 @@ def test_a_key_that_stands_twice_is_found(tmp_path: Path, rows: Rows, table: str
 @pytest.mark.parametrize('end', ['old_rev', 'new_rev'])
 def test_a_pair_is_named_by_what_it_is(tmp_path: Path, rows: Rows, end: str) -> None:
     assert ('pairs', 'id') in rules(
-        verify(sealed(tmp_path, changed('pairs', 0, **{end: 'x'})(rows)))
+        verify(sealed(tmp_path, changed('pairs', 0, **{end: '0' * 40})(rows)))
     )
 
 
@@ -237,10 +238,19 @@ def test_a_method_is_named_by_what_it_is(
     )
 
 
-def test_an_id_of_a_path_that_is_no_utf_8_is_taken_as_it_is(tmp_path: Path, rows: Rows) -> None:
-    """The data has the path with escapes, from which the id was not made."""
-    found = verify(sealed(tmp_path, method(Label.UPDATE, test_file='Fr\udce9.java')(rows)))
-    assert ('methods', 'id') not in rules(found)
+def test_an_id_of_bytes_that_are_no_utf_8_is_the_one_that_was_made(
+    tmp_path: Path, rows: Rows
+) -> None:
+    """In the data escapes stand for such bytes, or for themselves; an id of neither is found."""
+    path = 'src/test/java/\udc80\udcff.java'
+    shown = path.encode('utf-8', 'backslashreplace').decode()
+    task = rows.tasks[0]
+    parts = (task.repo, task.language, task.old_rev, task.new_rev, task.track)
+    ids = {'bytes': short_hash(*parts, path), 'text': short_hash(*parts, shown), 'none': '0' * 16}
+    for name, id_ in ids.items():
+        made = changed('tasks', 0, task_id=id_, test_file=shown)(rows)
+        found = rules(verify(sealed(tmp_path / name, made)))
+        assert (('tasks', 'id') in found) == (name == 'none')
 
 
 @pytest.mark.parametrize('values', [{'test_file': 'x'}, {'track': Track.REPAIR}])
@@ -322,6 +332,30 @@ WRONG_METHODS: dict[str, tuple[Label, dict[str, Any], str]] = {
         'date_without_basis',
     ),
 }
+
+
+@pytest.mark.parametrize(('engine', 'found'), [(4, set()), (5, {('methods', 'label')})])
+def test_a_row_is_held_to_the_table_of_its_engine(
+    tmp_path: Path, rows: Rows, engine: int, found: set[tuple[str, str]]
+) -> None:
+    """Engine 4 had no label for what passes everywhere though its fixture changed."""
+    passing: dict[str, Any] = {
+        'change': Change.CONTEXT_CHANGED,
+        'label': None,
+        'track': None,
+        'cause': None,
+        'task_id': None,
+        'label_by_module': Label.FIXTURE_UPDATE,
+        'track_by_module': None,
+        'told_cnew': P,
+        'told_cnew_unit': Outcome.COMPILE_ERROR,
+        'told_cnew_passes': 3,
+    }
+    made = method(Label.UPDATE, **passing)(rows)
+    for index in range(len(made.repositories)):
+        made = changed('repositories', index, engine_version=engine)(made)
+    about = rules(verify(sealed(tmp_path, made)))
+    assert {one for one in about if one[1] in ('label', 'label_by_module')} == found
 
 
 @pytest.mark.parametrize('name', WRONG_METHODS)
@@ -414,6 +448,26 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
         'mutants',
         'methods_missing',
     ),
+    'a parent that is no ancestor': (
+        changed('pairs', 0, old_is_ancestor=False),
+        'pairs',
+        'ancestry',
+    ),
+    'a method that says otherwise': (
+        changed('methods', 0, old_is_ancestor=False),
+        'methods',
+        'ancestry',
+    ),
+    'a method that says nothing': (
+        changed('methods', 0, old_is_ancestor=None),
+        'methods',
+        'ancestry',
+    ),
+    'a task that says otherwise': (
+        changed('tasks', 0, old_is_ancestor=False),
+        'tasks',
+        'ancestry',
+    ),
     'a mutant of another pair': (
         changed('mutants', 0, pair_id='0' * 16),
         'mutants',
@@ -441,7 +495,11 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
         'refactorings',
         'pairs_missing',
     ),
-    'a task of no method': (changed('tasks', 0, method_ids=('x',)), 'tasks', 'methods_missing'),
+    'a task of no method': (
+        changed('tasks', 0, method_ids=('0' * 16,)),
+        'tasks',
+        'methods_missing',
+    ),
     'a task of no pair': (without('pairs', 0), 'tasks', 'pairs_missing'),
     'a commit that is lost': (
         changed('repositories', 0, commits_visited=9),

@@ -1,0 +1,158 @@
+"""What the values of a snapshot have to look like before anything is done with them.
+
+A snapshot is a stranger's data. Its ids, revisions and paths become names of files, arguments of Git
+and texts of SQL, and its dates and numbers become Python's: each has one form, by the name and type
+of its column, and is held against it wherever a snapshot is opened.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING
+from typing import Any
+from typing import get_args
+from typing import get_origin
+from typing import get_type_hints
+
+from coevo.schema import TABLES
+from coevo.schema import optional
+
+if TYPE_CHECKING:
+    import duckdb
+
+MONTH = r'\d{4}-(0[1-9]|1[0-2])'
+_ID = '[0-9a-f]{16}'
+_REVISION = '[0-9a-f]{40}([0-9a-f]{24})?'
+_PART = '[A-Za-z0-9_][A-Za-z0-9_.-]*'
+
+# As SQL's regular expressions, of the whole value.
+_TEXTS = {
+    **dict.fromkeys(
+        (
+            *('task_id', 'method_id', 'pair_id', 'mutant_id'),
+            *('method_ids', 'also_at', 'duplicate_of', 'near_duplicate_of'),
+        ),
+        _ID,
+    ),
+    # Of a commit where a walk dropped it.
+    'key': f'{_ID}|{_REVISION}',
+    **dict.fromkeys(('old_rev', 'new_rev', 'head'), _REVISION),
+    **dict.fromkeys(('repo', 'family'), f'{_PART}/{_PART}'),
+    **dict.fromkeys(('month', 'released'), MONTH),
+    'language': '[a-z][a-z0-9]*',
+    'ref': r'[^-\s\x00-\x1f\x7f][^\s\x00-\x1f\x7f]*',
+    'url': r'[A-Za-z0-9_][^\s\x00-\x1f\x7f]*',
+    'start_file_sha256': '[0-9a-f]{64}',
+    'sha256': '[0-9a-f]{64}',
+}
+
+# Files and folders of a repository, '.' for its root.
+_PATHS = frozenset(
+    ('test_file', 'old_test_file', 'file', 'left_file', 'right_file', 'module', 'old_module')
+)
+_NO_PARTS = "['', '.', '..', '.git']"  # as in a tree of Git's
+
+# Lines of a file, -1 where a class file does not tell them. What is larger would be counted through.
+_LINES = frozenset(
+    (
+        *('line', 'first_line', 'last_line', 'start_line', 'end_line'),
+        *('left_start', 'left_end', 'right_start', 'right_end'),
+    )
+)
+_MOST_LINES = 10_000_000
+
+# Python has no others.
+_DATES = "TIMESTAMPTZ '0001-01-02 00:00:00+00' AND TIMESTAMPTZ '9999-12-30 00:00:00+00'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Malformed:
+    """A value that has not the form of its column."""
+
+    table: str
+    column: str
+    value: str
+
+    def __str__(self) -> str:
+        return f'a {self.column} of {self.table} that none can be: {self.value!r}'
+
+
+def is_month(text: str) -> bool:
+    return re.fullmatch(MONTH, text, re.ASCII) is not None
+
+
+def is_repository(name: str) -> bool:
+    return re.fullmatch(_TEXTS['repo'], name) is not None
+
+
+def malformed(
+    connection: duckdb.DuckDBPyConnection, rows: Mapping[str, str]
+) -> Iterator[Malformed]:
+    """The first malformed value of each column; `rows` is what stands behind FROM, by table."""
+    for table, source in rows.items():
+        laws = _laws(table)
+        broken = ', '.join(
+            f'any_value(CAST("{name}" AS VARCHAR)) FILTER (NOT ({law}))' for name, law in laws
+        )
+        (found,) = connection.execute(f'SELECT {broken} FROM {source}').fetchall()
+        for (name, _), value in zip(laws, found, strict=True):
+            if value is not None:
+                yield Malformed(table=table, column=name, value=_short(value))
+
+
+@cache
+def _laws(table: str) -> Sequence[tuple[str, str]]:
+    """Of each column that has a form: its name, and the condition that its values fulfil."""
+    return tuple(_conditions(TABLES[table], ''))
+
+
+def _conditions(record: type, prefix: str) -> Iterator[tuple[str, str]]:
+    hints = get_type_hints(record)
+    for item in dataclasses.fields(record):
+        law = _condition(item.name, optional(hints[item.name])[0], f'{prefix}"{item.name}"')
+        if law is not None:
+            yield item.name, law
+
+
+def _condition(name: str, hint: Any, value: str) -> str | None:
+    """What a value of a type is under a name; null fulfils all. None where anything will do."""
+    if get_origin(hint) is tuple:
+        law = _condition(name, get_args(hint)[0], 'each')
+        return law and f'len([each FOR each IN {value} IF NOT ({law})]) = 0'
+    if dataclasses.is_dataclass(hint):
+        laws = [law for _, law in _conditions(hint, f'{value}.')]  # type: ignore[arg-type]
+        return ' AND '.join(f'coalesce({law}, true)' for law in laws) or None
+    if issubclass(hint, StrEnum):
+        members = ', '.join(f"'{member}'" for member in hint)
+        return f'CAST({value} AS VARCHAR) IN ({members})'
+    return _plain_condition(name, hint, value)
+
+
+def _plain_condition(name: str, hint: type, value: str) -> str | None:
+    if hint is datetime:
+        return f'{value} BETWEEN {_DATES}'
+    if hint is float:
+        return f'isfinite({value})'
+    if hint is int:
+        return f'{value} BETWEEN -1 AND {_MOST_LINES}' if name in _LINES else None
+    if name in _TEXTS:
+        return f"regexp_full_match({value}, '{_TEXTS[name]}')"
+    if name in _PATHS:
+        parts = f"string_split(lower({value}), '/')"
+        return (
+            f"{value} = '.' OR NOT list_has_any({parts}, {_NO_PARTS}) "
+            f'AND NOT contains({value}, chr(0))'
+        )
+    return None
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= 200 else f'{value[:199]}…'

@@ -1,0 +1,86 @@
+"""What a manifest has to look like: all that is read of it later is there, and of its kind.
+
+The names of its files become paths, and its month a folder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from coevo import forms
+from coevo.schema import SCHEMA_VERSION
+
+_FILE = re.compile(r'(data/[a-z_]{1,64}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,127}', re.ASCII)
+_SHA256 = re.compile('[0-9a-f]{64}')
+_MOST = 1 << 62
+_OF_A_WALK = ('language', 'walk')
+
+
+def is_manifest(found: object) -> bool:
+    """Whether it is one; of a newer schema the version alone counts."""
+    if not isinstance(found, dict) or not _is_count(found.get('schema_version')):
+        return False
+    if found['schema_version'] > SCHEMA_VERSION:
+        return True
+    return all(is_right(found.get(name, _ABSENT.get(name))) for name, is_right in _PARTS.items())
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
+
+
+def _is_month(value: object) -> bool:
+    return isinstance(value, str) and forms.is_month(value)
+
+
+def _are_files(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        _FILE.fullmatch(name) is not None and _is_file(about) for name, about in value.items()
+    )
+
+
+def _is_file(about: object) -> bool:
+    return (
+        isinstance(about, dict)
+        and _is_count(about.get('size'))
+        and isinstance(about.get('sha256'), str)
+        and _SHA256.fullmatch(about['sha256']) is not None
+    )
+
+
+def _are_rows(value: object) -> bool:
+    return isinstance(value, dict) and all(_is_count(count) for count in value.values())
+
+
+def _are_walks(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) and _is_walk(one) for one in value)
+
+
+def _is_walk(one: Mapping[str, Any]) -> bool:
+    repo = one.get('repo')
+    return (
+        isinstance(repo, str)
+        and forms.is_repository(repo)
+        and all(isinstance(one.get(name), str) for name in _OF_A_WALK)
+        and _is_count(one.get('pairs_unmined'))
+    )
+
+
+def _are_parameters(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return isinstance(value.get('licences_accepted') or '', str)
+
+
+# What older ones have not.
+_ABSENT: dict[str, object] = {'schema_minor': 0, 'parameters': {}}
+_PARTS = {
+    'schema_minor': _is_count,
+    'month': _is_month,
+    'files': _are_files,
+    'rows': _are_rows,
+    'walks': _are_walks,
+    'parameters': _are_parameters,
+}
