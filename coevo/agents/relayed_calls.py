@@ -32,6 +32,7 @@ _BLOCK = 1 << 16
 IDLE_SECONDS = 600.0
 _BACKLOG = 64
 
+_QUERIES = (('alt', 'sse'), ('beta', 'true'))
 _PASSED_BACK = ('content-type', 'request-id', 'retry-after', 'x-should-retry')
 
 
@@ -121,9 +122,9 @@ class _Handler(BaseHTTPRequestHandler):
             answer.close()
 
     def _query(self) -> str:
-        """The query without a key of the agent's own."""
+        """What of the query an endpoint needs: no key of the agent's own, and no more than that."""
         pairs = parse_qsl(self.path.partition('?')[2], keep_blank_values=True)
-        kept = [(name, value) for name, value in pairs if name != 'key']
+        kept = [pair for pair in pairs if pair in _QUERIES]
         return f'?{urlencode(kept)}' if kept else ''
 
     def _pass_back(self, path: str, answer: urllib3.BaseHTTPResponse) -> None:

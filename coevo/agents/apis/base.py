@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Any
@@ -37,30 +36,12 @@ class Api(Protocol):
     def usage(self, path: str, answer: Sequence[Document]) -> Usage | None: ...
 
 
-def dicts(value: object) -> Iterator[Document]:
-    """Every object of a JSON document, the outer ones first."""
-    if isinstance(value, dict):
-        yield value
-        for inner in value.values():
-            yield from dicts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from dicts(inner)
-
-
 def number(document: Document | None, *names: str) -> int:
     """A count of tokens somewhere in a document; 0 where there is none."""
     value: object = document
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, int) else 0
-
-
-def tools(request: Document) -> Iterator[Document]:
-    """What a request lists as tools; an entry that is no object is of a type that nobody has."""
-    listed = request.get('tools') or []
-    for tool in listed if isinstance(listed, list) else [listed]:
-        yield tool if isinstance(tool, dict) else {'type': f'{tool!r}', f'{tool!r}': None}
 
 
 def documents(kind: str, content: bytes) -> list[Document]:
