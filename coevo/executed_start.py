@@ -1,4 +1,7 @@
-"""Whether the start state of a task is one: its targets broken or absent, its other tests passing."""
+"""Whether the start state of a task is one: its targets broken or absent, its other tests passing.
+
+Gold, put into it, passes three times; where siblings are gone, that is no matter of course.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,20 @@ from dataclasses import replace
 from coevo.kept_tests import kept_tests
 from coevo.kept_tests import lost_test
 from coevo.languages.base import Compiled
-from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
 from coevo.quality import VALID
-from coevo.reach import names_used_elsewhere
+from coevo.quality import WITHOUT_SIBLINGS
 from coevo.records import TestMethod
-from coevo.records import Track
-from coevo.start_state import Target
-from coevo.start_state import start_file
+from coevo.siblings import Surroundings
+from coevo.start_files import file_at_start
 from coevo.swapped import Bench
 from coevo.swapped import Subject
 from coevo.swapped import Task
 from coevo.swapped import Verdicts
 from coevo.swapped import is_broken
-from coevo.test_files import content
-from coevo.test_files import path_at_old
+from coevo.swapped import is_pass
+from coevo.swapped import said
+from coevo.swapped import with_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,42 +37,39 @@ class StartState:
     told_cnew: Verdicts = field(default_factory=dict)
 
 
-def start_state(bench: Bench, task: Task) -> StartState:
+def start_state(bench: Bench, task: Task, around: Surroundings) -> StartState:
     """The start state of a task, compiled and run (design, "Start state of a task")."""
     names = list(task.methods)
     try:
-        start = _start_file(bench, task)
+        start = file_at_start(bench, task, around.here)
     except StartStateInvalid as error:
         return StartState(why=dict.fromkeys(names, str(error)))
+    lost = _gold_lost(bench, task, around)
     if task.is_generation:
-        return StartState(why=dict.fromkeys(names, _siblings_verdict(bench, task, start)))
+        kept = lost or _siblings_verdict(bench, task, start, around)
+        return StartState(why=dict.fromkeys(names, kept))
     methods = {subject.method_id: _reverted(subject) for subject in task.subjects}
-    told = bench.verdicts(_compiled(bench, task, start), methods, is_broken)
+    told = bench.verdicts(_compiled(bench, task, start, around), methods, is_broken)
     outcomes = {name: verdict.outcome for name, verdict in told.items()}
     return StartState(
-        why={name: VALID if it.broken else f'start_{it}' for name, it in outcomes.items()},
+        why={
+            name: lost or (VALID if it.broken else f'start_{it}') for name, it in outcomes.items()
+        },
         told_cnew=told,
     )
 
 
-def _start_file(bench: Bench, task: Task) -> bytes | None:
-    repository, old, new = bench.repository, bench.pair.old.rev, bench.pair.new.rev
-    source = task.source(bench)
-    before = path_at_old(repository, old, new, task.test_file)
-    return start_file(
-        source,
-        None if before is None else content(repository, old, before),
-        [_target(bench, subject) for subject in task.subjects],
-        used_elsewhere=names_used_elsewhere(repository, new, task.test_file),
-    )
-
-
-def _target(bench: Bench, subject: Subject) -> Target:
-    if subject.track is Track.GENERATION or subject.old is None:
-        return Target(method=subject.new)
-    source = content(bench.repository, bench.pair.old.rev, subject.old.test_file)
-    assert source is not None, 'what was changed stands in a file of the old revision'
-    return Target(method=subject.new, original=Original(method=subject.old, source=source))
+def _gold_lost(bench: Bench, task: Task, around: Surroundings) -> str | None:
+    """What gold does that does not pass three times without its siblings; None if it does."""
+    if not around.files:
+        return None  # its own cell is that
+    new = bench.pair.new.rev
+    compiled = bench.compile(new, new, task.module, around.files)
+    for name, verdict in bench.three_times(compiled, task.methods):
+        if not is_pass(verdict.outcome):
+            method = task.methods[name].test_method
+            return f'{WITHOUT_SIBLINGS}: {method} is {said(verdict)}'
+    return None
 
 
 def _reverted(subject: Subject) -> TestMethod:
@@ -79,12 +78,12 @@ def _reverted(subject: Subject) -> TestMethod:
     return replace(subject.new, test_method=old.test_method, parameters=old.parameters)
 
 
-def _compiled(bench: Bench, task: Task, start: bytes | None) -> Compiled:
+def _compiled(bench: Bench, task: Task, start: bytes | None, around: Surroundings) -> Compiled:
     new = bench.pair.new.rev
-    return bench.compile(new, new, task.module, ((task.test_file, start),))
+    return bench.compile(new, new, task.module, with_file(around.files, task.test_file, start))
 
 
-def _siblings_verdict(bench: Bench, task: Task, start: bytes | None) -> str:
+def _siblings_verdict(bench: Bench, task: Task, start: bytes | None, around: Surroundings) -> str:
     """Whether the tests that a start file keeps do what they do in the new file."""
     if start is None:
         return VALID
@@ -93,7 +92,7 @@ def _siblings_verdict(bench: Bench, task: Task, start: bytes | None) -> str:
     lost = lost_test(
         bench,
         kept,
-        at_start=lambda: _compiled(bench, task, start),
-        as_gold=lambda: bench.workshop.compile(new, new, task.module),
+        at_start=lambda: _compiled(bench, task, start, around),
+        as_gold=lambda: bench.compile(new, new, task.module, around.files),
     )
     return lost or VALID

@@ -17,7 +17,6 @@ from coevo.java_pieces import Key
 from coevo.java_pieces import Outline
 from coevo.java_pieces import Piece
 from coevo.java_pieces import inside
-from coevo.java_pieces import outer
 from coevo.java_tests import is_fixture
 from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
@@ -106,9 +105,9 @@ def _emptied(
     for type_ in file.file.types:
         piece = file.whole(type_)
         if (
-            any(f'{owner}$'.startswith(f'{type_.name}$') for owner in owners)
+            type_.name in _with_outer(file, owners)
             and type_.name not in before
-            and len([t for t in file.types if not outer(t)]) > (not outer(type_.name))
+            and len([t for t in file.types.values() if not t.outer]) > (not type_.outer)
             and not any(type_.start_byte <= start < type_.end_byte for start in others)
             and type_.simple not in used_elsewhere | file.names_outside([piece.span])
             and not any(done.start <= piece.start < done.end for done in found)
@@ -133,9 +132,9 @@ class Plan:
     ) -> None:
         self.file = file
         self.inserted = inserted
-        owners = {member.owner for member in found.values()}
-        owners |= {one.method.test_class for one in inserted}
-        opened = _with_outer(owners) - {t for piece in emptied for t in inside(file, piece)}
+        opened = _with_outer(file, {member.owner for member in found.values()})
+        opened |= {t for i in inserted for t in _with_outer(i.outline, [i.method.test_class])}
+        opened -= {t for piece in emptied for t in inside(file, piece)}
         self.pieces = file.pieces(opened)
         at = {member.start_byte: target for target, member in found.items()}
         self.targets: dict[Piece, Target | None] = {
@@ -206,12 +205,12 @@ class Plan:
         return piece.private or self.used_elsewhere.isdisjoint(piece.names)
 
 
-def _with_outer(names: Iterable[str]) -> set[str]:
+def _with_outer(file: Outline, names: Iterable[str]) -> set[str]:
     found = set()
     for name in names:
         while name:
             found.add(name)
-            name = outer(name)
+            name = file.outer(name)
     return found
 
 
@@ -248,7 +247,7 @@ def _doubles(file: Outline) -> set[Key]:
 
 def _keys(file: Outline) -> Iterator[Key]:
     for type_ in file.file.types:
-        yield ('type', outer(type_.name), (type_.simple,), ())
+        yield ('type', type_.outer, (type_.simple,), ())
         for member in type_.members:
             if member.kind != 'initializer':
                 parameters = () if member.kind == 'field' else member.parameters

@@ -6,8 +6,11 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 
+from coevo.evaluation.judging.sibling_files import sibling_files
 from coevo.git import Repository
 from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
@@ -23,6 +26,7 @@ from coevo.start_state import start_file
 from coevo.syntax import Member
 from coevo.syntax import parse
 from coevo.tables import MethodRow
+from coevo.tables import StartRow
 from coevo.test_files import content
 from coevo.test_files import path_at_old
 from packagers.sameness import Identity
@@ -40,18 +44,35 @@ class Group:
     rows: tuple[MethodRow, ...]
     others: tuple[MethodRow, ...]
 
+    @property
+    def place(self) -> tuple[str, Walk, Track, str]:
+        row = self.rows[0]
+        assert row.track is not None, 'groups() yields rows with a track'
+        return row.pair_id, row.walk, row.track, row.test_file
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A group with the start file (None: absent) and the patch from there to the file at new."""
+    """A group with the start file (None: absent) and the patch from there to the file at new.
+
+    around  what else the start state has; None where mining did not look
+    others  the other test files that are not as at new
+    """
 
     group: Group
     start: bytes | None
     test_patch: str
+    around: StartRow | None = None
+    others: Mapping[str, bytes | None] = field(default_factory=dict)
 
     @property
     def start_sha256(self) -> str | None:
         return None if self.start is None else hashlib.sha256(self.start).hexdigest()
+
+    @property
+    def shown(self) -> dict[str, bytes | None]:
+        """The test files that are not as at new, its own among them."""
+        return {**self.others, self.group.rows[0].test_file: self.start}
 
     def identity(self, family: str) -> Identity:
         """What two drafts have in common if they are one task that was seen twice.
@@ -103,7 +124,7 @@ def _identity(row: MethodRow) -> tuple[str, str, tuple[str, ...]]:
     return row.test_class, row.test_method, row.parameters
 
 
-def draft(group: Group, repository: Repository) -> Draft:
+def draft(group: Group, repository: Repository, around: StartRow | None = None) -> Draft:
     """The draft of a group; StartStateInvalid if there is no start file for it.
 
     Nor is there one for what mining ran at the start and found to be another state than it should.
@@ -116,14 +137,25 @@ def draft(group: Group, repository: Repository) -> Draft:
     if entry is None:
         raise StartStateInvalid(f'{first.test_file} is not there at new')
     new = repository.blob(entry.oid)
+    here = around.here if around else ()
     start = start_file(
         new,
         _old_content(repository, first),
-        [_target(row, repository) for row in group.rows],
+        [*(_target(row, repository) for row in group.rows), *map(_removed, here)],
         used_elsewhere=names_used_elsewhere(repository, first.new_rev, first.test_file),
     )
     patch = file_patch(first.test_file, start, new, entry.mode)
-    return Draft(group=group, start=start, test_patch=patch)
+    others = {} if around is None else _others(around, repository, first)
+    return Draft(group=group, start=start, test_patch=patch, around=around, others=others)
+
+
+def _others(around: StartRow, repository: Repository, row: MethodRow) -> dict[str, bytes | None]:
+    siblings, patch = around.siblings, around.sibling_patch
+    return dict(sibling_files(repository, row.new_rev, row.test_file, siblings, patch))
+
+
+def _removed(method: TestMethod) -> Target:
+    return Target(method=method)
 
 
 def _old_content(repository: Repository, row: MethodRow) -> bytes | None:

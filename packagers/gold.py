@@ -1,10 +1,15 @@
-"""What the gold test of a task is worth: the means over its methods (TestEvo-Bench, A.6).
+"""What the gold test of a task is worth: the means over its methods (TestEvo-Bench, A.4 to A.6).
 
-A method without a measurement counts as 0 in the wide mean and is passed over in the narrow one.
+Line coverage is over the whole range of the task's dependencies (Eq. 1), code coverage over those of the
+lines that have code.
+
+A method without a measurement counts as 0 in the wide mean and is passed over in the narrow one. One
+whose mutants were left out, since a pair has so many runs, is in neither.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,26 +23,31 @@ class Gold:
 
     coverage: float | None
     coverage_success: float | None
+    code_coverage: float | None
+    code_coverage_success: float | None
     mutation_score: float | None
     mutation_score_success: float | None
 
 
-def gold(rows: Sequence[MethodRow]) -> Gold:
-    """The means over all methods of a task."""
-    covered = [_share(row.coverage) for row in rows]
-    scores = [row.mutation.score if row.mutation else None for row in rows]
-    was_covered = any(row.coverage for row in rows)
-    was_mutated = any(row.mutation for row in rows)
+def gold(rows: Sequence[MethodRow], covered: Mapping[str, Coverage]) -> Gold:
+    """The means over all methods of a task.
+
+    covered  what they cover of the task's dependencies, by method id
+    """
+    known = [covered.get(row.method_id) for row in rows]
+    lines = [one.line_coverage if one else None for one in known]
+    code = [one.code_coverage if one else None for one in known]
+    asked = [row.mutation for row in rows if not (row.mutation and row.mutation.not_run)]
+    scores = [mutation.score if mutation else None for mutation in asked]
+    was_mutated = any(asked)
     return Gold(
-        coverage=_wide(covered) if was_covered else None,
-        coverage_success=_narrow(covered),
+        coverage=_wide(lines) if covered else None,
+        coverage_success=_narrow(lines),
+        code_coverage=_wide(code) if covered else None,
+        code_coverage_success=_narrow(code),
         mutation_score=_wide(scores) if was_mutated else None,
         mutation_score_success=_narrow(scores),
     )
-
-
-def _share(coverage: Coverage | None) -> float | None:
-    return coverage.covered_lines / coverage.lines if coverage and coverage.lines else None
 
 
 def _wide(scores: Sequence[float | None]) -> float:

@@ -1,26 +1,29 @@
 """Tasks: all test methods of one track in one test file of one pair, and what it takes to try them.
 
 The same edit in several pairs (branches, merges, rebased copies, cherry-picks), also in forks, is one
-task, which stands at the earliest of them.
+task, which stands at the earliest of them (of those whose old revision is an ancestor, if any).
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
-from dataclasses import replace
 from datetime import UTC
 from datetime import datetime
+from functools import cache
 
 from coevo import prompts
 from coevo.errors import Fatal
 from coevo.git import Repository
 from coevo.old_pieces import StartStateInvalid
 from coevo.patches import tree_patch
+from coevo.prompts.parts import Part
+from coevo.prompts.parts import parts_of
+from coevo.quality import Coverage
 from coevo.reasons import Reason
 from coevo.records import Dependency
 from coevo.records import Drop
@@ -31,8 +34,10 @@ from coevo.records import Walk
 from coevo.tables import MethodRow
 from coevo.tables import PairRow
 from coevo.tables import RepositoryRow
+from coevo.tables import StartRow
 from coevo.tables import TaskRow
 from packagers import sameness
+from packagers.built import Built
 from packagers.contamination import Basis
 from packagers.contamination import earliest
 from packagers.drafts import Draft
@@ -40,7 +45,10 @@ from packagers.drafts import Group
 from packagers.drafts import draft
 from packagers.drafts import groups
 from packagers.gold import gold
+from packagers.leaks import Leaks
 from packagers.sameness import Identity
+from packagers.task_coverage import task_coverages
+from packagers.task_dependencies import Listing
 
 _MAIN = re.compile(r'(?!(?:.*/)?src/test/)(?:.*/)?src/main/', re.DOTALL)
 _LATEST = datetime.max.replace(tzinfo=UTC)
@@ -53,44 +61,53 @@ def build_tasks(
     repositories: Iterable[RepositoryRow],
     clones: Mapping[str, Repository],
     environments: Mapping[tuple[str, str], Environment],
-) -> tuple[tuple[TaskRow, ...], dict[tuple[str, Walk], str], tuple[Drop, ...]]:
-    """The tasks, the task of each method row that has one, and a drop for each that none came of.
+    starts: Iterable[StartRow] = (),
+) -> Built:
+    """The tasks that methods make.
 
     methods       rows with their contamination dates; those without a track are passed over
     pairs         by pair_id and walk
     clones        by repository
     environments  by pair_id and module
+    starts        what start states have beside the tasks' own files, as mining found it
     """
+    around = {(row.pair_id, row.walk, row.track, row.test_file): row for row in starts}
     maker = _Maker(
         pairs=pairs,
         repositories={row.repo: row for row in reversed(list(repositories))},
         clones=clones,
         environments=environments,
+        leaks=cache(lambda repo: Leaks(clones[repo])),
     )
     found: list[Draft] = []
     drops = []
     for group in groups(methods):
         try:
-            found.append(draft(group, maker.clone(group)))
+            found.append(draft(group, maker.clone(group), around.get(group.place)))
         except StartStateInvalid as error:
-            drops.append(
-                Drop.at(
-                    Stage.TASK,
-                    group.rows[0],
-                    group.task_id,
-                    Reason.START_STATE_INVALID,
-                    str(error),
-                )
-            )
+            drops.append(_drop(group, Reason.START_STATE_INVALID, str(error)))
+            continue
+        if not Listing.of(group.rows).used and _track(group.rows[0]) is not Track.REPAIR:
+            drops.append(_drop(group, Reason.NOTHING_TO_NAME))
+            found.pop()
     tasks: list[TaskRow] = []
     ids: dict[tuple[str, Walk], str] = {}
+    coverage: dict[tuple[str, Walk], Coverage] = {}
     for drafts in sameness.groups(found, maker.identity):
         first, *copies = sorted(drafts, key=maker.age)
-        tasks.append(maker.task(first, copies))
+        rows, listing = first.group.rows, Listing.of(first.group.rows)
+        covered = task_coverages(rows, listing.used)
+        tasks.append(maker.task(first, copies, listing, covered))
+        coverage |= {(name, rows[0].walk): one for name, one in covered.items()}
         for each in drafts:
-            rows = (*each.group.rows, *each.group.others)
-            ids |= {(row.method_id, row.walk): first.group.task_id for row in rows}
-    return tuple(sorted(tasks, key=lambda task: task.task_id)), ids, tuple(drops)
+            same = (*each.group.rows, *each.group.others)
+            ids |= {(row.method_id, row.walk): first.group.task_id for row in same}
+    return Built(
+        tasks=tuple(sorted(tasks, key=lambda task: task.task_id)),
+        ids=ids,
+        drops=tuple(drops),
+        coverage=coverage,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +118,7 @@ class _Maker:
     repositories: Mapping[str, RepositoryRow]
     clones: Mapping[str, Repository]
     environments: Mapping[tuple[str, str], Environment]
+    leaks: Callable[[str], Leaks]
 
     def clone(self, group: Group) -> Repository:
         repo = group.rows[0].repo
@@ -116,14 +134,23 @@ class _Maker:
         repo = draft_.group.rows[0].repo
         return draft_.identity(self.repositories[repo].family or repo)
 
-    def age(self, draft_: Draft) -> tuple[datetime, str, str]:
+    def age(self, draft_: Draft) -> tuple[bool, datetime, str, str]:
+        """Pairs that somebody made come before those of branches that interleave."""
         pair = self.pair(draft_)
-        return pair.new_committer_date or _LATEST, pair.repo, pair.pair_id
+        date = pair.new_committer_date or _LATEST
+        return not pair.old_is_ancestor, date, pair.repo, pair.pair_id
 
-    def task(self, first: Draft, copies: Sequence[Draft]) -> TaskRow:
+    def task(
+        self,
+        first: Draft,
+        copies: Sequence[Draft],
+        listing: Listing,
+        covered: Mapping[str, Coverage],
+    ) -> TaskRow:
         rows, pair = first.group.rows, self.pair(first)
         row, repository = rows[0], self.repositories[pair.repo]
-        dependencies, worth = merge_dependencies(rows), gold(rows)
+        worth = gold(rows, covered)
+        leaks = self.leaks(row.repo)
         return TaskRow(
             task_id=first.group.task_id,
             also_at=tuple(sorted(copy.group.rows[0].pair_id for copy in copies)),
@@ -136,6 +163,7 @@ class _Maker:
             walk=row.walk,
             old_rev=row.old_rev,
             new_rev=row.new_rev,
+            old_is_ancestor=pair.old_is_ancestor,
             old_author_date=pair.old_author_date,
             old_committer_date=pair.old_committer_date,
             new_author_date=pair.new_author_date,
@@ -150,8 +178,9 @@ class _Maker:
             start_file_sha256=first.start_sha256,
             test_patch=first.test_patch,
             source_patch=source_patch(self.clone(first.group), rows),
-            dependencies=dependencies,
-            focal_method=_focal_method(rows, dependencies),
+            dependencies=listing.dependencies,
+            dependency_list=listing.which,
+            focal_method=listing.focal_method(rows),
             environment=self.environments.get((row.pair_id, row.module)),
             prompt=prompts.prompt(
                 prompts.Subject(
@@ -159,16 +188,24 @@ class _Maker:
                     new_rev=row.new_rev,
                     module=row.module,
                     test_file=row.test_file,
-                    test_methods=_test_methods(rows),
+                    test_methods=_asked_for(rows),
                     selectors=_selectors(rows),
-                    dependencies=dependencies,
+                    dependencies=listing.used,
+                    parts=_parts(self.clone(first.group), rows[0], listing.used),
                 )
             ),
             prompt_version=prompts.VERSION,
             coverage_gold=worth.coverage,
             coverage_gold_success=worth.coverage_success,
+            code_coverage_gold=worth.code_coverage,
+            code_coverage_gold_success=worth.code_coverage_success,
             mutation_score_gold=worth.mutation_score,
             mutation_score_gold_success=worth.mutation_score_success,
+            leak=leaks.leak(rows, first.shown).share,
+            nearest=leaks.nearest(rows).share,
+            siblings=first.around.siblings if first.around else (),
+            reads_sources=first.around.reads_sources if first.around else None,
+            sibling_patch=first.around.sibling_patch if first.around else '',
         )
 
 
@@ -186,51 +223,32 @@ def source_patch(repository: Repository, rows: Sequence[MethodRow]) -> str:
     )
 
 
-def merge_dependencies(rows: Sequence[MethodRow]) -> tuple[Dependency, ...]:
-    """The dependencies of all methods, ranked by their best rank, then by how many name them."""
-    found: dict[tuple[str, ...], list[Dependency]] = defaultdict(list)
-    for row in rows:
-        for dependency in row.dependencies:
-            found[_declared(dependency)].append(dependency)
-    order = sorted(found, key=lambda key: (min(d.rank for d in found[key]), -len(found[key]), key))
-    return tuple(_merged(found[key], rank) for rank, key in enumerate(order, start=1))
+def _drop(group: Group, reason: Reason, detail: str = '') -> Drop:
+    return Drop.at(Stage.TASK, group.rows[0], group.task_id, reason, detail)
 
 
-def _declared(dependency: Dependency) -> tuple[str, ...]:
-    return (
-        dependency.file,
-        f'{dependency.start_line:09d}',
-        dependency.declaration,
-        str(dependency.revised),
+def _parts(
+    repository: Repository, row: MethodRow, dependencies: Sequence[Dependency]
+) -> dict[str, tuple[Part, ...]]:
+    """What of each type changed that is a dependency beside its methods."""
+    return {
+        one.name: parts_of(repository, row.old_rev, row.new_rev, one)
+        for one in dependencies
+        if not one.is_method and not one.is_resource
+    }
+
+
+def _asked_for(rows: Sequence[MethodRow]) -> tuple[str, ...]:
+    names = (
+        prompts.asked_for(row.test_class, row.test_method, _name_at_start(row)) for row in rows
     )
+    return tuple(dict.fromkeys(names))
 
 
-def _merged(same: Sequence[Dependency], rank: int) -> Dependency:
-    couplings = [dependency.coupling for dependency in same if dependency.coupling is not None]
-    return replace(
-        same[0],
-        executed_old=_any(dependency.executed_old for dependency in same),
-        executed_new=_any(dependency.executed_new for dependency in same),
-        coupling=max(couplings, default=None),
-        rank=rank,
-    )
-
-
-def _any(values: Iterable[bool | None]) -> bool | None:
-    known = [value for value in values if value is not None]
-    return any(known) if known else None
-
-
-def _focal_method(rows: Sequence[MethodRow], dependencies: Sequence[Dependency]) -> str | None:
-    """The focal method of the row whose own first dependency is ranked best."""
-    places = {_declared(dependency): dependency.rank for dependency in dependencies}
-
-    def place(row: MethodRow) -> int:
-        first = min(row.dependencies, key=lambda d: d.rank, default=None)
-        return places[_declared(first)] if first else len(places) + 1
-
-    ordered = sorted(rows, key=place)
-    return next((row.focal_method for row in ordered if row.focal_method is not None), None)
+def _name_at_start(row: MethodRow) -> str:
+    """As it stands in the start file, in its class at new."""
+    generated = row.track is Track.GENERATION
+    return row.test_method if generated else row.old_test_method or row.test_method
 
 
 def _test_methods(rows: Sequence[MethodRow]) -> tuple[str, ...]:
@@ -240,9 +258,10 @@ def _test_methods(rows: Sequence[MethodRow]) -> tuple[str, ...]:
 
 
 def _selectors(rows: Sequence[MethodRow]) -> tuple[str, ...]:
-    """What JUnit's console launcher is told to run; parameters tell overloads apart."""
+    """What JUnit's console launcher is told to run, by the names of the start file; parameters tell
+    overloads apart."""
     names = (
-        f'{row.test_class}#{row.test_method}'
+        f'{row.test_class}#{_name_at_start(row)}'
         + (f'({", ".join(row.parameters)})' if row.parameters else '')
         for row in rows
     )

@@ -326,3 +326,60 @@ def test_a_name_that_new_gave_to_another_method_makes_no_start_state() -> None:
 def test_a_target_that_is_not_there_makes_no_start_state() -> None:
     with pytest.raises(StartStateInvalid, match=r'ShopTest#gone is not in the file at new'):
         generation(java(SIBLING), 'gone')
+
+
+DOLLARS = """\
+    @Test public void sibling() { assertTrue(Shop.open()); }
+    public static class $Outer {
+        private static class $Inner { int value = 1; }
+        @Test public void deep() { assertTrue(new $Inner().value == %s); }
+    }
+    public static class A$B { static int c() { return 1; } }
+"""
+
+
+def test_names_may_begin_with_the_sign_that_nests_them() -> None:
+    """A public repository's class has `$Outer` and in it `$Inner`: each run ended there."""
+    old, new = java(DOLLARS % '1'), java(DOLLARS % '2')
+    target = Target(
+        method=method('deep', 'p.ShopTest$$Outer'),
+        original=Original(method=method('deep', 'p.ShopTest$$Outer'), source=old.encode()),
+    )
+    assert start_file(new.encode(), old.encode(), [target]) == old.encode()
+
+
+def test_what_a_reverted_test_brings_may_have_such_names() -> None:
+    helper = '        static class $Help { static class $In { static int one() { return 1; } } }\n'
+    body = (
+        f'{SIBLING}'
+        '    public static class $Outer {\n%s'
+        '        @Test public void deep() { assertTrue(%s); }\n    }\n'
+    )
+    old = java(body % (helper, '$Help.$In.one() == 1'))
+    new = java(body % ('', 'true'))
+    target = Target(
+        method=method('deep', 'p.ShopTest$$Outer'),
+        original=Original(method=method('deep', 'p.ShopTest$$Outer'), source=old.encode()),
+    )
+    start = start_file(new.encode(), old.encode(), [target])
+    assert start is not None
+    assert '$Help.$In.one() == 1' in start.decode()
+    assert 'class $Help' in start.decode()
+
+
+@pytest.mark.parametrize(
+    ('name', 'outer', 'outermost', 'canonical'),
+    [
+        ('p.$Outer', '', '$Outer', 'p.$Outer'),
+        ('p.$Outer$$Inner', 'p.$Outer', '$Outer', 'p.$Outer.$Inner'),
+        ('p.$Outer$$Inner$In$ner', 'p.$Outer$$Inner', '$Outer', 'p.$Outer.$Inner.In$ner'),
+        ('p.A$B', '', 'A$B', 'p.A$B'),
+        ('p.$', '', '$', 'p.$'),
+    ],
+)
+def test_a_type_knows_what_is_around_it(
+    name: str, outer: str, outermost: str, canonical: str
+) -> None:
+    source = b'package p; class $Outer { class $Inner { class In$ner {} } } class A$B {} class $ {}'
+    (type_,) = [one for one in parse(source).types if one.name == name]
+    assert (type_.outer, type_.outermost, type_.canonical) == (outer, outermost, canonical)

@@ -12,7 +12,9 @@ from typing import Any
 
 from coevo.git import Repository
 from coevo.records import Change
+from coevo.records import Dependency
 from coevo.records import Label
+from coevo.records import Revised
 from coevo.records import Track
 from coevo.records import Walk
 from coevo.records import short_hash
@@ -86,7 +88,7 @@ class Seen:
             track=Track.GENERATION if generated else Track.UPDATE,
             old_source=None if generated else f'@Test public void {self.before}',
             new_source=f'@Test public void {self.after}',
-            dependencies=(),
+            dependencies=(CHANGED,),
         )
 
     def pair(self) -> PairRow:
@@ -100,6 +102,17 @@ class Seen:
             new_rev=self.new,
             new_committer_date=found.committer_date,
         )
+
+
+CHANGED = Dependency(
+    name='p.Shop#sell()',
+    declaration='int sell()',
+    file='src/main/java/p/Shop.java',
+    start_line=1,
+    end_line=1,
+    revised=Revised.MODIFIED,
+    rank=1,
+)
 
 
 def filled(record: Any, **values: Any) -> Any:
@@ -120,29 +133,29 @@ def repositories(seen: Sequence[Seen]) -> tuple[RepositoryRow, ...]:
 
 
 def tasks(*seen: Seen) -> tuple[TaskRow, ...]:
-    found, ids, drops = build_tasks(
+    built = build_tasks(
         [one.method() for one in seen],
         {(one.pair_id, Walk.PARENTS): one.pair() for one in seen},
         repositories(seen),
         clones(seen),
         {},
     )
-    assert drops == ()
-    assert len(ids) == len({one.method().method_id for one in seen})
-    assert found == build_again(seen)
-    return found
+    assert built.drops == ()
+    assert len(built.ids) == len({one.method().method_id for one in seen})
+    assert tuple(built.tasks) == build_again(seen)
+    return tuple(built.tasks)
 
 
 def build_again(seen: Sequence[Seen]) -> tuple[TaskRow, ...]:
     """In another order."""
-    found, _, _ = build_tasks(
+    built = build_tasks(
         [one.method() for one in reversed(seen)],
         {(one.pair_id, Walk.PARENTS): one.pair() for one in seen},
         repositories(seen),
         clones(seen),
         {},
     )
-    return found
+    return tuple(built.tasks)
 
 
 def originals(*seen: Seen) -> Mapping[str, str | None]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -10,16 +12,19 @@ from coevo.quality import Coverage
 from coevo.quality import Mutation
 from coevo.records import Change
 from coevo.tables import MethodRow
+from packagers.gold import Gold
 from packagers.gold import gold
 from tests import segments
 
+Row = tuple[MethodRow, Coverage | None]
 
-def row(covered: tuple[int, int] | None, killed: tuple[int | None, int, int] | None) -> MethodRow:
+
+def row(covered: tuple[int, int] | None, killed: tuple[int | None, int, int] | None) -> Row:
     """A method with covered of so many lines, and killed of so many mutants, some not run."""
     coverage = covered and Coverage(
         lines=covered[1],
         covered_lines=covered[0],
-        known_lines=covered[0],
+        known_lines=2 * covered[0],
         branches=0,
         covered_branches=0,
         methods=1,
@@ -37,14 +42,20 @@ def row(covered: tuple[int, int] | None, killed: tuple[int | None, int, int] | N
         killed=killed[0],
     )
     made = segments.method(1, 'a', Change.CHANGED, segments.UPDATE)
-    return dataclasses.replace(made, coverage=coverage or None, mutation=mutation or None)
+    return replace(made, mutation=mutation or None), coverage or None
+
+
+def worth(rows: Sequence[Row]) -> Gold:
+    named = [(replace(row, method_id=str(n)), covered) for n, (row, covered) in enumerate(rows)]
+    covered = {row.method_id: found for row, found in named if found is not None}
+    return gold([row for row, _ in named], covered)
 
 
 def test_wide_means_take_what_was_not_measured_for_nothing() -> None:
-    found = gold(
+    found = worth(
         [
             row((3, 4), (1, 2, 0)),  # 0.75, 0.5
-            row((1, 4), (4, 6, 2)),  # 0.25, all four that were run
+            row((1, 4), (2, 2, 0)),  # 0.25, 1
             row((0, 5), (0, 3, 0)),  # 0, 0: measured, and nothing
             row((0, 0), (0, 0, 0)),  # no line and no mutant: no measurement
             row(None, None),
@@ -52,17 +63,27 @@ def test_wide_means_take_what_was_not_measured_for_nothing() -> None:
     )
     assert found.coverage == pytest.approx(1 / 5)
     assert found.coverage_success == pytest.approx(1 / 3)
+    assert found.code_coverage == pytest.approx(1 / 5)
+    assert found.code_coverage_success == pytest.approx(1 / 2)
     assert found.mutation_score == pytest.approx(1.5 / 5)
     assert found.mutation_score_success == pytest.approx(1.5 / 3)
 
 
+def test_a_method_whose_mutants_were_left_out_is_on_neither_side() -> None:
+    found = worth([row((1, 2), (1, 2, 0)), row((1, 2), (None, 4, 4)), row((1, 2), (None, 2, 0))])
+    assert found.mutation_score == pytest.approx(0.5 / 2)
+    assert found.mutation_score_success == pytest.approx(0.5)
+    alone = worth([row((1, 2), (None, 4, 4))])
+    assert (alone.mutation_score, alone.mutation_score_success) == (None, None)
+
+
 def test_what_nobody_measured_is_not_nothing() -> None:
-    found = gold([row(None, None), row(None, None)])
-    assert dataclasses.astuple(found) == (None, None, None, None)
+    found = worth([row(None, None), row(None, None)])
+    assert dataclasses.astuple(found) == (None,) * 6
 
 
 def test_no_mutant_at_all_is_a_wide_nothing() -> None:
     """As in the paper: the wide form conflates it with killing none."""
-    found = gold([row((1, 2), (None, 3, 0))])
+    found = worth([row((1, 2), (None, 3, 0))])
     assert (found.mutation_score, found.mutation_score_success) == (0, None)
     assert (found.coverage, found.coverage_success) == (0.5, 0.5)

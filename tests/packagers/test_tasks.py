@@ -33,8 +33,8 @@ from coevo.tables import MethodRow
 from coevo.tables import PairRow
 from coevo.tables import RepositoryRow
 from coevo.tables import TaskRow
+from packagers.task_dependencies import merge_dependencies
 from packagers.tasks import build_tasks
-from packagers.tasks import merge_dependencies
 from tests.repos import commit
 from tests.repos import git
 from tests.repos import init
@@ -114,7 +114,7 @@ def row(
             'parameters': (),
             'change': Change.INSERTED if inserted else Change.CHANGED,
             'track': track,
-            'dependencies': (),
+            'dependencies': (dependency('sell', 1),),
             'contamination_date': datetime(2020, 1, 2, tzinfo=UTC),
             'contamination_basis': 'with_pulls',
         }
@@ -134,6 +134,7 @@ def pair_row(repository: Repository, row: MethodRow) -> PairRow:
             'new_rev': new.rev,
             'old_committer_date': old.committer_date,
             'new_committer_date': new.committer_date,
+            'old_is_ancestor': row.old_is_ancestor is not False,
             'license': 'MIT',
         },
     )
@@ -143,13 +144,14 @@ def build(
     repo: Path, rows: Iterable[MethodRow]
 ) -> tuple[tuple[TaskRow, ...], dict[tuple[str, Walk], str], tuple[Drop, ...]]:
     repository, rows = Repository(repo / '.git'), tuple(rows)
-    return build_tasks(
+    built = build_tasks(
         rows,
         {(row.pair_id, row.walk): pair_row(repository, row) for row in rows},
         [filled(RepositoryRow, {'repo': REPO, 'url': 'https://example.org/shop'})],
         {REPO: repository},
         {(row.pair_id, '.'): ENVIRONMENT for row in rows},
     )
+    return tuple(built.tasks), dict(built.ids), tuple(built.drops)
 
 
 @pytest.fixture
@@ -257,6 +259,25 @@ def test_walks_share_a_task_that_stands_under_parents(history: tuple[Path, str, 
     assert set(ids) == {(row.method_id, row.walk) for row in rows}
     (alone,), _, _ = build(repo, rows[:1])
     assert (alone.task_id, alone.walk) == (task.task_id, Walk.STATES)
+
+
+def test_a_copy_that_somebody_made_comes_before_one_of_branches_that_interleave(
+    tmp_path: Path,
+) -> None:
+    repo = init(tmp_path / 'repo')
+    base = commit(repo, 'base', OLD, date='2020-01-01T00:00:00Z')
+    made = commit(repo, 'change', NEW, date='2020-03-01T00:00:00Z')
+    other = commit(repo, 'other', {'README': 'x'}, date='2020-02-01T00:00:00Z', parents=[base])
+    earlier = commit(repo, 'change', NEW, date='2020-02-02T00:00:00Z', parents=[base])
+    rows = [
+        row(base, made, 'b', Track.GENERATION, old_is_ancestor=True),
+        row(other, earlier, 'b', Track.GENERATION, old_is_ancestor=False),
+    ]
+    (task,), _, _ = build(repo, rows)
+    assert (task.new_rev, task.also_at) == (made, (rows[1].pair_id,))
+    assert task.old_is_ancestor is True
+    (alone,), _, _ = build(repo, rows[1:])
+    assert (alone.new_rev, alone.old_is_ancestor) == (earlier, False)
 
 
 def test_a_rebased_copy_is_the_same_task(tmp_path: Path) -> None:
@@ -431,3 +452,31 @@ def test_every_method_of_a_task_stands_in_its_old_form(history: tuple[Path, str,
     assert next(m.source for t in start.types for m in t.members) == (
         '@Test public void a() { one(); }'
     )
+
+
+def test_a_task_that_no_prompt_could_name_a_change_for_is_dropped(
+    history: tuple[Path, str, str],
+) -> None:
+    repo, old, new = history
+    nameless = row(old, new, 'a', Track.UPDATE, dependencies=())
+    tasks, ids, (drop,) = build(repo, [nameless])
+    assert (tasks, ids) == ((), {})
+    assert (drop.stage, drop.reason, drop.unit) == ('task', 'nothing_to_name', 'task')
+
+    (repair,), _, drops = build(repo, [replace(nameless, track=Track.REPAIR)])
+    assert drops == ()
+    assert prompts.NONE_CHANGED in (repair.prompt or '')
+
+
+def test_a_renamed_target_is_asked_for_under_both_names(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    old = commit(repo, 'old', OLD, date='2020-01-01T00:00:00Z')
+    renamed = {**NEW, TEST_FILE: shop_test('c() { one(1); }', 'z() { }')}
+    new = commit(repo, 'new', renamed, date='2020-01-02T00:00:00Z')
+    (task,), _, _ = build(
+        repo, [row(old, new, 'c', Track.UPDATE, old_test_method='a', old_test_class='p.ShopTest')]
+    )
+    assert task.test_methods == ('ShopTest#c',)
+    assert task.prompt is not None
+    assert '- ShopTest#a (renamed to ShopTest#c; either name will do)\n' in task.prompt
+    assert "--select-method 'p.ShopTest#a'" in task.prompt

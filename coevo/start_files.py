@@ -1,0 +1,42 @@
+"""The start file of a task while its pair is mined, of both revisions' contents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from coevo.old_pieces import Original
+from coevo.reach import names_used_elsewhere
+from coevo.records import TestMethod
+from coevo.records import Track
+from coevo.start_state import Target
+from coevo.start_state import start_file
+from coevo.swapped import Bench
+from coevo.swapped import Subject
+from coevo.swapped import Task
+from coevo.test_files import content
+from coevo.test_files import path_at_old
+
+
+def file_at_start(bench: Bench, task: Task, also: Collection[TestMethod] = ()) -> bytes | None:
+    """The test file with its targets reverted or removed; None where it is absent.
+
+    also  tests of the file that are removed beside them
+    StartStateInvalid where there is none.
+    """
+    repository, old, new = bench.repository, bench.pair.old.rev, bench.pair.new.rev
+    before = path_at_old(repository, old, new, task.test_file)
+    own = [_target(bench, subject) for subject in task.subjects]
+    return start_file(
+        task.source(bench),
+        None if before is None else content(repository, old, before),
+        [*own, *(Target(method=method) for method in also)],
+        used_elsewhere=names_used_elsewhere(repository, new, task.test_file),
+    )
+
+
+def _target(bench: Bench, subject: Subject) -> Target:
+    if subject.track is Track.GENERATION or subject.old is None:
+        return Target(method=subject.new)
+    source = content(bench.repository, bench.pair.old.rev, subject.old.test_file)
+    assert source is not None, 'what was changed stands in a file of the old revision'
+    return Target(method=subject.new, original=Original(method=subject.old, source=source))

@@ -1,0 +1,28 @@
+"""What comes of method rows when tasks are made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+
+from coevo.quality import Coverage
+from coevo.records import Drop
+from coevo.records import Walk
+from coevo.tables import TaskRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """Tasks, and columns of their methods.
+
+    ids       the task of each method row that has one, by method id and walk
+    drops     one for each task that none came of
+    coverage  what methods cover of the dependencies of their task, by the same; where it stands
+    """
+
+    tasks: Sequence[TaskRow]
+    ids: Mapping[tuple[str, Walk], str]
+    drops: Sequence[Drop] = ()
+    coverage: Mapping[tuple[str, Walk], Coverage] = field(default_factory=dict)

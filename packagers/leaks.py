@@ -1,0 +1,153 @@
+"""How much of a task's answer its start state shows.
+
+`leak`: the share of gold's text that stands in one test method of the start state which this pair
+added or changed; `nearest`: the same of what stood at old already, which is context alone. Of a
+task the largest share of any of its tests: one that can be copied spoils the score.
+
+Texts are compared by the token 5-grams of bodies, blind to comments, literals, the test's own name
+and the words of its class's name: `PrefixCombFactoryTest` and `SuffixCombFactoryTest` differ in
+what these words name, and a copyist replaces them. The share is a containment, not a Jaccard index: who
+copies from a longer text leaves the rest out, and has all of the answer nevertheless.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from coevo.git import Repository
+from coevo.syntax import parse
+from coevo.tables import MethodRow
+from coevo.trees import Side
+from coevo.trees import Tree
+from coevo.trees import tree
+from packagers.near_duplicates import Grams
+from packagers.near_duplicates import ngrams
+from packagers.near_duplicates import tokens
+
+_WORDS = re.compile(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+')
+_COMMON = frozenset({'test', 'tests', 'case', 'it', 'suite'})
+_MASK = '~'
+
+Texts = Mapping[str, bytes | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likeness:
+    """Shares from 0 to 1, and which method they are of; 0 where nothing is alike."""
+
+    share: float = 0.0
+    method: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A method of the test tree: `equal` is what two versions of one have in common."""
+
+    name: str
+    grams: Grams
+    equal: Grams
+
+
+class Leaks:
+    """The likeness of the tasks of one repository."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._of_blob = cache(self._methods_of_blob)
+        self._old = cache(self._methods_at)
+
+    def leak(self, rows: Sequence[MethodRow], start: Texts) -> Likeness:
+        """How near gold comes to what the pair added; `start`: files that are not as at new."""
+        return _nearest(rows, list(self._added(rows[0], start)))
+
+    def nearest(self, rows: Sequence[MethodRow]) -> Likeness:
+        """How near it comes to what stood at old, an update's own old text included."""
+        return _nearest(rows, self._old(rows[0].old_rev))
+
+    def _added(self, row: MethodRow, start: Texts) -> Iterator[Shown]:
+        old, new = tree(self._repository, row.old_rev), tree(self._repository, row.new_rev)
+        changed = [change.path for change in self._repository.changed(row.old_rev, row.new_rev)]
+        before = {
+            shown.equal
+            for path in changed
+            if old.side(path) is Side.TEST
+            for shown in self._of_blob(old.entries[path].oid)
+        }
+        for path in changed:
+            if new.side(path) is Side.TEST:
+                for shown in self._now(new, path, start):
+                    if shown.equal not in before:
+                        yield shown
+
+    def _now(self, new: Tree, path: str, start: Texts) -> Sequence[Shown]:
+        if path not in start:
+            return self._of_blob(new.entries[path].oid)
+        text = start[path]
+        return () if text is None else tuple(_methods(text))
+
+    def _methods_at(self, rev: str) -> Sequence[Shown]:
+        at = tree(self._repository, rev)
+        return [s for path in at.paths(Side.TEST) for s in self._of_blob(at.entries[path].oid)]
+
+    def _methods_of_blob(self, oid: str) -> Sequence[Shown]:
+        return tuple(_methods(self._repository.blob(oid)))
+
+
+def _methods(source: bytes) -> Iterator[Shown]:
+    for type_ in parse(source).types:
+        for member in type_.members:
+            if member.kind in ('method', 'constructor') and member.body_hash is not None:
+                yield Shown(
+                    name=f'{type_.name}#{member.name}',
+                    grams=body_grams(member.source, member.name, type_.name),
+                    equal=ngrams(list(tokens(member.source, member.name))),
+                )
+
+
+def _nearest(rows: Sequence[MethodRow], shown: Iterable[Shown]) -> Likeness:
+    there = list(shown)
+    found = [Likeness()]
+    for row in rows:
+        gold = body_grams(row.new_source or '', row.test_method, row.test_class)
+        for one in there:
+            share = len(gold & one.grams) / len(gold)
+            if share > 0:
+                found.append(Likeness(share=share, method=one.name))
+    return max(found, key=lambda likeness: (likeness.share, likeness.method or ''))
+
+
+def body_grams(source: str, name: str, class_name: str) -> Grams:
+    """The grams of what stands between a method's braces, the words of its class masked."""
+    words = {word.lower() for word in _WORDS.findall(class_name.rpartition('.')[2])} - _COMMON
+    body = _body(list(tokens(source, name)))
+    return ngrams([_masked(token, words) for token in body])
+
+
+def _body(found: Sequence[str]) -> Sequence[str]:
+    """From the first brace behind the parameters; annotations have braces and parentheses, too."""
+    depth = 0
+    named = found.index('name') if 'name' in found else 0
+    for at in range(named, len(found)):
+        depth += {'(': 1, ')': -1}.get(found[at], 0)
+        if found[at] == '{' and depth == 0:
+            return found[at + 1 : -1]
+    return found
+
+
+def _masked(token: str, words: set[str]) -> str:
+    if not token[:1].isalpha() or not words:
+        return token
+    parts = _WORDS.findall(token)
+    if words.isdisjoint(part.lower() for part in parts):
+        return token
+    masked = [_MASK if part.lower() in words else part for part in parts]
+    kept = [
+        part for at, part in enumerate(masked) if part != _MASK or masked[at - 1 : at] != [_MASK]
+    ]
+    return ''.join(kept)
