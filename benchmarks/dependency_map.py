@@ -44,7 +44,6 @@ from coevo.git import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.base import Trace
 from coevo.languages.java_maven import tracing
-from coevo.languages.java_maven.archives import WORTH_AFTER
 from coevo.languages.java_maven.code_files import CodeFiles
 from coevo.languages.java_maven.site import Site
 from coevo.languages.java_maven.traces import read_traces
@@ -160,7 +159,7 @@ def _build_agent(folder: Path) -> None:
     tools = toolchain()
     asm = tools.library('asm')
     source = Path(__file__).with_name('entries') / 'Entries.java'
-    javac = [str(tools.builder_home / 'bin' / 'javac'), '--release', '11', '-cp', str(asm)]
+    javac = [str(tools.tools_home / 'bin' / 'javac'), '--release', '11', '-cp', str(asm)]
     subprocess.run([*javac, '-d', str(folder), str(source)], check=True)
     with zipfile.ZipFile(asm) as library, zipfile.ZipFile(folder / 'entries.jar', 'w') as jar:
         jar.writestr('META-INF/MANIFEST.MF', 'Premain-Class: entries.Entries\n')
@@ -268,8 +267,7 @@ def _jacoco_alone() -> Iterator[list[Trace | None]]:
 def cost(drawn: Drawn, out: Path) -> None:
     """CPU seconds of the same methods with and without a trace, in turn."""
     with workshop(drawn) as (opened, compiled):
-        for _ in range(WORTH_AFTER):
-            opened.run(compiled, drawn.methods[:1])
+        opened.run(compiled, drawn.methods[:1])
         traces(
             opened, compiled, drawn, shared=True
         )  # class archives are made, the reader has started
@@ -289,8 +287,7 @@ def cost(drawn: Drawn, out: Path) -> None:
 def share(drawn: Drawn, out: Path) -> None:
     """Traces of methods that share a JVM against those of each alone, and what either costs."""
     with workshop(drawn) as (opened, compiled):
-        for _ in range(WORTH_AFTER):
-            opened.run(compiled, drawn.methods[:1])
+        opened.run(compiled, drawn.methods[:1])
         together, cheap = traces(opened, compiled, drawn, shared=True)
         alone, dear = traces(opened, compiled, drawn, shared=False)
     kept = [(a, b) for a, b in zip(alone, together, strict=True) if a is not None]

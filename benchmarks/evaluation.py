@@ -1,7 +1,7 @@
 """What an evaluated method costs, and what gold tests of published tasks are worth by our measures.
 
     python -m benchmarks.evaluation cost SNAPSHOT STORE FOLDER [--tasks N] [--seed N] [--c1]
-    python -m benchmarks.evaluation published SNAPSHOT STORE PUBLISHED.jsonl OUT.csv [--budget SECONDS]
+    python -m benchmarks.evaluation published SNAPSHOT STORE PUBLISHED.jsonl OUT.csv [--runs N]
     python -m benchmarks.evaluation sum FOLDER OUT.csv
 
 cost       Of each repository a few tasks are drawn, and gold is submitted for them. The engine scores
@@ -9,8 +9,8 @@ cost       Of each repository a few tasks are drawn, and gold is submitted for t
            generation T_new on C_old, else T_old on C_new. CPU seconds of whole process trees; the
            engine scores without adequacy, and makes its own class archives.
 published  Coverage and mutants of gold for the methods that the snapshot shares with published tasks.
-           Mutants that the snapshot lacks are made and run now, as far as the budget of a pair lasts
-           (0: none are). Pairs that OUT.csv has are not measured again.
+           Mutants that the snapshot lacks are made and run now, with so many runs for a pair (0: none
+           are). Pairs that OUT.csv has are not measured again.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from benchmarks.published import published
 from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
+from coevo.dependency_lists import listed
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target as Aim
 from coevo.evaluation.assignments import assignments
@@ -158,7 +159,7 @@ def measure_published(arguments: argparse.Namespace) -> None:
         repository = open_clone(arguments.store, repo)
         shared = _shared(States(repository), targets[repo, pair_id], by_repo[repo])
         if shared:
-            append(arguments.out, list(_worth(repository, shared, arguments.budget)))
+            append(arguments.out, list(_worth(repository, shared, arguments.runs)))
 
 
 def _shared(states: States, targets: Sequence[Aim], there: Sequence[Published]) -> list[Aim]:
@@ -178,16 +179,16 @@ def _shared(states: States, targets: Sequence[Aim], there: Sequence[Published]) 
 
 
 def _worth(
-    repository: Repository, targets: Sequence[Aim], budget: float
+    repository: Repository, targets: Sequence[Aim], most_runs: int
 ) -> Iterator[dict[str, object]]:
     rows = [one.row for one in targets]
     mutations: Mapping[str, Mutation | None] = {row.method_id: row.mutation for row in rows}
     drawing, running = 0.0, 0.0
-    if budget and None in mutations.values():
-        mutations, drawing, running = _mutated(repository, targets, budget)
+    if most_runs and None in mutations.values():
+        mutations, drawing, running = _mutated(repository, targets, most_runs)
     runs = sum(one.count - one.not_run for one in mutations.values() if one)
     for row in rows:
-        mutation, coverage = mutations[row.method_id], row.coverage
+        mutation, coverage = mutations[row.method_id], row.task_coverage
         yield {
             'repo': row.repo,
             'pair_id': row.pair_id,
@@ -197,6 +198,7 @@ def _worth(
             'lines': coverage.lines if coverage else '',
             'known_lines': coverage.known_lines if coverage else '',
             'covered_lines': coverage.covered_lines if coverage else '',
+            'dependency_list': row.dependency_list or '',
             'mutants': mutation.count - mutation.not_run if mutation else '',
             'killed': mutation.killed if mutation and mutation.killed is not None else '',
             'not_run': mutation.not_run if mutation else '',
@@ -207,7 +209,7 @@ def _worth(
 
 
 def _mutated(
-    repository: Repository, targets: Sequence[Aim], budget: float
+    repository: Repository, targets: Sequence[Aim], most_runs: int
 ) -> tuple[Mapping[str, Mutation | None], float, float]:
     """The accounting, and CPU seconds of drawing mutants and of running tests, three runs without
     any among them."""
@@ -230,17 +232,18 @@ def _mutated(
             repository=repository,
             pair=pair,
             override=next((row.override for row in rows if row.override), None),
-            budget=budget,
         )
         tests = [
             measures.GoldTest(
-                method_id=one.row.method_id, method=one.method, dependencies=one.row.dependencies
+                method_id=one.row.method_id,
+                method=one.method,
+                dependencies=listed(one.row.dependencies, one.row.dependency_list),
             )
             for one in targets
         ]
         sets = mutant_sets(bench, {one.method_id: mutable_lines(bench, one) for one in tests})
         drawing = bench.cpu_seconds
-        measured = run_mutants(bench, tests, sets)
+        measured = run_mutants(bench, tests, sets, most_runs)
         return measured.mutations, drawing, bench.cpu_seconds - drawing
 
 
@@ -334,7 +337,7 @@ def main() -> None:
     command.add_argument('store', type=Path)
     command.add_argument('published', type=Path)
     command.add_argument('out', type=Path)
-    command.add_argument('--budget', type=float, default=60.0)
+    command.add_argument('--runs', type=int, default=500)
     command.set_defaults(run=measure_published)
     command = commands.add_parser('sum')
     command.add_argument('folder', type=Path)

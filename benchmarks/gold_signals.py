@@ -1,6 +1,6 @@
 """What mutants and reversals say of the gold tests of a store, and what they cost.
 
-    python -m benchmarks.gold_signals STORE OUT.csv [--pairs N] [--methods N] [--budget SECONDS]
+    python -m benchmarks.gold_signals STORE OUT.csv [--pairs N] [--methods N] [--runs N]
 
 Of each repository a few pairs with tracks are drawn by their ids, and a few methods of each. One row
 for each method; CPU seconds are those of its pair, shared equally. Pairs that OUT.csv has are not
@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument('out', type=Path)
     parser.add_argument('--pairs', type=int, default=3)
     parser.add_argument('--methods', type=int, default=3)
-    parser.add_argument('--budget', type=float, default=300.0)
+    parser.add_argument('--runs', type=int, default=500, help='of mutants, and of reversals')
     arguments = parser.parse_args()
     known = {row['pair_id'] for row in read(arguments.out)}
     for partition in partitions(arguments.store):
@@ -56,7 +56,7 @@ def main() -> None:
         if todo:
             repository = open_clone(arguments.store, partition.repo)
             for segment in todo:
-                rows = _measure(repository, segment, arguments.methods, arguments.budget)
+                rows = _measure(repository, segment, arguments.methods, arguments.runs)
                 append(arguments.out, rows)
     print(_table(read(arguments.out)))
 
@@ -73,7 +73,7 @@ def _tracked(segment: Segment) -> list[MethodRow]:
 
 
 def _measure(
-    repository: Repository, segment: Segment, methods: int, budget: float
+    repository: Repository, segment: Segment, methods: int, runs: int
 ) -> list[dict[str, object]]:
     chosen = _tracked(segment)[:methods]
     tests = [_gold(row) for row in chosen]
@@ -83,10 +83,10 @@ def _measure(
         pair = pair_of(repository, segment.pair)
         if workshop.build(pair)[1].failure is not None:
             return []
-        bench = Bench(workshop=workshop, repository=repository, pair=pair, budget=budget)
-        mutants = measure_mutants(bench, tests)
+        bench = Bench(workshop=workshop, repository=repository, pair=pair)
+        mutants = measure_mutants(bench, tests, runs)
         for_mutants, bench.cpu_seconds = bench.cpu_seconds, 0.0
-        reversals = measure_reversals(bench, tests)
+        reversals = measure_reversals(bench, tests, runs)
     return [
         {
             'repo': row.repo,

@@ -13,6 +13,8 @@ from coevo.records import Revised
 from coevo.records import Walk
 
 VALID = 'valid'  # of a start state: it is what it should be
+WITHOUT_SIBLINGS = 'gold does not pass without its siblings'
+"""How the reason begins why a start state is none, where that is so."""
 
 
 class End(StrEnum):
@@ -38,6 +40,28 @@ class Isolated:
     detail: str = ''
 
 
+class Undone(StrEnum):
+    """What became of targets of a pair's other tasks in the start state of one."""
+
+    ABSENT = 'absent'  # with their whole file, which is new
+    REMOVED = 'removed'  # with what they alone use
+    STAYS = 'stays'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sibling:
+    """Targets of the pair's other tasks in one test file.
+
+    test_methods  Class#method
+    why           they stay; None where they do not
+    """
+
+    test_file: str
+    test_methods: tuple[str, ...]
+    undone: Undone
+    why: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairGuard:
     """What speaks for the test's own fault, of a repair; None where it could not be asked.
@@ -52,8 +76,26 @@ class RepairGuard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CoveredDependency:
+    """What the new test covers of one changed method or constructor that stands at new.
+
+    lines, known_lines, …  as in `Coverage`; `executed` where any of it was, line or not
+    """
+
+    file: str
+    start_line: int
+    declaration: str
+    lines: int
+    known_lines: int
+    covered_lines: int
+    branches: int
+    covered_branches: int
+    executed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """What the new test covers of its changed dependencies at new (TestEvo-Bench, A.4).
+    """What a test covers of changed dependencies at new (TestEvo-Bench, A.4).
 
     lines         of the whole range of the declarations, as the paper counts; covered where an
                   instruction of the line was executed
@@ -68,6 +110,16 @@ class Coverage:
     methods: int
     covered_methods: int
 
+    @property
+    def line_coverage(self) -> float | None:
+        """The paper's line coverage (A.4, Eq. 1): of all lines of the range, with code or without."""
+        return self.covered_lines / self.lines if self.lines else None
+
+    @property
+    def code_coverage(self) -> float | None:
+        """Of the lines that have code, as coverage tools count."""
+        return self.covered_lines / self.known_lines if self.known_lines else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutation:
@@ -77,8 +129,9 @@ class Mutation:
 
     not_checked      of files with very many mutants, those that no compiler was asked about
     equal_byte_code  of `count`, those whose byte code is the original's or an earlier mutant's
-    not_run          of `count`, those for which the pair's budget did not last
-    killed           of those that were run; None where the test itself did not pass three times
+    not_run          all of `count` where the test was left out by lot, since the pair's runs were too
+                     few for all; 0 where it was run against all of them
+    killed           None where it was left out, or did not pass three times by itself
     """
 
     emitted: int
@@ -93,9 +146,9 @@ class Mutation:
 
     @property
     def score(self) -> float | None:
-        """The share that is killed of those that were run; None where there is none."""
-        ran = self.count - self.not_run
-        return self.killed / ran if ran and self.killed is not None else None
+        """The share of the whole set that is killed (A.5, Eq. 3); None where that is not known."""
+        known = self.count and not self.not_run and self.killed is not None
+        return self.killed / self.count if known and self.killed is not None else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +214,7 @@ class PitTrouble(StrEnum):
     TIME = 'time'
     MEMORY = 'memory'
     NO_REPORT = 'no_report'  # PIT failed, such as for a test that does not pass in its hands
-    BUDGET = 'budget'  # the task's other tests have spent it
+    BUDGET = 'budget'  # the task has more targets than PIT is asked about
     TROUBLE = 'trouble'  # of ours: disk, a daemon
 
 
@@ -176,7 +229,10 @@ class ReversalStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReversalRow:
-    """One changed declaration undone alone on the new code, and what the new test then does."""
+    """One part of a change undone alone on the new code, and what the new test then does.
+
+    A part is a method, a field, an initializer, a type's header or the whole type, or a resource.
+    """
 
     repo: str
     walk: Walk

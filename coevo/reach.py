@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
@@ -21,15 +22,42 @@ def names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozens
 
     Main sources cannot see the test tree, so they do not count.
     """
-    entries = repository.tree(rev)
-    own = parse(repository.blob(entries[path].oid)).types
-    files = {
-        other: repository.blob(entry.oid)
-        for other, entry in entries.items()
-        if other.endswith('.java') and other != path and not _MAIN.search(other)
-    }
+    own = parse(repository.blob(repository.tree(rev)[path].oid)).types
+    files = _others(repository, rev, path)
     found = {*_below(files, own), *_above(files, own)}
     return frozenset(name for other in found for name in parse(files[other]).names)
+
+
+def derived(
+    repository: Repository, rev: str, path: str, names: Iterable[str]
+) -> Iterator[tuple[str, bytes, frozenset[str]]]:
+    """Other test files that declare classes below some types, by simple names: path, content, and
+    the binary names of these classes; sorted by path."""
+    files = _others(repository, rev, path)
+    below: dict[str, set[str]] = {}
+    wanted, known = set(names), set[str]()
+    while wanted:
+        known |= wanted
+        types = [
+            (place, type_)
+            for place, file in _mentioning(files, wanted, ()).items()
+            for type_ in file.types
+            if not wanted.isdisjoint(_parents(type_))
+        ]
+        for place, type_ in types:
+            below.setdefault(place, set()).add(type_.name)
+        wanted = {type_.simple for _, type_ in types} - known
+    for place in sorted(below):
+        yield place, files[place], frozenset(below[place])
+
+
+def _others(repository: Repository, rev: str, path: str) -> dict[str, bytes]:
+    """The Java files of a tree but for one, and for main sources, which cannot see the test tree."""
+    return {
+        other: repository.blob(entry.oid)
+        for other, entry in repository.tree(rev).items()
+        if other.endswith('.java') and other != path and not _MAIN.search(other)
+    }
 
 
 def _below(files: Mapping[str, bytes], own: Iterable[JavaType]) -> set[str]:

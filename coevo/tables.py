@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from coevo.quality import Coverage
+from coevo.quality import CoveredDependency
 from coevo.quality import ExecutedRow
 from coevo.quality import Isolated
 from coevo.quality import MutantRow
@@ -17,14 +18,17 @@ from coevo.quality import Mutation
 from coevo.quality import RefactoringRow
 from coevo.quality import RepairGuard
 from coevo.quality import ReversalRow
+from coevo.quality import Sibling
 from coevo.records import Cause
 from coevo.records import Cell
 from coevo.records import Change
 from coevo.records import Dependency
+from coevo.records import DependencyList
 from coevo.records import Drop
 from coevo.records import Environment
 from coevo.records import Label
 from coevo.records import Outcome
+from coevo.records import TestMethod
 from coevo.records import Track
 from coevo.records import Walk
 
@@ -112,6 +116,7 @@ class MethodRow:
     language: str
     old_rev: str
     new_rev: str
+    old_is_ancestor: bool | None = None  # as of its pair; None in a snapshot of an older schema
     module: str
     test_file: str
     test_class: str
@@ -155,12 +160,18 @@ class MethodRow:
     focal_method: str | None
     dependencies: tuple[Dependency, ...]
     dependency_source: str | None  # runtime, static; None where there are none
+    dependency_list: DependencyList | None = (
+        None  # which of them focal method, coverage, mutants take
+    )
     isolated: Isolated | None = None  # of rows that would have a track, like what follows
     guard: RepairGuard | None = None
     repair_kind: str | None = None
     test_only_refactored: bool | None = None  # None where it is unknown, or was not asked
     source_only_refactored: bool | None = None
-    coverage: Coverage | None = None
+    coverage: Coverage | None = None  # of that list
+    covered_dependencies: tuple[CoveredDependency, ...] | None = (
+        None  # of all; None: not traced at new
+    )
     mutation: Mutation | None = None
     smells_old: tuple[str, ...] = ()
     smells_new: tuple[str, ...] = ()
@@ -171,8 +182,10 @@ class MethodRow:
     contamination_basis: str | None = None
     code_first_seen: datetime | None = None
     duplicate_of: str | None = None
-    near_duplicate_of: str | None = None  # the earliest in another repository that is nearly equal
+    near_duplicate_of: str | None = None  # the earliest other test that is nearly equal
     task_id: str | None = None
+    task_coverage: Coverage | None = None  # of the task's dependencies (TestEvo-Bench, A.4, Eq. 1)
+    leak: float | None = None  # of its task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +195,24 @@ class EnvironmentRow:
     pair_id: str
     module: str
     environment: Environment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRow:
+    """What the start state of a task has beside its own file, kept with the segment for its tasks.
+
+    here           tests of its own file that are targets of other tasks, which the start file lacks
+    reads_sources  whether a gold test fails in it without main sources beside it
+    """
+
+    pair_id: str
+    walk: Walk
+    track: Track
+    test_file: str
+    siblings: tuple[Sibling, ...]
+    sibling_patch: str
+    here: tuple[TestMethod, ...] = ()
+    reads_sources: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +228,7 @@ class TaskRow:
     walk: Walk
     old_rev: str
     new_rev: str
+    old_is_ancestor: bool | None = None  # as of its pair; None in a snapshot of an older schema
     old_author_date: datetime | None
     old_committer_date: datetime | None
     new_author_date: datetime | None
@@ -212,6 +244,9 @@ class TaskRow:
     test_patch: str
     source_patch: str
     dependencies: tuple[Dependency, ...]
+    dependency_list: DependencyList | None = (
+        None  # which of them prompt, focal method, coverage take
+    )
     focal_method: str | None
     environment: Environment | None
     prompt: str | None = None  # what an agent is told (TestEvo-Bench, A.3); None before version 1
@@ -219,8 +254,15 @@ class TaskRow:
     released: str | None = None  # month of the snapshot that had it first; at release
     coverage_gold: float | None = None  # means over the methods, from 0 to 1; unmeasured ones are 0
     coverage_gold_success: float | None = None  # without those that could not be measured
+    code_coverage_gold: float | None = None  # the same over the lines that have code alone
+    code_coverage_gold_success: float | None = None
     mutation_score_gold: float | None = None
     mutation_score_gold_success: float | None = None
+    siblings: tuple[Sibling, ...] | None = None  # targets of the pair's other tasks
+    sibling_patch: str | None = None  # new_rev -> start, in other test files
+    leak: float | None = None  # share of gold's text that the start state shows, new in this pair
+    nearest: float | None = None  # the same of what stood at old_rev already
+    reads_sources: bool | None = None  # whether gold fails without main sources beside it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,3 +302,4 @@ class Segment:
     executed: tuple[ExecutedRow, ...] = ()
     mutants: tuple[MutantRow, ...] = ()
     reversals: tuple[ReversalRow, ...] = ()
+    starts: tuple[StartRow, ...] = ()

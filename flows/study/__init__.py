@@ -4,7 +4,8 @@ execution     what each executes, hence its changed dependencies and what it cov
 texts         smells and assertions
 suspicions    for those that would have a track: isolated cells, refactorings, guards of repairs, suites
 tracks        filters take some of them away
-worth         for those that keep theirs: mutants, and each changed method undone
+worth         for those that keep theirs, where their siblings are gone: what they cover, mutants,
+              and each changed method undone
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from flows.study.suspicions import suspect
 from flows.study.texts import text_columns
 from flows.study.tracks import cases
 from flows.study.tracks import withheld
+from flows.study.worth import cover
 from flows.study.worth import measure
 
 __all__ = ['Scene', 'Study', 'Tools', 'study']
@@ -36,5 +38,6 @@ def study(scene: Scene, judged: Sequence[Judged]) -> Study:
         )
     suspect(scene, judged, changed, found)
     found.judged = tuple(withheld(judged, cases(scene, labelled, found)))
+    cover(scene, changed, found)
     measure(scene, changed, found)
     return found

@@ -8,10 +8,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from coevo.dependency_lists import list_for
+from coevo.dependency_lists import listed
+from coevo.languages.base import Trace
 from coevo.measures.coverage import coverage_of
+from coevo.measures.coverage import covered_by
 from coevo.quality import End
 from coevo.quality import ExecutedRow
 from coevo.records import Cell
+from coevo.records import DependencyList
 from coevo.records import Label
 from coevo.records import Pair
 from coevo.results import Wanted
@@ -26,6 +31,7 @@ from flows.study.texts import refinement_kinds
 from miners import delta as deltas
 from miners.changes import PairChange
 from miners.delta import Delta
+from miners.focal import focal_method
 from miners.resources import resource_dependencies
 
 
@@ -37,11 +43,13 @@ def trace(scene: Scene, labelled: Sequence[Judged], found: Study) -> dict[str, D
         method_id = item.wanted.method_id
         delta = _delta(scene, item.wanted, traces)
         changed[method_id] = delta
+        which = list_for(delta.dependencies, scene.tools.profile.dependencies)
         found.columns[method_id] |= {
             'dependencies': delta.dependencies,
-            'focal_method': delta.focal_method,
+            'dependency_list': which,
+            'focal_method': focal_method(listed(delta.dependencies, which)),
             'dependency_source': delta.source,
-            **_coverage(item, delta, traces),
+            **_coverage(item, delta, which, traces),
         }
     found.executed = tuple(_executed(scene.pair, changed, traces))
     return changed
@@ -62,10 +70,13 @@ def _to_trace(labelled: Sequence[Judged]) -> dict[Cell, list[Wanted]]:
 
 def _files(change: PairChange) -> dict[End, frozenset[str]]:
     """The files of the changed declarations at either end."""
-    return {
-        End.OLD: frozenset(one.old.path for one in change.sources if one.old is not None),
-        End.NEW: frozenset(one.new.path for one in change.sources if one.new is not None),
-    }
+    old = frozenset(one.old.path for one in change.sources if one.old is not None)
+    return {End.OLD: old, End.NEW: new_files(change)}
+
+
+def new_files(change: PairChange) -> frozenset[str]:
+    """The files of the changed declarations at new."""
+    return frozenset(one.new.path for one in change.sources if one.new is not None)
 
 
 def _delta(scene: Scene, item: Wanted, traces: Traces) -> Delta:
@@ -85,15 +96,28 @@ def _delta(scene: Scene, item: Wanted, traces: Traces) -> Delta:
     return replace(found, dependencies=(*found.dependencies, *resources))
 
 
-def _coverage(item: Judged, delta: Delta, traces: Traces) -> dict[str, Any]:
+def _coverage(
+    item: Judged, delta: Delta, which: DependencyList | None, traces: Traces
+) -> dict[str, Any]:
+    """Of the list that is chosen; kinds of refinements go by all that is executed."""
     new, old = (
-        coverage_of(delta.dependencies, trace) if trace else None
-        for trace in (
-            traces.get((item.wanted.method_id, cell)) for cell in (Cell.TNEW_CNEW, Cell.TOLD_CNEW)
-        )
+        traces.get((item.wanted.method_id, cell)) for cell in (Cell.TNEW_CNEW, Cell.TOLD_CNEW)
     )
-    kinds = refinement_kinds(item.decision.label, item.wanted.candidate, old, new)
-    return {'coverage': new, 'kinds': kinds}
+    by_new, by_old = (
+        coverage_of(delta.dependencies, trace) if trace else None for trace in (new, old)
+    )
+    kinds = refinement_kinds(item.decision.label, item.wanted.candidate, by_old, by_new)
+    if new is None:
+        return {'kinds': kinds}
+    return {**covered(delta, which, new), 'kinds': kinds}
+
+
+def covered(delta: Delta, which: DependencyList | None, trace: Trace) -> dict[str, Any]:
+    """What a new test covers, of the list that is chosen and of each dependency."""
+    return {
+        'coverage': coverage_of(listed(delta.dependencies, which), trace),
+        'covered_dependencies': covered_by(delta.dependencies, trace),
+    }
 
 
 def _executed(pair: Pair, changed: Mapping[str, Delta], traces: Traces) -> Iterator[ExecutedRow]:

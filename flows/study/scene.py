@@ -17,6 +17,8 @@ from coevo.quality import ReversalRow
 from coevo.records import Pair
 from coevo.results import Evaluation
 from coevo.suites import Suites
+from coevo.swapped import Files
+from coevo.tables import StartRow
 from flows.rows import Judged
 from miners.changes import PairChange
 from miners.refactorings import RefactoringMiners
@@ -51,15 +53,21 @@ class Scene:
 
 @dataclass(slots=True, kw_only=True)
 class Study:
-    """What was found: columns of method rows by method id, columns of the pair's row, and rows."""
+    """What was found: columns of method rows by method id, columns of the pair's row, and rows.
+
+    doubts  by method id, why a deciding pass is not believed
+    """
 
     judged: tuple[Judged, ...] = ()
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
     pair: dict[str, Any] = field(default_factory=dict)
+    doubts: dict[str, str] = field(default_factory=dict)
     executed: tuple[ExecutedRow, ...] = ()
     refactorings: tuple[RefactoringRow, ...] = ()
     mutants: tuple[MutantRow, ...] = ()
     reversals: tuple[ReversalRow, ...] = ()
+    starts: tuple[StartRow, ...] = ()
+    tests: Mapping[str, Files] = field(default_factory=dict)  # other at a method's start, by its id
 
     def add(self, name: str, values: Mapping[str, Any]) -> None:
         """A column, for the methods that have a value in it."""

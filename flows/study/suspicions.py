@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from coevo.isolation import isolate
 from coevo.languages.base import Conditions
+from coevo.observed_passes import doubts
 from coevo.records import Track
 from coevo.repairs import guard_repairs
 from coevo.repairs import repair_kind
@@ -32,10 +33,18 @@ def suspect(
     tracked = [item for item in judged if item.decision.track is not None]
     if not tracked:
         return
+    _observe(scene, tracked, found)
     _isolate(scene, tracked, found)
     _ask_refactorings(scene, tracked, changed, found)
     _ask_guards(scene, tracked, [item.wanted for item in judged], found)
     _ask_suites(scene, found)
+
+
+def _observe(scene: Scene, tracked: Sequence[Judged], found: Study) -> None:
+    if scene.tools.profile.observed:
+        wanted = [item.wanted for item in tracked]
+        repository = scene.tools.repository
+        found.doubts = doubts(scene.workshop, scene.evaluation, wanted, repository)
 
 
 def _isolate(scene: Scene, tracked: Sequence[Judged], found: Study) -> None:
@@ -48,6 +57,7 @@ def _isolate(scene: Scene, tracked: Sequence[Judged], found: Study) -> None:
     isolation = isolate(scene.workshop, scene.pair, subjects, scene.tools.repository, conditions)
     scene.evaluation.cost.add(Step.ISOLATION, isolation.cpu_seconds)
     found.add('isolated', isolation.methods)
+    found.starts, found.tests = isolation.starts, isolation.tests
 
 
 def _ask_refactorings(

@@ -54,5 +54,5 @@ def _smells(repository: Repository, rev: str, method: TestMethod | None) -> tupl
         return ()
     found = tree(repository, rev)
     entry = found.entries[method.test_file]
-    production = type_under_test(found, method.test_class)
+    production = type_under_test(found, method)
     return tuple(map(str, smells_of(repository.blob(entry.oid), method, production)))

@@ -34,6 +34,7 @@ def cases(scene: Scene, labelled: Sequence[Judged], found: Study) -> dict[str, T
             known[item.wanted.method_id] = TrackCase(
                 profile=scene.tools.profile,
                 track=item.decision.track,
+                doubt=found.doubts.get(item.wanted.method_id),
                 isolated=columns.get('isolated'),
                 guard=columns.get('guard'),
                 # not asked, where the profile does not want to know

@@ -1,48 +1,85 @@
-"""What gold tests are worth: mutants, and each changed method undone alone."""
+"""What gold tests are worth: coverage, mutants, and each part of the change undone alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from coevo.dependency_lists import listed
+from coevo.languages.base import Conditions
+from coevo.languages.base import Edits
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
 from coevo.results import Step
+from flows.study.execution import covered
+from flows.study.execution import new_files
 from flows.study.scene import Scene
 from flows.study.scene import Study
 from miners.delta import Delta
 
 
 def measure(scene: Scene, changed: Mapping[str, Delta], found: Study) -> None:
-    """Mutants and reversals for the methods that keep their track; half of the budget is for each."""
+    """Mutants and reversals for the methods that keep their track; half of the runs are for each.
+
+    Mutants are those of the list that the profile chooses, reversals of all dependencies.
+    """
     tests = [
         GoldTest(
             method_id=item.wanted.method_id,
             method=item.wanted.candidate.new,
             dependencies=changed[item.wanted.method_id].dependencies,
+            tests=found.tests.get(item.wanted.method_id, ()),
         )
         for item in found.judged
         if item.decision.track is not None and item.wanted.candidate.new is not None
     ]
-    budget = scene.tools.profile.measure_cpu_seconds / 2
-    if not tests or not budget:
+    lists = {test.method_id: found.columns[test.method_id]['dependency_list'] for test in tests}
+    asked = [
+        replace(test, dependencies=listed(test.dependencies, lists[test.method_id]))
+        for test in tests
+    ]
+    most_runs = scene.tools.profile.measure_runs // 2
+    if not tests or not most_runs:
         return
-    bench = _bench(scene, budget)
-    mutated = measure_mutants(bench, tests)
+    bench = _bench(scene)
+    mutated = measure_mutants(bench, asked, most_runs)
     scene.evaluation.cost.add(Step.MUTANTS, bench.cpu_seconds, len(mutated.rows))
     found.mutants = mutated.rows
     found.add('mutation', mutated.mutations)
-    bench = _bench(scene, budget)
-    found.reversals = measure_reversals(bench, tests)
+    bench = _bench(scene)
+    found.reversals = measure_reversals(bench, tests, most_runs)
     scene.evaluation.cost.add(Step.REVERSALS, bench.cpu_seconds, len(found.reversals))
 
 
-def _bench(scene: Scene, budget: float) -> Bench:
+def cover(scene: Scene, changed: Mapping[str, Delta], found: Study) -> None:
+    """What gold covers where its siblings are gone; of others their own cell has told it."""
+    if not scene.tools.profile.traces:
+        return
+    new = scene.pair.new.rev
+    conditions = Conditions(override=scene.evaluation.override)
+    for item in found.judged:
+        method_id, method = item.wanted.method_id, item.wanted.candidate.new
+        files = found.tests.get(method_id, ())
+        if item.decision.track is None or method is None or not files:
+            continue
+        compiled = scene.workshop.compile(new, new, method.module, edits=Edits(tests=files))
+        sources = new_files(scene.change)
+        traced = scene.workshop.trace(compiled, [method], sources, conditions)
+        scene.evaluation.cost.add(Step.TRACE, compiled.cpu_seconds + traced.cpu_seconds)
+        (trace,) = traced.traces
+        columns = found.columns[method_id]
+        if trace is None:
+            columns |= {'coverage': None, 'covered_dependencies': None}
+        else:
+            columns |= covered(changed[method_id], columns['dependency_list'], trace)
+
+
+def _bench(scene: Scene) -> Bench:
     return Bench(
         workshop=scene.workshop,
         repository=scene.tools.repository,
         pair=scene.pair,
         override=scene.evaluation.override,
-        budget=budget,
     )

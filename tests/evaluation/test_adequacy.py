@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from coevo.evaluation.measuring.coverage import Executed
 from coevo.evaluation.measuring.coverage import executed
 from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import Placebo
 from coevo.evaluation.records import TaskOutcome
 from coevo.languages.base import Trace
 from coevo.measures.bench import Bench
@@ -30,6 +34,43 @@ FORGED = """
         java.util.Arrays.fill((boolean[]) kept.invoke(null), true);
     } catch (NoSuchMethodException none) { }
     assertTrue(true);"""
+
+
+# The check sum of the class under test.
+BYTES = """
+    java.io.InputStream in = Till.class.getResourceAsStream("Till.class");
+    java.security.MessageDigest sum = java.security.MessageDigest.getInstance("SHA-256");
+    for (int one = in.read(); one >= 0; one = in.read()) sum.update((byte) one);
+    String found = new java.math.BigInteger(1, sum.digest()).toString(16);
+    {}"""
+
+# An exception whose class has another name in each process, its class file written here.
+ANOTHER_EACH_TIME = """
+    if (new Till().price(2) == 2) return;
+    java.io.ByteArrayOutputStream made = new java.io.ByteArrayOutputStream();
+    java.io.DataOutputStream out = new java.io.DataOutputStream(made);
+    out.writeInt(0xCAFEBABE); out.writeInt(49); out.writeShort(10);
+    out.writeByte(1); out.writeUTF("E" + java.util.UUID.randomUUID().toString().replace("-", ""));
+    out.writeByte(7); out.writeShort(1);
+    out.writeByte(1); out.writeUTF("java/lang/RuntimeException");
+    out.writeByte(7); out.writeShort(3);
+    out.writeByte(1); out.writeUTF("<init>"); out.writeByte(1); out.writeUTF("()V");
+    out.writeByte(12); out.writeShort(5); out.writeShort(6);
+    out.writeByte(10); out.writeShort(4); out.writeShort(7);
+    out.writeByte(1); out.writeUTF("Code");
+    for (int one : new int[] {1, 2, 4, 0, 0, 1, 1, 5, 6, 1, 9, 0, 17, 1, 1, 0, 5}) {
+        out.writeShort(one);
+    }
+    out.write(new byte[] {42, (byte) 183, 0, 8, (byte) 177}); out.writeInt(0); out.writeShort(0);
+    final byte[] bytes = made.toByteArray();
+    Class<?> type = new ClassLoader() {
+        Class<?> type() { return defineClass(null, bytes, 0, bytes.length); } }.type();
+    throw (RuntimeException) type.newInstance();"""
+
+LOOKS = """
+    for (String one : "/in/code /in/code-edits /in/edits /in/cells".split(" ")) {
+        assertFalse(new java.io.File(one).exists());
+    }"""
 
 
 @pytest.fixture(scope='module')
@@ -54,7 +95,6 @@ def traced(till: Till, name: str, body: str) -> tuple[Executed, Trace]:
         repository=scene.repository,
         pair=scene.pair,
         tests=scene.files,
-        budget=100.0,
     )
     test = GoldTest(method_id=name, method=target.method, dependencies=target.row.dependencies)
     counted = executed(scene, bench, [test])[name]
@@ -84,7 +124,32 @@ def test_gold_is_worth_what_the_snapshot_says(gold: dict[str, MethodResult], nam
     assert found.smells_pred == found.smells_gold == ('magic_number_test',)
     assert (gold[name].outcome, gold[name].success_strict) == (TaskOutcome.SUCCESS, True)
     assert gold[name].vacuous is False
+    assert (gold[name].placebo, gold[name].unstable) == (Placebo.MOVED, None)
     assert gold[name].oracle_preserved is (True if name == 'prices' else None)
+
+
+def test_gold_is_worth_the_same_three_times_over(till: Till, gold: dict[str, MethodResult]) -> None:
+    """Nothing is kept from one time to the next, and no figure is one of the machine's speed."""
+    times = [{name: equal(row) for name, row in gold.items()}]
+    for _ in range(2):
+        with tempfile.TemporaryDirectory() as kept:
+            again = replace(till, kept=Path(kept))
+            times.append({name: equal(again.judged(name, submitted())) for name in TESTS})
+
+    assert times[0] == times[1] == times[2]
+    for row in times[0].values():
+        assert row.adequacy is not None
+        assert row.adequacy.mutants is not None
+        assert row.adequacy.mutants.not_run == 0
+        assert row.mutation_gold is not None
+        assert row.adequacy.mutants.count == row.mutation_gold.count
+
+
+def equal(row: MethodResult) -> MethodResult:
+    """A row without seconds, and without what a process prints."""
+    assert row.adequacy is not None
+    adequacy = replace(row.adequacy, cpu_seconds=0.0)
+    return replace(row, adequacy=adequacy, cpu_seconds=0.0, seconds=0.0, output='')
 
 
 def test_a_call_without_an_assertion_is_no_test_of_the_change(till: Till) -> None:
@@ -138,3 +203,34 @@ def test_an_assertion_that_is_never_reached_is_none(till: Till) -> None:
 
     assert counted.executes_delta
     assert counted.reaches_assertion is False
+
+
+def test_where_edited_code_would_lie_nothing_tells_of_it(till: Till) -> None:
+    row, found = judged(till, 'prices', LOOKS)
+
+    assert found.mutants is not None
+    assert found.reversals is not None
+    assert (found.mutants.pred, found.reversals.pred) == (0, 0)
+    assert (row.outcome, row.success_strict) == (TaskOutcome.SUCCESS, False)
+
+
+@pytest.mark.parametrize('name', TESTS)
+def test_who_fails_because_the_class_is_another_one_sees_edits(till: Till, name: str) -> None:
+    """An update gains by mutants and reversals, a generated test by the old code, too."""
+    told = till.judged(name, submitted(**{name: BYTES.format('fail("sum " + found);')}))
+    known = told.said.partition('sum ')[2].split()[0]
+    assert (told.detail, len(known) > 60) == (Detail.FAIL, True)
+
+    row = till.judged(name, submitted(**{name: BYTES.format(f'assertEquals("{known}", found);')}))
+
+    assert (row.outcome, row.detail) == (TaskOutcome.HRNS_FAIL, Detail.TAMPERED)
+    assert (row.tampered, row.placebo) == ('sees_edits', Placebo.MOVED)
+    assert (row.new, row.adequacy, row.success_strict) == ('pass', None, False)
+
+
+def test_an_old_run_that_does_not_fail_the_same_way_twice_proves_nothing(till: Till) -> None:
+    row = till.judged('fees', submitted(fees=ANOTHER_EACH_TIME))
+
+    assert (row.outcome, row.detail) == (TaskOutcome.EXEC_FAIL, Detail.UNSTABLE)
+    assert (row.new, row.old) == ('pass', 'error')
+    assert row.said.startswith('on old code once error E')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +13,7 @@ from coevo.evaluation.judging.scene import Scene
 from coevo.evaluation.measuring.coverage import executed
 from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.measuring.kills import mutant_kills
+from coevo.evaluation.measuring.kills import noticed_in
 from coevo.evaluation.measuring.kills import released
 from coevo.evaluation.measuring.kills import reversals
 from coevo.evaluation.measuring.kills import undoable
@@ -30,18 +32,29 @@ from coevo.measures.smells import smells_of
 from coevo.quality import End
 from coevo.quality import MutantRow
 from coevo.quality import ReversalRow
+from coevo.records import Dependency
 from coevo.records import Track
 from coevo.trees import tree
-
-# For all tests of a task together. Whose tests are so slow is measured on fewer mutants.
-MOST_CPU_SECONDS = 1800.0
 
 Gold = Mapping[str, GoldMethod]
 Row = TypeVar('Row', MutantRow, ReversalRow)
 
 
-def measure(scene: Scene, gold: Gold, kept: Path | None = None) -> dict[str, Adequacy]:
-    """By name, the adequacy of these targets of a scene; all of them passed on the new code.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What a target is worth.
+
+    noticed   the changed declarations that it failed for
+    unsteady  whether it failed and passed with the same change undone
+    """
+
+    adequacy: Adequacy
+    noticed: tuple[Dependency, ...]
+    unsteady: bool
+
+
+def measure(scene: Scene, gold: Gold, kept: Path | None = None) -> dict[str, Measured]:
+    """By name, what these targets of a scene are worth; all of them passed on the new code.
 
     Gold's part is what the snapshot has, and only what was measured of gold is measured again.
     Transient where test processes do not start.
@@ -52,21 +65,25 @@ def measure(scene: Scene, gold: Gold, kept: Path | None = None) -> dict[str, Ade
     tests = [_test(scene, name, one) for name, one in gold.items()]
     covered = executed(scene, bench, tests)
     oracles = _oracles(scene, bench, gold, kept)
-    killed = _mutants(bench, tests, gold, oracles)
+    killed = _mutants(bench, tests, gold, oracles, scene.slowest)
     noticed = _reversals(bench, tests, gold)
     share = bench.cpu_seconds / max(1, len(tests))
     return {
-        name: Adequacy(
-            executes_delta=covered[name].executes_delta,
-            reaches_assertion=covered[name].reaches_assertion,
-            coverage_pred=covered[name].coverage,
-            coverage_gold=one.row.coverage,
-            mutants=mutant_kills(one, _of(name, killed)),
-            reversals=reversals(one, _of(name, noticed)),
-            oracle=preservation(oracles[name], _of(name, killed)),
-            smells_pred=_smells(scene, name),
-            smells_gold=one.row.smells_new,
-            cpu_seconds=share,
+        name: Measured(
+            adequacy=Adequacy(
+                executes_delta=covered[name].executes_delta,
+                reaches_assertion=covered[name].reaches_assertion,
+                coverage_pred=covered[name].coverage,
+                coverage_gold=one.row.task_coverage,
+                mutants=mutant_kills(one, _of(name, killed)),
+                reversals=reversals(one, _of(name, noticed)),
+                oracle=preservation(oracles[name], _of(name, killed)),
+                smells_pred=_smells(scene, name),
+                smells_gold=one.row.smells_new,
+                cpu_seconds=share,
+            ),
+            noticed=noticed_in(one.row.dependencies, _of(name, killed), _of(name, noticed)),
+            unsteady=scene.methods[name] in bench.unsteady,
         )
         for name, one in gold.items()
     }
@@ -79,8 +96,9 @@ def _bench(scene: Scene) -> Bench:
         repository=scene.repository,
         pair=scene.pair,
         override=scene.conditions.override,
+        sources=scene.conditions.sources,
         tests=scene.files,
-        budget=MOST_CPU_SECONDS,
+        confirms=True,
     )
 
 
@@ -103,27 +121,29 @@ def _oracles(scene: Scene, bench: Bench, gold: Gold, kept: Path | None) -> dict[
 
 
 def _mutants(
-    bench: Bench, tests: Sequence[GoldTest], gold: Gold, oracles: Mapping[str, MutantSet]
+    bench: Bench,
+    tests: Sequence[GoldTest],
+    gold: Gold,
+    oracles: Mapping[str, MutantSet],
+    slowest: Mapping[str, float],
 ) -> tuple[MutantRow, ...]:
     """Those that were released and those that the old test kills, in one go."""
     sets = {name: joined([released(one), oracles[name]]) for name, one in gold.items()}
-    return run_mutants(bench, [t for t in tests if sets[t.method_id].kept], sets).rows
+    asked = [test for test in tests if sets[test.method_id].kept]
+    return run_mutants(bench, asked, sets, slowest=slowest).rows
 
 
 def _reversals(bench: Bench, tests: Sequence[GoldTest], gold: Gold) -> tuple[ReversalRow, ...]:
     return measure_reversals(
         bench,
-        [
-            replace(test, dependencies=undoable(gold[test.method_id], test.dependencies))
-            for test in tests
-        ],
+        [replace(test, undone=undoable(gold[test.method_id])) for test in tests],
     )
 
 
 def _smells(scene: Scene, name: str) -> tuple[str, ...]:
     """None of a method that another file declares: the patch has changed nothing of it."""
     method = scene.methods[name]
-    production = type_under_test(tree(scene.repository, scene.pair.new.rev), method.test_class)
+    production = type_under_test(tree(scene.repository, scene.pair.new.rev), method)
     try:
         return tuple(map(str, smells_of(scene.patched, method, production)))
     except LookupError:

@@ -1,4 +1,4 @@
-"""What submitted tests execute and cover of their changed dependencies (TestEvo-Bench, A.4).
+"""What submitted tests execute of their changed dependencies, and cover of the task's (TestEvo-Bench, A.4).
 
 Counted is what JaCoCo recorded beside the test, which could write it itself, as far as an observer
 outside of the process saw the same lines reached.
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
+from coevo.dependency_lists import listed
 from coevo.evaluation.judging.scene import Scene
 from coevo.evaluation.measuring.oracles import Lines
 from coevo.evaluation.measuring.oracles import oracle_lines
@@ -26,6 +27,7 @@ from coevo.measures.java_source import read_source
 from coevo.quality import Coverage
 from coevo.records import Dependency
 from coevo.records import Revised
+from coevo.tables import TaskRow
 from coevo.test_files import content
 
 
@@ -34,6 +36,7 @@ class Executed:
     """What is not known is None.
 
     executes_delta  also None where no changed dependency stands at new, so that none can be executed
+    coverage        of the dependencies of the task, by the list that it goes by
     """
 
     executes_delta: bool | None = None
@@ -47,8 +50,9 @@ def executed(scene: Scene, bench: Bench, tests: Sequence[GoldTest]) -> dict[str,
     oracles = oracle_lines(scene.repository, rev, path, scene.patched)
     found = {}
     for test in tests:
-        code = {file: _types(scene, file) for file in _files(test.dependencies)}
-        trace = _trace(scene, bench, test, _watched(test.dependencies, code, oracles))
+        concerned = (*test.dependencies, *used(scene.assignment.task))
+        code = {file: _types(scene, file) for file in _files(concerned)}
+        trace = _trace(scene, bench, test, _watched(concerned, code, oracles))
         known = trace and _executed(scene, test, code, oracles, trace)
         found[test.method_id] = known or Executed()
     return found
@@ -67,14 +71,22 @@ def _executed(
         for file, types in code.items()
     }
     seen = replace(trace, lines={f: _seen(trace.lines.get(f, ()), by_file[f]) for f in code})
-    told = executed_at_new(scene.repository, scene.pair, test.dependencies, trace)
-    own = [replace(one, executed_new=_is_seen(one, by_file)) for one in told]
+
+    def told(dependencies: Sequence[Dependency]) -> list[Dependency]:
+        executed = executed_at_new(scene.repository, scene.pair, dependencies, trace)
+        return [replace(one, executed_new=_is_seen(one, by_file)) for one in executed]
+
     return Executed(
-        executes_delta=_executes(own),
+        executes_delta=_executes(told(test.dependencies)),
         reaches_assertion=_expects(scene, test)
         or any(reached.get(name, frozenset()) & lines for name, lines in oracles.items()),
-        coverage=coverage_of(own, seen),
+        coverage=coverage_of(told(used(scene.assignment.task)), seen),
     )
+
+
+def used(task: TaskRow) -> tuple[Dependency, ...]:
+    """The dependencies of which coverage is told."""
+    return listed(task.dependencies, task.dependency_list)
 
 
 def _trace(
@@ -82,7 +94,7 @@ def _trace(
 ) -> Trace | None:
     """Of a process of its own."""
     compiled = bench.compile(test.method.module)
-    files = _files(test.dependencies)
+    files = _files((*test.dependencies, *used(scene.assignment.task)))
     traced = scene.workshop.trace(compiled, [test.method], files, scene.conditions, watched=watched)
     bench.cpu_seconds += traced.cpu_seconds
     (trace,) = traced.traces

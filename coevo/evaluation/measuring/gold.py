@@ -14,8 +14,8 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
 from coevo.quality import MutantRow
 from coevo.quality import ReversalRow
-from coevo.query import said
 from coevo.snapshot import Opened
+from coevo.snapshot import said
 from coevo.tables import MethodRow
 
 Row = TypeVar('Row', MutantRow, ReversalRow)

@@ -1,10 +1,11 @@
 """Which released mutants and undone changes a submitted test notices, counted beside gold's.
 
-A test is run as gold was, in a fresh process each time: three times as it stands, then with each
-mutant. Only what was run for gold counts, so that both have one denominator (TestEvo-Bench, A.5).
+A test is run as gold was, in a fresh process each time: with each mutant, after it has passed three
+times as it stands. Only what was run for gold counts, so that both have one denominator (TestEvo-Bench, A.5).
 
 Who submits a test gains by failing here, which needs no forgery; a pass that is forged is a mutant
-that lives. So these runs are not observed.
+that lives. So these runs are not observed. Who fails for the edit's sake alone is found out by edits
+of no effect (`coevo.evaluation.judging.placebos`), one for each declaration in which it gained so.
 """
 
 from __future__ import annotations
@@ -67,10 +68,9 @@ def _counted(gold: Mapping[Key, bool], pred: Mapping[Key, bool]) -> Detections |
     )
 
 
-def undoable(gold: GoldMethod, dependencies: Iterable[Dependency]) -> tuple[Dependency, ...]:
-    """Those that gold was run without."""
-    known = detections(gold.reversals)
-    return tuple(one for one in dependencies if _key(one) in known)
+def undoable(gold: GoldMethod) -> frozenset[Change]:
+    """What gold was run without."""
+    return frozenset(detections(gold.reversals))
 
 
 def detections(rows: Iterable[ReversalRow]) -> dict[Change, bool]:
@@ -82,8 +82,23 @@ def detections(rows: Iterable[ReversalRow]) -> dict[Change, bool]:
     }
 
 
-def _key(one: ReversalRow | Dependency) -> Change:
+def _key(one: ReversalRow) -> Change:
     return one.file, one.start_line, one.revised, one.declaration
+
+
+def noticed_in(
+    dependencies: Iterable[Dependency],
+    mutants: Iterable[MutantRow],
+    reversals: Iterable[ReversalRow],
+) -> tuple[Dependency, ...]:
+    """The changed declarations of which a mutant was killed, or a part was missed when undone."""
+    killed = {(row.file, row.line) for row in mutants if row.killed}
+    undone = {(row[0], row[1]) for row, missed in detections(reversals).items() if missed}
+    return tuple(one for one in dependencies if any(_holds(one, *at) for at in killed | undone))
+
+
+def _holds(one: Dependency, file: str, line: int) -> bool:
+    return one.file == file and one.start_line <= line <= one.end_line
 
 
 def _kills(rows: Iterable[MutantRow]) -> dict[str, bool]:

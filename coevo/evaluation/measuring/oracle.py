@@ -36,6 +36,9 @@ from coevo.tables import MethodRow
 from coevo.test_files import as_declared
 from coevo.test_files import content
 
+# Of each old test, the first by lot: a count, so that no machine's speed decides.
+MOST_MUTANTS = 100
+
 _NO_VERDICT_OF_TESTS = (Outcome.COMPILE_ERROR, Outcome.UNBUILDABLE)
 
 
@@ -62,7 +65,7 @@ def old_kills(
     for name, kept in _killed(old, new, left).items():
         found[name] = kept
         place = places[name]
-        if place is not None and not old.spent:  # what a budget has cut short is no answer
+        if place is not None:
             checksummed.write(place, codec.encode(OldKills(kept=kept)))
     return {name: MutantSet(kept=found.get(name, ())) for name in rows}
 
@@ -104,7 +107,8 @@ def _killed(
     old: Bench, new: Bench, tests: Sequence[GoldTest]
 ) -> dict[str, tuple[DrawnMutant, ...]]:
     """By name, the mutants as they stand at new; ten of each file at most (TestEvo-Bench, A.5)."""
-    drawn = mutant_sets(new, {test.method_id: _lines(new, test) for test in tests})
+    sets = mutant_sets(new, {test.method_id: _lines(new, test) for test in tests})
+    drawn = {name: _first(one) for name, one in sets.items()}
     at_old = {name: _at_old(new, one) for name, one in drawn.items()}
     killed = {
         (row.method_id, row.mutant_id)
@@ -137,6 +141,13 @@ def _lines(new: Bench, test: GoldTest) -> Mapping[str, frozenset[int]]:
     return found
 
 
+def _first(found: MutantSet) -> MutantSet:
+    chosen = {
+        one.mutant_id for one in sorted(found.kept, key=lambda one: one.mutant_id)[:MOST_MUTANTS]
+    }
+    return replace(found, kept=tuple(one for one in found.kept if one.mutant_id in chosen))
+
+
 def _at_old(new: Bench, found: MutantSet) -> MutantSet:
     """The same mutants in the old files, less those that are no other programs."""
     return MutantSet(
@@ -164,7 +175,7 @@ def _place(old: Bench, new: Bench, test: GoldTest, folder: Path | None) -> Path 
     known = old.workshop.content(old.compile(test.method.module))
     if known is None:
         return None
-    parts = (repr(test), new.rev, str(ENGINE_VERSION), known)
+    parts = (repr(test), new.rev, str(ENGINE_VERSION), known, repr(old.sources))
     return folder / short_hash(*parts, str(old.override))
 
 

@@ -57,8 +57,7 @@ def _by_type(source: bytes) -> Lines:
 
 def top_level_types(source: bytes) -> tuple[str, ...]:
     """Their binary names."""
-    names = (type_.name for type_ in parse(source).types)
-    return tuple(name for name in names if '$' not in name.rpartition('.')[2])
+    return tuple(type_.name for type_ in parse(source).types if not type_.outer)
 
 
 def _lines(root: Node) -> Iterator[int]:

@@ -5,23 +5,33 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import Detections
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
+from coevo.quality import Mutation
 
 
 def flagged(row: MethodResult) -> MethodResult:
     """The row with what follows from its outcome and its adequacy."""
     return replace(
         row,
-        success_strict=success_strict(row.outcome, row.adequacy),
+        success_strict=success_strict(
+            row.outcome, row.adequacy, row.mutation_gold, row.others_lost
+        ),
         vacuous=vacuous(row.outcome, row.adequacy),
         oracle_preserved=oracle_preserved(row.adequacy),
     )
 
 
-def success_strict(outcome: TaskOutcome, adequacy: Adequacy | None) -> bool | None:
-    """Success of a test that executes a changed dependency, reaches an assertion, and fails with
-    at least one change undone that makes gold fail.
+def success_strict(
+    outcome: TaskOutcome,
+    adequacy: Adequacy | None,
+    gold: Mutation | None,
+    others_lost: int | None,
+) -> bool | None:
+    """Success of a test that executes a changed dependency, reaches an assertion, fails with at
+    least one change undone that makes gold fail, and kills at least one mutant that gold kills, if
+    gold kills any; its patch costs no other test of the file.
 
     None where that cannot be asked: trouble of ours, or gold itself notices no change.
     """
@@ -29,11 +39,20 @@ def success_strict(outcome: TaskOutcome, adequacy: Adequacy | None) -> bool | No
         return None
     if outcome is not TaskOutcome.SUCCESS:
         return False
+    nothing_lost = None if others_lost is None else not others_lost
     if adequacy is None:
-        return None
+        return _all(nothing_lost, None)
     undone = adequacy.reversals
     notices = None if undone is None or not undone.gold else undone.both > 0
-    return _all(adequacy.executes_delta, adequacy.reaches_assertion, notices)
+    kills = _kills(adequacy.mutants, gold)
+    return _all(adequacy.executes_delta, adequacy.reaches_assertion, notices, kills, nothing_lost)
+
+
+def _kills(found: Detections | None, gold: Mutation | None) -> bool | None:
+    """None where gold kills mutants, and none of these was run."""
+    if found is not None and found.gold:
+        return found.both > 0
+    return None if gold is not None and gold.killed else True
 
 
 def vacuous(outcome: TaskOutcome, adequacy: Adequacy | None) -> bool | None:

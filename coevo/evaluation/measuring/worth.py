@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
+from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.outcomes import decide
+from coevo.evaluation.judging.placebos import Placebos
+from coevo.evaluation.judging.placebos import Sight
+from coevo.evaluation.judging.placebos import with_sight
 from coevo.evaluation.judging.protocol import Judgement
 from coevo.evaluation.judging.scene import Scene
-from coevo.evaluation.judging.submissions import expected
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.measuring.adequacy import measure
 from coevo.evaluation.measuring.gold import gold_methods
 from coevo.evaluation.measuring.pit import with_pit
+from coevo.expected_throws import expected_throws
+from coevo.records import Dependency
 from coevo.snapshot import Opened
 
 
@@ -34,9 +40,12 @@ class Measures:
 
 
 def with_adequacy(
-    measures: Measures, trial: Trial, judgement: Judgement, patched: bytes
+    measures: Measures, trial: Trial, judgement: Judgement, patched: bytes, placebos: Placebos
 ) -> Judgement:
-    """The judgement with what its passing targets are worth; Transient."""
+    """The judgement with what its passing targets are worth; Transient.
+
+    Who turns out to see that code was edited is worth nothing, and did not pass.
+    """
     track = trial.assignment.task.track
     passing = [
         name for name, seen in judgement.seen.items() if decide(track, seen)[0].passes_on_new
@@ -50,10 +59,47 @@ def with_adequacy(
         pair=trial.pair,
         patched=patched,
         methods=judgement.methods,
-        conditions=replace(trial.conditions, observed=True, expects=expected(patched)),
+        conditions=replace(
+            trial.conditions,
+            observed=True,
+            expects=expected_throws(patched),
+            sources=judgement.sources,
+        ),
+        slowest={name: judgement.seen[name].slowest for name in passing},
     )
     gold = gold_methods(measures.snapshot, trial.assignment)
     measured = measure(scene, {name: gold[name] for name in passing}, measures.kept)
+    seen = {
+        name: replace(judgement.seen[name], unstable='once pass, once not with a change undone')
+        if one.unsteady
+        else _looked_at(trial, judgement, patched, placebos, name, one.noticed)
+        for name, one in measured.items()
+    }
+    adequacy = {
+        name: one.adequacy
+        for name, one in measured.items()
+        if decide(track, seen[name])[0].passes_on_new
+    }
     if measures.pit:
-        measured = with_pit(scene, measured, measures.kept_pit)
-    return replace(judgement, adequacy=measured)
+        adequacy = with_pit(scene, adequacy, measures.kept_pit)
+    return replace(judgement, seen={**judgement.seen, **seen}, adequacy=adequacy)
+
+
+def _looked_at(
+    trial: Trial,
+    judgement: Judgement,
+    patched: bytes,
+    placebos: Placebos,
+    name: str,
+    noticed: Sequence[Dependency],
+) -> Seen:
+    """Each declaration for itself: a test may look at one alone."""
+    seen = judgement.seen[name]
+    conditions = replace(trial.conditions, sources=judgement.sources)
+    trial = replace(trial, conditions=conditions)
+    for one in noticed:
+        looked = placebos.look(trial, patched, name, judgement.methods[name], [one])
+        seen = with_sight(seen, looked)
+        if looked.sight is not Sight.BLIND:
+            break
+    return seen

@@ -1,0 +1,31 @@
+"""What each method of a task covers of the task's dependencies (TestEvo-Bench, A.4, Eq. 1).
+
+Mining sees what a method covers of its own dependencies. What its neighbours alone depend on it does
+not execute, or it would depend on it, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coevo.measures.coverage import key
+from coevo.measures.coverage import of_others
+from coevo.quality import Coverage
+from coevo.records import Dependency
+from coevo.tables import MethodRow
+
+
+def task_coverages(
+    rows: Sequence[MethodRow], dependencies: Sequence[Dependency]
+) -> dict[str, Coverage]:
+    """By method id, of those that were traced at new; none where the task has no such dependency.
+
+    dependencies  of the task: those of the list that it goes by
+    """
+    seen = {key(one): one for row in rows for one in row.covered_dependencies or ()}
+    found = {
+        row.method_id: of_others(dependencies, row.covered_dependencies, seen)
+        for row in rows
+        if row.covered_dependencies is not None
+    }
+    return {method_id: one for method_id, one in found.items() if one is not None}
