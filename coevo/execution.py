@@ -26,6 +26,8 @@ from coevo.groups import form_groups
 from coevo.groups import results_of
 from coevo.groups import unbuildable
 from coevo.labels import BROKEN_CELL
+from coevo.labels import RECORDED_CELL
+from coevo.labels import RECORDED_LABELS
 from coevo.labels import label
 from coevo.languages.base import Conditions
 from coevo.languages.base import Loan
@@ -33,6 +35,7 @@ from coevo.languages.base import Scope
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
 from coevo.records import Cell
+from coevo.records import Change
 from coevo.records import Label
 from coevo.records import Outcome
 from coevo.records import Pair
@@ -46,7 +49,7 @@ from coevo.results import Step
 from coevo.results import Wanted
 
 # Raised only when verdicts may change: it is part of the key of every segment and cached verdict.
-ENGINE_VERSION = 4
+ENGINE_VERSION = 5
 
 NO_CACHE = Cache(None)
 
@@ -64,6 +67,7 @@ class _Bench:
     workshop: Workshop
     cache: Cache
     override: str | None = None
+    step: Step | None = None  # what all runs count as, instead of by their order
     cost: Cost = field(default_factory=Cost)
 
 
@@ -73,10 +77,13 @@ def evaluate(
     wanted: Sequence[Wanted],
     cache: Cache = NO_CACHE,
     override: str | None = None,
+    *,
+    all_cells: bool = False,
 ) -> Evaluation:
     """Run the deciding cells of every wanted method; `wanted` in a fixed order.
 
-    override  of all runs from the first one on, where it is known that one is needed
+    override   of all runs from the first one on, where it is known that one is needed
+    all_cells  whether new tests of labels that do not ask for it run on old code as well
     """
     old, new = workshop.build(pair)
     ends = Ends(old=old, new=new)
@@ -103,6 +110,7 @@ def evaluate(
         results=results,
         cured=_cured(bench, ends, groups, _broken(wanted, results)),
         cost=bench.cost,
+        recorded=_recorded(bench, ends, wanted, results) if all_cells else {},
     )
 
 
@@ -122,13 +130,21 @@ def _contradicted(wanted: Sequence[Wanted], found: Results) -> frozenset[str]:
 
 
 def _can_be_labelled(item: Wanted, cells: Mapping[Cell, CellResult]) -> bool:
-    if any(result.evidence is not Evidence.AGREED for result in cells.values()):
+    if not _agreed(cells):
         return True
-    verdicts = (
+    return any(isinstance(verdict, Label) for verdict in _verdicts(item, cells))
+
+
+def _agreed(cells: Mapping[Cell, CellResult]) -> bool:
+    return all(result.evidence is Evidence.AGREED for result in cells.values())
+
+
+def _verdicts(item: Wanted, cells: Mapping[Cell, CellResult]) -> tuple[Label | str, Label | str]:
+    """By the method's own outcomes, and by Maven's."""
+    return (
         label(item.candidate.change, {cell: r.outcome for cell, r in cells.items()}),
         label(item.candidate.change, {cell: r.unit_outcome for cell, r in cells.items()}),
     )
-    return any(isinstance(verdict, Label) for verdict in verdicts)
 
 
 # -- passes --------------------------------------------------------------------------------------
@@ -213,7 +229,7 @@ def _batches(methods: list[str], order: Order) -> list[list[str]]:
 
 def _run_batch(bench: _Bench, group: Group, batch: Sequence[str], order: Order) -> None:
     """Run a batch in one process; who lost it to a neighbour runs again alone."""
-    step = _STEPS[order]
+    step = bench.step or _STEPS[order]
     for method_id, verdict in zip(batch, _run(bench, group, batch, step), strict=True):
         recorded = order
         if verdict is None:
@@ -251,6 +267,37 @@ def _repeat_where_split(bench: _Bench, group: Group) -> None:
                 for method_id, verdict in zip(batch, verdicts, strict=True):
                     if verdict is not None and method_id in split:
                         group.settle(method_id, verdict, order)
+
+
+# -- cells that decide nothing -------------------------------------------------------------------
+
+
+def _recorded(bench: _Bench, ends: Ends, wanted: Sequence[Wanted], found: Results) -> Results:
+    """The new tests of some labels on the old code, run three times as a deciding cell is.
+
+    Runs that disagree stay as they are: nothing rests on them.
+    """
+    chosen = [
+        item
+        for item in wanted
+        if _agreed(cells := found.get(item.method_id, {}))
+        and any(verdict in RECORDED_LABELS for verdict in _verdicts(item, cells))
+    ]
+    settled = unbuildable(ends, chosen, _recorded_cells)
+    groups = list(form_groups(bench.workshop, ends, chosen, settled, _recorded_cells))
+    bench.step = Step.RUN_RECORDED
+    for group in groups:
+        bench.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
+        group.known = _recall(bench, group)
+    for order in RUN_ORDERS:
+        _pass_all(bench, groups, order)
+    for group in groups:
+        _keep(bench, group)
+    return results_of(settled, groups)
+
+
+def _recorded_cells(_: Change) -> tuple[Cell, ...]:
+    return (RECORDED_CELL,)
 
 
 # -- causes --------------------------------------------------------------------------------------

@@ -34,9 +34,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """A method row, as far as its labels go; `name` is its id and walk."""
+    """A method row, as far as its labels go.
+
+    name    its id and walk
+    engine  the version that labelled it; None where its walk is unknown
+    """
 
     name: str
+    engine: int | None
     change: Change
     label: Label | None
     track: str | None
@@ -49,14 +54,16 @@ class Labelled:
 def rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Labelled]:
     columns = ', '.join(f'{cell}, {cell}_unit, {cell}_passes, {cell}_runs' for cell in CELL_ORDER)
     sql = (
-        "SELECT method_id || ' ' || walk, change, label, track, label_by_module, "
-        f'track_by_module, sandbox, {columns} FROM methods ORDER BY method_id, walk'
+        "SELECT method_id || ' ' || walk, r.engine_version, change, label, track, label_by_module, "
+        f'track_by_module, m.sandbox, {columns} FROM methods m '
+        'LEFT JOIN repositories r USING (repo, language, walk) ORDER BY method_id, walk'
     )
     result = connection.execute(sql)
     while found := result.fetchmany(10_000):
-        for name, change, own, track, by_module, module_track, sandbox, *cells in found:
+        for name, engine, change, own, track, by_module, module_track, sandbox, *cells in found:
             yield Labelled(
                 name=name,
+                engine=engine,
                 change=Change(change),
                 label=own and Label(own),
                 track=track,
@@ -69,8 +76,10 @@ def rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Labelled]:
 
 def contradictions(row: Labelled) -> Iterator[tuple[str, str]]:
     """The rules that a row breaks, each with what was found instead."""
-    found = label(row.change, {cell: item.outcome for cell, item in row.cells.items()})
-    by_module = label(row.change, {cell: item.unit for cell, item in row.cells.items()})
+    outcomes = {cell: item.outcome for cell, item in row.cells.items()}
+    units = {cell: item.unit for cell, item in row.cells.items()}
+    found = label(row.change, outcomes, engine=row.engine)
+    by_module = label(row.change, units, engine=row.engine)
     if row.label != _label(found):
         yield 'label', f'{row.label}, but the cells say {found}'
     if row.label_by_module != _label(by_module):

@@ -30,14 +30,20 @@ class Demand(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
+    """One line of the table; `since` is the first engine version that gave the label."""
+
     label: Label
     change: Change
     demands: Mapping[Cell, Demand]
+    since: int
 
 
-def _row(label: Label, change: Change, **demands: Demand) -> Row:
+def _row(label: Label, change: Change, since: int = 1, **demands: Demand) -> Row:
     return Row(
-        label=label, change=change, demands={Cell(name): want for name, want in demands.items()}
+        label=label,
+        change=change,
+        demands={Cell(name): want for name, want in demands.items()},
+        since=since,
     )
 
 
@@ -53,6 +59,9 @@ TABLE = (
     _row(Label.UNAFFECTED, Change.UNCHANGED, told_cold=P, tnew_cnew=P),
     _row(Label.BROKEN_BY_CHANGE, Change.UNCHANGED, told_cold=P, tnew_cnew=B),
     _row(Label.FIXTURE_UPDATE, Change.CONTEXT_CHANGED, told_cold=P, tnew_cnew=P, told_cnew=B),
+    _row(
+        Label.FIXTURE_REFINEMENT, Change.CONTEXT_CHANGED, 5, told_cold=P, tnew_cnew=P, told_cnew=P
+    ),
     _row(Label.OBSOLETE, Change.DELETED, told_cold=P, told_cnew=B),
     _row(Label.RETIRED, Change.DELETED, told_cold=P, told_cnew=P),
 )
@@ -76,8 +85,16 @@ BROKEN_CELL = {
 }
 
 
-def rows_of(change: Change) -> tuple[Row, ...]:
-    return tuple(row for row in TABLE if row.change is change)
+# What is run besides where all cells are wanted, and of which labels: it decides nothing.
+RECORDED_CELL = Cell.TNEW_COLD
+RECORDED_LABELS = (Label.UPDATE, Label.REPAIR, Label.REFINEMENT)
+
+
+def rows_of(change: Change, engine: int | None = None) -> tuple[Row, ...]:
+    """The lines of a change, as the engine of that version had them; None is this one."""
+    return tuple(
+        row for row in TABLE if row.change is change and (engine is None or row.since <= engine)
+    )
 
 
 def deciding_cells(change: Change) -> tuple[Cell, ...]:
@@ -87,16 +104,22 @@ def deciding_cells(change: Change) -> tuple[Cell, ...]:
 
 
 def label(
-    change: Change, cells: Mapping[Cell, Outcome | None], *, dependency_changed: bool = True
+    change: Change,
+    cells: Mapping[Cell, Outcome | None],
+    *,
+    dependency_changed: bool = True,
+    engine: int | None = None,
 ) -> Label | str:
     """The label, or the reason of the drop: the first contradicting cell and its outcome.
 
     A cell that was not run contradicts as `<cell>_not_run`. A test that did not change and of
     which no dependency changed is no candidate: `no_changed_dependency`.
+
+    engine  the version whose table is asked, for rows that an earlier one has labelled
     """
     if change is Change.UNCHANGED and not dependency_changed:
         return NO_CHANGED_DEPENDENCY
-    open_rows = rows_of(change)
+    open_rows = rows_of(change, engine)
     for cell in deciding_cells(change):
         outcome = cells.get(cell)
         if outcome is None:
@@ -109,7 +132,7 @@ def label(
     return open_rows[0].label
 
 
-def contradictions() -> tuple[str, ...]:
+def contradictions(engine: int | None = None) -> tuple[str, ...]:
     """Every reason that `label` can return for a cell, in a fixed order."""
     found = {
         f'{cell}_{outcome}': None
@@ -119,8 +142,15 @@ def contradictions() -> tuple[str, ...]:
         if outcome == 'not_run'
         or not any(
             row.demands[cell].met_by(Outcome(outcome))
-            for row in rows_of(change)
+            for row in rows_of(change, engine)
             if cell in row.demands
         )
     }
     return tuple(found)
+
+
+def former_contradictions() -> tuple[str, ...]:
+    """Those that earlier engines gave and this one does not: released data still holds them."""
+    earlier = sorted({row.since - 1 for row in TABLE} - {0})
+    found = dict.fromkeys(reason for engine in earlier for reason in contradictions(engine))
+    return tuple(reason for reason in found if reason not in contradictions())

@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from coevo.labels import contradictions
+from coevo.labels import former_contradictions
 from coevo.records import Stage
 
 
@@ -26,6 +27,7 @@ class Reason(StrEnum):
     COMMENTS_OR_FORMATTING_ONLY = 'comments_or_formatting_only'
     NO_SOURCE_OR_TEST_CHANGE = 'no_source_or_test_change'
     UNREADABLE_OBJECT = 'unreadable_object'
+    UNREADABLE_SOURCE = 'unreadable_source'
 
     NOT_SAMPLED = 'not_sampled'
     NO_SOURCE_CHANGE = 'no_source_change'
@@ -45,6 +47,7 @@ class Reason(StrEnum):
     CAUSE_ENVIRONMENT = 'cause_environment'
     TIMEOUT_ALONE = 'timeout_alone'
     POM_CHANGED = 'pom_changed'
+    PASS_DOUBTED = 'pass_doubted'
     NOT_ISOLATED = 'not_isolated'
     TEST_REFACTORED_ONLY = 'test_refactored_only'
     SOURCE_REFACTORED_ONLY = 'source_refactored_only'
@@ -57,6 +60,7 @@ class Reason(StrEnum):
     SUITE_UNKNOWN = 'suite_unknown'
 
     START_STATE_INVALID = 'start_state_invalid'
+    NOTHING_TO_NAME = 'nothing_to_name'
 
 
 _WALK = {
@@ -75,6 +79,9 @@ _PAIR = {
     Reason.COMMENTS_OR_FORMATTING_ONLY: 'Only comments or white space of Java files differ.',
     Reason.NO_SOURCE_OR_TEST_CHANGE: 'The Java files that differ are neither source nor tests.',
     Reason.UNREADABLE_OBJECT: 'A file of the pair is missing or corrupt in the clone.',
+    Reason.UNREADABLE_SOURCE: (
+        'A Java file that differs is larger, or more deeply nested, than any that people write.'
+    ),
 }
 _SIEVE = {
     Reason.NOT_SAMPLED: 'An unchanged test beyond the seeded sample that is run.',
@@ -100,6 +107,9 @@ _TRACK = {
     Reason.CAUSE_ENVIRONMENT: 'The test is broken by what the sandbox or the JDK withholds.',
     Reason.TIMEOUT_ALONE: 'The label rests on a time-out alone.',
     Reason.POM_CHANGED: 'A repair beside a changed POM may be cured by that.',
+    Reason.PASS_DOUBTED: (
+        'Watched from outside of its process, a pass that decides the label is not what it is told.'
+    ),
     Reason.NOT_ISOLATED: (
         'With the tests of the task alone swapped, instead of the whole test tree, it is otherwise.'
     ),
@@ -117,10 +127,14 @@ _TRACK = {
 }
 _TASK = {
     Reason.START_STATE_INVALID: 'No valid start file can be made for the task.',
+    Reason.NOTHING_TO_NAME: 'No change of the code is known that a prompt could name (no repairs).',
 }
 
 _CELL_SENTENCE = (
     'In this cell the outcome contradicts every label of the change; it is the first such cell.'
+)
+_FORMER_CELL_SENTENCE = (
+    'The same in data of an earlier engine, of which the label table had no row for these cells.'
 )
 
 BY_STAGE: dict[Stage, dict[str, str]] = {
@@ -130,6 +144,7 @@ BY_STAGE: dict[Stage, dict[str, str]] = {
     Stage.LABEL: {
         **{str(reason): text for reason, text in _LABEL.items()},
         **dict.fromkeys(contradictions(), _CELL_SENTENCE),
+        **dict.fromkeys(former_contradictions(), _FORMER_CELL_SENTENCE),
     },
     Stage.PUBLISH: {str(reason): text for reason, text in _PUBLISH.items()},
     Stage.TRACK: {str(reason): text for reason, text in _TRACK.items()},

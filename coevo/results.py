@@ -107,6 +107,8 @@ class Step(StrEnum):
     RUN_REPEATED = 'run_repeated'
     RUN_FOR_CAUSE = 'run_for_cause'
     RUN_FOR_GUARD = 'run_for_guard'
+    RUN_RECORDED = 'run_recorded'
+    RUN_OBSERVED = 'run_observed'
     SUITE = 'suite'
     TRACE = 'trace'
     ISOLATION = 'isolation'
@@ -130,7 +132,10 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """What the cells of a pair gave."""
+    """What the cells of a pair gave.
+
+    recorded  cells that decide nothing, of methods with a label, where somebody wants all cells
+    """
 
     old: Build
     new: Build
@@ -138,12 +143,17 @@ class Evaluation:
     results: Mapping[str, Mapping[Cell, CellResult]]  # by method id
     cured: Mapping[str, Scope]  # by method id: what, borrowed from the other revision, cured it
     cost: Cost
+    recorded: Mapping[str, Mapping[Cell, CellResult]] = field(default_factory=dict)
 
     def cells(self, method_id: str) -> Mapping[Cell, CellResult]:
         return self.results.get(method_id, {})
 
+    def all_cells(self, method_id: str) -> Mapping[Cell, CellResult]:
+        """With those that are only recorded."""
+        return dict(sorted({**self.cells(method_id), **self.recorded.get(method_id, {})}.items()))
+
     def evidence(self, method_id: str) -> Evidence:
-        """Of all cells; one that is flaky outweighs one that depends on order."""
+        """Of the cells that decide; one that is flaky outweighs one that depends on order."""
         found = {result.evidence for result in self.cells(method_id).values()}
         for worst in (Evidence.FLAKY, Evidence.ORDER_DEPENDENT):
             if worst in found:

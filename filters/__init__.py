@@ -23,6 +23,7 @@ from coevo.records import Stage
 from coevo.records import TestMethod
 from filters import clock
 from filters import content
+from filters import doubt
 from filters import gap
 from filters import generated
 from filters import isolation
@@ -51,6 +52,7 @@ METHOD_FILTERS: Mapping[str, MethodFilter] = {
     'sample': sample,
 }
 TRACK_FILTERS: Mapping[str, TrackFilter] = {
+    'doubt': doubt,
     'isolation': isolation,
     'refactoring_unknown': refactoring_unknown,
     'refactored_test': refactored_test,

@@ -1,11 +1,15 @@
-"""Pairs that change neither source nor tests, for the reason that the diff gives."""
+"""Pairs that change neither source nor tests, or what cannot be read, for the reason that the diff gives."""
 
 from __future__ import annotations
 
 from coevo.reasons import Reason
 from filters.base import Case
 
-REASONS = (Reason.COMMENTS_OR_FORMATTING_ONLY, Reason.NO_SOURCE_OR_TEST_CHANGE)
+REASONS = (
+    Reason.UNREADABLE_SOURCE,
+    Reason.COMMENTS_OR_FORMATTING_ONLY,
+    Reason.NO_SOURCE_OR_TEST_CHANGE,
+)
 
 
 def check(case: Case) -> Reason | None:

@@ -3,6 +3,7 @@
 Words are compared one by one. A word may differ only where it names something that a refactoring
 lists with both names, and within a declaration no two names may become one, nor one name two. So a
 rename that is listed proves nothing by itself, and a changed literal, operator or call always counts.
+The access modifier of a method may differ where a refactoring lists that of this method.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from miners.declarations import Declaration
 from miners.declarations import Part
@@ -33,6 +35,8 @@ _PARTS: Mapping[str, tuple[Part, ...]] = {
     'Rename Parameter': (Part.PLAIN,),
 }
 _LOCAL = ('Rename Variable', 'Rename Parameter')
+_ACCESS = 'Change Method Access Modifier'
+_MODIFIERS = frozenset({'public', 'protected', 'private'})
 CLASSES = ('Rename Class', 'Move Class', 'Move And Rename Class')
 _METHOD = re.compile(r'([\w$]+)\(')
 
@@ -42,9 +46,13 @@ Qualified = Mapping[tuple[str, ...], str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
-    """What may have another name: (part, old, new), and types by their full names at each end."""
+    """What may have another name: (part, old, new), and types by their full names at each end.
+
+    visible  whether the method's own access modifier may be another one
+    """
 
     renamed: frozenset[tuple[Part, str, str]]
+    visible: bool
     old_types: Qualified
     new_types: Qualified
 
@@ -62,6 +70,7 @@ def names(
             for part in _PARTS.get(kind, ())
             if kind not in _LOCAL or (_is_within(left, old) and _is_within(right, new))
         ),
+        visible=any(_changes_access(one, old, new) for one in found),
         old_types={_full(left): right.element for left, right in types if '.' in left.element},
         new_types={_full(right): right.element for _, right in types if '.' in right.element},
     )
@@ -69,7 +78,8 @@ def names(
 
 def renamed_only(found: Sequence[Refactoring], old: Declaration, new: Declaration) -> bool:
     """Whether new is old but for names, comments and formatting."""
-    if skeleton(old.source) != skeleton(new.source):
+    before, after = skeleton(old.source), skeleton(new.source)
+    if tuple(_not_access(before)) != tuple(_not_access(after)):
         return False  # nearly always, and much cheaper than to gather the names
     known = names(found, [old], [new])
     return equal_after_renaming(words(old.source), words(new.source), known)
@@ -77,6 +87,8 @@ def renamed_only(found: Sequence[Refactoring], old: Declaration, new: Declaratio
 
 def equal_after_renaming(old: Sequence[Word], new: Sequence[Word], known: Names) -> bool:
     """Whether two sequences of words differ in nothing but names that are known to differ."""
+    if known.visible:
+        old, new = _without_access(old), _without_access(new)
     before = list(_collapsed(old, known.old_types))
     after = list(_collapsed(new, known.new_types))
     if len(before) != len(after):
@@ -101,6 +113,37 @@ def ends(refactoring: Refactoring) -> tuple[Location, Location] | None:
     left = [one for one in refactoring.left if one.element and one.role.startswith('original')]
     right = [one for one in refactoring.right if one.element and one.role.endswith('declaration')]
     return (left[0], right[0]) if left and right else None
+
+
+def _changes_access(
+    one: Refactoring, old: Sequence[Declaration], new: Sequence[Declaration]
+) -> bool:
+    """Whether a refactoring is of the access modifier of a method that is declared in old and new."""
+    return one.type == _ACCESS and any(
+        _is_method(left, old) and _is_method(right, new)
+        for left, right in product(one.left, one.right)
+    )
+
+
+def _is_method(location: Location, declarations: Sequence[Declaration]) -> bool:
+    """Whether a method is one of some declarations; it may begin with its comment."""
+    return any(
+        location.file == each.file
+        and location.start_line <= each.start_line
+        and location.end_line == each.end_line
+        for each in declarations
+    )
+
+
+def _without_access(sequence: Sequence[Word]) -> Sequence[Word]:
+    """A method's words without the access modifiers before its name; those of local types stay."""
+    name = next((n for n, word in enumerate(sequence) if word.part is Part.CALL), 0)
+    head = [word for word in sequence[:name] if word.text not in _MODIFIERS]
+    return (*head, *sequence[name:])
+
+
+def _not_access(texts: Sequence[str]) -> Iterator[str]:
+    return (text for text in texts if text not in _MODIFIERS)
 
 
 def _collapsed(sequence: Sequence[Word], types: Qualified) -> Iterator[tuple[Part, str]]:

@@ -5,7 +5,9 @@
 -- and of which a dependency changed.
 --   static   positive: the test changed together with a dependency; negative: it did not change
 --   dynamic  positive: the old test is broken on the new code (a task of the track `update`);
---            negative: it is not, whether somebody edited the test (refinement) or not (unaffected)
+--            negative: it is not, whether somebody edited the test (refinement), what it stands on
+--            (fixture_refinement) or neither (unaffected)
+-- A test of which only fixtures or helpers changed did not change itself: it is negative under both.
 -- All else is `left_out`, by its label or by what it lacks.
 
 SELECT
@@ -30,8 +32,11 @@ FROM (
         coalesce(family, repo) AS family,
         CASE
             WHEN duplicate_of IS NOT NULL THEN 'duplicate'
+            -- Branches that interleave: between the ends nobody changed what differs.
+            WHEN NOT old_is_ancestor THEN 'old_is_no_ancestor'
             WHEN label IS NULL THEN 'no_label'
-            WHEN label NOT IN ('update', 'refinement', 'unaffected') THEN label::VARCHAR
+            WHEN label NOT IN ('update', 'refinement', 'fixture_refinement', 'unaffected')
+                THEN label::VARCHAR
             -- Broken for another cause than the change of the code, or by a time-out alone.
             WHEN label = 'update' AND track IS NULL THEN 'update_without_track'
             WHEN told_cold <> 'pass' OR tnew_cnew <> 'pass' THEN 'ends_do_not_pass'

@@ -12,7 +12,8 @@ WITH labelled AS (
     FROM methods
     WHERE
         duplicate_of IS NULL
-        AND label IN ('update', 'refinement', 'unaffected')
+        AND old_is_ancestor IS NOT false
+        AND label IN ('update', 'refinement', 'fixture_refinement', 'unaffected')
         AND (label <> 'update' OR track IS NOT NULL)
         AND told_cold = 'pass'
         AND tnew_cnew = 'pass'

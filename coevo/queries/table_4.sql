@@ -4,8 +4,8 @@
 --   methods_with_mutants  those for which at least one mutant was kept (A.5: `count`)
 --   generated_per_method  mean of `count` over these
 --   killed_per_method     mean of `killed` over those of these that could be measured
---   kill_rate             killed, of the mutants that were run
---   mutants_not_run       those that the budget of a pair did not allow; the paper has none
+--   kill_rate             killed, of all mutants of the methods that could be measured
+--   mutants_not_run       those of methods left out by lot, for the most runs of a pair; the paper has none
 
 WITH targets AS (
     SELECT task_id, walk, track, unnest(method_ids) AS method_id FROM tasks
@@ -28,10 +28,10 @@ SELECT
     count(*) FILTER (made > 0) AS methods_with_mutants,
     round(count(*) FILTER (made > 0) / count(*), 3) AS share_with_mutants,
     round(avg(made) FILTER (made > 0), 2) AS generated_per_method,
-    round(avg(killed) FILTER (made > not_run), 2) AS killed_per_method,
+    round(avg(killed) FILTER (made > 0 AND not_run = 0), 2) AS killed_per_method,
     round(
-        sum(killed) FILTER (made > not_run)
-        / sum(made - not_run) FILTER (made > not_run AND killed IS NOT NULL), 3
+        sum(killed) FILTER (not_run = 0)
+        / nullif(sum(made) FILTER (not_run = 0 AND killed IS NOT NULL), 0), 3
     ) AS kill_rate,
     coalesce(sum(not_run), 0)::BIGINT AS mutants_not_run
 FROM measured

@@ -227,6 +227,18 @@ TOOLS = r"""
     }
 """
 
+# As mocking libraries do: a process beside the JVM has it load an agent.
+ATTACH = r"""
+    package p;
+    public class Attach {
+        public static void main(String[] arguments) throws Exception {
+            Class<?> machine = Class.forName("com.sun.tools.attach.VirtualMachine");
+            Object own = machine.getMethod("attach", String.class).invoke(null, arguments[0]);
+            machine.getMethod("loadAgent", String.class).invoke(own, "/w/agent.jar");
+        }
+    }
+"""
+
 # Called before the test's code in a JVM of its own program, if it gets so far.
 AGENT = r"""
     package p;
@@ -234,6 +246,29 @@ AGENT = r"""
         static boolean ran;
         public static void premain(String arguments) { ran = true; }
         public static void agentmain(String arguments) { ran = true; }
+        /** Has the worker's own class call every failure a pass. */
+        public static void agentmain(String arguments, java.lang.instrument.Instrumentation jvm)
+                throws Exception {
+            ran = true;
+            Class<?> failure;
+            try {
+                failure = Class.forName("coevo.worker.Failure");
+            } catch (ClassNotFoundException e) {
+                return;
+            }
+            jvm.addTransformer(new java.lang.instrument.ClassFileTransformer() {
+                @Override public byte[] transform(ClassLoader loader, String name, Class<?> type,
+                        java.security.ProtectionDomain domain, byte[] bytes) {
+                    return type == failure ? turned(bytes) : null;
+                }
+            }, true);
+            jvm.retransformClasses(failure);
+        }
+        static byte[] turned(byte[] bytes) {
+            String text = new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1);
+            return text.replace("\1\0\4fail", "\1\0\4pass")
+                    .getBytes(java.nio.charset.StandardCharsets.ISO_8859_1);
+        }
         public static void main(String[] arguments) throws Exception {
             java.io.DataInputStream in = new java.io.DataInputStream(System.in);
             in.readInt();
@@ -578,6 +613,14 @@ FORGERIES = (
         ' for (Object one : Forge.reachable(context).keySet())'
         ' if (one.getClass().getName().equals("coevo.worker.Listener")) Forge.pass(one); }',
         body=FAIL,
+    ),
+    Forgery(
+        name='retransforms_the_worker',
+        body='String pid = java.lang.management.ManagementFactory.getRuntimeMXBean().getName()'
+        '.split("@")[0]; assertEquals(0, new ProcessBuilder(System.getProperty("java.home") +'
+        ' "/bin/java", "-cp", System.getProperty("java.class.path"), "p.Attach", pid).inheritIO()'
+        '.start().waitFor()); ' + FAIL,
+        classes={'p.Agent': AGENT, 'p.Attach': ATTACH},
     ),
     Forgery(
         name='writes_to_the_debugger',

@@ -61,14 +61,14 @@ def laid_out(folder: Path, common: Path, forgery: Forgery) -> Project:
 
 
 def agent(classes: Path) -> bytes:
-    manifest = 'Manifest-Version: 1.0\n' + ''.join(
+    manifest = 'Manifest-Version: 1.0\nCan-Retransform-Classes: true\n' + ''.join(
         f'{name}: p.Agent\n'
         for name in ('Premain-Class', 'Agent-Class', 'Launcher-Agent-Class', 'Main-Class')
     )
     file = io.BytesIO()
     with zipfile.ZipFile(file, 'w') as jar:
         jar.writestr('META-INF/MANIFEST.MF', manifest)
-        for name in ('Agent', 'Forge'):
+        for name in ('Agent', 'Agent$1', 'Forge'):
             jar.write(classes / f'{name}.class', f'p/{name}.class')
     return file.getvalue()
 

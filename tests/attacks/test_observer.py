@@ -138,6 +138,7 @@ REASONS = {
     'edits_the_listener': ('thrown',),
     'own_launcher': ('not_entered',),
     'own_memory': ('not_left',),
+    'retransforms_the_worker': ('thrown',),
     'writes_to_the_debugger': ('not_left', 'unobserved'),
 }
 

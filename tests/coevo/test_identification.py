@@ -55,7 +55,10 @@ def method(number: int, name: str, change: Change, cells: Cells, **values: objec
 
 
 def first() -> tuple[MethodRow, ...]:
-    """Two updates in one file and one in another, a refinement, and three that did not change."""
+    """Two updates in one file and one in another, a refinement, and three that did not change.
+
+    Of f1 and f2 a fixture changed: the old one of f1 is broken on the new code, that of f2 is not.
+    """
     untracked = {'track': None, 'cause': 'build', 'mutation': None}
     return (
         method(1, 'u1', Change.CHANGED, UPDATE),
@@ -68,6 +71,7 @@ def first() -> tuple[MethodRow, ...]:
         method(1, 'o1', Change.DELETED, OBSOLETE),
         method(1, 'b1', Change.UNCHANGED, BROKEN),
         method(1, 'f1', Change.CONTEXT_CHANGED, FIXTURE),
+        method(1, 'f2', Change.CONTEXT_CHANGED, REFINEMENT),
         method(1, 'lib', Change.CHANGED, UPDATE, **untracked),
         method(1, 'none', Change.CHANGED, REFINEMENT, dependencies=(), dependency_source=None),
     )
@@ -162,10 +166,10 @@ def test_table_11(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert counts(snapshot, capsys, Study()) == {
         # u1 u2 | u3 | r1, r2, and of the other repository u1 | r2
         ('static', 'positive'): (2, 6, 7),
-        # n1 n2 | n3, and the same in the fork
-        ('static', 'negative'): (2, 4, 6),
+        # n1 n2 | n3 | f2, and the same in the fork
+        ('static', 'negative'): (2, 6, 8),
         ('dynamic', 'positive'): (2, 3, 4),
-        ('dynamic', 'negative'): (3, 7, 9),
+        ('dynamic', 'negative'): (3, 9, 11),
         ('left_out', 'broken_by_change'): (2, 2, 2),
         # of the fork u1 u2 lib | u3 | r1 none | o1, and u1 of the second pair
         ('left_out', 'duplicate'): (2, 5, 8),
@@ -181,7 +185,7 @@ def test_both_labellings_are_of_the_same_methods_and_nothing_is_lost(snapshot: P
     connection = labelled(attach((snapshot,)), Study())
     sql = 'SELECT count(static), count(dynamic), count(left_out), count(*) FROM identification'
     static, dynamic, left_out, rows = connection.execute(sql).fetchall()[0]
-    assert static == dynamic == 13
+    assert static == dynamic == 15
     assert static + left_out == rows == 2 * (len(first()) + len(second()))
 
 
@@ -222,7 +226,7 @@ def test_the_same_question_gives_the_same_bytes(
 def test_a_table_of_text_holds_every_row(snapshot: Path, tmp_path: Path) -> None:
     identify(snapshot, Study(export=tmp_path / 'out', format='csv'))
     with (tmp_path / 'out' / 'static.csv').open() as lines:
-        assert len(list(csv.DictReader(lines))) == 13
+        assert len(list(csv.DictReader(lines))) == 15
 
 
 def test_a_folder_that_is_there_is_left_alone(snapshot: Path, tmp_path: Path) -> None:

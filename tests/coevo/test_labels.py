@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import pytest
 
 from coevo.labels import CELL_ORDER
+from coevo.labels import TABLE
 from coevo.labels import contradictions
 from coevo.labels import deciding_cells
+from coevo.labels import former_contradictions
 from coevo.labels import label
+from coevo.reasons import OWNERS
 from coevo.records import Cell
 from coevo.records import Change
 from coevo.records import Label
 from coevo.records import Outcome
+from coevo.records import Stage
 
 OUTCOMES = (None, *Outcome)
 
@@ -47,7 +53,8 @@ def outcomes(text: str) -> dict[Cell, Outcome | None]:
         ('unchanged', 'pass fail - -', 'broken_by_change'),
         ('unchanged', 'fail pass - -', 'told_cold_fail'),
         ('context_changed', 'pass pass error -', 'fixture_update'),
-        ('context_changed', 'pass pass pass -', 'told_cnew_pass'),
+        ('context_changed', 'pass pass pass -', 'fixture_refinement'),
+        ('context_changed', 'pass pass skipped -', 'told_cnew_skipped'),
         ('deleted', 'pass - fail -', 'obsolete'),
         ('deleted', 'pass - pass -', 'retired'),
         ('deleted', 'pass - infra -', 'told_cnew_infra'),
@@ -68,7 +75,7 @@ def by_hand(change: Change, oo: str, nn: str, on: str, no: str) -> str:
         },
         Change.INSERTED: {'PB': 'generation', 'PP': 'redundant'},
         Change.UNCHANGED: {'PP': 'unaffected', 'PB': 'broken_by_change'},
-        Change.CONTEXT_CHANGED: {'PPB': 'fixture_update'},
+        Change.CONTEXT_CHANGED: {'PPB': 'fixture_update', 'PPP': 'fixture_refinement'},
         Change.DELETED: {'PB': 'obsolete', 'PP': 'retired'},
     }[change]
     read = {
@@ -105,3 +112,37 @@ def test_every_combination(change: Change) -> None:
 def test_unchanged_without_a_changed_dependency_is_no_candidate() -> None:
     passing = dict.fromkeys(CELL_ORDER, Outcome.PASS)
     assert label(Change.UNCHANGED, passing, dependency_changed=False) == 'no_changed_dependency'
+
+
+def test_an_earlier_engine_had_no_label_for_a_fixture_that_nothing_asked_for() -> None:
+    passing = dict.fromkeys(CELL_ORDER, Outcome.PASS)
+    assert label(Change.CONTEXT_CHANGED, passing) is Label.FIXTURE_REFINEMENT
+    assert label(Change.CONTEXT_CHANGED, passing, engine=5) is Label.FIXTURE_REFINEMENT
+    assert label(Change.CONTEXT_CHANGED, passing, engine=4) == 'told_cnew_pass'
+    assert label(Change.CHANGED, passing, engine=4) is Label.REFINEMENT
+
+
+def test_the_reason_that_it_gave_instead_is_still_known() -> None:
+    assert former_contradictions() == ('told_cnew_pass',)
+    assert 'told_cnew_pass' in contradictions(engine=4)
+    assert 'told_cnew_pass' not in contradictions()
+    assert OWNERS['told_cnew_pass'] is Stage.LABEL
+
+
+def test_the_table_that_people_read_is_the_table() -> None:
+    text = (Path(__file__).parents[2] / 'ARCHITECTURE.md').read_text(encoding='utf-8')
+    names = '|'.join(Label)
+    shown = [
+        [word.strip(' *`') for word in line.strip('|').split('|')]
+        for line in text.splitlines()
+        if re.match(rf'\| \**({names})\**\b', line)
+    ]
+    asked = [
+        [
+            row.label,
+            row.change,
+            *(row.demands[cell].value if cell in row.demands else '' for cell in CELL_ORDER),
+        ]
+        for row in TABLE
+    ]
+    assert shown == asked

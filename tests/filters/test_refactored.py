@@ -20,6 +20,7 @@ def first_reason(track: Track, test: bool | None, source: bool | None) -> Reason
     case = TrackCase(
         profile=load_profile('default'),
         track=track,
+        doubt=None,
         isolated=None,
         guard=None,
         test_only_refactored=test,

@@ -12,8 +12,10 @@ from coevo.reasons import Reason
 from coevo.records import Outcome
 from coevo.records import Track
 from filters import clock
+from filters import doubt
 from filters import sibling
 from filters import suite
+from filters import why_no_track
 from filters.base import TrackCase
 
 GUARD = RepairGuard(
@@ -22,6 +24,7 @@ GUARD = RepairGuard(
 CASE = TrackCase(
     profile=load_profile('default'),
     track=Track.REPAIR,
+    doubt=None,
     isolated=None,
     guard=GUARD,
     test_only_refactored=False,
@@ -59,6 +62,13 @@ def test_the_clock_of_its_commits_must_not_matter(
 ) -> None:
     guard = replace(GUARD, clock_told_cold=old, clock_tnew_cnew=new)
     assert clock.check(replace(CASE, guard=guard)) is reason
+
+
+def test_a_pass_that_is_not_what_it_is_told_costs_any_track() -> None:
+    assert doubt.check(CASE) is None
+    for track in Track:
+        case = replace(CASE, track=track, doubt='not_entered')
+        assert why_no_track(case) is Reason.PASS_DOUBTED
 
 
 def test_a_repair_that_was_not_asked_is_not_known() -> None:

@@ -154,6 +154,63 @@ def test_another_method_that_is_called_is_more_than_a_rename(miner: RefactoringM
     assert pair.verdict('adds', 'adds') is False
 
 
+LOCAL = (('int sum', 'int worth'), ('+= sum', '+= worth'))
+
+
+def test_a_rename_with_another_visibility_and_a_renamed_local(miner: RefactoringMiner) -> None:
+    pair = changed(miner, OLD, ('public int add(', 'int put('), ('add(', 'put('), *LOCAL)
+    assert {'Rename Method', 'Change Method Access Modifier', 'Rename Variable'} <= set(pair.types)
+    assert pair.verdict('add', 'put') is True
+    assert pair.verdict(None, 'put') is True
+    assert pair.verdict('add', None) is True
+    assert pair.verdict('adds', 'adds') is True
+
+
+def test_another_visibility_alone(miner: RefactoringMiner) -> None:
+    pair = changed(miner, OLD, ('public int add(', 'protected int add('))
+    assert pair.types == ['Change Method Access Modifier']
+    assert pair.verdict('add', 'add') is True
+    assert pair.verdict('addOne', 'add') is False
+
+
+def test_another_visibility_beside_an_extraction(miner: RefactoringMiner) -> None:
+    lines = '        System.out.println("price " + price);\n        System.out.println("pieces " + pieces);\n'
+    method = (
+        f'    private void show(int price, int pieces) {{\n{lines}    }}\n\n    public int addOne'
+    )
+    edits = ((lines, '        show(price, pieces);\n'), ('    public int addOne', method))
+    pair = changed(miner, OLD, ('public int add(', 'int add('), *edits)
+    assert 'Change Method Access Modifier' in pair.types
+    assert pair.verdict('add', 'add') is True
+    more = changed(
+        miner, pair.new, ('total += sum', 'total -= sum'), ('int add(', 'private int add(')
+    )
+    assert more.verdict('add', 'add') is False
+
+
+@pytest.mark.parametrize(
+    'edit',
+    [
+        ('price * pieces', 'price + pieces'),
+        ('int put(', 'static int put('),
+        ('int put(', 'final int put('),
+        ('int put(', 'long put('),
+    ],
+)
+def test_what_is_edited_beside_another_visibility_is_more(
+    miner: RefactoringMiner, edit: tuple[str, str]
+) -> None:
+    pair = changed(miner, OLD, ('public int add(', 'int put('), ('add(', 'put('), *LOCAL, edit)
+    assert pair.verdict('add', 'put') is False
+
+
+def test_the_visibility_of_another_method_is_its_own_matter(miner: RefactoringMiner) -> None:
+    """What refactorings list of `add` says nothing of `addOne`."""
+    pair = changed(miner, OLD, ('public int add(', 'int add('))
+    edited = {path: text.replace('public int addOne', 'int addOne') for path, text in OLD.items()}
+    assert Pair(OLD, edited, pair.refactorings).verdict('addOne', 'addOne') is False
+
+
 def test_a_name_that_was_there_before_hides_no_rename(miner: RefactoringMiner) -> None:
     """Both of two calls end as one name: what the second one calls has changed."""
     test = TEST.replace('basket.add(2, 3);', 'basket.add(2, 3); basket.put(2, 3);')

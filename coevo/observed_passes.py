@@ -1,0 +1,89 @@
+"""Deciding passes of mined tests, seen from outside of the process: is a pass what it is told to be?
+
+Three runs that agree say nothing of a test that forges its own verdict. One more run of each pass
+that a track rests on is watched by the observer that watches submissions. Its doubt is no outcome:
+it takes the track away and leaves the label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from coevo.expected_throws import expected_throws
+from coevo.git import Repository
+from coevo.groups import Ends
+from coevo.groups import method_in
+from coevo.labels import deciding_cells
+from coevo.languages.base import Conditions
+from coevo.languages.base import Verdict
+from coevo.languages.base import Workshop
+from coevo.records import Cell
+from coevo.records import Outcome
+from coevo.records import TestMethod
+from coevo.results import Evaluation
+from coevo.results import Step
+from coevo.results import Wanted
+from coevo.test_files import content
+
+# Trouble of ours is not seen twice; who forges is.
+_RUNS = 2
+
+
+def doubts(
+    workshop: Workshop, evaluation: Evaluation, wanted: Sequence[Wanted], repository: Repository
+) -> dict[str, str]:
+    """By method id, why a deciding pass of it is not believed: a kind of tampering, see
+    ARCHITECTURE; the evaluation's cost pays for it."""
+    found = {}
+    ends = Ends(old=evaluation.old, new=evaluation.new)
+    for item in wanted:
+        for cell, method in _passes(evaluation, item):
+            tests, code = ends.tests(cell).rev, ends.code(cell).rev
+            source = content(repository, tests, method.test_file) or b''
+            conditions = Conditions(
+                override=evaluation.override, observed=True, expects=expected_throws(source)
+            )
+            reason = _doubt(workshop, evaluation, (tests, code), method, conditions)
+            if reason is not None:
+                found[item.method_id] = reason
+                break
+    return found
+
+
+def _passes(evaluation: Evaluation, item: Wanted) -> Iterator[tuple[Cell, TestMethod]]:
+    found = evaluation.cells(item.method_id)
+    for cell in deciding_cells(item.candidate.change):
+        method = method_in(item.candidate, cell)
+        if cell in found and found[cell].outcome is Outcome.PASS and method is not None:
+            yield cell, method
+
+
+def _doubt(
+    workshop: Workshop,
+    evaluation: Evaluation,
+    revs: tuple[str, str],
+    method: TestMethod,
+    conditions: Conditions,
+) -> str | None:
+    """A run that does not pass is no doubt of those that did: their agreement is judged elsewhere."""
+    reason = None
+    for _ in range(_RUNS):
+        verdict = _run(workshop, evaluation, revs, method, conditions)
+        reason = verdict.tampered if verdict is not None else None
+        if reason is None:
+            return None
+    return reason
+
+
+def _run(
+    workshop: Workshop,
+    evaluation: Evaluation,
+    revs: tuple[str, str],
+    method: TestMethod,
+    conditions: Conditions,
+) -> Verdict | None:
+    compiled = workshop.compile(*revs, method.module)
+    batch = workshop.run(compiled, [method], conditions)
+    evaluation.cost.add(Step.RUN_OBSERVED, batch.cpu_seconds)
+    return batch.verdicts[0]

@@ -1,0 +1,16 @@
+"""Tests of which a deciding pass, watched from outside of its process, is not what it is told to be.
+
+Mined code shares its process with the worker that tells its verdict, and could forge it. A task of
+such a test could not be scored either: gold itself would count as tampered.
+"""
+
+from __future__ import annotations
+
+from coevo.reasons import Reason
+from filters.base import TrackCase
+
+REASONS = (Reason.PASS_DOUBTED,)
+
+
+def check(case: TrackCase) -> Reason | None:
+    return Reason.PASS_DOUBTED if case.doubt is not None else None

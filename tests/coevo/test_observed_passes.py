@@ -1,0 +1,69 @@
+"""Mined tests that write their own verdict: they keep the label, and no task is made of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coevo.reasons import Reason
+from coevo.records import Label
+from coevo.records import Stage
+from coevo.records import Track
+from tests.attacks.forgeries import TOOLS
+from tests.projects import QUICK
+from tests.projects import junit
+from tests.projects import mined
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+
+FORGED = (
+    'Till.first(); String nonce = p.Forge.nonceInMemory(); assertNotNull(nonce);'
+    ' p.Forge.adopted(3, p.Forge.lines(nonce)); Runtime.getRuntime().halt(0);'
+)
+STEPS = (
+    {
+        'pom.xml': pom(),
+        **source('Till', '    public static int last() { return 1; }\n'),
+        **junit('LastTest', 'stands: assertEquals(1, Till.last());'),
+    },
+    {
+        **source(
+            'Till',
+            '    public static int last() { return 1; }\n    public static int first() { return 2; }\n',
+        ),
+        'src/test/java/p/Forge.java': TOOLS.replace('static String n', 'public static String n'),
+        **junit('ForgedTest', f'forged: {FORGED}'),
+    },
+    {
+        **source(
+            'Till',
+            '    public static int first() { return 2; }\n    public static int next() { return 3; }\n',
+        ),
+        **junit(
+            'HonestTest',
+            'honest: assertEquals(3, Till.next());',
+            'thrown: try { Till.next(); throw new IllegalStateException(); }'
+            ' catch (IllegalStateException e) { assertNotNull(e); }',
+        ),
+    },
+)
+
+
+@pytest.mark.jvm
+def test_a_pass_that_nobody_saw_makes_no_task(tmp_path: Path) -> None:
+    repository = write(tmp_path / 'repository', STEPS)
+    found = mined(repository, tmp_path / 'store', profile=replace(QUICK, observed=True))
+
+    forged = found.method('forged')
+    assert (forged.label, forged.track) == (Label.GENERATION, None)
+    assert [
+        drop.reason
+        for drop in found.drops
+        if (drop.stage, drop.key) == (Stage.TRACK, forged.method_id)
+    ] == [Reason.PASS_DOUBTED]
+    for name in ('honest', 'thrown'):
+        row = found.method(name)
+        assert (row.label, row.track) == (Label.GENERATION, Track.GENERATION)

@@ -1,0 +1,120 @@
+"""Branches that only interleave: the walk over states pairs them, and everything says so."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import coevo
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import assignments
+from coevo.identification import Study
+from coevo.identification import labelled
+from coevo.query import Question
+from coevo.query import query
+from coevo.records import Walk
+from coevo.snapshot import attach
+from coevo.verification import verify
+from flows.options import ReleaseOptions
+from flows.publication import publish
+from tests.projects import junit
+from tests.projects import mined
+from tests.projects import pom
+from tests.projects import source
+from tests.repos import commit
+from tests.repos import init
+
+pytestmark = pytest.mark.jvm
+
+BASE = {
+    'pom.xml': pom(),
+    **source('Till', '    public static int last() { return 1; }\n'),
+}
+LEFT = {
+    **source('Bell', '    public static String ring() { return "ring"; }\n'),
+    **junit('BellTest', 'rings: assertEquals("ring", Bell.ring());'),
+}
+RIGHT = {
+    **source('Horn', '    public static int blasts(int fog) { return fog > 3 ? fog : 0; }\n'),
+    **junit(
+        'HornTest',
+        'blows: for (int fog = 4; fog < 7; fog++) { assertTrue("fog " + fog, Horn.blasts(fog) > 1); }',
+    ),
+}
+
+
+def hour(number: int) -> str:
+    return f'2024-01-01T{number:02}:00:00Z'
+
+
+@pytest.fixture(scope='module')
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two branches from one commit, an hour apart, merged: the walk goes base, left, right, merge."""
+    folder = tmp_path_factory.mktemp('interleaved')
+    repo = init(folder / 'repository')
+    base = commit(repo, 'base', BASE, date=hour(1))
+    left = commit(repo, 'left', LEFT, date=hour(2), parents=[base])
+    right = commit(repo, 'right', RIGHT, date=hour(3), parents=[base])
+    commit(repo, 'merge', {**LEFT, **RIGHT}, date=hour(4), parents=[left, right])
+    found = mined(repo, folder / 'store', walk=Walk.STATES)
+    assert [pair.old_is_ancestor for pair in found.pairs].count(False) == 1
+    publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+    return folder / 'snapshot'
+
+
+def names(found: tuple[Assignment, ...]) -> list[str]:
+    return sorted(name for one in found for name in one.task.test_methods)
+
+
+def test_the_snapshot_is_good(snapshot: Path) -> None:
+    assert verify(snapshot) == []
+
+
+def test_rows_say_that_nobody_made_the_change(snapshot: Path) -> None:
+    """The test of the left branch seems to go with its code, and to come again with the merge."""
+    rows = (
+        coevo.open(snapshot)
+        .execute('SELECT test_method, label, old_is_ancestor FROM methods ORDER BY ALL')
+        .fetchall()
+    )
+    assert Counter(rows) == {
+        ('blows', 'generation', False): 1,
+        ('rings', 'generation', True): 2,
+        ('rings', 'obsolete', False): 1,
+    }
+
+
+def test_tasks_of_such_pairs_have_to_be_asked_for(snapshot: Path) -> None:
+    every = assignments(snapshot, interleaved=True)
+    assert names(every) == ['BellTest#rings', 'HornTest#blows']
+    assert names(assignments(snapshot)) == ['BellTest#rings']
+    (blows,) = (one for one in every if one.task.test_methods == ('HornTest#blows',))
+    assert blows.task.old_is_ancestor is False
+    assert names(assignments(snapshot, {blows.task_id})) == ['HornTest#blows']
+
+
+def test_the_summary_leaves_them_out_and_says_so(
+    snapshot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query((snapshot,), Question(format='csv'))
+    printed = capsys.readouterr()
+    assert [line.split(',')[:4] for line in printed.out.splitlines()[1:]] == [
+        ['states', 'generation', 'generation', '2']
+    ]
+    assert 'left out of the summary: 2 methods whose old revision is no ancestor' in printed.err
+    query((snapshot,), Question(sql='SELECT count(*) FROM methods', format='csv'))
+    printed = capsys.readouterr()
+    assert (printed.out.split(), printed.err) == (['count_star()', '4'], '')
+
+
+def test_identification_leaves_them_out_by_that_reason(snapshot: Path) -> None:
+    connection = labelled(attach((snapshot,)), Study(walk=Walk.STATES))
+    sql = 'SELECT test_method, left_out FROM identification ORDER BY ALL'
+    assert connection.execute(sql).fetchall() == [
+        ('blows', 'old_is_no_ancestor'),
+        ('rings', 'duplicate'),
+        ('rings', 'generation'),
+        ('rings', 'old_is_no_ancestor'),
+    ]
