@@ -25,6 +25,10 @@ from coevo.reach import names_used_elsewhere
 from coevo.records import Pair
 from coevo.records import TestMethod
 from coevo.records import Track
+from coevo.siblings import Siblings
+from coevo.siblings import Surroundings
+from coevo.siblings import sibling_patch
+from coevo.source_readers import reads_sources
 from coevo.swapped import Bench
 from coevo.swapped import Demand
 from coevo.swapped import Files
@@ -34,6 +38,7 @@ from coevo.swapped import Verdicts
 from coevo.swapped import is_broken
 from coevo.swapped import is_pass
 from coevo.swapped import said
+from coevo.tables import StartRow
 from coevo.test_files import content
 from coevo.test_files import path_at_old
 from coevo.transplant import Graft
@@ -42,9 +47,15 @@ from coevo.transplant import transplant
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Isolation:
-    """By method id; `cpu_seconds` of the compiler and of the test processes."""
+    """By method id; `cpu_seconds` of the compiler and of the test processes.
+
+    starts  of each task, what its start state has beside its own file
+    tests   the test files that are other at its start, but for its own
+    """
 
     methods: Mapping[str, Isolated]
+    starts: tuple[StartRow, ...]
+    tests: Mapping[str, Files]
     cpu_seconds: float
 
 
@@ -61,10 +72,42 @@ def isolate(
     subjects of a task is asked again in one of its own.
     """
     bench = Bench(workshop=workshop, pair=pair, repository=repository, conditions=conditions)
+    tasks = _tasks(subjects)
+    siblings = Siblings(bench, tasks)
     found: dict[str, Isolated] = {}
-    for task in _tasks(subjects):
-        found |= _isolated(bench, task)
-    return Isolation(methods=dict(sorted(found.items())), cpu_seconds=bench.cpu_seconds)
+    tests: dict[str, Files] = {}
+    starts = []
+    for task in tasks:
+        around = siblings.around(task)
+        found |= _isolated(bench, task, around)
+        tests |= dict.fromkeys(task.methods, around.files)
+        starts.append(_start_row(bench, task, around))
+    return Isolation(
+        methods=dict(sorted(found.items())),
+        starts=tuple(starts),
+        tests=tests,
+        cpu_seconds=bench.cpu_seconds,
+    )
+
+
+def _start_row(bench: Bench, task: Task, around: Surroundings) -> StartRow:
+    return StartRow(
+        pair_id=bench.pair.pair_id,
+        walk=bench.pair.walk,
+        track=task.track,
+        test_file=task.test_file,
+        siblings=around.siblings,
+        sibling_patch=sibling_patch(bench, around.files),
+        here=around.here,
+        reads_sources=_reads_sources(bench, task, around),
+    )
+
+
+def _reads_sources(bench: Bench, task: Task, around: Surroundings) -> bool:
+    """Of gold in the start tree."""
+    new = bench.pair.new.rev
+    compiled = bench.compile(new, new, task.module, around.files)
+    return reads_sources(bench, compiled, task.methods)
 
 
 def _tasks(subjects: Sequence[Subject]) -> list[Task]:
@@ -95,8 +138,8 @@ class _Cell:
         return f'{self.name} is {said(self.verdicts[name])}{rest}'
 
 
-def _isolated(bench: Bench, task: Task) -> dict[str, Isolated]:
-    start = start_state(bench, task)
+def _isolated(bench: Bench, task: Task, around: Surroundings) -> dict[str, Isolated]:
+    start = start_state(bench, task, around)
     files, note = _grafted(bench, task)
     cells = [
         _Cell(name='tnew_cnew_isolated', code_rev=bench.pair.new.rev, demand=is_pass),

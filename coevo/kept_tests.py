@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Mapping
 
 from coevo.java_pieces import Outline
@@ -13,6 +14,7 @@ from coevo.start_state import other_tests
 from coevo.swapped import Bench
 from coevo.swapped import is_pass
 from coevo.swapped import said
+from coevo.syntax import Member
 
 # How many of the tests that a start file keeps have to compile and pass.
 MOST_KEPT = 10
@@ -22,23 +24,29 @@ Compile = Callable[[], Compiled]
 
 def kept_tests(start: bytes, module: str, test_file: str, pair_id: str) -> dict[str, TestMethod]:
     """Some of the tests of a start file, always the same ones, in the file's order."""
-    named = {
-        f'{member.owner}#{member.name}({",".join(member.parameters)})': member
-        for member in other_tests(Outline(start), [])
-    }
-    order = sorted(named, key=lambda name: short_hash(pair_id, test_file, name))
-    chosen = set(order[:MOST_KEPT])
-    return {
-        name: TestMethod(
+    members = ((test_file, member) for member in other_tests(Outline(start), []))
+    return drawn(members, module, MOST_KEPT, pair_id, test_file)
+
+
+def drawn(
+    members: Iterable[tuple[str, Member]], module: str, most: int, *lot: str
+) -> dict[str, TestMethod]:
+    """At most so many tests by name, in the order of their members, which come with their paths.
+
+    lot  the same words draw the same ones
+    """
+    found = {
+        f'{member.owner}#{member.name}({",".join(member.parameters)})': TestMethod(
             module=module,
-            test_file=test_file,
+            test_file=path,
             test_class=member.owner,
             test_method=member.name,
             parameters=member.parameters,
         )
-        for name, member in named.items()
-        if name in chosen
+        for path, member in members
     }
+    chosen = set(sorted(found, key=lambda name: short_hash(*lot, name))[:most])
+    return {name: one for name, one in found.items() if name in chosen}
 
 
 def lost_test(

@@ -39,15 +39,15 @@ class Located:
 
     @property
     def canonical(self) -> str:
-        return self.type.name.replace('$', '.')
+        return self.type.canonical
 
     @property
     def package(self) -> str:
-        return self.type.name.rpartition('.')[0]
+        return self.type.package
 
     @property
     def outermost(self) -> str:
-        return self.type.name.rpartition('.')[2].partition('$')[0]
+        return self.type.outermost
 
 
 class Tree:

@@ -106,6 +106,7 @@ class Compiled:
     """The test tree of one revision compiled against the code of another, for one module.
 
     code_failure  signature of the first error in edited main sources; nothing can be run then
+    broken        classes and methods that do not compile, sorted; `*` for all of them
     """
 
     tests_rev: str
@@ -116,6 +117,7 @@ class Compiled:
     loan: Loan | None = None
     edits: Edits | None = None
     code_failure: str | None = None
+    broken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +138,14 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MainSources:
+    """The main sources in a test process's tree, whatever its code is: those of a revision that was
+    built, as they stand there; None: there are none."""
+
+    rev: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
     """What a test process is given beside what its project asks for.
 
@@ -147,6 +157,7 @@ class Conditions:
     process_cpu_limit  CPU seconds for the whole process; None is what its methods may use together
     observed           whether passes are watched from outside of the process, see `Verdict.tampered`
     expects            where they are: class names of throwables that tests say they may be left by
+    sources            None: its code's own, with all edits
     """
 
     override: str | None = None
@@ -155,6 +166,7 @@ class Conditions:
     process_cpu_limit: float | None = None
     observed: bool = False
     expects: tuple[str, ...] = ()
+    sources: MainSources | None = None
 
 
 PLAIN = Conditions()

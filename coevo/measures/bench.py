@@ -1,9 +1,10 @@
-"""What all measures take: a pair in a workshop, tests of one of its ends, and a budget of CPU seconds."""
+"""What all measures take: a pair in a workshop, and tests of one of its ends."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from dataclasses import field
 
 from coevo.errors import Transient
 from coevo.git import Repository
@@ -11,6 +12,7 @@ from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
+from coevo.languages.base import MainSources
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
 from coevo.quality import End
@@ -19,25 +21,39 @@ from coevo.records import Outcome
 from coevo.records import Pair
 from coevo.records import TestMethod
 
+Files = tuple[tuple[str, bytes | None], ...]
+"""Contents by path, sorted; None is absent."""
+
+_RUN_AND_BROKEN = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldTest:
-    """A test method that has a track, as it stands where it is measured, with its dependencies."""
+    """A test method that has a track, as it stands where it is measured, with its dependencies.
+
+    undone  which parts of these are undone, by the keys of their rows; None is all
+    tests  test files that are other there, beside those of the bench
+    """
 
     method_id: str
     method: TestMethod
     dependencies: tuple[Dependency, ...]
+    undone: frozenset[tuple[str, int, str, str]] | None = None
+    tests: Files = ()
 
 
 @dataclass(slots=True, kw_only=True)
 class Bench:
-    """Where a pair is measured. A measure starts nothing more once its budget is spent.
+    """Where a pair is measured.
 
     override     the cure under which the pair's cells ran
     end          whose tests are run on whose code
     tests        test files that are other than their revision's, as in `Edits`
-    budget       CPU seconds of sandboxed programs
-    cpu_seconds  what has been used of it
+    sources      that lie beside the tests; None: those of the revision without any edit, so that
+                 what a test notices is never a text
+    confirms     whether a test that fails without a change is asked again, as it may be by chance
+    unsteady     those of which the other answer was another one
+    cpu_seconds  what sandboxed programs have used
     """
 
     workshop: Workshop
@@ -45,13 +61,11 @@ class Bench:
     pair: Pair
     override: str | None = None
     end: End = End.NEW
-    tests: tuple[tuple[str, bytes | None], ...] = ()
-    budget: float
+    tests: Files = ()
+    sources: MainSources | None = None
+    confirms: bool = False
+    unsteady: set[TestMethod] = field(default_factory=set)
     cpu_seconds: float = 0.0
-
-    @property
-    def spent(self) -> bool:
-        return self.cpu_seconds >= self.budget
 
     @property
     def rev(self) -> str:
@@ -64,9 +78,15 @@ class Bench:
         old, new = self.workshop.build(self.pair)
         return new if self.end is End.NEW else old
 
-    def compile(self, module: str, code: tuple[str, bytes] | None = None) -> Compiled:
-        """A module's tests against the code, of which one file may be another."""
-        edits = Edits(tests=self.tests, code=(code,) if code else ())
+    def compile(
+        self, module: str, code: tuple[str, bytes | None] | None = None, tests: Files = ()
+    ) -> Compiled:
+        """A module's tests against the code, of which one file may be another, or gone.
+
+        tests  test files that are other, beside those of the bench
+        """
+        files = sorted({**dict(tests), **dict(self.tests)}.items())
+        edits = Edits(tests=tuple(files), code=(code,) if code else ())
         compiled = self.workshop.compile(
             self.rev, self.rev, module, edits=edits if edits != Edits() else None
         )
@@ -83,13 +103,25 @@ class Bench:
         verdict = self.workshop.compile_verdict(compiled, method)
         if verdict is not None:
             return verdict
-        conditions = Conditions(override=self.override, cpu_limit=cpu_limit)
+        conditions = Conditions(
+            override=self.override,
+            cpu_limit=cpu_limit,
+            sources=self.sources or MainSources(rev=self.rev),
+        )
         batch = self.workshop.run(compiled, [method], conditions)
         self.cpu_seconds += batch.cpu_seconds
         (verdict,) = batch.verdicts
         assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
         if verdict.outcome is Outcome.INFRA:
             raise Transient(f'a test process did not start: {verdict.message.strip()}')
+        return verdict
+
+    def run_confirmed(self, compiled: Compiled, method: TestMethod) -> Verdict:
+        """The same; of a failure that is to be confirmed, and is not, the method is `unsteady`."""
+        verdict = self.run(compiled, method, None)
+        asked = self.confirms and verdict.outcome in _RUN_AND_BROKEN
+        if asked and not self.run(compiled, method, None).outcome.broken:
+            self.unsteady.add(method)
         return verdict
 
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 
+from coevo.records import TestMethod
 from coevo.syntax import JavaType
 from coevo.trees import Side
 from coevo.trees import Tree
 
+_HEAD = re.compile(r'\$*[^$]*')
 _AFFIX = re.compile(r'^Tests?(?=[A-Z])|(?:Tests?|TestCases?|IT|ITCase|Spec)$')
 
 
-def class_under_test(test_class: str) -> str:
-    """Its simple name: FooTest, TestFoo, FooIT."""
-    outermost = test_class.rpartition('.')[2].partition('$')[0]
+def class_under_test(test: TestMethod) -> str:
+    """Its simple name: FooTest, TestFoo, FooIT. Where a file has that name, it tells what is nested."""
+    simple, stem = test.test_class.rpartition('.')[2], PurePosixPath(test.test_file).stem
+    outermost = stem if f'{simple}$'.startswith(f'{stem}$') else _HEAD.findall(simple)[0]
     return _AFFIX.sub('', outermost)
 
 
-def type_under_test(tree: Tree, test_class: str) -> JavaType | None:
+def type_under_test(tree: Tree, test: TestMethod) -> JavaType | None:
     """The first source type of that name, by path; None if there is none."""
-    name = class_under_test(test_class)
+    name = class_under_test(test)
     types = (type_ for path in tree.paths(Side.SOURCE) for type_ in tree.file(path).types)
     return next((type_ for type_ in types if type_.simple == name), None)

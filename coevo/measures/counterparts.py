@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import replace
 
 from coevo.git import Repository
 from coevo.records import Dependency
@@ -60,17 +61,42 @@ def counterpart(repository: Repository, pair: Pair, dependency: Dependency) -> S
     if known is None or known.member is None:
         return None
     removed = dependency.revised is Revised.REMOVED
-    rev = pair.new.rev if removed else pair.old.rev
+    for found in _others(repository, pair, known, is_new=not removed):
+        member = like(known.member, found.type)
+        if removed or member is not None:
+            return replace(found, member=member)
+    return None
+
+
+def declared_type(repository: Repository, pair: Pair, dependency: Dependency) -> Standing | None:
+    """Where the type stands of which a dependency names the rest: at new, or at old."""
+    rev = pair.old.rev if dependency.revised is Revised.REMOVED else pair.new.rev
+    lines = dependency.start_line, dependency.end_line
+    for found in _types(repository, rev, [dependency.file]):
+        type_ = found.type
+        if lines == (type_.start_line, type_.end_line) and (
+            dependency.declaration == type_.declaration
+        ):
+            return found
+    return None
+
+
+def other_type(
+    repository: Repository, pair: Pair, known: Standing, *, is_new: bool
+) -> Standing | None:
+    """The same type at the other end; `is_new` says that it is known at new."""
+    return next(_others(repository, pair, known, is_new=is_new), None)
+
+
+def _others(
+    repository: Repository, pair: Pair, known: Standing, *, is_new: bool
+) -> Iterator[Standing]:
+    rev = pair.old.rev if is_new else pair.new.rev
     changed = (change.path for change in repository.changed(pair.old.rev, pair.new.rev))
     others = [path for path in changed if path.endswith('.java') and path != known.path]
     for found in _types(repository, rev, [known.path, *others]):
         if _nesting(known.type, known.file) == _nesting(found.type, found.file):
-            member = like(known.member, found.type)
-            if removed or member is not None:
-                return Standing(
-                    path=found.path, source=found.source, type=found.type, member=member
-                )
-    return None
+            yield found
 
 
 def like(member: Member, type_: JavaType) -> Member | None:

@@ -57,7 +57,11 @@ class JavaSource:
 
     def around(self, type_: JavaType) -> list[JavaType]:
         """A type and those that it is nested in."""
-        return [t for t in self.file.types if f'{type_.name}$'.startswith(f'{t.name}$')]
+        names, outer = {type_.name}, type_.outer
+        while outer:
+            names.add(outer)
+            outer = next((t.outer for t in self.file.types if t.name == outer), '')
+        return [t for t in self.file.types if t.name in names]
 
     def imports(self, *packages: str) -> bool:
         """Whether anything of a package, or of one below it, is imported."""

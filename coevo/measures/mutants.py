@@ -11,14 +11,15 @@ from dataclasses import replace
 from coevo.languages.base import Verdict
 from coevo.measures.added_lines import added_lines
 from coevo.measures.bench import Bench
+from coevo.measures.bench import Files
 from coevo.measures.bench import GoldTest
 from coevo.measures.counterparts import declared
-from coevo.measures.mutant_sets import CAP
 from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import FileMutants
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.mutant_sets import file_mutants
 from coevo.measures.mutant_sets import joined
+from coevo.measures.runs import affordable
 from coevo.measures.universal_mutator import OutOfTime
 from coevo.quality import MutantRow
 from coevo.quality import Mutation
@@ -33,6 +34,8 @@ SLOWER_THAN_BASELINE = 5
 Lines = Mapping[str, frozenset[int]]
 """By path, lines at new."""
 
+NOT_RUN: Mapping[str, float] = {}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantMeasures:
@@ -46,7 +49,7 @@ class MutantMeasures:
 class _Subject:
     """A test with its mutants.
 
-    passes     whether it passes three times without any; None where that was not asked
+    passes     whether it passes three times without any; None where it is not run
     cpu_limit  CPU seconds for a run with one
     """
 
@@ -56,25 +59,44 @@ class _Subject:
     cpu_limit: float = LEAST_CPU_LIMIT
 
 
-def measure_mutants(bench: Bench, tests: Sequence[GoldTest]) -> MutantMeasures:
-    """Run every test alone against each of its mutants, as far as the bench's budget lasts.
+def measure_mutants(
+    bench: Bench, tests: Sequence[GoldTest], most_runs: int | None = None
+) -> MutantMeasures:
+    """Run tests alone against their mutants: each against its whole set, or against none.
 
-    Mutants are taken by lot, each for all tests that have it: what a budget leaves is a smaller
-    sample of every test's set. Transient where test processes do not start.
+    Who is run is decided before anything is, by lot and by counts of runs, so that no score depends
+    on how fast the machine is. Transient where test processes do not start.
+
+    most_runs  of all tests together, those without a mutant counted; None is no limit
     """
     wanted = {test.method_id: mutable_lines(bench, test) for test in tests}
-    return run_mutants(bench, tests, mutant_sets(bench, wanted))
+    return run_mutants(bench, tests, mutant_sets(bench, wanted), most_runs)
 
 
 def run_mutants(
-    bench: Bench, tests: Sequence[GoldTest], found: Mapping[str, MutantSet]
+    bench: Bench,
+    tests: Sequence[GoldTest],
+    found: Mapping[str, MutantSet],
+    most_runs: int | None = None,
+    slowest: Mapping[str, float] = NOT_RUN,
 ) -> MutantMeasures:
     """The same for mutants that were drawn before, by method id; a test that has none there is not
-    measured."""
+    measured.
+
+    slowest  of tests that have passed as often as is asked, CPU seconds of their slowest run
+    """
     measurable = [test for test in tests if test.method_id in found]
-    subjects = list(
-        _tried(bench, [_Subject(test=one, mutants=found[one.method_id]) for one in measurable])
-    )
+    sets = {test.method_id: found[test.method_id] for test in measurable}
+    chosen = affordable({name: runs_of(one) for name, one in sets.items()}, most_runs)
+    subjects = [
+        _tried(
+            bench,
+            _Subject(test=one, mutants=sets[one.method_id]),
+            one.method_id in chosen,
+            slowest.get(one.method_id),
+        )
+        for one in measurable
+    ]
     verdicts = dict(_verdicts(bench, subjects))
     return MutantMeasures(
         rows=tuple(row for one in subjects for row in _rows(bench, one, verdicts)),
@@ -132,28 +154,28 @@ def _drawn(bench: Bench, file: FileMutants | None, lines: frozenset[int]) -> Mut
 # -- runs ----------------------------------------------------------------------------------------
 
 
-def _tried(bench: Bench, subjects: Sequence[_Subject]) -> Iterator[_Subject]:
-    """The tests with what they do without mutants, as many as the budget may last for.
-
-    Trying more would leave nothing to run the mutants of any of them.
-    """
-    share = BASELINE_RUNS / (BASELINE_RUNS + CAP)
-    most = bench.cpu_seconds + share * max(0.0, bench.budget - bench.cpu_seconds)
-    for one in subjects:
-        if one.mutants.kept and bench.cpu_seconds < most:
-            yield _with_baseline(bench, one)
-        else:
-            yield one
+def runs_of(mutants: MutantSet) -> int:
+    """How often a test is run that is measured."""
+    return len(mutants.kept) + BASELINE_RUNS if mutants.kept else 0
 
 
-def _with_baseline(bench: Bench, subject: _Subject) -> _Subject:
+def _tried(bench: Bench, subject: _Subject, is_chosen: bool, known: float | None) -> _Subject:
+    """A test with what it does without mutants, if it is one of those that are run."""
+    if not is_chosen or not subject.mutants.kept:
+        return subject
+    if known is not None:
+        return _passing(subject, known)
     slowest = 0.0
-    compiled = bench.compile(subject.test.method.module)
+    compiled = bench.compile(subject.test.method.module, tests=subject.test.tests)
     for _ in range(BASELINE_RUNS):
         verdict = bench.run(compiled, subject.test.method, None)
         if verdict.outcome is not Outcome.PASS:
             return replace(subject, passes=False)
         slowest = max(slowest, verdict.cpu_seconds)
+    return _passing(subject, slowest)
+
+
+def _passing(subject: _Subject, slowest: float) -> _Subject:
     limit = max(LEAST_CPU_LIMIT, SLOWER_THAN_BASELINE * slowest)
     return replace(subject, passes=True, cpu_limit=limit)
 
@@ -163,16 +185,21 @@ def _verdicts(
 ) -> Iterator[tuple[tuple[str, str], Verdict]]:
     """What a test did with a mutant, by the ids of both."""
     for mutant in _by_lot(subjects):
-        for module in sorted({one.test.method.module for one in subjects}):
+        for module, tests in _trees(subjects):
             concerned = [
                 one
                 for one in subjects
                 if one.passes
-                and one.test.method.module == module
+                and (one.test.method.module, one.test.tests) == (module, tests)
                 and mutant.mutant_id in {kept.mutant_id for kept in one.mutants.kept}
             ]
-            if concerned and not bench.spent:
+            if concerned:
                 yield from _run(bench, module, mutant, concerned)
+
+
+def _trees(subjects: Sequence[_Subject]) -> Iterator[tuple[str, Files]]:
+    """Each module with what is other in its tests, which is compiled for itself."""
+    yield from dict.fromkeys((one.test.method.module, one.test.tests) for one in subjects)
 
 
 def _by_lot(subjects: Sequence[_Subject]) -> list[DrawnMutant]:
@@ -185,11 +212,10 @@ def _run(
 ) -> Iterator[tuple[tuple[str, str], Verdict]]:
     entry = bench.repository.tree(bench.rev)[mutant.file]
     source = mutant.mutant.applied(bench.repository.blob(entry.oid))
-    compiled = bench.compile(module, (mutant.file, source))
+    compiled = bench.compile(module, (mutant.file, source), subjects[0].test.tests)
     for one in subjects:
-        if not bench.spent:
-            verdict = bench.run(compiled, one.test.method, one.cpu_limit)
-            yield (one.test.method_id, mutant.mutant_id), verdict
+        verdict = bench.run(compiled, one.test.method, one.cpu_limit)
+        yield (one.test.method_id, mutant.mutant_id), verdict
 
 
 # -- rows ----------------------------------------------------------------------------------------
@@ -221,6 +247,7 @@ def _mutation(subject: _Subject, verdicts: Verdicts) -> Mutation:
     mutants = subject.mutants
     known = [verdicts.get((subject.test.method_id, one.mutant_id)) for one in mutants.kept]
     ran = [verdict for verdict in known if verdict is not None]
+    not_run = 0 if subject.passes is False else len(known) - len(ran)
     killed = sum(verdict.outcome is not Outcome.PASS for verdict in ran)
     return Mutation(
         emitted=mutants.emitted,
@@ -230,6 +257,6 @@ def _mutation(subject: _Subject, verdicts: Verdicts) -> Mutation:
         not_checked=mutants.not_checked,
         count=len(mutants.kept),
         equal_byte_code=sum(one.equal_byte_code for one in mutants.kept),
-        not_run=0 if subject.passes is False else len(known) - len(ran),
-        killed=None if subject.passes is False else killed,
+        not_run=not_run,
+        killed=None if subject.passes is False or not_run else killed,
     )

@@ -109,7 +109,7 @@ def _variable_name(receiver: Node) -> str | None:
 
 
 def _is_static_import(test: JavaTest, name: str, production: JavaType) -> bool:
-    holder = production.name.replace('$', '.')
+    holder = production.canonical
     return any(
         item.static and item.text in (f'{holder}.{name}', holder) for item in test.file.file.imports
     )

@@ -1,100 +1,96 @@
-"""Which parts of a change its gold tests notice: each changed method undone alone."""
+"""Which parts of a change its gold tests notice: each of them undone alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 
 from coevo.languages.base import Verdict
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
-from coevo.measures.counterparts import counterpart
-from coevo.measures.counterparts import declared
-from coevo.measures.undo import undone
+from coevo.measures.parts import Key
+from coevo.measures.parts import Part
+from coevo.measures.parts import parts_of
 from coevo.quality import ReversalRow
 from coevo.quality import ReversalStatus
-from coevo.records import Dependency
 from coevo.records import Outcome
-from coevo.records import Revised
 
 TYPE_ABSENT = 'type_absent'
 """The signature of a declaration whose type does not stand at the other end."""
 
-Key = tuple[str, int, str, str]
 
+def measure_reversals(
+    bench: Bench, tests: Sequence[GoldTest], most_runs: int | None = None
+) -> tuple[ReversalRow, ...]:
+    """Run every test alone with each part of its changed dependencies undone on the new code.
 
-def measure_reversals(bench: Bench, tests: Sequence[GoldTest]) -> tuple[ReversalRow, ...]:
-    """Run every test alone with each of its changed dependency methods undone on the new code.
-
-    The tests pass as they are: their cells say so. Only methods and constructors are undone, each
-    compiled once for all tests of a module, those of best rank first; what the budget of the bench
-    does not reach is `not_run`. Transient where test processes do not start.
+    The tests pass as they are: their cells say so. Each part is compiled once for all tests of a module:
+    the first part of every dependency, those of best rank first, then the second ones, and so on. What is
+    beyond the most runs is `not_run`. Transient where test processes do not start.
     """
+    parts = {test.method_id: _parts(bench, test) for test in tests}
     found: dict[tuple[str, Key], ReversalRow] = {}
-    for dependency, concerned in _by_dependency(bench, tests):
-        for row in _undo(bench, dependency, concerned):
-            found[row.method_id, _key(dependency)] = row
+    left = most_runs
+    for part, concerned in _by_part(tests, parts):
+        run = concerned if left is None else concerned[:left]
+        left = None if left is None else left - len(run)
+        for row in _undo(bench, part, run):
+            found[row.method_id, part.key] = row
+        for test in concerned[len(run) :]:
+            found[test.method_id, part.key] = _row(bench, test, part, None)
     return tuple(
-        found[test.method_id, _key(dependency)]
-        for test in tests
-        for dependency in _undoable(bench, test)
+        found[test.method_id, part.key] for test in tests for _, part in parts[test.method_id]
     )
 
 
-def _undoable(bench: Bench, test: GoldTest) -> list[Dependency]:
-    known = [d for d in test.dependencies if declared(bench.repository, bench.pair, d)]
-    return list({_key(dependency): dependency for dependency in known}.values())
+Place = tuple[int, int]
+"""Which part of its dependency one is, and the rank of that."""
 
 
-def _key(dependency: Dependency) -> Key:
-    return dependency.file, dependency.start_line, dependency.revised, dependency.declaration
+def _parts(bench: Bench, test: GoldTest) -> list[tuple[Place, Part]]:
+    """Those that are wanted, each once."""
+    found: dict[Key, tuple[Place, Part]] = {}
+    for dependency in test.dependencies:
+        parts = parts_of(bench.repository, bench.pair, dependency)
+        for number, part in enumerate(parts):
+            if test.undone is None or part.key in test.undone:
+                found.setdefault(part.key, ((number, dependency.rank), part))
+    return list(found.values())
 
 
-def _by_dependency(
-    bench: Bench, tests: Iterable[GoldTest]
-) -> Iterator[tuple[Dependency, list[GoldTest]]]:
-    """Every declaration with the tests of a module that depend on it, those of best rank first."""
-    groups: dict[tuple[Key, str], tuple[Dependency, list[GoldTest]]] = {}
+def _by_part(
+    tests: Iterable[GoldTest], parts: Mapping[str, Sequence[tuple[Place, Part]]]
+) -> Iterator[tuple[Part, list[GoldTest]]]:
+    """Every part with the tests of a module that depend on it, in the order in which they are run."""
+    groups: dict[tuple[Key, str], tuple[Place, Part, list[GoldTest]]] = {}
     for test in tests:
-        for dependency in _undoable(bench, test):
-            group = groups.setdefault((_key(dependency), test.method.module), (dependency, []))
-            group[1].append(test)
-    yield from (groups[key] for key in sorted(groups, key=lambda k: (groups[k][0].rank, k)))
+        for place, part in parts[test.method_id]:
+            group = groups.setdefault((part.key, test.method.module), (place, part, []))
+            group[2].append(test)
+    for key in sorted(groups, key=lambda key: (groups[key][0], key)):
+        yield groups[key][1:]
 
 
-def _undo(bench: Bench, dependency: Dependency, tests: Sequence[GoldTest]) -> Iterator[ReversalRow]:
-    if bench.spent:
-        yield from (_row(bench, test, dependency, None) for test in tests)
+def _undo(bench: Bench, part: Part, tests: Sequence[GoldTest]) -> Iterator[ReversalRow]:
+    if not tests:
         return
-    edit = reverted_file(bench, dependency)
-    if edit is None:
+    if part.edit is None:
         absent = Verdict(outcome=Outcome.COMPILE_ERROR, signature=TYPE_ABSENT)
-        yield from (_row(bench, test, dependency, absent, compiles=False) for test in tests)
+        yield from (_row(bench, test, part, absent, compiles=False) for test in tests)
         return
-    compiled = bench.compile(tests[0].method.module, edit)
-    for test in tests:
-        verdict = None if bench.spent else bench.run(compiled, test.method, None)
-        yield _row(bench, test, dependency, verdict, compiles=compiled.code_failure is None)
-
-
-def reverted_file(bench: Bench, dependency: Dependency) -> tuple[str, bytes] | None:
-    """The path and content of the file at new without a change; None where its type is gone."""
-    known = declared(bench.repository, bench.pair, dependency)
-    other = counterpart(bench.repository, bench.pair, dependency)
-    assert known is not None
-    if dependency.revised is Revised.INSERTED:
-        return known.path, undone(dependency.revised, None, known)
-    if other is None:
-        return None
-    old, new = (known, other) if dependency.revised is Revised.REMOVED else (other, known)
-    return new.path, undone(dependency.revised, old, new)
+    for files in dict.fromkeys(test.tests for test in tests):
+        compiled = bench.compile(tests[0].method.module, part.edit, files)
+        for test in (one for one in tests if one.tests == files):
+            verdict = bench.run_confirmed(compiled, test.method)
+            yield _row(bench, test, part, verdict, compiles=compiled.code_failure is None)
 
 
 def _row(
     bench: Bench,
     test: GoldTest,
-    dependency: Dependency,
+    part: Part,
     verdict: Verdict | None,
     *,
     compiles: bool = True,
@@ -112,10 +108,10 @@ def _row(
         walk=bench.pair.walk,
         pair_id=bench.pair.pair_id,
         method_id=test.method_id,
-        declaration=dependency.declaration,
-        file=dependency.file,
-        start_line=dependency.start_line,
-        revised=dependency.revised,
+        declaration=part.declaration,
+        file=part.file,
+        start_line=part.start_line,
+        revised=part.revised,
         status=status,
         outcome=verdict.outcome if verdict else None,
         signature=verdict.signature if verdict else None,

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from coevo.measures.counterparts import Standing
 from coevo.measures.counterparts import like
+from coevo.measures.headers import header_of
 from coevo.records import Revised
 from coevo.syntax import Import
+from coevo.syntax import JavaFile
+from coevo.syntax import JavaType
 from coevo.syntax import Member
+from coevo.syntax import parse
 from coevo.text_edits import Edits
 from coevo.text_edits import indentation
 
 
 def undone(revised: Revised, old: Standing | None, new: Standing) -> bytes:
-    """The file at new with one method or constructor as it was.
+    """The file at new with one member as it was.
 
     A modified one gets its old text, an inserted one goes, a removed one is put back behind the
     member that it stood behind. Imports that the old text names and new lacks come with it. `new`
@@ -33,8 +35,59 @@ def undone(revised: Revised, old: Standing | None, new: Standing) -> bytes:
         edits.replace(new.member.start_byte, new.member.end_byte, text)
     else:
         _put_back(edits, old, new, text)
-    _bring_imports(edits, old, new)
+    _bring_imports(edits, old.file, new.file, old.member.names)
     return edits.result()
+
+
+def header_undone(old: Standing, new: Standing) -> bytes | None:
+    """The file at new with a type's header as it was, but for its name; None if they are the same.
+
+    The header is what stands before the body: modifiers, annotations, parameters, supertypes, components
+    of a record; and the constants of an enum.
+    """
+    was, now = header_of(old.source, old.type), header_of(new.source, new.type)
+    if was is None or now is None or old.type.shape_hash == new.type.shape_hash:
+        return None
+    edits = Edits(new.source)
+    edits.replace(now.start, now.name[0], old.source[was.start : was.name[0]])
+    edits.replace(now.name[1], now.body, old.source[was.name[1] : was.body])
+    constants = b'' if was.constants is None else old.source[slice(*was.constants)]
+    if now.constants is not None:
+        edits.replace(*now.constants, constants)
+    elif constants:
+        edits.insert(now.body + 1, b'\n' + constants)
+    _bring_imports(edits, old.file, new.file, old.type.names)
+    return edits.result()
+
+
+def type_removed(new: Standing) -> bytes | None:
+    """The file at new without a type; None where nothing is left of it."""
+    if all(_holds(new.type, other) for other in new.file.types):
+        return None
+    edits = Edits(new.source)
+    edits.cut(new.type.start_byte, new.type.end_byte)
+    return edits.result()
+
+
+def type_put_back(old: Standing, source: bytes) -> bytes | None:
+    """A file at new with a type that it had; None where what was around that is gone."""
+    text = old.source[old.type.start_byte : old.type.end_byte]
+    file, edits = parse(source), Edits(source)
+    _bring_imports(edits, old.file, file, parse(text).names)
+    around = [one for one in old.file.types if one != old.type and _holds(one, old.type)]
+    if around:
+        outer = next((one for one in file.types if one.name == around[-1].name), None)
+        if outer is None:
+            return None
+        margin = indentation(old.source, old.type.start_byte)
+        edits.insert(outer.end_byte - 1, b'\n' + margin + text + b'\n')
+    else:
+        edits.insert(len(source), b'\n' + text + b'\n')
+    return edits.result()
+
+
+def _holds(outer: JavaType, inner: JavaType) -> bool:
+    return outer.start_byte <= inner.start_byte and inner.end_byte <= outer.end_byte
 
 
 def _put_back(edits: Edits, old: Standing, new: Standing, text: bytes) -> None:
@@ -60,25 +113,26 @@ def _neighbours(old: Standing, new: Standing) -> tuple[Member | None, Member | N
     return next(filter(None, above), None), next(filter(None, below), None)
 
 
-def _bring_imports(edits: Edits, old: Standing, new: Standing) -> None:
-    lacking = list(_lacking(old, new))
+def _bring_imports(edits: Edits, old: JavaFile, new: JavaFile, names: frozenset[str]) -> None:
+    """Imports of the old file that one of the names takes and the new file does not have."""
+    known = {_key(one) for one in new.imports}
+    lacking = [
+        one
+        for one in old.imports
+        if _key(one) not in known and (one.name in names or one.name == '*')
+    ]
     if not lacking:
         return
-    lines = [old.source[one.start_byte : one.end_byte] for one in lacking]
-    if new.file.imports:
-        edits.insert(new.file.imports[-1].end_byte, b''.join(b'\n' + line for line in lines))
+    lines = [_written(one).encode() for one in lacking]
+    if new.imports:
+        edits.insert(new.imports[-1].end_byte, b''.join(b'\n' + line for line in lines))
     else:
-        start = min(type_.start_byte for type_ in new.file.types)
+        start = min((type_.start_byte for type_ in new.types), default=len(edits.source))
         edits.insert(start, b''.join(line + b'\n' for line in lines))
 
 
-def _lacking(old: Standing, new: Standing) -> Iterator[Import]:
-    """Imports of the old file that its text names and the new file does not have."""
-    assert old.member is not None
-    known = {_key(one) for one in new.file.imports}
-    for one in old.file.imports:
-        if _key(one) not in known and (one.name == '*' or one.name in old.member.names):
-            yield one
+def _written(one: Import) -> str:
+    return f'import {"static " * one.static}{one.text}{".*" * (one.name == "*")};'
 
 
 def _key(one: Import) -> tuple[bool, str, str]:

@@ -6,6 +6,7 @@ here. Its expressions are given the text of strangers, so its process is bounded
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,8 +17,16 @@ from pathlib import Path
 
 from coevo.errors import Fatal
 
-TIME_LIMIT = 120.0
-"""Seconds that the tool may take for one file."""
+CPU_LIMIT = 300
+"""CPU seconds that the tool may take for one file; a busy machine does not come near it earlier."""
+
+# Its own process says how much it may use, since no thread may between fork and exec.
+_LIMITED = (
+    'import resource, runpy, sys; most = int(sys.argv[1]); '
+    'resource.setrlimit(resource.RLIMIT_CPU, (most, most)); '
+    'sys.argv = sys.argv[2:]; runpy.run_path(sys.argv[0], run_name="__main__")'
+)
+_KILLED = (-signal.SIGXCPU, -signal.SIGKILL)
 
 # What it heeds of lines that it is not asked to mutate: comments, and marks of its own.
 _HEEDED = ('/*', '*/', '{-', '-}', '@BEGIN_TEST_CODE', '@END_TEST_CODE')
@@ -53,7 +62,9 @@ def is_installed() -> bool:
     return _place().exists()
 
 
-def mutants_of(source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
+def mutants_of(
+    source: bytes, lines: Collection[int], cpu_limit: int = CPU_LIMIT
+) -> tuple[Mutant, ...]:
     """All mutants that the tool emits for some lines of a Java file, in its order.
 
     OutOfTime where it does not end; Fatal where it is not installed.
@@ -64,7 +75,7 @@ def mutants_of(source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
         return ()
     seen = _shown(texts, asked)
     with tempfile.TemporaryDirectory(prefix='coevo-mutants-') as folder:
-        _run(Path(folder), seen, asked)
+        _run(Path(folder), seen, asked, cpu_limit)
         return tuple(_read(Path(folder), seen, asked))
 
 
@@ -94,24 +105,35 @@ def _shown(texts: list[str], asked: list[int]) -> list[str]:
     ]
 
 
-def _run(folder: Path, seen: list[str], asked: list[int]) -> None:
+def _run(folder: Path, seen: list[str], asked: list[int], cpu_limit: int) -> None:
     (folder / 'Source.java').write_text('\n'.join(seen) + '\n', encoding='utf-8', newline='')
     (folder / 'lines').write_text('\n'.join(map(str, asked)))
     (folder / 'out').mkdir()
     arguments = ['Source.java', '--noCheck', '--mutantDir', 'out', '--lines', 'lines']
     try:
         subprocess.run(
-            [sys.executable, '-I', '-X', 'utf8', str(_tool()), *arguments],
+            [
+                sys.executable,
+                '-I',
+                '-X',
+                'utf8',
+                '-c',
+                _LIMITED,
+                str(cpu_limit),
+                str(_tool()),
+                *arguments,
+            ],
             cwd=folder,
             env={},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             check=True,
-            timeout=TIME_LIMIT,
         )
-    except subprocess.TimeoutExpired as late:
-        raise OutOfTime from late
+    except subprocess.CalledProcessError as error:
+        if error.returncode in _KILLED:
+            raise OutOfTime from error
+        raise
 
 
 def _tool() -> Path:

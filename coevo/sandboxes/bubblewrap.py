@@ -61,6 +61,7 @@ class Bubblewrap:
         """Fatal with what to install or to set if a trial sandbox does not start."""
         self._bwrap = find('bwrap', 'bubblewrap')
         find('prlimit', 'util-linux')
+        find('tar', 'tar')  # in a sandbox, it lays trees out
         self._running = Running(lend_users=True)
         try_out(self, _obstacle)
 

@@ -84,6 +84,7 @@ class Docker:
             ) from error
         _sweep(self._client)
         self._lifeline = _new_lifeline()
+        find('tar', 'tar')  # in a sandbox, it lays trees out
         self._running = Running(lend_users=False)
         try_out(self)
 

@@ -8,6 +8,7 @@ import select
 import socket
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -97,6 +98,9 @@ class Process:
         self._drain = threading.Thread(target=self._drain_noise, daemon=True)
         self._drain.start()
         threading.Thread(target=self._supervise, daemon=True).start()
+        # Only what has ended is collected: its supervisor holds a reference until then. Of a circle
+        # of objects that is collected, a pipe might come before its process, and complain.
+        weakref.finalize(self, _close, self.stdin, self.stdout).atexit = False
 
     def inside(self, text: str) -> str:
         """A text for the job, with the sandbox's paths as the job sees them.
@@ -156,19 +160,13 @@ class Process:
     def close(self) -> None:
         """Kill, and close the pipes; nobody may be reading."""
         self.kill()
-        self.stdout.close()
+        _close(self.stdin, self.stdout)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def __del__(self) -> None:
-        # Only what has ended is collected: its supervisor holds a reference until then.
-        with contextlib.suppress(BrokenPipeError):
-            self.stdin.close()
-        self.stdout.close()
 
     def _drain_noise(self) -> None:
         stream = cast(BinaryIO, self._popen.stderr)
@@ -221,3 +219,9 @@ class Process:
         usage = self._tree.usage()
         self._cpu_seconds = max(self._cpu_seconds, usage.cpu_seconds)
         return usage.memory_bytes
+
+
+def _close(stdin: BinaryIO, stdout: BinaryIO) -> None:
+    with contextlib.suppress(BrokenPipeError):
+        stdin.close()
+    stdout.close()

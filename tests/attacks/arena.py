@@ -11,6 +11,7 @@ from pathlib import Path
 
 from coevo.languages.base import Verdict
 from coevo.languages.java_maven.launch import Launcher
+from coevo.languages.java_maven.packed_trees import pack
 from coevo.languages.java_maven.places import TOOLS
 from coevo.languages.java_maven.places import WORKSPACE
 from coevo.languages.java_maven.plan import JUnit
@@ -61,6 +62,7 @@ class Project:
         return Plan(
             module=dataclasses.replace(MODULE, surefire=surefire),
             layers=self.layers,
+            tree=pack(self.root / 'trees', self.layers, ()),
             junit=JUnit(first=(), last=tuple(map(library, _LIBRARIES))),
             override=None,
             targets=tuple(targets),

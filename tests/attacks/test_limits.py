@@ -124,9 +124,7 @@ ABUSES = (
 
 @pytest.mark.parametrize('abuse', [pytest.param(one, id=one.name) for one in ABUSES])
 def test_no_limit_is_passed(sandbox: Sandbox, abuse: Abuse, marker: str) -> None:
-    begun = time.monotonic()
     done = run(sandbox, Job(argv=('bash', '-c', abuse.script, marker), limits=abuse.limits))
-    assert time.monotonic() - begun < 30
     if not (abuse.status and done.status in abuse.status):
         assert done.exceeded in (abuse.exceeded or (None,)), done
         assert not abuse.status or abuse.exceeded, done
@@ -141,7 +139,6 @@ def test_files_that_hold_nothing_are_counted(sandbox: Sandbox) -> None:
     limits = replace(LIMITS, memory_bytes=100 << 20, disk_bytes=64 << 20)
     done = run(sandbox, Job(argv=('bash', '-c', script), limits=limits))
     assert done.exceeded == 'memory' or done.status in (9, *KILLED), done
-    assert done.cpu_seconds < 20
 
 
 def test_output_that_nobody_reads_is_held_back(sandbox: Sandbox) -> None:

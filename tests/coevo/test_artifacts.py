@@ -476,13 +476,12 @@ def test_maven_says_its_repositories_once(monkeypatch: pytest.MonkeyPatch, tmp_p
 # -- through the relay ---------------------------------------------------------------------------
 
 CLIENT = """
-import coevo.relay.Relay;
 import java.net.URI;
 import java.net.http.*;
 
 public class Client {
     public static void main(String[] a) throws Exception {
-        String base = "http://127.0.0.1:" + Relay.start(a[0]);
+        String base = "http://127.0.0.1:" + a[0];
         HttpClient client = HttpClient.newHttpClient();
         for (int i = 1; i < a.length; i++) {
             HttpRequest request = HttpRequest.newBuilder(URI.create(base + a[i])).build();
@@ -491,6 +490,14 @@ public class Client {
         }
     }
 }
+"""
+
+
+RELAYED = """
+mkfifo /tmp/port
+"$0" -cp /c coevo.relay.Relay /run/s >/tmp/port &
+read -r port </tmp/port
+exec "$0" -cp /c Client "$port" "$@"
 """
 
 
@@ -506,7 +513,7 @@ def test_a_jvm_in_the_sandbox_reaches_the_proxy_alone(
     classes = folder / 'classes'
     subprocess.run([home / 'bin/javac', '-d', classes, relay, folder / 'Client.java'], check=True)
     job = Job(
-        argv=(f'{home}/bin/java', '-cp', '/c', 'Client', '/run/s', JAR, large, '/x/y/1/y-1.jar'),
+        argv=('/bin/sh', '-c', RELAYED, f'{home}/bin/java', JAR, large, '/x/y/1/y-1.jar'),
         mounts=(Mount(source=classes, target='/c'), Mount(source=home, target=str(home))),
         sockets=(Mount(source=proxy.socket, target='/run/s'),),
         limits=Limits(

@@ -11,7 +11,8 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +24,6 @@ from coevo.languages.java_maven.runner import request_of
 from coevo.records import short_hash
 from coevo.sandbox import Job
 from coevo.sandbox import Sandbox
-
-# An archive costs about as much CPU as this many processes save with it.
-WORTH_AFTER = 6
 
 # About 25 MB each; the one that was used least recently goes first.
 ARCHIVES_KEPT = 40
@@ -52,18 +50,26 @@ class Archives:
 
     def __init__(self, sandbox: Sandbox, folder: Path, lists: Path) -> None:
         self._sandbox, self._folder, self._lists = sandbox, folder, lists
-        self._uses: Counter[str] = Counter()
-        self._lock = threading.Lock()
+        self._tried: set[str] = set()
+        self._guard = threading.Lock()
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def place(self, key: str) -> str | None:
         """Where the sandbox finds an archive, if it is there."""
         return f'{ARCHIVES}/{key}.jsa' if self._file(key).is_file() else None
 
-    def due(self, key: str) -> bool:
-        """Count a process that has no archive; true once, when it is worth making one."""
-        with self._lock:
-            self._uses[key] += 1
-            return self._uses[key] == WORTH_AFTER
+    @contextlib.contextmanager
+    def settling(self, key: str) -> Iterator[bool]:
+        """Whether an archive is to be made now; who asks meanwhile waits until it is there, or never.
+
+        A process can read with which archive it runs, so that all of a class path have the same. One
+        costs as much CPU as about six of them save.
+        """
+        with self._guard:
+            lock = self._locks[key]
+        with lock:
+            yield self.place(key) is None and key not in self._tried
+            self._tried.add(key)
 
     def list_file(self, key: str) -> Path:
         return self._lists / f'{key}.classes'

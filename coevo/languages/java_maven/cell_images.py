@@ -37,7 +37,9 @@ class CellImage:
 
     below    the same for sibling modules whose test classes this one uses
     edited   folders that mirror the tree, with files that are other than their revision's
+    sources  the same of main sources
     removed  files of the tree that are gone
+    removed_sources  main sources that are gone
     """
 
     compiled: Compiled
@@ -45,7 +47,9 @@ class CellImage:
     folder: Path
     below: tuple[CellImage, ...] = ()
     edited: tuple[Path, ...] = ()
+    sources: tuple[Path, ...] = ()
     removed: tuple[str, ...] = ()
+    removed_sources: tuple[str, ...] = ()
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -103,6 +107,7 @@ def absent(key: CellKey, folder: Path) -> CellImage:
         unit_ok=False,
         loan=key.loan,
         edits=key.edits,
+        broken=('*',),
     )
     report = CompileReport(unit_ok=False, everything=MODULE_ABSENT)
     return CellImage(compiled=compiled, report=report, folder=folder)

@@ -137,6 +137,9 @@ class Cells:
             cpu_seconds=0.0 if isinstance(answer, Died) else answer.cpu_seconds,
             loan=key.loan,
             edits=key.edits,
+            broken=tuple(
+                sorted({*report.broken, *(name for one in below for name in one.compiled.broken)})
+            ),
         )
         return CellImage(compiled=compiled, report=report, folder=folder, below=below)
 
@@ -182,7 +185,9 @@ class Cells:
             cell,
             compiled=compiled,
             edited=(*code.layers, layer),
+            sources=code.sources,
             removed=(*code.removed, *gone),
+            removed_sources=code.removed_sources,
         )
 
     def _compile_key(self, key: CellKey, code: EditedCode) -> CellKey | None:

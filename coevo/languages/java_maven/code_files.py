@@ -38,11 +38,11 @@ class CodeFiles:
         file  as its class file says; the rule for public classes decides where that says nothing
         """
         package, _, simple = name.rpartition('.')
-        file = file or f'{simple.partition("$")[0]}.java'
-        for root in self.roots[folder]:
-            path = posixpath.normpath(f'{root}/{package.replace(".", "/")}/{file}')
-            if path in self.tree:
-                return path
+        for name_of_file in (file,) if file else _files(simple):
+            for root in self.roots[folder]:
+                path = posixpath.normpath(f'{root}/{package.replace(".", "/")}/{name_of_file}')
+                if path in self.tree:
+                    return path
         return None
 
     def places(self, files: Collection[str]) -> Iterator[str]:
@@ -52,6 +52,13 @@ class CodeFiles:
                 for root in roots:
                     if path.startswith(f'{root}/'):
                         yield f'{index}:{path.removeprefix(f"{root}/")}'
+
+
+def _files(simple: str) -> Iterator[str]:
+    """What the file of a class may be called, the longest first: a name may hold a `$`."""
+    while simple:
+        yield f'{simple}.java'
+        simple = simple.rpartition('$')[0]
 
 
 def code_files(plan: Plan, modules: Mapping[str, Module], tree: Collection[str]) -> CodeFiles:

@@ -23,7 +23,9 @@ from coevo.languages.java_maven.edited_files import is_of
 from coevo.languages.java_maven.edited_files import lay
 from coevo.languages.java_maven.edited_files import take_classes
 from coevo.languages.java_maven.edited_files import type_names
+from coevo.languages.java_maven.images import RESOURCES
 from coevo.languages.java_maven.images import Image
+from coevo.languages.java_maven.images import is_source
 from coevo.languages.java_maven.images import link_classes
 from coevo.languages.java_maven.javac_options import javac_options
 from coevo.languages.java_maven.launch import Launcher
@@ -33,7 +35,7 @@ from coevo.languages.java_maven.session import Session
 from coevo.languages.java_maven.settings import Javac
 from coevo.languages.java_maven.settings import check_request
 
-_RESOURCES = 'src/main/resources'
+FILTERED = 'filtered_resource'
 _WITHOUT_DEBUG = '-g:none'
 
 
@@ -41,14 +43,18 @@ _WITHOUT_DEBUG = '-g:none'
 class EditedCode:
     """What edited sources come to.
 
-    layers   folders that mirror the tree: the edited files, then what was compiled from them
-    removed  files of the tree that are gone
+    layers   folders that mirror the tree: edited files, but for sources, then what was compiled
+    sources  a folder that mirrors the tree, with the edited sources
+    removed  files of the tree that are gone, again but for sources
+    removed_sources  sources that are gone
     classes  module -> the folders that stand for its class folder when something is compiled
     outside_same  whether other sources see the same of them as before
     """
 
     layers: tuple[Path, ...] = ()
+    sources: tuple[Path, ...] = ()
     removed: tuple[str, ...] = ()
+    removed_sources: tuple[str, ...] = ()
     classes: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     outside_same: bool = True
     failure: str | None = None
@@ -73,11 +79,15 @@ class CodeEditor:
 
     def edit(self, files: Files) -> EditedCode:
         """Lay edited files out and compile them, module after module in the reactor's order."""
-        layer, classes = self._folder / 'files', self._folder / 'classes'
-        lay(layer, files)
+        layer, classes, sources = (self._folder / one for one in ('files', 'classes', 'sources'))
+        lay(layer, [one for one in files if not is_source(one[0])])
+        lay(sources, [one for one in files if is_source(one[0])])
+        gone = [path for path, content in files if content is None]
         edited = EditedCode(
             layers=(layer, classes),
-            removed=tuple(path for path, content in files if content is None),
+            sources=(sources,),
+            removed=tuple(path for path in gone if not is_source(path)),
+            removed_sources=tuple(path for path in gone if is_source(path)),
         )
         for name, own in self._by_module(files).items():
             edited = self._compile(edited, self._code.modules[name], own)
@@ -126,33 +136,48 @@ class CodeEditor:
         return {name: tuple(found[name]) for name in order}
 
     def _compile(self, edited: EditedCode, module: Module, files: Files) -> EditedCode:
-        sources = tuple(one for one in files if one[0].endswith('.java'))
-        originals = {path: self._original(path) for path, _ in sources}
-        before = tuple((path, text) for path, text in originals.items() if text is not None)
+        odd = next(filter(None, (self._not_as_built(module, path) for path, _ in files)), None)
+        if odd is not None:
+            return replace(edited, failure=odd)
+        root = PurePosixPath(module.path, RESOURCES)
+        sources = tuple(
+            one
+            for one in files
+            if one[0].endswith('.java') and not PurePosixPath(one[0]).is_relative_to(root)
+        )
+        place = edited.layers[1] / module.path / module.classes
+        if not sources:
+            gone = list(self._lay_resources(module, files, place))
+            classes = {**edited.classes, module.path: (place, self._built(module))}
+            return replace(edited, removed=(*edited.removed, *gone), classes=classes)
+        before = tuple(
+            (path, text) for path, _ in sources if (text := self._original(path)) is not None
+        )
+        after = tuple(one for one in sources if one[1] is not None)
         sets = self._folder / 'sets' / str(module.index)
         lay(sets / 'before', before)
-        lay(sets / 'after', sources)
+        lay(sets / 'after', after)
         family = families([text for _, text in before])
         lost = type_names(text for _, text in before) - type_names(
-            text for _, text in sources if text
+            text for _, text in after if text
         )
         base = self._mirror(module, family) if lost else self._built(module)
         classes = {**edited.classes, module.path: (base,)}
-        result = self._ask(
-            [[sets / 'before'], [sets / 'after']], self._javac(module, classes), keep=True
-        )
+        asked = [sets / name for name, some in (('before', before), ('after', after)) if some]
+        result = self._ask([[root] for root in asked], self._javac(module, classes), keep=True)
         if isinstance(result, Died):
             return replace(edited, failure=compiler_died(result))
-        was, now = result.checked
         spent = edited.cpu_seconds + result.cpu_seconds
-        if now['signature'] is not None:
+        now = result.checked[-1] if after else None
+        if now is not None and now['signature'] is not None:
             return replace(edited, failure=now['signature'], cpu_seconds=spent)
-        same = was['outside'] is not None and was['outside'] == now['outside']
-        made, failure = result.folder / '1', None
+        was = result.checked[0] if before else None
+        same = bool(was and now and was['outside'] and was['outside'] == now['outside'])
+        made = result.folder / str(len(asked) - 1) if after else self._folder / 'nothing'
+        failure = None
         if not same:
             whole = self._whole(module, sets / 'after', [path for path, _ in sources], classes)
             made, failure, spent = whole[0] or made, whole[1], spent + whole[2]
-        place = edited.layers[1] / module.path / module.classes
         take_classes(made, place)
         gone = [*self._lay_resources(module, files, place), *self._gone(module, family, place)]
         return replace(
@@ -176,9 +201,9 @@ class CodeEditor:
         Others may no longer compile. Where they do not even without the edits (code that another
         compiler has to see first), nothing is known of them.
         """
-        roots = [self._code.code / module.path / root for root in module.source_roots]
+        roots = [self._code.sources / module.path / root for root in module.source_roots]
         roots = [root for root in roots if root.is_dir()]
-        without = tuple(self._launcher.inside(self._code.code / path) for path in paths)
+        without = tuple(self._launcher.inside(self._code.sources / path) for path in paths)
         javac = self._javac(module, classes)
         edited = self._ask(
             [[after, *roots]], replace(javac, without=without), keep=True, name='whole'
@@ -216,18 +241,21 @@ class CodeEditor:
         )
 
     def _javac(self, module: Module, classes: Mapping[str, tuple[Path, ...]], *more: str) -> Javac:
+        """As Maven would compile them: what debuggers read may be read by tests."""
         launcher = self._launcher
         settings = module.main_compiler or module.compiler
+        debug = settings.get('debug')
+        options = (*javac_options(settings, launcher.toolchain), *([str(debug)] if debug else ()))
         return Javac(
             class_path=tuple(launcher.compile_places(module, self._code, [], classes)),
-            options=(*javac_options(settings, launcher.toolchain), *more),
+            options=(*options, *more),
         )
 
     def _built(self, module: Module) -> Path:
         return self._code.code / module.path / module.classes
 
     def _original(self, path: str) -> bytes | None:
-        file = self._code.code / path
+        file = (self._code.sources if is_source(path) else self._code.code) / path
         return file.read_bytes() if file.is_file() and not file.is_symlink() else None
 
     def _mirror(self, module: Module, family: frozenset[str]) -> Path:
@@ -235,7 +263,8 @@ class CodeEditor:
         mirror = self._folder / 'mirrors' / str(module.index)
         shutil.rmtree(mirror, ignore_errors=True)
         mirror.mkdir(parents=True)
-        link_classes(self._built(module), mirror, lambda name: not is_of(name, family))
+        built = self._built(module)
+        link_classes(built, mirror, lambda name: not is_of(built / name, built, family))
         return mirror
 
     def _gone(self, module: Module, family: frozenset[str], place: Path) -> Iterator[str]:
@@ -243,12 +272,25 @@ class CodeEditor:
         built = self._built(module)
         for file in sorted(built.rglob('*.class')) if family else ():
             name = file.relative_to(built)
-            if is_of(name.as_posix(), family) and not (place / name).is_file():
+            if is_of(file, built, family) and not (place / name).is_file():
                 yield str(PurePosixPath(module.path, module.classes, name))
+
+    def _not_as_built(self, module: Module, path: str) -> str | None:
+        """`filtered_resource` where Maven made another file of a resource than lies in the tree.
+
+        What the edit would come to is not known then: filters fill in what the build knows.
+        """
+        root = PurePosixPath(module.path, RESOURCES)
+        original = self._original(path)
+        if original is None or not PurePosixPath(path).is_relative_to(root):
+            return None
+        built = self._built(module) / str(PurePosixPath(path).relative_to(root))
+        as_it_lies = built.is_file() and not built.is_symlink() and built.read_bytes() == original
+        return None if as_it_lies else FILTERED
 
     def _lay_resources(self, module: Module, files: Files, place: Path) -> Iterator[str]:
         """Edited resources beside the classes, as they are; yields those that are gone."""
-        root = PurePosixPath(module.path, _RESOURCES)
+        root = PurePosixPath(module.path, RESOURCES)
         for path, content in files:
             if PurePosixPath(path).is_relative_to(root):
                 name = str(PurePosixPath(path).relative_to(root))

@@ -5,10 +5,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 from pathlib import PurePosixPath
 
+from coevo.languages.java_maven.class_names import outermost
 from coevo.languages.java_maven.images import link_classes
+from coevo.syntax import JavaType
 from coevo.syntax import parse
 
 Files = tuple[tuple[str, bytes | None], ...]
@@ -40,21 +43,32 @@ def depth(name: str) -> int:
 
 def families(sources: Iterable[bytes]) -> frozenset[str]:
     """The top-level types of sources, as paths without an ending: `pkg/Outer`."""
-    return frozenset(name for name in type_names(sources) if '$' not in name.rpartition('/')[2])
+    return frozenset(_path(type_) for type_ in _types(sources) if not type_.outer)
 
 
 def type_names(sources: Iterable[bytes]) -> frozenset[str]:
-    files = map(parse, sources)
-    return frozenset(type_.name.replace('.', '/') for file in files for type_ in file.types)
+    return frozenset(map(_path, _types(sources)))
 
 
-def is_of(path: str, family: frozenset[str]) -> bool:
-    """Whether a class file holds one of some top-level types or what is in it."""
-    name = path.removesuffix('.class')
-    folder, _, base = name.rpartition('/')
-    parts = base.split('$')
-    heads = ('$'.join(parts[: end + 1]) for end in range(len(parts)))
-    return any((f'{folder}/{head}' if folder else head) in family for head in heads)
+def _types(sources: Iterable[bytes]) -> Iterator[JavaType]:
+    return (type_ for source in sources for type_ in parse(source).types)
+
+
+def _path(type_: JavaType) -> str:
+    return type_.name.replace('.', '/')
+
+
+def is_of(file: Path, folder: Path, family: frozenset[str]) -> bool:
+    """Whether a class file below a class folder holds one of some top-level types or what is in it."""
+    name = file.relative_to(folder).as_posix().removesuffix('.class')
+    if name in family or not any(name.startswith(f'{one}$') for one in family):
+        return name in family
+    if file.is_symlink() or not file.is_file():
+        return True
+    try:
+        return outermost(file.read_bytes()) in family
+    except ValueError:
+        return True  # nothing that a compiler made: its name is all there is
 
 
 def take_classes(source: Path, target: Path) -> None:

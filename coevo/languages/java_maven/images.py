@@ -3,7 +3,8 @@
 What belongs to which side of a cell is fixed by the design: POMs, main sources and resources and
 all other files are the code's; each module's test sources and test resources are the tests'.
 
-    code/REV    the tree without its test folders, main classes in place
+    code/REV    the tree without its test folders and main sources, main classes in place
+    sources/REV the main sources, at their places in the tree
     tests/REV   the test folders alone
     built/REV   INDEX/test-classes (processed resources) and INDEX/generated/K (test sources)
 """
@@ -13,12 +14,18 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from collections.abc import Container
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.java_maven.report import Module
+
+# What a program is written in; wherever it lies but in test folders and among resources (templates of
+# generators), it is a main source.
+_SOURCES = ('.java', '.kt', '.groovy', '.scala', '.aj')
+RESOURCES = 'src/main/resources'
 
 # Where tests lie when the build died before it could say.
 DEFAULT_TEST_FOLDERS = ('src/test',)
@@ -35,6 +42,10 @@ class Image:
     @property
     def code(self) -> Path:
         return self.root / 'code' / self.rev
+
+    @property
+    def sources(self) -> Path:
+        return self.root / 'sources' / self.rev
 
     @property
     def tests(self) -> Path:
@@ -68,12 +79,20 @@ class Image:
         return tuple(folder for folder in folders if folder.is_dir())
 
     def remove(self) -> None:
-        for folder in (self.code, self.tests, self.built):
+        for folder in (self.code, self.sources, self.tests, self.built):
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def is_source(path: str) -> bool:
+    """Whether a file of the code's side is what its program is written in, by its name."""
+    return path.lower().endswith(_SOURCES) and f'/{RESOURCES}/' not in f'/{path}'
+
+
 def separate(image: Image, module_folders: tuple[str, ...]) -> None:
-    """Move test folders out of the code tree, and main classes into it."""
+    """Move test folders out of the code tree, main classes into it, and main sources apart.
+
+    Copies of sources among the classes, which plugins put there, go with them.
+    """
     for name in module_folders:
         module = image.modules.get(name)
         for folder in (*DEFAULT_TEST_FOLDERS, *(module.test_folders if module else ())):
@@ -83,6 +102,34 @@ def separate(image: Image, module_folders: tuple[str, ...]) -> None:
             shutil.rmtree(classes, ignore_errors=True)
             _move(image.built / str(module.index) / 'classes', classes)
     image.tests.mkdir(parents=True, exist_ok=True)
+    _move_sources(image.code, image.sources, set(_processed(image)))
+
+
+def _processed(image: Image) -> Iterator[Path]:
+    """Where a resource that is named like a source stands among the classes."""
+    for name, module in image.modules.items():
+        raw = image.code / name / RESOURCES
+        for file in raw.rglob('*'):
+            if file.name.lower().endswith(_SOURCES):
+                yield image.code / name / module.classes / file.relative_to(raw)
+
+
+def _move_sources(code: Path, sources: Path, kept: Container[Path]) -> None:
+    """A folder that held nothing else goes as well: its name would speak of them."""
+    sources.mkdir(parents=True, exist_ok=True)
+    for name, folders, files in os.walk(code, topdown=False):
+        here = Path(name)
+        found = [
+            file
+            for file in files
+            if is_source((here / file).relative_to(code).as_posix()) and here / file not in kept
+        ]
+        for file in found:
+            place = sources / here.relative_to(code) / file
+            place.parent.mkdir(parents=True, exist_ok=True)
+            (here / file).rename(place)
+        if (found or folders) and here != code and not any(here.iterdir()):
+            here.rmdir()
 
 
 def _move(source: Path, target: Path) -> None:

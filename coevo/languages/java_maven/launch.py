@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from coevo.languages.java_maven.laying_out import LAY_OUT
 from coevo.languages.java_maven.laying_out import LAY_OUT_AND_LIST
 from coevo.languages.java_maven.laying_out import LAY_OUT_OBSERVED
 from coevo.languages.java_maven.laying_out import lay_out_and_report
+from coevo.languages.java_maven.places import PACKED_TREE
 from coevo.languages.java_maven.places import REPOSITORY
 from coevo.languages.java_maven.places import TOOLS
 from coevo.languages.java_maven.places import TREE
@@ -29,9 +31,11 @@ from coevo.languages.java_maven.report import Entry
 from coevo.languages.java_maven.report import Module
 from coevo.languages.java_maven.runner import LEAST_CPU_LIMIT
 from coevo.languages.java_maven.runner import WALL_PER_CPU
+from coevo.languages.java_maven.shelves import shelved
 from coevo.sandbox import Job
 from coevo.sandbox import Limits
 from coevo.sandbox import Mount
+from coevo.toolchain import FIRST_WITH_MODULES
 from coevo.toolchain import Toolchain
 
 JVM_OPTIONS = (
@@ -55,8 +59,13 @@ JVM_OPTIONS = (
 
 WORKER = f'{TOOLS}/programs/worker.jar'
 
-# Packages of the JDK are open before, and `--add-opens` is no option.
-FIRST_WITH_MODULES = 9
+# Libraries that settings of tests name beside the class path.
+_NAMED = re.compile(rf'{REPOSITORY}/[^\s:;,=]+')
+
+# CPU seconds of one process, which a test can read. What its targets may use is less as a rule, is
+# not the same for all runs of a test, and is watched by `runner` from outside.
+LONGEST = 86_400.0
+REHEARSAL = 120.0  # CPU seconds, to make an archive of classes
 
 MEMORY_BYTES = 6 << 30
 DUMP_BYTES = 64 << 30  # of addresses, which the JVM reserves lavishly when it makes an archive
@@ -64,6 +73,9 @@ DISK_BYTES = 2 << 30
 MOST_TREE_BYTES = DISK_BYTES // 2  # the rest is for class files and what tests write
 FILE_BYTES = 1 << 30
 PROCESSES = 512
+
+
+NO_FILES: Mapping[str, Path] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,52 +110,53 @@ class Launcher:
             *('-cp', ':'.join(plan.libraries)),
         )
         return Rehearsal(
-            listing=replace(job, argv=(shell, option, LAY_OUT_AND_LIST, *rest)),
+            listing=replace(
+                job, argv=(shell, option, LAY_OUT_AND_LIST, *rest), limits=_limits(REHEARSAL, 5)
+            ),
             dumping=replace(
                 job,
                 argv=(shell, option, DUMP, 'sh', *dump),
-                mounts=(*self._others(), *self._views([list_file.parent])),
-                limits=replace(job.limits, memory_bytes=DUMP_BYTES),
+                mounts=(*self._libraries(plan), self._view(list_file.parent)),
+                limits=replace(_limits(REHEARSAL, 5), memory_bytes=DUMP_BYTES),
             ),
         )
 
-    def reporting(self, plan: Plan, command: Sequence[str], report: str) -> Job:
+    def reporting(
+        self, plan: Plan, command: Sequence[str], report: str, files: Mapping[str, Path]
+    ) -> Job:
         """Another command in a plan's surroundings, with a file that it leaves as its channel.
 
         Where the command fails, nothing is on the channel.
+
+        files  what the command needs beside the plan's own, by place in the sandbox
         """
-        job = self.job(plan)
+        job = self.job(plan, files)
         script = lay_out_and_report(report)
         _, _, _, *rest = job.argv
         before = rest[: rest.index('--') + 1]
         return replace(job, argv=('/bin/sh', '-c', script, *before, *command))
 
-    def refusal_probe(self, plan: Plan, *, own_options: bool) -> Job:
-        """A JVM that only says its version, with or without the options that the project gives it."""
-        options = usable_options(plan.module.surefire.arg_line) if own_options else ()
-        return replace(
-            self.job(plan),
-            argv=(str(self.toolchain.java), *JVM_OPTIONS, *options, '-version'),
-        )
-
-    def job(self, plan: Plan) -> Job:
+    def job(self, plan: Plan, files: Mapping[str, Path] = NO_FILES) -> Job:
         """A process that runs the worker in the module's folder, its channel on stdout.
 
-        Of the workspace it sees its own layers alone: what else is compiled there, for other tests
-        or revisions, may be what a test is asked to be.
+        Of the workspace it sees its own tree alone: what else is compiled there, for other tests
+        or revisions, may be what a test is asked to be. Of libraries it sees what it names. Nothing
+        that it sees, words, mounts and limits of the kernel, tells whether anything was edited.
+
+        files  others that it sees, by place in the sandbox
         """
         module = plan.module
-        folders = [folder for folder in plan.layers if folder.is_dir()]
-        layers = [self.inside(folder) for folder in folders]
-        layers += [f'./{file}' for file in plan.removed]
         folder = module.surefire.working_folder or module.path
-        cpu_seconds = sum(target.cpu_limit for target in plan.targets) + LEAST_CPU_LIMIT
+        cpu_seconds = max(LONGEST, sum(target.cpu_limit for target in plan.targets))
         if plan.cpu_limit is not None:
             cpu_seconds = min(cpu_seconds, plan.cpu_limit)
         script = LAY_OUT_OBSERVED if plan.observed else LAY_OUT
         return Job(
-            argv=('/bin/sh', '-c', script, 'sh', folder, *layers, '--', *self._command(plan)),
-            mounts=(*self._others(), *self._views(folders)),
+            argv=('/bin/sh', '-c', script, 'sh', folder, '--', *self._command(plan)),
+            mounts=(
+                *self._libraries(plan, files),
+                Mount(source=plan.tree, target=PACKED_TREE),
+            ),
             limits=_limits(cpu_seconds, WALL_PER_CPU),
             environment={
                 'JAVA_HOME': str(self.toolchain.java_home),
@@ -152,13 +165,29 @@ class Launcher:
             },
         )
 
-    def _others(self) -> Iterator[Mount]:
-        """All that is mounted but for the workspace."""
-        return (mount for mount in self.mounts if mount.target != WORKSPACE)
+    def _libraries(self, plan: Plan, files: Mapping[str, Path] = NO_FILES) -> Iterator[Mount]:
+        """The JDK, and those of the shared files that a plan's process is told of."""
+        yield from (m for m in self.mounts if m.target == str(self.toolchain.java_home))
+        known = {place: self.outside(place) for place in self._named(plan)}
+        yield from shelved(self.workspace / 'shelves', {**known, **files})
 
-    def _views(self, places: Sequence[Path]) -> Iterator[Mount]:
-        """Parts of the workspace, where they are seen in the whole of it."""
-        return (Mount(source=place, target=self.inside(place)) for place in dict.fromkeys(places))
+    def _named(self, plan: Plan) -> Iterator[str]:
+        """Places of libraries and tools that the command or the environment of a plan names."""
+        surefire = plan.module.surefire
+        shared = tuple(f'{m.target}/' for m in self.mounts if m.target != WORKSPACE)
+        texts = (*self.options(plan), *usable_environment(surefire.environment).values())
+        for place in (
+            *plan.class_path,
+            *(agent.jar for agent in plan.agents),
+            *filter(None, [plan.archive]),
+            *(place for text in texts for place in _NAMED.findall(text)),
+        ):
+            if place.startswith(shared) and '..' not in place:
+                yield place
+
+    def _view(self, place: Path) -> Mount:
+        """A part of the workspace, where it is seen in the whole of it."""
+        return Mount(source=place, target=self.inside(place))
 
     def clock_probe(self, environment: Mapping[str, str]) -> Job:
         """A JVM that says what its clock is, and whether it waits as long as it should."""
@@ -221,7 +250,7 @@ class Launcher:
     def options(self, plan: Plan) -> Iterator[str]:
         """What a plan's module and cure ask of its JVM beside ours."""
         module = plan.module
-        if plan.override is not None and self.toolchain.jdk_feature >= FIRST_WITH_MODULES:
+        if plan.override is not None and self.toolchain.feature >= FIRST_WITH_MODULES:
             yield from CURES[plan.override].jvm_options
         if not module.surefire.assertions:
             yield '-da'

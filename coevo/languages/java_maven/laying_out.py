@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from coevo.languages.java_maven.places import PACKED_TREE
 from coevo.languages.java_maven.places import TREE
 
-# The tree is laid out anew for every process, so that none sees what another one wrote: folders
-# that lie over each other, then `./` before each file that is not to be there.
+# The tree is laid out anew for every process, so that none sees what another one wrote, and in the
+# same way whatever is in it: as many processes, the same words. Dates are those of the archive.
 _TREE_LAID_OUT = f"""\
 set -e
-folder=$1; shift
-while [ "$1" != -- ]; do
-  case $1 in
-    ./*) rm -f "{TREE}/$1" ;;
-    *) cp -RP --preserve=mode,timestamps "$1/." {TREE}/ ;;
-  esac
-  shift
-done
-shift
+folder=$1; shift 2
+tar -x -p --no-same-owner -f {PACKED_TREE} -C {TREE}
 mkdir -p "{TREE}/$folder"
 cd "{TREE}/$folder"
 """

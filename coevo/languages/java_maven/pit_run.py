@@ -28,7 +28,6 @@ from coevo.pit import core
 from coevo.pit import jars
 from coevo.quality import PitTrouble
 from coevo.sandbox import Job
-from coevo.sandbox import Mount
 from coevo.sandbox import Process
 from coevo.sandbox import Sandbox
 
@@ -55,14 +54,13 @@ def pit_job(launcher: Launcher, plan: Plan, pit: Pit, lines: Mapping[str, Collec
     (target,) = plan.targets
     command = (str(launcher.toolchain.java), *_MAIN_OPTIONS, *_words(launcher, plan, lines))
     cpu_seconds = CPU_SECONDS if plan.cpu_limit is None else min(CPU_SECONDS, plan.cpu_limit)
-    job = launcher.reporting(plan, command, f'{_FOLDER}/mutations.xml')
+    files = {
+        **{f'{_LIBRARIES}/{name}': pit.libraries / name for name in jars()},
+        f'{_PLUGIN}/pit.jar': pit.plugin / 'pit.jar',
+    }
+    job = launcher.reporting(plan, command, f'{_FOLDER}/mutations.xml', files)
     return replace(
         job,
-        mounts=(
-            *job.mounts,
-            Mount(source=pit.libraries, target=_LIBRARIES),
-            Mount(source=pit.plugin, target=_PLUGIN),
-        ),
         limits=replace(job.limits, cpu_seconds=cpu_seconds, wall_seconds=WALL_SECONDS),
         environment={
             **job.environment,

@@ -10,6 +10,9 @@ WORKSPACE, REPOSITORY, TOOLS = '/in', '/repo', '/tools'
 TREE = '/w'
 BUILD_TREE, HEAD = '/w/build', '/w/m2'
 
+# What a test process is given of the workspace: its tree, see `packed_trees`.
+PACKED_TREE = '/in/tree'
+
 # The socket of the proxy that fetches libraries.
 SOCKET = '/run/coevo-artifacts'
 

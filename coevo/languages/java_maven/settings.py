@@ -34,6 +34,18 @@ _SETTINGS_XML = """\
 </settings>
 """
 
+# The relay to the proxy is a process of its own, since old JVMs cannot open its socket. It has no
+# part in the builder's pipes, and ends with the sandbox.
+_WITH_RELAY = """\
+mkfifo /tmp/coevo-port || exit
+"$1" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx64m -cp "$2" coevo.relay.Relay "$3" >/tmp/coevo-port &
+read -r port </tmp/coevo-port || exit
+rm /tmp/coevo-port
+java=$4
+shift 4
+exec "$java" -Dcoevo.port="$port" "$@"
+"""
+
 _BUILDER_OPTIONS = ('-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx1500m', '-Xss4m')
 
 # A session lives for many builds: its CPU is bounded by wall time per request instead.
@@ -53,23 +65,26 @@ def write(root: Path) -> None:
 
 def builder_job(toolchain: Toolchain, mounts: Sequence[Mount], socket: Path) -> Job:
     class_path = ':'.join(tool_place(toolchain, path) for path in toolchain.builder_class_path)
+    relay = (
+        str(toolchain.tools_home / 'bin' / 'java'),
+        tool_place(toolchain, toolchain.tools / 'relay.jar'),
+        SOCKET,
+    )
+    builder = (
+        str(toolchain.java),
+        *_BUILDER_OPTIONS,
+        *('-cp', class_path, 'coevo.builder.Builder'),
+        tool_place(toolchain, toolchain.maven_home),
+        tool_place(toolchain, toolchain.tools / 'extension.jar'),
+    )
     return Job(
-        argv=(
-            str(toolchain.builder_home / 'bin' / 'java'),
-            *_BUILDER_OPTIONS,
-            '-cp',
-            class_path,
-            'coevo.relay.Main',
-            SOCKET,
-            tool_place(toolchain, toolchain.maven_home),
-            tool_place(toolchain, toolchain.tools / 'extension.jar'),
-        ),
+        argv=('/bin/sh', '-c', _WITH_RELAY, 'sh', *relay, *builder),
         mounts=tuple(mounts),
         sockets=(Mount(source=socket, target=SOCKET),),
         limits=LIMITS,
         environment={
             'PATH': '/usr/local/bin:/usr/bin:/bin',
-            'JAVA_HOME': str(toolchain.builder_home),
+            'JAVA_HOME': str(toolchain.java_home),
         },
     )
 
@@ -77,7 +92,7 @@ def builder_job(toolchain: Toolchain, mounts: Sequence[Mount], socket: Path) -> 
 def tracer_job(toolchain: Toolchain, mounts: Sequence[Mount]) -> Job:
     """The reader of execution data: it sees class files, runs none of them, reaches nothing."""
     class_path = ':'.join(tool_place(toolchain, path) for path in toolchain.tracer_class_path)
-    java = str(toolchain.builder_home / 'bin' / 'java')
+    java = str(toolchain.tools_home / 'bin' / 'java')
     return Job(
         argv=(java, *_BUILDER_OPTIONS, '-cp', class_path, 'coevo.builder.Tracer'),
         mounts=tuple(mounts),
@@ -86,10 +101,12 @@ def tracer_job(toolchain: Toolchain, mounts: Sequence[Mount]) -> Job:
 
 
 def tool_place(toolchain: Toolchain, path: Path) -> str:
-    """Where the sandbox sees one of our tools or libraries."""
+    """Where the sandbox sees one of our tools or libraries, or a file of the JDK's."""
     for base, name in ((toolchain.tools, 'programs'), (toolchain.libraries, 'libraries')):
         if path.is_relative_to(base):
             return f'{TOOLS}/{name}/{path.relative_to(base)}'
+    if path.is_relative_to(toolchain.java_home):
+        return str(path)
     raise ValueError(f'{path} is no tool of ours')
 
 

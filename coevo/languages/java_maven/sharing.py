@@ -56,10 +56,11 @@ def share(donor: Image, image: Image) -> None:
     """Give an image what the donor's builder sent, as links to files that nobody writes to."""
     for module in donor.modules.values():
         built = str(module.index)
-        _link_tree(donor.code / module.path / module.classes, image.built / built / 'classes')
+        for side in (donor.code, donor.sources):
+            _link_tree(side / module.path / module.classes, image.built / built / 'classes')
         _link_tree(donor.built / built / 'test-classes', image.built / built / 'test-classes')
 
 
 def _link_tree(source: Path, target: Path) -> None:
     if source.is_dir():
-        shutil.copytree(source, target, copy_function=os.link)
+        shutil.copytree(source, target, copy_function=os.link, dirs_exist_ok=True)

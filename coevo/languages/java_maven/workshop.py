@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
@@ -16,6 +19,7 @@ from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Loan
+from coevo.languages.base import MainSources
 from coevo.languages.base import Trace
 from coevo.languages.base import Traced
 from coevo.languages.base import Verdict
@@ -25,9 +29,11 @@ from coevo.languages.java_maven.cells import Cells
 from coevo.languages.java_maven.code_files import code_files
 from coevo.languages.java_maven.compilation import is_of_the_parser
 from coevo.languages.java_maven.cures import cure
+from coevo.languages.java_maven.packed_trees import PackedTrees
 from coevo.languages.java_maven.pit_run import pit_job
 from coevo.languages.java_maven.pit_run import run_pit
 from coevo.languages.java_maven.plan import Plan
+from coevo.languages.java_maven.report import without_own_options
 from coevo.languages.java_maven.runner import LEAST_CPU_LIMIT
 from coevo.languages.java_maven.runner import SLOWER_THAN_PASSING
 from coevo.languages.java_maven.runner import Target
@@ -42,6 +48,10 @@ from coevo.quality import PitTrouble
 from coevo.records import Environment
 from coevo.records import Outcome
 from coevo.records import TestMethod
+from coevo.sandbox import Job
+from coevo.sandbox import Sandbox
+
+Run = Callable[[Sandbox, Job, Sequence[Target]], Batch]
 
 # The signature of a test whose JVM refuses the options that the project has for it.
 JVM_OPTIONS = 'jvm_options'
@@ -58,6 +68,7 @@ class JavaWorkshop:
         self._session = yard.session()
         self._cells = Cells(yard, self._session)
         self._tracer = Tracer(yard)
+        self._trees = PackedTrees(yard.folder('trees', secrets.token_hex(8)))
         self._slowest: dict[TestMethod, float] = {}
 
     def build(self, rev: str) -> Build:
@@ -175,7 +186,7 @@ class JavaWorkshop:
         lines: Mapping[str, Collection[int]],
         conditions: Conditions = PLAIN,
     ) -> ByteCodeMutants:
-        if self._yard.toolchain.jdk_feature < OLDEST_JDK:
+        if self._yard.toolchain.feature < OLDEST_JDK:
             return ByteCodeMutants(trouble=PitTrouble.OLD_JDK)
         cell = self._cells.of(compiled)
         target = self._target(cell, method, conditions)
@@ -196,7 +207,7 @@ class JavaWorkshop:
         plan, making = self._yard.with_archive(plan)
         run = run_observed if conditions.observed else run_targets
         batch = run(self._yard.sandbox, self._yard.launcher.job(plan), targets)
-        if did_not_start(batch) and self._is_refused(plan):
+        if did_not_start(batch) and self._is_refused(plan, run, targets):
             refused = Verdict(outcome=Outcome.ERROR, signature=JVM_OPTIONS)
             batch = replace(batch, verdicts=(refused,) * len(targets))
         return replace(batch, cpu_seconds=batch.cpu_seconds + making)
@@ -214,10 +225,14 @@ class JavaWorkshop:
         clock = {} if conditions.clock is None else self._yard.clock.environment(conditions.clock)
         if clock is None:
             return None
+        sources, removed = self._sources(cell, conditions.sources)
+        layers = (code.code, *sources, tests, *cell.edited, *cell.folders)
+        gone = (*cell.removed, *removed)
         return Plan(
             module=module,
-            layers=(code.code, tests, *cell.edited, *cell.folders),
-            removed=cell.removed,
+            layers=layers,
+            tree=self._trees.of(layers, gone),
+            removed=gone,
             junit=self._yard.junit(module, self._session),
             override=conditions.override,
             targets=targets,
@@ -226,15 +241,25 @@ class JavaWorkshop:
             observed=conditions.observed,
         )
 
-    def _is_refused(self, plan: Plan) -> bool:
-        """Whether a JVM starts without the project's own options, but not with them."""
-        statuses = []
-        for own_options in (True, False):
-            job = self._yard.launcher.refusal_probe(plan, own_options=own_options)
-            with self._yard.sandbox.start(job) as process:
-                statuses.append(process.wait())
-        with_options, without = statuses
-        return with_options != 0 and without == 0
+    def _sources(
+        self, cell: CellImage, shown: MainSources | None
+    ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+        """Layers of main sources, and files of them that are gone."""
+        if shown is None:
+            own = self._yard.image(cell.compiled.code_rev).sources
+            return (own, *cell.sources), cell.removed_sources
+        return () if shown.rev is None else (self._yard.image(shown.rev).sources,), ()
+
+    def _is_refused(self, plan: Plan, run: Run, targets: Sequence[Target]) -> bool:
+        """Whether a process starts without the project's own options and properties, but not with them.
+
+        A JVM may refuse them, or our worker may: `-Djava.security.manager` lets it read nothing.
+        """
+        starts = []
+        for each in (plan, replace(plan, module=without_own_options(plan.module))):
+            job = self._yard.launcher.job(each)
+            starts.append(not did_not_start(run(self._yard.sandbox, job, targets)))
+        return starts == [False, True]
 
     def cure(self, verdict: Verdict) -> str | None:
         return cure(verdict)
@@ -245,6 +270,7 @@ class JavaWorkshop:
     def close(self) -> None:
         self._session.close()
         self._tracer.close()
+        self._trees.close()
 
     def _target(self, cell: CellImage, method: TestMethod, conditions: Conditions) -> Target:
         usual = max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))

@@ -21,6 +21,7 @@ from coevo.languages.java_maven import launch
 from coevo.languages.java_maven import settings
 from coevo.languages.java_maven.archives import Archives
 from coevo.languages.java_maven.archives import archive_key
+from coevo.languages.java_maven.attempts import PATH_TOO_LONG
 from coevo.languages.java_maven.attempts import TREE_TOO_LARGE
 from coevo.languages.java_maven.attempts import Attempts
 from coevo.languages.java_maven.attempts import is_of_the_builder
@@ -55,6 +56,9 @@ from coevo.toolchain import toolchain
 # Wall seconds for one build or compilation; far beyond what a healthy one takes.
 BUILD_SECONDS = 1200.0
 
+# What Linux takes is 255 and 4096; the rest is for where a tree lies, and what is made beside it.
+_MOST_NAME_BYTES, _MOST_PATH_BYTES = 255, 3000
+
 # Older JVMs keep archives of their own classes alone.
 OLDEST_WITH_ARCHIVES = 11
 
@@ -82,8 +86,7 @@ class Yard:
         self._proxy = site.proxy
         self._images: dict[str, tuple[Build, Image]] = {}
         self._junits: dict[tuple[str, ...], JUnit] = {}
-        tools = self.toolchain
-        self._attempts = Attempts(tools.java_home, in_a_loop=tools.java_home == tools.builder_home)
+        self._attempts = Attempts(self.toolchain.java_home)
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
         self._sharing = threading.Lock()  # an image is not removed while another one takes of it
@@ -98,7 +101,7 @@ class Yard:
             Mount(source=self.toolchain.libraries, target=f'{TOOLS}/libraries'),
             Mount(source=archives, target=ARCHIVES),
             *_foreign(self.toolchain.java_home),
-            *_foreign(self.toolchain.builder_home, unless=self.toolchain.java_home),
+            *_foreign(self.toolchain.tools_home, unless=self.toolchain.java_home),
         )
         self.launcher = Launcher(toolchain=self.toolchain, workspace=self.root, mounts=self._mounts)
         self.clock = Clock(self.sandbox, self.launcher.clock_probe)
@@ -130,9 +133,10 @@ class Yard:
             [(place, self.launcher.outside(place)) for place in plan.libraries],
         )
         used = 0.0
-        if self._archives.place(key) is None and self._archives.due(key):
-            rehearsal = self.launcher.rehearsal(plan, self._archives.list_file(key))
-            used = self._archives.make(key, rehearsal, plan.targets)
+        with self._archives.settling(key) as due:
+            if due:
+                rehearsal = self.launcher.rehearsal(plan, self._archives.list_file(key))
+                used = self._archives.make(key, rehearsal, plan.targets)
         return dataclasses.replace(plan, archive=self._archives.place(key)), used
 
     def image(self, rev: str) -> Image:
@@ -146,8 +150,9 @@ class Yard:
         with lock:
             if rev in self._images:
                 return dataclasses.replace(self._images[rev][0], cpu_seconds=0.0)
-            if self._repository.size(rev) > launch.MOST_TREE_BYTES:
-                self._images[rev] = self._refused(rev)
+            refusal = self._refusal(rev)
+            if refusal is not None:
+                self._images[rev] = self._refused(rev, refusal)
             else:
                 image = self._laid_out(rev)
                 self._images[rev] = self._shared(image) or self._build(image, session)
@@ -237,9 +242,15 @@ class Yard:
         file = image.code / entry.file if entry.file else None
         return hashlib.sha256(file.read_bytes()).hexdigest() if file and file.is_file() else None
 
-    def _refused(self, rev: str) -> tuple[Build, Image]:
-        """A tree that would fill the disk of every sandbox is not even written."""
-        build = Build(rev=rev, failure=TREE_TOO_LARGE, modules={}, jdk=self.toolchain.jdk)
+    def _refusal(self, rev: str) -> str | None:
+        """Why a tree is not even written: it would fill the disk of every sandbox, or cannot be."""
+        if any(map(_is_too_long, (*self._repository.tree(rev), *self._repository.submodules(rev)))):
+            return PATH_TOO_LONG
+        too_large = self._repository.size(rev) > launch.MOST_TREE_BYTES
+        return TREE_TOO_LARGE if too_large else None
+
+    def _refused(self, rev: str, failure: str) -> tuple[Build, Image]:
+        build = Build(rev=rev, failure=failure, modules={}, jdk=self.toolchain.jdk)
         return build, Image(rev=rev, root=self.root, modules={})
 
     def _laid_out(self, rev: str) -> Image:
@@ -300,6 +311,12 @@ class Yard:
             folder, _, name = path.rpartition('/')
             if name == 'pom.xml':
                 yield folder or '.'
+
+
+def _is_too_long(path: str) -> bool:
+    """Whether a path of a repository is more than Linux takes, with room for where it is written."""
+    raw = path.encode('utf-8', 'surrogateescape')
+    return len(raw) > _MOST_PATH_BYTES or any(len(n) > _MOST_NAME_BYTES for n in raw.split(b'/'))
 
 
 def _foreign(java_home: Path, unless: Path | None = None) -> Iterator[Mount]:

@@ -10,7 +10,6 @@ import pytest
 
 from coevo.folders import cache_folder
 from coevo.git import Repository
-from coevo.languages.java_maven import archives
 from coevo.languages.java_maven import yard as yards
 from coevo.languages.java_maven.site import Site
 from coevo.languages.java_maven.workshop import JavaWorkshop
@@ -39,10 +38,9 @@ STEP = {
 
 @pytest.mark.jvm
 @pytest.mark.slow
-def test_an_archive_is_made_when_it_is_worth_it_and_changes_no_verdict(
+def test_all_processes_run_from_an_archive_which_changes_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archives, 'WORTH_AFTER', 2)
     key = short_hash(str(tmp_path))  # an archive of our own
     monkeypatch.setattr(yards, 'archive_key', lambda *parts: key)
     folder = write(tmp_path / 'repository', [STEP])
@@ -64,7 +62,9 @@ def test_an_archive_is_made_when_it_is_worth_it_and_changes_no_verdict(
         stack.callback(workshop.close)
         workshop.build(rev)
         compiled = workshop.compile(rev, rev, '.')
-        without, with_it = (workshop.run(compiled, methods) for _ in range(2))
+        with_it = workshop.run(compiled, methods)
+        monkeypatch.setattr(yards, 'OLDEST_WITH_ARCHIVES', 1000)
+        without = workshop.run(compiled, methods)
     outcomes = [v.outcome for v in without.verdicts if v is not None]
     assert outcomes == [Outcome.PASS, Outcome.FAIL, Outcome.FAIL]
     outcomes = [v.outcome for v in with_it.verdicts if v is not None]

@@ -98,7 +98,7 @@ STEPS = (
 
 
 @contextmanager
-def opened(folder: Path, steps: Sequence[Mapping[str, str]] = STEPS) -> Iterator[Bench]:
+def opened(folder: Path, steps: Sequence[Mapping[str, str | None]] = STEPS) -> Iterator[Bench]:
     """A bench for the pair that two commits make, with both ends built."""
     root = write(folder / 'repository', steps)
     repository = Repository(root / '.git')
@@ -108,7 +108,7 @@ def opened(folder: Path, steps: Sequence[Mapping[str, str]] = STEPS) -> Iterator
         stack.callback(workshop.close)
         pair = pair_of(repository, old, new)
         assert workshop.build(pair)[1].summary == 'built'
-        yield Bench(workshop=workshop, repository=repository, pair=pair, budget=1000.0)
+        yield Bench(workshop=workshop, repository=repository, pair=pair)
 
 
 def gold(name: str, **revised: Revised) -> GoldTest:

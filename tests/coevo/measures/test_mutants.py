@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 
 import psutil
@@ -11,6 +10,7 @@ import pytest
 from coevo.measures.bench import Bench
 from coevo.measures.bench import module_of
 from coevo.measures.mutant_sets import CAP
+from coevo.measures.mutants import BASELINE_RUNS
 from coevo.measures.mutants import MutantMeasures
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.mutants import mutable_lines
@@ -49,12 +49,8 @@ def measured(bench: Bench) -> MutantMeasures:
 
 @pytest.fixture(scope='module')
 def drawn(bench: Bench) -> MutantMeasures:
-    """No more than the mutants: there is no budget to run a test with."""
-    return measure_mutants(poor(bench), [STRONG, TAXES])
-
-
-def poor(bench: Bench, budget: float = 0.0) -> Bench:
-    return dataclasses.replace(bench, budget=budget, cpu_seconds=0.0)
+    """No more than the mutants: there are no runs to use them in."""
+    return measure_mutants(bench, [STRONG, TAXES], most_runs=0)
 
 
 def rows(measured: MutantMeasures, name: str) -> list[MutantRow]:
@@ -139,25 +135,26 @@ def test_a_test_that_does_not_pass_by_itself_is_not_measured(measured: MutantMea
     assert {row.killed for row in rows(measured, 'fails')} == {None}
 
 
-def test_a_spent_budget_leaves_mutants_that_were_not_run(drawn: MutantMeasures) -> None:
+def test_without_runs_no_mutant_is_run(drawn: MutantMeasures) -> None:
     assert counts(drawn, 'strong').not_run == CAP
-    assert counts(drawn, 'strong').score is None
+    assert counts(drawn, 'strong').killed is counts(drawn, 'strong').score is None
     assert {row.outcome for row in drawn.rows} == {None}
 
 
-def test_a_small_budget_is_not_spent_on_tests_without_mutants(bench: Bench) -> None:
-    checks = poor(bench)
-    measure_mutants(checks, [STRONG, WEAK])
-    assert checks.cpu_seconds > 0  # what the compiler took
+def test_a_test_is_run_with_its_whole_set_or_left_out(
+    bench: Bench, measured: MutantMeasures
+) -> None:
+    enough_for_one = 2 * (CAP + BASELINE_RUNS) - 1
 
-    measured = measure_mutants(poor(bench, checks.cpu_seconds + 3.0), [STRONG, WEAK])
+    few = measure_mutants(bench, [WEAK, STRONG], enough_for_one)
 
-    assert 0 < counts(measured, 'strong').not_run < CAP
-    assert counts(measured, 'weak').not_run == CAP
+    assert counts(few, 'strong') == counts(measured, 'strong')
+    assert rows(few, 'strong') == rows(measured, 'strong')
+    assert (counts(few, 'weak').not_run, counts(few, 'weak').score) == (CAP, None)
 
 
 def test_two_draws_are_equal(bench: Bench, drawn: MutantMeasures) -> None:
-    assert measure_mutants(poor(bench), [STRONG, TAXES]) == drawn
+    assert measure_mutants(bench, [STRONG, TAXES], most_runs=0) == drawn
 
 
 def test_a_test_without_mutable_lines_has_no_mutants(bench: Bench) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 
 import pytest
@@ -73,8 +72,13 @@ def test_what_a_test_notices(
     assert (row.signature is None) is (outcome is Outcome.PASS)
 
 
-def test_a_spent_budget_leaves_declarations_that_were_not_run(bench: Bench) -> None:
-    rows = measure_reversals(dataclasses.replace(bench, budget=0.0), TESTS[:1])
+def test_what_is_beyond_the_most_runs_is_not_run(
+    bench: Bench, found: dict[tuple[str, str], ReversalRow]
+) -> None:
+    rows = measure_reversals(bench, TESTS, 5)
 
-    assert {(row.status, row.outcome) for row in rows} == {(ReversalStatus.NOT_RUN, None)}
-    assert len(rows) == len(CHANGES)
+    run = [row for row in rows if row.status is not ReversalStatus.NOT_RUN]
+    assert len(rows) == len(found)
+    assert len(run) == 5
+    assert set(run) < set(found.values())
+    assert {row.outcome for row in set(rows) - set(run)} == {None}

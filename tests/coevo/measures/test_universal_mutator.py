@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from coevo.measures.universal_mutator import OutOfTime
 from coevo.measures.universal_mutator import mutants_of
 
 SHOP = b"""\
@@ -83,3 +84,11 @@ def test_every_other_byte_stays_as_it_is(encoding: str) -> None:
 
     minus = next(m for m in mutants if 'return 1 - 2;' in m.mutated)
     assert minus.applied(source) == text.replace('+', '-').encode(encoding)
+
+
+def test_a_file_that_takes_too_much_is_given_up() -> None:
+    """Twenty thousand lines, each with mutants, of which every one is written as a whole file."""
+    source = b'class A {\n' + b'int a = 1 + 2;\n' * 20_000 + b'}\n'
+
+    with pytest.raises(OutOfTime):
+        mutants_of(source, range(2, 20_002), cpu_limit=1)

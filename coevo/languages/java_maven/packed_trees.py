@@ -1,0 +1,99 @@
+"""The tree of a test process as one file, so that nothing tells which layers it was made of.
+
+A test may read what is mounted, the arguments of its shell, dates, inodes and the order of entries.
+All of these are the same whether or not anything in the tree was edited: one archive under a name
+that says nothing, its entries sorted, of one owner and one date.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import stat
+import tarfile
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Sequence
+from pathlib import Path
+
+# Of one workshop. Each is as large as its tree, and a test runs several times with the same one.
+MOST_PACKED = 4
+
+# 2000-01-01, which is before any code that is mined: no file is younger than the clock says.
+_SECONDS = 946_684_800
+
+_Found = tuple[os.stat_result, Path]
+
+
+class PackedTrees:
+    """For one thread, which runs nothing while it packs; `folder` is its own and may not exist."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._packed: dict[tuple[tuple[Path, ...], tuple[str, ...]], Path] = {}
+
+    def of(self, layers: Sequence[Path], removed: Sequence[str]) -> Path:
+        """The archive of layers that lie over each other, less some files; sandboxes can read it."""
+        key = (tuple(layers), tuple(removed))
+        if key in self._packed:
+            self._packed[key] = self._packed.pop(key)  # used last
+            return self._packed[key]
+        while len(self._packed) >= MOST_PACKED:
+            self._packed.pop(next(iter(self._packed))).unlink()
+        self._packed[key] = pack(self._folder, layers, removed)
+        return self._packed[key]
+
+    def close(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def pack(folder: Path, layers: Sequence[Path], removed: Collection[str]) -> Path:
+    """A new archive in a folder, which is made, under a name that nobody can guess."""
+    folder.mkdir(mode=0o711, parents=True, exist_ok=True)
+    place = folder / secrets.token_hex(16)
+    with tarfile.open(place, 'w', format=tarfile.GNU_FORMAT, errors='surrogateescape') as archive:
+        for name, (state, file) in sorted(_merged(layers, removed).items()):
+            _add(archive, name, state, file)
+    place.chmod(0o644)
+    return place
+
+
+def _merged(layers: Sequence[Path], removed: Collection[str]) -> dict[str, _Found]:
+    """By path below the tree, what is seen there: the upper layer's file hides the lower one's."""
+    found: dict[str, _Found] = {}
+    for layer in layers:
+        for name, entry in _entries(layer, ''):
+            found[name] = entry
+    gone = {os.path.normpath(name) for name in removed}
+    return {name: entry for name, entry in found.items() if name not in gone}
+
+
+def _entries(folder: Path, prefix: str) -> Iterator[tuple[str, _Found]]:
+    """Links are not followed; a layer that does not exist has none."""
+    try:
+        listed = list(os.scandir(folder))
+    except FileNotFoundError:
+        return
+    for entry in listed:
+        name = f'{prefix}{entry.name}'
+        state = entry.stat(follow_symlinks=False)
+        yield name, (state, Path(entry.path))
+        if stat.S_ISDIR(state.st_mode):
+            yield from _entries(Path(entry.path), f'{name}/')
+
+
+def _add(archive: tarfile.TarFile, name: str, state: os.stat_result, file: Path) -> None:
+    info = tarfile.TarInfo(name)
+    info.mtime = _SECONDS
+    info.mode = stat.S_IMODE(state.st_mode)
+    if stat.S_ISDIR(state.st_mode):
+        info.type, info.mode = tarfile.DIRTYPE, 0o755
+        archive.addfile(info)
+    elif stat.S_ISLNK(state.st_mode):
+        info.type, info.linkname = tarfile.SYMTYPE, str(file.readlink())
+        archive.addfile(info)
+    else:
+        info.size = state.st_size
+        with file.open('rb') as content:
+            archive.addfile(info, content)

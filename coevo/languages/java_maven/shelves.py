@@ -1,0 +1,63 @@
+"""Libraries and tools of one test process in a folder of their own, to be mounted instead of the
+shared ones: a test sees what its class path names, and no place of the host but this folder.
+
+Hard links, since every mount costs bubblewrap more than the one before: a hundred jars would take
+36 ms of CPU to each process, one folder of them takes less than one (benchmarks/start_up.md).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from collections.abc import Mapping
+from pathlib import Path
+from pathlib import PurePosixPath
+
+from coevo.records import short_hash
+from coevo.sandbox import Mount
+
+
+def shelved(folder: Path, files: Mapping[str, Path]) -> Iterator[Mount]:
+    """A mount for each top folder of some places in the sandbox, with these files and no other.
+
+    folder  holds a shelf for each set that was asked for; safe from several threads
+    files   place -> file of the host; what is no regular file is left out
+    """
+    known = {place: file for place, file in sorted(files.items()) if _is_regular(file)}
+    if not known:
+        return
+    shelf = folder / short_hash(*(f'{place}\0{file}' for place, file in known.items()))
+    if not shelf.is_dir():
+        _fill(shelf, known)
+    for top in sorted({PurePosixPath(place).parts[1] for place in known}):
+        yield Mount(source=shelf / top, target=f'/{top}')
+
+
+def _is_regular(file: Path) -> bool:
+    return file.is_file() and not file.is_symlink()
+
+
+def _fill(shelf: Path, files: Mapping[str, Path]) -> None:
+    """Whole or not at all: another thread may be about to use it, or to make it, too."""
+    shelf.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=shelf.parent, prefix='new-') as scratch:
+        new = Path(scratch, 'shelf')
+        for place, file in files.items():
+            target = new / place.lstrip('/')
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _link(file, target)
+        try:
+            new.rename(shelf)
+        except OSError:
+            if not shelf.is_dir():
+                raise
+
+
+def _link(file: Path, target: Path) -> None:
+    """Size and time stay: an archive of classes is valid for a jar of the same ones alone."""
+    try:
+        os.link(file, target)
+    except OSError:  # another file system, or a file of another user's
+        shutil.copy2(file, target)

@@ -1,0 +1,38 @@
+"""Tests that read the text of main sources, found by running them without it.
+
+A test that asserts that a source contains a line notices every reversal and tests nothing. So no
+submitted test gets main sources, but where gold itself fails without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import replace
+
+from coevo.languages.base import Compiled
+from coevo.languages.base import MainSources
+from coevo.records import TestMethod
+from coevo.swapped import Bench
+from coevo.swapped import is_pass
+
+NO_SOURCES = MainSources()
+
+
+def reads_sources(bench: Bench, compiled: Compiled, methods: Mapping[str, TestMethod]) -> bool:
+    """Whether one of gold's tests passes with the sources of the cell's code and not without."""
+    lost = _not_passing(bench, NO_SOURCES, compiled, methods)
+    if not lost:
+        return False
+    same = MainSources(rev=compiled.code_rev)
+    still = _not_passing(bench, same, compiled, {name: methods[name] for name in lost})
+    return len(still) < len(lost)
+
+
+def _not_passing(
+    bench: Bench, sources: MainSources, compiled: Compiled, methods: Mapping[str, TestMethod]
+) -> Sequence[str]:
+    own = replace(bench, conditions=replace(bench.conditions, sources=sources))
+    verdicts = own.verdicts(compiled, methods, is_pass)
+    bench.cpu_seconds = own.cpu_seconds
+    return [name for name, one in verdicts.items() if not is_pass(one.outcome)]

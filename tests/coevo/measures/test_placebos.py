@@ -1,0 +1,128 @@
+"""Edits of no effect: other text and byte code, the same program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from coevo.git import Repository
+from coevo.measures.placebos import PlaceboKind
+from coevo.measures.placebos import placebo
+from coevo.records import Dependency
+from coevo.records import Pair
+from coevo.records import Revised
+from coevo.records import Walk
+from coevo.syntax import parse
+from tests.coevo.jvm import javac
+from tests.projects import write
+from tests.repos import git
+
+PATH = 'src/main/java/shop/Till.java'
+NEW = """package shop;
+public abstract class Till extends Drawer {
+    private int sum;
+    public Till() {
+        super(3); // of a drawer
+        sum = 1;
+    }
+    public Till(int n) {
+        this();
+    }
+    public int price(int n) {
+        if (n > 3) { return n; }
+        switch (n) { case 1: return 4; default: }
+        Runnable later = () -> { };
+        return -n;
+    }
+    void nothing() { }
+    abstract int fee();
+}
+"""
+OLD = NEW.replace('    void nothing() { }\n', '    void nothing() { }\n    void gone() { }\n')
+
+
+@pytest.fixture(scope='module')
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, Pair]:
+    root = write(tmp_path_factory.mktemp('placebos') / 'repository', [{PATH: OLD}, {PATH: NEW}])
+    revs = git(root, 'rev-list', '--reverse', 'HEAD').split()
+    repository = Repository(Path(root) / '.git')
+    old, new = (repository.commit(rev) for rev in revs)
+    return repository, Pair(
+        repo='local/shop', walk=Walk.PARENTS, old=old, new=new, old_is_ancestor=True
+    )
+
+
+NAMES = ('public Till()', 'public Till(int n)', 'public int price(int n)', 'void nothing()')
+
+
+def dependency(declaration: str) -> Dependency:
+    gone = declaration == 'void gone()'
+    file = parse((OLD if gone else NEW).encode())
+    members = file.types[0].members
+    (member,) = (one for one in members if one.declaration == declaration)
+    return Dependency(
+        declaration=declaration,
+        file=PATH,
+        start_line=member.start_line,
+        end_line=member.end_line,
+        revised=Revised.REMOVED if gone else Revised.MODIFIED,
+        rank=1,
+    )
+
+
+def made(pair: tuple[Repository, Pair], names: Sequence[str], kind: PlaceboKind, seed: int) -> str:
+    found = placebo(*pair, [dependency(name) for name in names], kind, Random(seed))
+    ((path, text),) = found
+    assert path == PATH
+    return text.decode()
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_a_statement_is_put_in_where_it_can_stand(pair: tuple[Repository, Pair], name: str) -> None:
+    texts = {made(pair, [name], PlaceboKind.IN_PLACE, seed) for seed in range(20)}
+    assert len(texts) == 20
+    for text in texts:
+        assert not parse(text.encode()).has_error
+        changed = [
+            new for old, new in zip(NEW.split('\n'), text.split('\n'), strict=True) if old != new
+        ]
+        assert len(changed) == 1
+    moved = made(pair, [name], PlaceboKind.MOVED, 1)
+    assert moved.count('\n') > NEW.count('\n')
+    assert ' '.join(NEW.split()) != ' '.join(moved.split())
+
+
+def test_what_has_no_body_and_what_was_removed_get_a_comment(
+    pair: tuple[Repository, Pair],
+) -> None:
+    for name in ('abstract int fee()', 'void gone()'):
+        text = made(pair, [name], PlaceboKind.IN_PLACE, 1)
+        assert '/* ' in text
+        assert parse(text.encode()).hash == parse(NEW.encode()).hash
+
+
+def test_several_declarations_are_written_otherwise_together(
+    pair: tuple[Repository, Pair],
+) -> None:
+    text = made(pair, NAMES, PlaceboKind.IN_PLACE, 1)
+    old, new = (parse(one.encode()).types[0].members for one in (NEW, text))
+    differing = [a.declaration for a, b in zip(old, new, strict=True) if a.hash != b.hash]
+    assert differing == list(NAMES)
+    assert placebo(*pair, [], PlaceboKind.MOVED, Random(1)) == ()
+
+
+@pytest.mark.jvm
+def test_whatever_is_drawn_compiles(pair: tuple[Repository, Pair], tmp_path: Path) -> None:
+    drawer = 'package shop;\nclass Drawer { Drawer(int n) { } }\n'
+    for seed in range(60):
+        for kind in PlaceboKind:
+            texts = {'Till': made(pair, NAMES, kind, seed), 'Drawer': drawer}
+            for name, text in texts.items():
+                file = tmp_path / f'sources/{kind}{seed}/{name}.java'
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text.replace('package shop;', f'package {kind}{seed};'))
+    javac(tmp_path / 'sources', tmp_path / 'classes', ())
+    assert len(list((tmp_path / 'classes').rglob('Till.class'))) == 120
