@@ -17,6 +17,7 @@ from coevo import snapshot
 from coevo.cutoffs import Cutoff
 from coevo.errors import Fatal
 from coevo.languages.java_maven.cures import CURES
+from coevo.leaks import no_leak
 from coevo.query import conditions
 from coevo.records import TestMethod
 from coevo.records import Track
@@ -48,6 +49,11 @@ class Target:
             test_method=row.test_method,
             parameters=row.parameters,
         )
+
+    @property
+    def is_at_start(self) -> bool:
+        """Whether the start file has it (update, repair)."""
+        return self.row.track is not Track.GENERATION
 
     @property
     def method_at_start(self) -> str:
@@ -82,12 +88,19 @@ def known_tasks(opened: Opened) -> frozenset[str]:
 
 
 def assignments(
-    place: Path | str, tasks: Collection[str] | None = None, cutoff: Cutoff | None = None
+    place: Path | str,
+    tasks: Collection[str] | None = None,
+    cutoff: Cutoff | None = None,
+    *,
+    interleaved: bool = False,
+    leaking: bool = False,
 ) -> tuple[Assignment, ...]:
     """The tasks by repository and age, with their methods; those of one pair are neighbours.
 
-    tasks   ids of those that are wanted, None for all; Fatal for one that the snapshot lacks
-    cutoff  only what was public later
+    tasks        ids of those that are wanted, None for all; Fatal for one that the snapshot lacks
+    cutoff       only what was public later
+    interleaved  where `tasks` is None, also those of branches that only interleave
+    leaking      where `tasks` is None, also those of which the start state shows the answer
     """
     opened = snapshot.attach((place,))
     unknown = sorted(set(tasks) - known_tasks(opened)) if tasks else []
@@ -97,13 +110,20 @@ def assignments(
             'tasks"` lists its tasks'
         )
     snapshot.limit(opened, dict(conditions(cutoff)))
-    rows = _rows(opened.connection, 'tasks', TaskRow)
+    where = 'true' if leaking or tasks is not None else no_leak()
+    rows = _rows(opened.connection, 'tasks', TaskRow, where)
     methods: dict[str, list[MethodRow]] = defaultdict(list)
     for row in _rows(opened.connection, 'methods', MethodRow, 'task_id IS NOT NULL'):
         methods[row.method_id].append(row)
-    wanted = [task for task in rows if tasks is None or task.task_id in tasks]
+    wanted = [task for task in rows if _is_wanted(task, tasks, interleaved=interleaved)]
     wanted.sort(key=lambda task: (task.repo, str(task.new_committer_date), task.pair_id))
     return tuple(Assignment(task=task, targets=tuple(named(_of(task, methods)))) for task in wanted)
+
+
+def _is_wanted(task: TaskRow, tasks: Collection[str] | None, *, interleaved: bool) -> bool:
+    if tasks is not None:
+        return task.task_id in tasks
+    return interleaved or task.old_is_ancestor is not False
 
 
 def _rows(

@@ -9,8 +9,8 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.application import Applied
 from coevo.evaluation.judging.application import apply
 from coevo.evaluation.judging.application import unacceptable
-from coevo.evaluation.judging.preconditions import Preconditions
 from coevo.evaluation.judging.protocol import Judgement
+from coevo.evaluation.judging.protocol import Known
 from coevo.evaluation.judging.protocol import NotBuilt
 from coevo.evaluation.judging.protocol import in_trouble
 from coevo.evaluation.judging.protocol import judge
@@ -47,7 +47,7 @@ class Ground:
     states: StartStates
     measures: Measures | None = None
     test_seconds: float | None = None
-    preconditions: Preconditions = field(default_factory=Preconditions)
+    known: Known = field(default_factory=Known)
 
 
 def settled(assignment: Assignment, prediction: Prediction) -> Judgement | None:
@@ -104,16 +104,17 @@ def examined(ground: Ground, case: Case, workshop: Workshop) -> Judgement:
         pair=case.pair,
         start=case.start,
         conditions=Conditions(override=case.assignment.override, cpu_limit=ground.test_seconds),
+        measured=ground.measures is not None,
     )
     try:
-        judgement = judge(trial, case.patched, ground.preconditions)
+        judgement = judge(trial, case.patched, ground.known)
     except NotBuilt as error:
         return in_trouble(case.assignment, Detail.NOT_BUILT, str(error))
     except CorruptObject as error:
         return in_trouble(case.assignment, Detail.NO_REPOSITORY, str(error))
     if ground.measures is None or case.patched is None:
         return judgement
-    return with_adequacy(ground.measures, trial, judgement, case.patched)
+    return with_adequacy(ground.measures, trial, judgement, case.patched, ground.known.placebos)
 
 
 def _production(assignment: Assignment) -> frozenset[str]:

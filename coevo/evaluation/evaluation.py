@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from pathlib import Path
 
 from coevo import pit
@@ -31,11 +33,15 @@ from coevo.snapshot import Opened
 
 @dataclass(slots=True, kw_only=True)
 class Evaluation:
-    """All rows, sorted by task; how many tasks were judged now, and how many before."""
+    """All rows, sorted by task; how many tasks were judged now, and how many before.
+
+    bugs  where the record lies of each bug of ours that ended a task, by its id
+    """
 
     rows: tuple[MethodResult, ...]
     judged: int
     recalled: int
+    bugs: Mapping[str, str] = field(default_factory=dict)
 
 
 def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
@@ -46,9 +52,15 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
     if options.pit and not options.adequacy:
         raise Fatal('PIT is asked beside the other measures; leave out --no-adequacy or --pit')
     header = _header(options)
-    wanted = assignments(options.snapshot, options.tasks, options.cutoff)
+    wanted = assignments(
+        options.snapshot,
+        options.tasks,
+        options.cutoff,
+        interleaved=options.interleaved,
+        leaking=options.leaking,
+    )
     if not wanted:
-        raise Fatal('no task is left to score; name others, or an earlier cutoff')
+        raise Fatal('no task is left to score; name others, or an earlier cutoff, or add --leaking')
     opened = snapshot.attach((options.snapshot,))
     answers = {one.task_id: one for one in _predictions(options, known_tasks(opened))}
     if options.pit:
@@ -68,6 +80,7 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
         rows=tuple(sorted(found, key=lambda row: row.key)),
         judged=len(wanted) - examination.recalled,
         recalled=examination.recalled,
+        bugs=examination.bugs,
     )
 
 

@@ -11,9 +11,15 @@ from contextlib import ExitStack
 from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import field
+from functools import partial
 from itertools import groupby
 from pathlib import Path
+from typing import TypeVar
 
+from coevo import bug_records
+from coevo.builds import build
+from coevo.containment import Bug
+from coevo.containment import contained
 from coevo.errors import Transient
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.cases import Case
@@ -23,8 +29,10 @@ from coevo.evaluation.cases import prepared
 from coevo.evaluation.cases import settled
 from coevo.evaluation.clones import NoRepository
 from coevo.evaluation.clones import repository_of
+from coevo.evaluation.judging.placebos import Placebos
 from coevo.evaluation.judging.preconditions import Preconditions
 from coevo.evaluation.judging.protocol import Judgement
+from coevo.evaluation.judging.protocol import Known
 from coevo.evaluation.judging.protocol import in_trouble
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.ledger import Ledger
@@ -41,6 +49,8 @@ from coevo.jdks import alike
 from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
 from coevo.listener import Listener
+from coevo.place import folder_name
+from coevo.place import place_of
 from coevo.workers import Failure
 from coevo.workers import run_in_parallel
 from coevo.workshops import Surroundings
@@ -48,11 +58,18 @@ from coevo.workshops import Workshops
 
 # Trouble of ours is tried again in workshops of their own, beside what `run_in_parallel` does.
 ROUNDS = 2
+# Beside what was judged: the tracebacks of bugs, a file for each task.
+FAILURES = 'failures'
+
+Result = TypeVar('Result')
 
 
 @dataclass(slots=True, kw_only=True)
 class Examination:
-    """`found` has the rows of each task that is done, `recalled` counts those that were known."""
+    """`found` has the rows of each task that is done, `recalled` counts those that were known.
+
+    bugs  where the record lies of each bug that ended a task, by its id
+    """
 
     options: Options
     header: Header
@@ -64,9 +81,10 @@ class Examination:
     found: dict[str, tuple[MethodResult, ...]] = field(default_factory=dict)
     recalled: int = 0
     tries: Counter[str] = field(default_factory=Counter)
+    bugs: dict[str, str] = field(default_factory=dict)
 
     def examine(self, wanted: Sequence[Assignment]) -> None:
-        left = [one for one in wanted if not self._settled(one)]
+        left = [one for one in wanted if self._hold(one, partial(self._settled, one)) is False]
         for _, group in groupby(left, key=lambda one: one.task.repo):
             self._examine_repository(list(group))
 
@@ -99,6 +117,25 @@ class Examination:
         self.found[assignment.task_id] = made
         self.listener.step('tasks', len(self.found), self.total)
 
+    def _hold(self, assignment: Assignment, work: Callable[[], Result]) -> Result | None:
+        """What is done for one task; None where a bug has ended the task."""
+        result = contained(work)
+        if not isinstance(result, Bug):
+            return result
+        self._record(assignment, result)
+        return None
+
+    def _record(self, assignment: Assignment, bug: Bug) -> None:
+        """Keep a bug apart; its task is in trouble, as far as rows tell."""
+        prediction = self.answer(assignment)
+        about = {'task_id': assignment.task_id, 'prediction': prediction.digest}
+        name = f'{folder_name(assignment.task_id)}.json'
+        place = place_of(self.options.kept / FAILURES)
+        self.bugs[assignment.task_id] = bug_records.keep(place, name, bug, build(), about)
+        tries = max(1, self.tries[assignment.task_id])
+        trouble = in_trouble(assignment, Detail.BUG, bug.sentence)
+        self._add(assignment, rows(self.header, assignment, prediction, trouble, tries))
+
     # -- one repository --------------------------------------------------------------------------
 
     def _examine_repository(self, group: Sequence[Assignment]) -> None:
@@ -113,7 +150,10 @@ class Examination:
                 states=StartStates(source, Path(folder)),
                 measures=self.measures,
                 test_seconds=self.options.test_seconds,
-                preconditions=Preconditions(ledger=self.ledger),
+                known=Known(
+                    preconditions=Preconditions(ledger=self.ledger),
+                    placebos=Placebos(ledger=self.ledger),
+                ),
             )
             by_jdk = sorted(self._cases(ground, group), key=_jdk_of)
             for _, same in groupby(by_jdk, key=_jdk_of):
@@ -133,10 +173,10 @@ class Examination:
 
     def _cases(self, ground: Ground, group: Sequence[Assignment]) -> Iterator[Case]:
         for one in group:
-            case = prepared(ground, one, self.answer(one))
+            case = self._hold(one, partial(prepared, ground, one, self.answer(one)))
             if isinstance(case, Case):
                 yield case
-            else:
+            elif isinstance(case, Judgement):
                 self._conclude(one, case)
 
     def _run_rounds(self, ground: Ground, cases: Sequence[Case]) -> None:
@@ -144,7 +184,9 @@ class Examination:
             failed = []
             for case, result in self._run(ground, cases):
                 if isinstance(result, Judgement):
-                    self._conclude(case.assignment, result)
+                    self._hold(case.assignment, partial(self._conclude, case.assignment, result))
+                elif isinstance(result, Bug):
+                    self._record(case.assignment, result)
                 elif number + 1 < ROUNDS:
                     failed.append(case)
                 else:
@@ -156,7 +198,7 @@ class Examination:
 
     def _run(
         self, ground: Ground, cases: Sequence[Case]
-    ) -> Iterator[tuple[Case, Judgement | Failure]]:
+    ) -> Iterator[tuple[Case, Judgement | Failure | Bug]]:
         def work(case: Case, open_workshop: Callable[[], Workshop]) -> Judgement:
             self.tries[case.assignment.task_id] += 1
             return examined(ground, case, open_workshop())

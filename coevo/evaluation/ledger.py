@@ -21,7 +21,7 @@ from coevo.evaluation.results import RESULTS_VERSION
 from coevo.execution import ENGINE_VERSION
 
 # Raised when verdicts or measures of an evaluation may change, and the engine does not.
-JUDGING_VERSION = 2
+JUDGING_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +71,7 @@ class Ledger:
             task.old_rev,
             task.new_rev,
             str(task.start_file_sha256),
+            task.sibling_patch or '',
             str(assignment.override),
             task.environment.jdk if task.environment else '',
             *(

@@ -18,6 +18,9 @@ class Options:
     predictions   a file or folder, or the predictions themselves
     store         whose clones are used; what it lacks is cloned from the tasks' URLs
     tasks, cutoff limit the tasks; a task without a prediction fails
+    interleaved   whether tasks count whose old revision is no ancestor of the new one, where `tasks`
+                  names none
+    leaking       whether tasks count whose start state shows their answer; those named always do
     cache         for what was judged; None is a folder of the tool cache
     test_seconds  CPU seconds that a test may take, ten times that in wall time; None: as mined
     adequacy      whether it is measured what passing tests are worth
@@ -29,6 +32,8 @@ class Options:
     store: Path | None = None
     tasks: frozenset[str] | None = None
     cutoff: Cutoff | None = None
+    interleaved: bool = False
+    leaking: bool = False
     jobs: int = 1
     sandbox: str = 'bubblewrap'
     cache: Path | None = None

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from coevo import presentation
 from coevo.errors import Fatal
 from coevo.evaluation import junit_xml
 from coevo.evaluation.evaluation import Evaluation
@@ -16,6 +15,7 @@ from coevo.evaluation.reporting import report
 from coevo.evaluation.reporting.cells import plural
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.results import write_results
+from coevo.terminal import visible
 
 
 def check(folder: Path, option: str) -> None:
@@ -60,7 +60,10 @@ def summary(evaluation: Evaluation, out: Path) -> Iterator[str]:
     troubled = (row for row in rows if row.outcome is TaskOutcome.INFRA)
     trouble = {(row.task_id, row.detail, row.said) for row in troubled}
     for task_id, detail, said in sorted(trouble):
-        yield f'{task_id} could not be judged ({detail}): {presentation.visible(said)}'
+        yield f'{task_id} could not be judged ({detail}): {visible(said)}'
     if trouble:
         yield 'What could not be judged counts nowhere; the same command tries it again.'
+    if evaluation.bugs:
+        records = ', '.join(sorted(evaluation.bugs.values()))
+        yield f'{plural(len(evaluation.bugs), "task")} ended in a bug of coevo, please report: {records}'
     yield f'{out}: results.parquet, report.json, junit.xml'

@@ -56,6 +56,7 @@ class Detail(StrEnum):
     FAIL = 'fail'
     ERROR = 'error'
     TIMEOUT = 'timeout'
+    UNSTABLE = 'unstable'  # its runs under the same conditions do not agree
 
     PASSES_ON_OLD = 'passes_on_old'
 
@@ -64,6 +65,15 @@ class Detail(StrEnum):
     START_STATE = 'start_state'  # the start file is not the one that the task was made with
     PRECONDITION = 'precondition'  # at the start the targets are not broken, or siblings are
     TROUBLE = 'trouble'  # network, disk, a daemon, after the last retry
+    BUG = 'bug'  # of coevo's own; the next evaluation tries again
+
+
+class Placebo(StrEnum):
+    """With which edits of no effect a test was run (`coevo.measures.placebos`), the weakest first."""
+
+    NONE = 'none'  # gold fails with every kind, or there is nothing to put one in
+    IN_PLACE = 'in_place'
+    MOVED = 'moved'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,9 +156,9 @@ class Adequacy:
 
     executes_delta     it executes a changed dependency
     reaches_assertion  at least one of its own or its helpers' assertions is executed
-    coverage_*         of the changed dependencies (TestEvo-Bench, A.4)
+    coverage_*         of the task's changed dependencies (TestEvo-Bench, A.4)
     mutants            those that were released
-    reversals          changed declarations, each undone alone
+    reversals          parts of the change, each undone alone
     smells_*           of tsDetect, sorted
     pit                where it was asked for
     """
@@ -182,8 +192,16 @@ class MethodResult:
     injected           whether the patch was applied and the target stands in its file
     compiled           whether the method compiles on the new code; None where it came not so far
     module_compiled    whether its whole module does
+    unstable           where its runs did not agree, and how; None where they did
+    placebo            the weakest kind of edit of no effect that it was run with, as gold passes with
+                       it; None where none was asked
     new, old           what it did on the new code, and (generation) in the old tree on old code
     precondition       what the old test does on the new code (update, repair), without the patch
+    reads_sources      whether gold fails without main sources: then every cell of the task has those
+                       of the new revision, else none; None where nothing was run
+    others_asked       other tests of the file, and of classes that inherit from it, that pass at the
+                       start; at most 200; None where no target passes on the new code
+    others_lost        those of them that do not with the patch, though they do with gold's file
     mutation_gold      that of the snapshot, whatever becomes of the submitted test (A.6)
     success_strict, vacuous, oracle_preserved
                        follow from outcome and adequacy (`coevo.evaluation.measuring.strict`); None: unknown
@@ -207,6 +225,8 @@ class MethodResult:
     tampered: str | None = None
 
     injected: bool
+    unstable: str | None = None
+    placebo: Placebo | None = None
     compiled: bool | None = None
     module_compiled: bool | None = None
     new: Outcome | None = None
@@ -215,6 +235,9 @@ class MethodResult:
     old_by_module: Outcome | None = None
     old_signature: str | None = None
     precondition: Outcome | None = None
+    reads_sources: bool | None = None
+    others_asked: int | None = None
+    others_lost: int | None = None
 
     adequacy: Adequacy | None = None
     mutation_gold: Mutation | None = None

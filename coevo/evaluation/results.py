@@ -16,7 +16,7 @@ from coevo.evaluation.records import MethodResult
 from coevo.schema import table
 
 # Raised when a column is lost or changes its meaning.
-RESULTS_VERSION = 1
+RESULTS_VERSION = 2
 
 NAME = 'results.parquet'
 

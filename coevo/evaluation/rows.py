@@ -54,6 +54,9 @@ def rows(
             adequacy=judgement.adequacy.get(target.name),
             tries=tries,
             jdk=judgement.jdk,
+            others_asked=judgement.others.asked if judgement.others else None,
+            others_lost=len(judgement.others.lost) if judgement.others else None,
+            reads_sources=None if judgement.sources is None else judgement.sources.rev is not None,
             cpu_seconds=round(seen.cpu_seconds + judgement.cpu_seconds * share, 3),
             seconds=round(seen.seconds + judgement.seconds * share, 3),
         )
@@ -113,6 +116,8 @@ def _observed(row: MethodResult, seen: Seen) -> MethodResult:
     return replace(
         row,
         tampered=seen.new.tampered if seen.new else None,
+        unstable=None if seen.unstable is None else _bounded(seen.unstable, MOST_SAID),
+        placebo=seen.placebo,
         compiled=_compiles(seen.new),
         module_compiled=seen.new_module_ok,
         new=seen.new.outcome if seen.new else None,
@@ -158,6 +163,8 @@ def _said(seen: Seen, detail: Detail | None, target: Target) -> str:
         return reason.said
     if detail is Detail.PRECONDITION:
         return f'{target.method_at_start} is {seen.precondition} on the new code at the start'
+    if detail is Detail.UNSTABLE:
+        return seen.unstable or ''
     verdict = seen.new
     parts = (verdict.signature, verdict.message.strip()) if verdict and detail else ()
     return '; '.join(filter(None, (*parts, seen.note)))

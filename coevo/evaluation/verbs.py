@@ -104,6 +104,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
                 store=existing_store(arguments.store),
                 tasks=named_tasks(arguments.tasks),
                 cutoff=cutoff_of(arguments),
+                interleaved=arguments.interleaved,
+                leaking=arguments.leaking,
                 jobs=arguments.jobs,
                 sandbox=arguments.sandbox,
                 cache=arguments.cache,
@@ -117,12 +119,22 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     tables.show(report, console)
     for sentence in summary(evaluation, arguments.out):
         console.print(sentence, markup=False, highlight=False)
-    return 0
+    return 1 if evaluation.bugs else 0
 
 
 def add_tasks(verb: Parser) -> None:
     verb.add_argument(
         '--tasks', nargs='+', metavar='ID', help='only these; @FILE has one on each line'
+    )
+    verb.add_argument(
+        '--interleaved',
+        action='store_true',
+        help='also tasks whose old revision is no ancestor of the new one',
+    )
+    verb.add_argument(
+        '--leaking',
+        action='store_true',
+        help='also tasks whose start state shows nearly their answer (tasks.leak)',
     )
 
 

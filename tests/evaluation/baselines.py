@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from benchmarks.copying import copied
+from coevo.evaluation.clones import repository_of
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
@@ -78,6 +80,14 @@ def _first_alone(shop: Shop, track: Track) -> Prediction:
     return submit(shop, track, 'assertEquals(12, Till.price(1));', '')
 
 
+def _copied(shop: Shop, track: Track) -> Prediction:
+    """The most similar test that the start state shows, names replaced."""
+    assignment = shop.tasks[track]
+    with repository_of([assignment.task], shop.store) as repository:
+        patch = copied(repository, assignment)
+    return _raw(shop, track, patch.encode())
+
+
 def _touching(shop: Shop, track: Track, path: str) -> Prediction:
     return _raw(shop, track, file_patch(path, None, 'class Other {}\n').encode())
 
@@ -96,6 +106,12 @@ def _shadowing(shop: Shop, track: Track) -> Prediction:
     """The old prices, under a name that does not look like the production class's."""
     other = 'class \\u0054ill { static int price(int n) { return 10 * n; } }\n'
     return shop.submission(track, shop.starts[track] + other)
+
+
+def _shadowing_what_is_gone(shop: Shop, track: Track) -> Prediction:
+    """A class that stands in nobody's place at new, but in that of production code at old."""
+    text = written(track, 'assertEquals(12 * Coin.unit(1), Till.price(1));')
+    return shop.submission(track, text + 'class Coin { static int unit(int n) { return n; } }\n')
 
 
 def _halting(shop: Shop, track: Track) -> Prediction:
@@ -168,8 +184,29 @@ WHOLE = (
         expected={**all_of(SUCCESS), Track.GENERATION: (REDUNDANT,)},
     ),
     Baseline(
+        name='copies the nearest sibling',
+        make=_copied,
+        expected={**all_of(SUCCESS), Track.GENERATION: (REDUNDANT,)},
+    ),
+    Baseline(
         name='a call without an assertion',
         make=_filled('Till.price(1);'),
+        expected={**all_of(SUCCESS), Track.GENERATION: (REDUNDANT,)},
+    ),
+    Baseline(
+        name='asks for a debugger',
+        make=_filled(
+            'assertTrue(java.lang.management.ManagementFactory.getRuntimeMXBean()'
+            '.getInputArguments().toString().contains("jdwp"));'
+        ),
+        expected=all_of(fails(Detail.UNSTABLE)),
+    ),
+    Baseline(
+        name='looks for other code',
+        make=_filled(
+            'for (String one : "/in/code /in/code-edits /in/edits /in/cells".split(" ")) {'
+            ' assertFalse(new java.io.File(one).exists()); }'
+        ),
         expected={**all_of(SUCCESS), Track.GENERATION: (REDUNDANT,)},
     ),
     Baseline(
@@ -202,6 +239,12 @@ WHOLE = (
         name='shadows production code',
         make=_shadowing,
         expected=all_of(hrns(Detail.PRODUCTION_CODE)),
+    ),
+    Baseline(
+        name='shadows what production code was',
+        make=_shadowing_what_is_gone,
+        # On the old code no more is run than generated tests.
+        expected={**all_of(SUCCESS), Track.GENERATION: (hrns(Detail.PRODUCTION_CODE),)},
     ),
     Baseline(
         name='disabled target',

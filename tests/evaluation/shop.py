@@ -33,6 +33,7 @@ PRODUCTION = 'src/main/java/shop/Till.java'
 _OLD = {
     'pom.xml': pom(),
     **source('Till', '    public static int price(int n) { return 10 * n; }\n'),
+    **source('Coin', '    public static int worth() { return 10; }\n'),
     **junit(
         'PriceTest',
         'costs: assertEquals(10, Till.price(1));',
@@ -44,7 +45,8 @@ _OLD = {
         'FaultTest', 'adds: assertEquals(3, 1 + 1);', 'stands: assertEquals(0, Till.price(0));'
     ),
 }
-_NEW = {
+_NEW: dict[str, str | None] = {
+    'src/main/java/shop/Coin.java': None,
     **source('Till', '    public static int price(int n) { return 12 * n; }\n'),
     **junit(
         'PriceTest',

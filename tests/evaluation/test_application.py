@@ -219,10 +219,29 @@ def test_what_our_parser_does_not_survive_is_refused() -> None:
     """Nested classes take our own stack; brackets that nobody closes, the square of their number."""
     nested = 'class A {' * 3000 + '}' * 3000 + '\n'
     assert applied(file_patch(PATH, START, nested)) == Detail.TOO_LARGE
-    assert not is_legible(b'(' * 60000, cpu_seconds=1)
+    assert not is_legible(b'(' * 600_000, cpu_seconds=1)
 
 
 def test_a_long_file_is_no_deep_one() -> None:
     methods = '    void a() { a(1); }\n' * 4000
     long = f'class ATest {{\n{methods}}}\n'
     assert applied(file_patch(PATH, START, long)) == long
+
+
+@pytest.mark.parametrize(
+    'patch',
+    [
+        header('"a/\\8"', f'b/{PATH}'),
+        header('"a/\\9\\x"', '"'),
+        header('"', '""'),
+        f'diff --git "a/\\8" "b/\\8"\n{PATCH}',
+    ],
+)
+def test_no_quoted_name_is_more_than_a_refusal(patch: str) -> None:
+    """`\\8` is no octal digit: it ended a whole evaluation."""
+    assert isinstance(unacceptable(patch.encode(), PATH), Refusal)
+
+
+def test_a_count_may_have_any_number_of_digits() -> None:
+    patch = PATCH.replace('@@ -1,', f'@@ -1,{"9" * 5000}')
+    assert applied(patch) == Detail.MALFORMED

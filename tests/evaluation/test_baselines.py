@@ -15,8 +15,10 @@ from coevo.evaluation.cases import Ground
 from coevo.evaluation.cases import examined
 from coevo.evaluation.cases import prepared
 from coevo.evaluation.clones import repository_of
+from coevo.evaluation.judging.placebos import Placebos
 from coevo.evaluation.judging.preconditions import Preconditions
 from coevo.evaluation.judging.protocol import Judgement
+from coevo.evaluation.judging.protocol import Known
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.records import Detail
@@ -80,7 +82,8 @@ def open_court(shop: Shop, sandbox: str, folder: Path, stack: ExitStack) -> Cour
     tasks = [one.task for one in shop.tasks.values()]
     source = stack.enter_context(repository_of(tasks, shop.store))
     ledger = Ledger(folder=folder / 'kept', surroundings=())
-    ground = Ground(states=StartStates(source, folder), preconditions=Preconditions(ledger=ledger))
+    known = Known(preconditions=Preconditions(ledger=ledger), placebos=Placebos(ledger=ledger))
+    ground = Ground(states=StartStates(source, folder), known=known)
     surroundings = Surroundings(repository=ground.states.repository, sandbox=sandbox)
     workshops = stack.enter_context(Workshops(surroundings, []))
     workshop = workshops.open()
@@ -113,13 +116,17 @@ SHORT = [
     ('one target missing', Track.UPDATE),
     ('unchanged old test', Track.REPAIR),
     ('assertTrue(true)', Track.GENERATION),
+    ('copies the nearest sibling', Track.GENERATION),
     ('a call without an assertion', Track.REPAIR),
+    ('asks for a debugger', Track.GENERATION),
+    ('looks for other code', Track.GENERATION),
     ('does not compile', Track.GENERATION),
     ('does not parse', Track.UPDATE),
     ('exits with 0', Track.REPAIR),
     ('halts as its class is loaded', Track.REPAIR),
     ('disabled target', Track.REPAIR),
     ('shadows production code', Track.UPDATE),
+    ('shadows what production code was', Track.GENERATION),
 ]
 
 

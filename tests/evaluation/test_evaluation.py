@@ -17,10 +17,14 @@ import pytest
 from coevo.cli import main
 from coevo.cutoffs import Cutoff
 from coevo.errors import Fatal
+from coevo.evaluation import examination
+from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
+from coevo.evaluation.cases import settled
 from coevo.evaluation.evaluation import Evaluation
 from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.examination import ROUNDS
+from coevo.evaluation.judging.protocol import Judgement
 from coevo.evaluation.options import Options
 from coevo.evaluation.output import summary
 from coevo.evaluation.output import write
@@ -84,6 +88,39 @@ def test_what_has_no_repository_counts_nowhere_and_is_never_kept(snapshot: Path)
     assert 'the same command tries it again' in sentences
 
 
+def test_a_bug_ends_its_task_alone(
+    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever it is met; its rows say so, nothing of it is kept as judged, and the next call tries."""
+    first, second, *_ = assignments(snapshot)
+
+    def broken(assignment: Assignment, answer: Prediction) -> Judgement | None:
+        if assignment.task_id == first.task_id:
+            int('\N{SUPERSCRIPT TWO}')
+        return settled(assignment, answer)
+
+    monkeypatch.setattr(examination, 'settled', broken)
+    tasks = frozenset({first.task_id, second.task_id})
+    found = scored(snapshot, tasks=tasks)
+    outcomes = {row.task_id: (row.outcome, row.detail) for row in found.rows}
+    assert outcomes == {
+        first.task_id: (TaskOutcome.INFRA, Detail.BUG),
+        second.task_id: (TaskOutcome.HRNS_FAIL, Detail.NO_PREDICTION),
+    }
+    (record,) = found.bugs.values()
+    assert 'ValueError: invalid literal' in json.loads(Path(record).read_text())['traceback']
+    assert f'1 task ended in a bug of coevo, please report: {record}' in summary(found, tmp_path)
+    monkeypatch.setattr(examination, 'settled', settled)
+    assert scored(snapshot, tasks=tasks).bugs == {}
+    monkeypatch.setattr(examination, 'settled', broken)
+    submitted = tmp_path / 'predictions' / f'{first.task_id}.patch'
+    submitted.parent.mkdir()
+    submitted.write_text('--- "a/\\8"\n')
+    words = [str(snapshot), str(submitted.parent), '--out', str(tmp_path / 'out')]
+    more = ['--cache', str(tmp_path / 'cache'), '--no-adequacy']
+    assert main(['evaluate', *words, *more]) == 1
+
+
 def test_a_server_in_trouble_is_asked_again_before_a_task_is_given_up(
     snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,8 +146,8 @@ def _with_url(snapshot: Path, url: str) -> Path:
     target = snapshot.parent / 'with_url'
 
     def build(rows: object) -> object:
-        tasks, ids, drops = snapshots.build(rows)  # type: ignore[arg-type]
-        return [replace(task, url=url) for task in tasks], ids, drops
+        built = snapshots.build(rows)  # type: ignore[arg-type]
+        return replace(built, tasks=tuple(replace(task, url=url) for task in built.tasks))
 
     snapshots.write(store, target, build=build)
     return target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -80,6 +81,16 @@ def test_a_pass_that_was_not_seen_is_tampered_on_every_track() -> None:
     forged = Seen(submitted=True, new=Verdict(outcome=Outcome.PASS, tampered='not_left'))
     for track in Track:
         assert decide(track, forged) == (TaskOutcome.HRNS_FAIL, Detail.TAMPERED)
+
+
+def test_runs_that_do_not_agree_are_no_success_on_any_track() -> None:
+    for track, old in product(Track, (None, *Outcome)):
+        unsteady = replace(seen(Outcome.PASS, old), unstable='once pass, once fail')
+        if old is not None or track is not Track.GENERATION:
+            assert decide(track, unsteady) == (TaskOutcome.EXEC_FAIL, Detail.UNSTABLE)
+    forged = Verdict(outcome=Outcome.PASS, tampered='not_left')
+    both = Seen(submitted=True, new=forged, unstable='once pass, once fail')
+    assert decide(Track.UPDATE, both) == (TaskOutcome.HRNS_FAIL, Detail.TAMPERED)
 
 
 def test_by_module_one_file_that_does_not_compile_breaks_all() -> None:

@@ -35,7 +35,13 @@ FLAGS = (True, False)
 
 def _all_that_may_be_seen(track: Track) -> list[Seen]:
     """Every state that a judgement can be in, and some that it cannot."""
-    troubles = (Detail.NO_REPOSITORY, Detail.NOT_BUILT, Detail.START_STATE, Detail.TROUBLE)
+    troubles = (
+        Detail.NO_REPOSITORY,
+        Detail.NOT_BUILT,
+        Detail.START_STATE,
+        Detail.TROUBLE,
+        Detail.BUG,
+    )
     refusals = set(Detail) - {*troubles, Detail.PRECONDITION}
     found = [Seen(trouble=Refusal(detail=detail)) for detail in troubles]
     found += [Seen(refusal=Refusal(detail=detail, said='so')) for detail in sorted(refusals)]
@@ -46,6 +52,7 @@ def _all_that_may_be_seen(track: Track) -> list[Seen]:
             submitted=True,
             precondition=held,
             new=Verdict(outcome=new, tampered=tampered),
+            unstable='once pass, once fail' if tampered is None and not new_ok else None,
             new_module_ok=new_ok,
             old=old and Verdict(outcome=old),
             old_module_ok=old_ok,

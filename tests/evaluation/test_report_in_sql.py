@@ -26,6 +26,12 @@ SELECT *, outcome IN ('success', 'redundant') AS passes,
         adequacy.coverage_pred.covered_lines / nullif(adequacy.coverage_pred.lines, 0) END AS cov,
     CASE WHEN passes THEN
         adequacy.coverage_gold.covered_lines / nullif(adequacy.coverage_gold.lines, 0) END AS cov_gold,
+    CASE WHEN passes THEN
+        adequacy.coverage_pred.covered_lines / nullif(adequacy.coverage_pred.known_lines, 0)
+        END AS code,
+    CASE WHEN passes THEN
+        adequacy.coverage_gold.covered_lines / nullif(adequacy.coverage_gold.known_lines, 0)
+        END AS code_gold,
     CASE WHEN passes THEN adequacy.mutants.pred / nullif(adequacy.mutants."count", 0) END AS mut
 FROM results WHERE outcome <> 'infra'"""
 
@@ -43,6 +49,9 @@ OVER_TASKS = {
     'fields.avg_mutation_score_pred': 'avg(coalesce(mut, 0))',
     'fields.avg_mutation_score_pred_success': 'avg(mut)',
     'coverage.delta': 'avg(cov - cov_gold)',
+    'code_coverage.wide': 'avg(coalesce(code, 0))',
+    'code_coverage.pred': 'avg(code)',
+    'code_coverage.delta': 'avg(code - code_gold)',
 }
 
 
@@ -74,7 +83,8 @@ def _adequacy(lot: random.Random) -> Adequacy:
 def _coverage(lot: random.Random) -> Coverage:
     zeros = dict.fromkeys(('branches', 'covered_branches', 'methods', 'covered_methods'), 0)
     lines = lot.randint(0, 9)
-    return Coverage(lines=lines, known_lines=lines, covered_lines=lot.randint(0, lines), **zeros)
+    known = lot.randint(0, lines)
+    return Coverage(lines=lines, known_lines=known, covered_lines=lot.randint(0, known), **zeros)
 
 
 @pytest.fixture(scope='module')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detections
 from coevo.evaluation.records import OraclePreservation
 from coevo.evaluation.records import TaskOutcome
+from coevo.quality import Mutation
 
 NOTICED = Detections(count=3, pred=2, gold=1, both=1)
 OTHERS = Detections(count=3, pred=2, gold=1, both=0)
@@ -37,6 +39,10 @@ def adequacy(**others: Any) -> Adequacy:
         ({'executes_delta': None}, None, None),
         ({'executes_delta': None, 'reaches_assertion': False}, False, True),
         ({'reversals': None, 'executes_delta': False}, False, True),
+        # a reversal can be noticed in the text of a source, a mutant too, but who does so kills one
+        ({'mutants': NOTICED}, True, False),
+        ({'mutants': OTHERS}, False, False),
+        ({'mutants': BY_NOBODY}, True, False),
     ],
 )
 def test_a_strict_success_notices_what_gold_notices(
@@ -44,18 +50,35 @@ def test_a_strict_success_notices_what_gold_notices(
 ) -> None:
     found = adequacy(**others)
 
-    assert success_strict(TaskOutcome.SUCCESS, found) is strict
+    assert success_strict(TaskOutcome.SUCCESS, found, None, 0) is strict
     assert vacuous(TaskOutcome.SUCCESS, found) is empty
     assert vacuous(TaskOutcome.REDUNDANT, found) is empty
 
 
 def test_what_is_no_success_is_no_strict_one() -> None:
-    assert success_strict(TaskOutcome.REDUNDANT, adequacy()) is False
-    assert success_strict(TaskOutcome.EXEC_FAIL, None) is False
-    assert success_strict(TaskOutcome.INFRA, None) is None
-    assert success_strict(TaskOutcome.SUCCESS, None) is None
+    assert success_strict(TaskOutcome.REDUNDANT, adequacy(), None, 0) is False
+    assert success_strict(TaskOutcome.EXEC_FAIL, None, None, 0) is False
+    assert success_strict(TaskOutcome.INFRA, None, None, 0) is None
+    assert success_strict(TaskOutcome.SUCCESS, None, None, 0) is None
     assert vacuous(TaskOutcome.EXEC_FAIL, adequacy()) is None
     assert vacuous(TaskOutcome.SUCCESS, None) is None
+
+
+def test_mutants_that_gold_kills_and_that_were_not_run_leave_it_open() -> None:
+    kills = Mutation(
+        emitted=9, compile_failed=0, redundant=0, capped_out=0, not_checked=0, count=8,
+        equal_byte_code=0, not_run=0, killed=8,
+    )  # fmt: skip
+    assert success_strict(TaskOutcome.SUCCESS, adequacy(), kills, 0) is None
+    assert success_strict(TaskOutcome.SUCCESS, adequacy(mutants=NOTICED), kills, 0) is True
+    assert success_strict(TaskOutcome.SUCCESS, adequacy(mutants=OTHERS), kills, 0) is False
+    assert success_strict(TaskOutcome.SUCCESS, adequacy(), replace(kills, killed=0), 0) is True
+
+
+def test_a_patch_that_costs_another_test_is_no_strict_success() -> None:
+    assert success_strict(TaskOutcome.SUCCESS, adequacy(), None, 1) is False
+    assert success_strict(TaskOutcome.SUCCESS, None, None, 1) is False
+    assert success_strict(TaskOutcome.SUCCESS, adequacy(), None, None) is None
 
 
 def test_an_oracle_is_preserved_if_nothing_is_lost() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import ExitStack
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -130,8 +132,8 @@ class Till:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Till]:
-    root = write(folder / 'repository', STEPS)
+def opened(folder: Path, steps: Sequence[Mapping[str, str]] = STEPS) -> Iterator[Till]:
+    root = write(folder / 'repository', steps)
     snapshot = released(mined(root, folder / 'store', profile=PROFILE).store)
     states = StartStates(Repository(root / '.git'), folder / 'states')
     with ExitStack() as stack:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,6 +73,20 @@ def reverted(patch: str, path: str, new: bytes | None) -> bytes | None:
     if not section.is_about(path):
         raise ValueError(f'the patch is not about {path}')
     return _git_apply(section, new, reverse=True)
+
+
+def patched(patch: str, contents: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+    """Files after a released patch, which is about each of them and nothing else; else ValueError."""
+    found = sections(patch.encode('utf-8', 'surrogateescape'))
+    made: dict[str, bytes | None] = {}
+    for path, content in contents.items():
+        about = [section for section in found if section.is_about(path)]
+        if len(about) != 1 or about[0].moves or content is None:
+            raise ValueError(f'the patch is not about {path}')
+        made[path] = _git_apply(about[0], content)
+    if len(found) != len(made):
+        raise ValueError('the patch is about files that are no siblings')
+    return made
 
 
 # -- what a patch may not say ----------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Whether a submitted file can be read by our own parser: no patch may stop an evaluation.
 
-What people write is read at once. What is long or nested deeply is tried first by a process of its own,
-within limits: time may grow with the square of a file's length, and nested classes take our stack.
+The parser itself counts what it reads (`coevo.syntax`), here and in the miner. What is long or nested
+deeply is moreover tried by a process of its own first, within limits: a submission is hostile, and what
+nobody thought of may take its time or our stack.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import subprocess
 import sys
 
 from coevo.java_pieces import Outline
+from coevo.syntax import parse
 
 # Less is read within seconds whatever it is, and never too deep.
 PLAIN_BYTES, PLAIN_DEPTH = 1 << 16, 100
@@ -25,7 +27,7 @@ _BRACKET = re.compile(rb'([({\[])|[)}\]]')
 
 def is_legible(content: bytes, cpu_seconds: int = CPU_SECONDS) -> bool:
     if len(content) <= PLAIN_BYTES and _depth(content) <= PLAIN_DEPTH:
-        return True
+        return not parse(content).unreadable
     done = subprocess.run(
         [sys.executable, '-m', __name__, str(cpu_seconds)],
         input=content,
@@ -48,7 +50,10 @@ def _depth(content: bytes) -> int:
 def _try() -> None:
     seconds = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    Outline(sys.stdin.buffer.read())
+    content = sys.stdin.buffer.read()
+    Outline(content)
+    if parse(content).unreadable:
+        raise SystemExit(1)
 
 
 if __name__ == '__main__':

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.records import Detail
+from coevo.evaluation.records import Placebo
 from coevo.evaluation.records import TaskOutcome
 from coevo.languages.base import Verdict
 from coevo.records import Outcome
@@ -37,6 +38,10 @@ class Seen:
     precondition     what the old test does on the new code (update, repair)
     new, old         of the submitted test on the new code, and in the old tree on old code
     …_module_ok      whether the whole module compiles there
+    passes           how often it passed unobserved on the new code
+    slowest          CPU seconds of the slowest of these runs
+    unstable         where its runs did not agree, and how
+    placebo          with which edits of no effect it was run; None where none was asked
     output           of the process on the new code
     cpu_seconds, seconds  of what was run for this target alone
     """
@@ -49,6 +54,10 @@ class Seen:
     new_module_ok: bool | None = None
     old: Verdict | None = None
     old_module_ok: bool | None = None
+    passes: int = 0
+    slowest: float = 0.0
+    unstable: str | None = None
+    placebo: Placebo | None = None
     note: str = ''
     output: str = ''
     cpu_seconds: float = 0.0
@@ -70,6 +79,8 @@ def decide(track: Track, seen: Seen) -> Decision:
         return _ON_NEW[seen.new.outcome]
     if seen.new.tampered is not None:
         return TaskOutcome.HRNS_FAIL, Detail.TAMPERED
+    if seen.unstable is not None:
+        return TaskOutcome.EXEC_FAIL, Detail.UNSTABLE
     return _on_old(seen) if track is Track.GENERATION else (TaskOutcome.SUCCESS, None)
 
 

@@ -13,24 +13,30 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 
-from coevo.errors import Transient
 from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.judging.alone import run_alone
 from coevo.evaluation.judging.application import Refusal
+from coevo.evaluation.judging.matching import matched
+from coevo.evaluation.judging.neighbours import Neighbours
+from coevo.evaluation.judging.neighbours import neighbours
 from coevo.evaluation.judging.outcomes import Seen
+from coevo.evaluation.judging.placebos import Placebos
+from coevo.evaluation.judging.placebos import with_sight
 from coevo.evaluation.judging.preconditions import Preconditions
-from coevo.evaluation.judging.submissions import expected
-from coevo.evaluation.judging.submissions import located
+from coevo.evaluation.judging.shown_sources import shown_sources
+from coevo.evaluation.judging.steadiness import fails_again
+from coevo.evaluation.judging.steadiness import passes_again
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
-from coevo.languages.base import Batch
+from coevo.expected_throws import expected_throws
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
-from coevo.languages.base import Verdict
-from coevo.languages.base import Workshop
+from coevo.languages.base import MainSources
 from coevo.old_pieces import StartStateInvalid
 from coevo.reach import names_used_elsewhere
+from coevo.records import Dependency
 from coevo.records import Outcome
 from coevo.records import TestMethod
 from coevo.swapped import Files
@@ -40,8 +46,7 @@ from coevo.test_files import path_at_old
 from coevo.transplant import Graft
 from coevo.transplant import transplant
 
-# What an observer that was in trouble says. It may have been ours: asked once more.
-_UNOBSERVED = 'unobserved'
+_RUN_AND_BROKEN = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
 
 
 class NotBuilt(RuntimeError):
@@ -55,17 +60,29 @@ class Judgement:
     methods   the targets as they were submitted
     adequacy  of those of which it was measured
     jdk       with which all was built and run; None where nothing was
+    sources   that lay beside the tests in every cell; None where nothing was run
+    others    the other tests of the file; None where no target passes on the new code
     """
 
     seen: dict[str, Seen]
     methods: Mapping[str, TestMethod] = field(default_factory=dict)
     adequacy: Mapping[str, Adequacy] = field(default_factory=dict)
     jdk: str | None = None
+    sources: MainSources | None = None
+    others: Neighbours | None = None
     cpu_seconds: float = 0.0
     seconds: float = 0.0
 
 
-def judge(trial: Trial, patched: bytes | None, preconditions: Preconditions) -> Judgement:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is asked once for each task."""
+
+    preconditions: Preconditions = field(default_factory=Preconditions)
+    placebos: Placebos = field(default_factory=Placebos)
+
+
+def judge(trial: Trial, patched: bytes | None, known: Known) -> Judgement:
     """The targets of a patched file, None if it was deleted; Transient, NotBuilt."""
     began = time.monotonic()
     targets = trial.assignment.targets
@@ -74,15 +91,15 @@ def judge(trial: Trial, patched: bytes | None, preconditions: Preconditions) -> 
         return Judgement(seen={target.name: Seen() for target in targets})
     built = _build(trial)
     cpu_seconds = sum(end.cpu_seconds for end in built)
-    conditions = replace(trial.conditions, observed=True, expects=expected(patched))
     new_cell = trial.compile(trial.pair.new.rev, ((trial.assignment.task.test_file, patched),))
     shadows = _shadows(trial, new_cell)
     if shadows:
-        said = f'{shadows[0]} would stand in the place of production code'
-        return refused(
-            trial.assignment, Refusal(detail=Detail.PRODUCTION_CODE, said=said), cpu_seconds
-        )
-    held = preconditions.of(trial)
+        return refused(trial.assignment, _in_place_of_code(shadows), cpu_seconds)
+    sources, asked = shown_sources(trial, known.preconditions.ledger)
+    trial = replace(trial, conditions=replace(trial.conditions, sources=sources))
+    conditions = replace(trial.conditions, observed=True, expects=expected_throws(patched))
+    cpu_seconds += asked
+    held = known.preconditions.of(trial)
     if held.lost is not None:
         return in_trouble(trial.assignment, Detail.PRECONDITION, f'at the start {held.lost}')
     cpu_seconds += new_cell.cpu_seconds + held.cpu_seconds
@@ -92,9 +109,33 @@ def judge(trial: Trial, patched: bytes | None, preconditions: Preconditions) -> 
         seen[name] = _on_new(trial, new_cell, method, conditions, seen[name])
     if trial.assignment.is_generation:
         passing = {n: m for n, m in methods.items() if _passes(seen[n])}
-        cpu_seconds += _on_old(trial, patched, passing, seen)
+        old_cell, note = _old_cell(trial, patched, list(passing.values()))
+        shadows = _shadows(trial, old_cell) if old_cell else []
+        if shadows:
+            return refused(trial.assignment, _in_place_of_code(shadows), cpu_seconds)
+        if old_cell:
+            cpu_seconds += old_cell.cpu_seconds
+            _on_old(trial, old_cell, note, passing, seen)
+    for name, method in methods.items():
+        if _has_to_be_steady(trial, seen[name]):
+            seen[name] = passes_again(trial, new_cell, method, seen[name])
+        if _passes(seen[name]) and _fails_on_old(seen[name]):
+            looked = known.placebos.look(trial, patched, name, method, _declarations(trial, name))
+            seen[name] = with_sight(seen[name], looked)
+    others = None
+    if any(map(_passes, seen.values())):
+        began = time.monotonic()
+        others = neighbours(trial, new_cell, known.preconditions.ledger)
+        cpu_seconds += others.cpu_seconds
+        common += time.monotonic() - began
     return Judgement(
-        seen=seen, methods=methods, jdk=built[-1].jdk, cpu_seconds=cpu_seconds, seconds=common
+        seen=seen,
+        methods=methods,
+        jdk=built[-1].jdk,
+        sources=sources,
+        others=others,
+        cpu_seconds=cpu_seconds,
+        seconds=common,
     )
 
 
@@ -103,12 +144,9 @@ def _submitted(trial: Trial, patched: bytes | None) -> dict[str, TestMethod]:
     if patched is None:
         return {}
     file = parse(patched)
-    found = {}
-    for target in trial.assignment.targets:
-        method = located(file, target) or (target.method if file.has_error else None)
-        if method is not None:
-            found[target.name] = method
-    return found
+    targets = trial.assignment.targets
+    unread = {target.name: target.method for target in targets} if file.has_error else {}
+    return unread | matched(file, targets, trial.start)
 
 
 def _build(trial: Trial) -> Sequence[Build]:
@@ -122,23 +160,44 @@ def _build(trial: Trial) -> Sequence[Build]:
 
 
 def _shadows(trial: Trial, cell: Compiled) -> list[str]:
-    """Classes of the patch by which tests would get to see other code than the new revision's.
+    """Classes of the patch by which tests would get to see other code than the cell's revision's.
 
-    What the start state has of the kind, or gold, is the project's own way.
+    What that end's own test tree has of the kind, or gold, is the project's own way.
     """
     found = trial.workshop.shadowing(cell)
     if not found:
         return []
-    new = trial.pair.new.rev
-    before = trial.workshop.shadowing(trial.workshop.compile(new, new, trial.module))
+    rev = cell.code_rev
+    before = trial.workshop.shadowing(trial.workshop.compile(rev, rev, trial.module))
     gold = trial.gold
     own = {type_.name for type_ in parse(gold).types} if gold is not None else set[str]()
     return sorted(found - before - own)
 
 
+def _in_place_of_code(shadows: Sequence[str]) -> Refusal:
+    said = f'{shadows[0]} would stand in the place of production code'
+    return Refusal(detail=Detail.PRODUCTION_CODE, said=said)
+
+
 def _passes(seen: Seen) -> bool:
     new = seen.new
-    return new is not None and new.outcome is Outcome.PASS and new.tampered is None
+    passes = new is not None and new.outcome is Outcome.PASS and new.tampered is None
+    return passes and seen.unstable is None
+
+
+def _fails_on_old(seen: Seen) -> bool:
+    """As chance could have it, or the look of the code: what the compiler says is the same each time."""
+    return seen.old is not None and seen.old.outcome in _RUN_AND_BROKEN
+
+
+def _has_to_be_steady(trial: Trial, seen: Seen) -> bool:
+    """Whether a failure of it on other code is to mean anything; else it has nothing to gain by it."""
+    return _passes(seen) and (trial.measured or _fails_on_old(seen))
+
+
+def _declarations(trial: Trial, name: str) -> tuple[Dependency, ...]:
+    (target,) = (one for one in trial.assignment.targets if one.name == name)
+    return target.row.dependencies
 
 
 # -- running ---------------------------------------------------------------------------------------
@@ -147,9 +206,10 @@ def _passes(seen: Seen) -> bool:
 def _on_new(
     trial: Trial, cell: Compiled, method: TestMethod, conditions: Conditions, seen: Seen
 ) -> Seen:
+    """One run that is watched and, if it passes, one that is not."""
     began = time.monotonic()
-    verdict, batch = _alone(trial.workshop, cell, method, conditions)
-    return replace(
+    verdict, batch = run_alone(trial.workshop, cell, method, conditions)
+    seen = replace(
         seen,
         submitted=True,
         new=verdict,
@@ -158,19 +218,29 @@ def _on_new(
         cpu_seconds=batch.cpu_seconds,
         seconds=time.monotonic() - began,
     )
+    return passes_again(trial, cell, method, seen, 1) if _passes(seen) else seen
+
+
+def _old_cell(
+    trial: Trial, patched: bytes, methods: Sequence[TestMethod]
+) -> tuple[Compiled | None, str]:
+    """Targets in the old tree on old code, and what is to be said of that; None without any."""
+    if not methods:
+        return None, ''
+    files, note = _transplanted(trial, patched, methods)
+    return trial.compile(trial.pair.old.rev, files), note
 
 
 def _on_old(
-    trial: Trial, patched: bytes, methods: Mapping[str, TestMethod], seen: dict[str, Seen]
-) -> float:
-    """Run targets in the old tree on old code; the CPU seconds of compiling that."""
-    if not methods:
-        return 0.0
-    files, note = _transplanted(trial, patched, list(methods.values()))
-    cell = trial.compile(trial.pair.old.rev, files)
+    trial: Trial,
+    cell: Compiled,
+    note: str,
+    methods: Mapping[str, TestMethod],
+    seen: dict[str, Seen],
+) -> None:
     for name, method in methods.items():
         began = time.monotonic()
-        verdict, batch = _alone(trial.workshop, cell, method, trial.conditions)
+        verdict, batch = run_alone(trial.workshop, cell, method, trial.conditions)
         seen[name] = replace(
             seen[name],
             old=verdict,
@@ -179,33 +249,8 @@ def _on_old(
             cpu_seconds=seen[name].cpu_seconds + batch.cpu_seconds,
             seconds=seen[name].seconds + time.monotonic() - began,
         )
-    return cell.cpu_seconds
-
-
-def _alone(
-    workshop: Workshop, cell: Compiled, method: TestMethod, conditions: Conditions
-) -> tuple[Verdict, Batch]:
-    """What the compiler says, else one process; a time limit that is hit is confirmed."""
-    told = workshop.compile_verdict(cell, method)
-    if told is not None:
-        return told, Batch(verdicts=(told,), cpu_seconds=0.0)
-    verdict, batch = _once(workshop, cell, method, conditions)
-    if verdict.outcome is Outcome.TIMEOUT or verdict.tampered == _UNOBSERVED:
-        used = batch.cpu_seconds
-        verdict, batch = _once(workshop, cell, method, conditions)
-        batch = replace(batch, cpu_seconds=batch.cpu_seconds + used)
-    return verdict, batch
-
-
-def _once(
-    workshop: Workshop, cell: Compiled, method: TestMethod, conditions: Conditions
-) -> tuple[Verdict, Batch]:
-    batch = workshop.run(cell, [method], conditions)
-    (verdict,) = batch.verdicts
-    assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
-    if verdict.outcome is Outcome.INFRA:
-        raise Transient(f'a test process did not start: {verdict.message.strip()}')
-    return verdict, batch
+        if _fails_on_old(seen[name]):
+            seen[name] = fails_again(trial, cell, method, seen[name])
 
 
 def _transplanted(trial: Trial, patched: bytes, methods: Sequence[TestMethod]) -> tuple[Files, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 
 from coevo.evaluation.assignments import Assignment
 from coevo.git import Repository
@@ -25,6 +26,7 @@ class Scene:
                 `workshop.compile(new, new, module, edits=Edits(tests=scene.files))`
     methods     by `test_method` of results: the targets as they were submitted
     conditions  those of its verdicts on the new code: override, limits, observed
+    slowest     by the same names, CPU seconds of the slowest run of those that passed three times
     """
 
     assignment: Assignment
@@ -34,6 +36,7 @@ class Scene:
     patched: bytes
     methods: Mapping[str, TestMethod]
     conditions: Conditions
+    slowest: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def files(self) -> tuple[tuple[str, bytes | None], ...]:

@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coevo.evaluation.judging.application import reverted
+from coevo.evaluation.judging.sibling_files import sibling_files
 from coevo.git import Repository
 from coevo.git_process import run_git
 from coevo.patches import quoted
+from coevo.swapped import Files
+from coevo.swapped import with_file
 from coevo.tables import TaskRow
 from coevo.test_files import content
 
@@ -38,6 +41,16 @@ def start_file(repository: Repository, task: TaskRow) -> bytes | None:
     return start
 
 
+def files_at_start(repository: Repository, task: TaskRow, start: bytes | None) -> Files:
+    """All test files that are not as at new; the task's own file is `start`."""
+    siblings, patch = task.siblings or (), task.sibling_patch or ''
+    try:
+        others = sibling_files(repository, task.new_rev, task.test_file, siblings, patch)
+    except ValueError as error:
+        raise StartStateLost(f'siblings cannot be undone: {error}') from None
+    return with_file(others, task.test_file, start)
+
+
 class StartStates:
     """A bare repository with a root commit for each start state; for one thread at a time."""
 
@@ -52,7 +65,10 @@ class StartStates:
         self.repository = Repository(git_dir)
 
     def commit(self, task: TaskRow, start: bytes | None) -> str:
-        """The start state of a task as a commit without parents, dated as its new revision."""
+        """The start state of a task as a commit without parents, dated as its new revision.
+
+        StartStateLost where its siblings cannot be undone.
+        """
         ref = f'refs/start/{task.task_id}'
         stream = b''.join(self._stream(ref, task, start))
         self.repository.git('fast-import', '--quiet', '--force', stdin=stream)
@@ -66,13 +82,14 @@ class StartStates:
             f'commit {ref}\nauthor {_NOBODY} {author} +0000\n'
             f'committer {_NOBODY} {committer} +0000\ndata 0\nM 040000 {header.tree} \n'
         ).encode()
-        path = quoted(task.test_file, always=True).encode()
-        if start is None:
-            yield b'D %b\n' % path
-            return
-        entry = self.source.tree(task.new_rev).get(task.test_file)
-        mode = entry.mode if entry else _PLAIN_FILE
-        yield b'M %b inline %b\ndata %d\n%b\n' % (mode.encode(), path, len(start), start)
+        for name, text in files_at_start(self.source, task, start):
+            path = quoted(name, always=True).encode()
+            if text is None:
+                yield b'D %b\n' % path
+                continue
+            entry = self.source.tree(task.new_rev).get(name)
+            mode = entry.mode if entry else _PLAIN_FILE
+            yield b'M %b inline %b\ndata %d\n%b\n' % (mode.encode(), path, len(text), text)
 
 
 def fresh_repository(repository: Repository, rev: str, folder: Path) -> None:

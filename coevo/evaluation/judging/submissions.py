@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from coevo.evaluation.assignments import Target
 from coevo.records import TestMethod
 from coevo.syntax import JavaFile
 from coevo.test_files import as_declared
-
-_EXPECTED = re.compile(rb'\bexpected(?:Exceptions)?\s*=\s*\{?([^)}]*)')
-# From the beginning of a name alone, lest a long one is read from each of its letters.
-_CLASS = re.compile(rb'(?<![\w$.])([A-Za-z_$][\w$.]*)\s*\.\s*class\b')
 
 
 def located(file: JavaFile, target: Target, name: str | None = None) -> TestMethod | None:
@@ -22,15 +17,3 @@ def located(file: JavaFile, target: Target, name: str | None = None) -> TestMeth
     """
     wanted = replace(target.method, test_method=name or target.row.test_method)
     return as_declared(file, wanted)
-
-
-def expected(source: bytes) -> tuple[str, ...]:
-    """Throwables by which tests of a file say they may be left, simple or full names, sorted.
-
-    A rule of JUnit 4 may be told of any, in many ways. To name one wins nothing: a test that is
-    left by what it expects is no better than one that does nothing.
-    """
-    if b'ExpectedException' in source and re.search(rb'\.expect\w*\s*\(', source):
-        return ('Throwable',)
-    found = {name for text in _EXPECTED.findall(source) for name in _CLASS.findall(text)}
-    return tuple(sorted(name.decode('utf-8', 'replace') for name in found))

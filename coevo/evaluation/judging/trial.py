@@ -22,6 +22,7 @@ class Trial:
     pair        see `coevo.evaluation.judging.scene.Scene`
     source      the repository of the task, with the revisions that it names
     conditions  of every run but for what is observed
+    measured    whether what passes is run on edited code, too
     """
 
     assignment: Assignment
@@ -31,6 +32,7 @@ class Trial:
     pair: Pair
     start: bytes | None
     conditions: Conditions
+    measured: bool = False
 
     @property
     def module(self) -> str:

@@ -13,7 +13,8 @@ from dataclasses import field
 
 from coevo.patches import quoted
 
-_HUNK = re.compile(rb'@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@')
+# A file of more lines than that is refused for its size.
+_HUNK = re.compile(rb'@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@')
 _MODES = re.compile(rb'(?:old mode|new mode|new file mode|deleted file mode) (\d{6})\r?')
 _INDEX = re.compile(rb'index [0-9a-f]+\.\.[0-9a-f]+(?: (\d{6}))?\r?')
 _MOVES = (b'rename from ', b'rename to ', b'copy from ', b'copy to ')
@@ -26,6 +27,8 @@ _LETTERS = {
     b'v': b'\v',
     b'f': b'\f',
     b'r': b'\r',
+    b'"': b'"',
+    b'\\': b'\\',
 }
 
 NOTHING = b'/dev/null'
@@ -173,5 +176,6 @@ def _name(text: bytes) -> bytes:
 
 
 def _letter(found: re.Match[bytes]) -> bytes:
+    """What an escape of Git's stands for; what is none stays as it is."""
     code = found[1]
-    return bytes([int(code, 8) & 0xFF]) if code.isdigit() else _LETTERS.get(code, code)
+    return bytes([int(code, 8) & 0xFF]) if len(code) > 1 else _LETTERS.get(code, found[0])

@@ -57,7 +57,8 @@ class Beyond:
     """What the paper does not report; macro over tasks, of the methods that could be measured.
 
     success_strict      of all methods, those that are known to be more than a Success: they execute
-                        the change, reach an assertion, and notice a reversal that gold notices
+                        the change, reach an assertion, notice a reversal that gold notices, kill
+                        a mutant that gold kills, and their patch costs no other test
     vacuous             of all methods, those that pass and are known to tell nothing of the change
     …_unknown           methods that succeed, or pass, and of which it could not be told
     relative_kill       |pred ∩ gold| / |gold|
@@ -108,8 +109,13 @@ def fields(rows: Rows) -> Fields:
 
 
 def coverage_on_pass(rows: Rows) -> OnPass:
-    """Tables 6 and 8."""
+    """Tables 6 and 8: over the whole range of the task's dependencies (A.4, Eq. 1)."""
     return _on_pass(_covered(rows), scores.coverage_pred, scores.coverage_gold)
+
+
+def code_coverage_on_pass(rows: Rows) -> OnPass:
+    """The same over the lines that have code, which the paper does not report."""
+    return _on_pass(_covered(rows), scores.code_coverage_pred, scores.code_coverage_gold)
 
 
 def mutation_on_pass(rows: Rows) -> OnPass:
@@ -168,8 +174,9 @@ def _covered(rows: Rows) -> Rows:
 
 
 def _mutated(rows: Rows) -> Rows:
-    """The graded rows; none where nobody made mutants, not even for gold."""
-    of = graded(rows)
+    """The graded rows, but for those of which the mutants were left out at mining; none where nobody
+    made mutants, not even for gold."""
+    of = [row for row in graded(rows) if not (row.mutation_gold and row.mutation_gold.not_run)]
     seen = any(row.mutation_gold or (row.adequacy and row.adequacy.mutants) for row in of)
     return of if seen else ()
 

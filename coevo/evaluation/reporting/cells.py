@@ -11,9 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from coevo import presentation
 from coevo.evaluation.reporting.bootstrap import Estimate
 from coevo.records import Track
+from coevo.terminal import visible
 
 NAMES = {
     Track.GENERATION: 'Test generation',
@@ -79,7 +79,7 @@ def number(estimate: Estimate) -> Text:
 
 def joined(names: Iterable[str | None]) -> str:
     """Names of strangers, as they are but for what a terminal would obey."""
-    known = sorted({presentation.visible(name) for name in names if name})
+    known = sorted({visible(name) for name in names if name})
     return escape(', '.join(known)) or _DASH
 
 

@@ -31,6 +31,7 @@ _TROUBLES = (
     Detail.START_STATE,
     Detail.PRECONDITION,
     Detail.TROUBLE,
+    Detail.BUG,
 )
 
 
@@ -60,6 +61,7 @@ def _seen(row: MethodResult) -> Seen:
     return Seen(
         submitted=row.injected,
         precondition=row.precondition,
+        unstable=row.unstable,
         new=Verdict(outcome=row.new, tampered=row.tampered) if row.new else None,
         new_module_ok=row.module_compiled,
         old=Verdict(outcome=row.old) if row.old else None,

@@ -43,7 +43,7 @@ _Value = TypeVar('_Value', int, str)
 
 NAME = 'report.json'
 # Raised when a field is lost or changes its meaning.
-REPORT_VERSION = 1
+REPORT_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class TrackReport:
     details   how many methods have which reason not to be a success
     exits     how many tasks an agent left with which exit status
     macro     over tasks (Table 3), micro: over methods; `…_by_module` as a compiler would have it
-    coverage, mutation   Tables 6 to 9
+    coverage, mutation   Tables 6 to 9; code_coverage: over the lines that have code
     pit       None where it was not asked for
     """
 
@@ -90,6 +90,7 @@ class TrackReport:
     micro_by_module: Rates
     fields: aggregates.Fields
     coverage: aggregates.OnPass
+    code_coverage: aggregates.OnPass
     mutation: aggregates.OnPass
     beyond: aggregates.Beyond
     half_years: Sequence[subsets.Subset]
@@ -215,6 +216,7 @@ def _track(rows: Rows, track: Track) -> TrackReport:
         micro_by_module=rates(rows, track, Average.MICRO, module),
         fields=aggregates.fields(rows),
         coverage=aggregates.coverage_on_pass(rows),
+        code_coverage=aggregates.code_coverage_on_pass(rows),
         mutation=aggregates.mutation_on_pass(rows),
         beyond=aggregates.beyond(rows),
         half_years=subsets.half_years(rows, track),

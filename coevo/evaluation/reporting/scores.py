@@ -13,15 +13,26 @@ from coevo.quality import Coverage
 
 
 def coverage_pred(row: MethodResult) -> float | None:
-    """Line coverage of the changed dependencies by the submitted test (A.4, Eq. 1)."""
+    """Line coverage of the task's changed dependencies by the submitted test (A.4, Eq. 1)."""
     found = _measured(row)
-    return _lines(found.coverage_pred) if found else None
+    return found.coverage_pred.line_coverage if found and found.coverage_pred else None
 
 
 def coverage_gold(row: MethodResult) -> float | None:
     """That of the developer's test; A.6 has it ⊥ where the submitted test does not pass."""
     found = _measured(row)
-    return _lines(found.coverage_gold) if found else None
+    return found.coverage_gold.line_coverage if found and found.coverage_gold else None
+
+
+def code_coverage_pred(row: MethodResult) -> float | None:
+    """The same over the lines that have code: no braces, comments or blank lines."""
+    found = _measured(row)
+    return found.coverage_pred.code_coverage if found and found.coverage_pred else None
+
+
+def code_coverage_gold(row: MethodResult) -> float | None:
+    found = _measured(row)
+    return found.coverage_gold.code_coverage if found and found.coverage_gold else None
 
 
 def mutation_score_pred(row: MethodResult) -> float | None:
@@ -120,10 +131,6 @@ def _measured(row: MethodResult) -> Adequacy | None:
 
 def _flag(value: bool | None) -> float | None:
     return None if value is None else float(value)
-
-
-def _lines(found: Coverage | None) -> float | None:
-    return _share(found.covered_lines, found.lines) if found else None
 
 
 def _branches(found: Coverage | None) -> float | None:

@@ -49,7 +49,12 @@ def _tables(track: TrackReport, system: Sequence[str]) -> Iterator[Table]:
     name = cells.NAMES[track.track]
     _, coverage, mutation = _PLACES[track.track]
     yield _outcomes(track, system)
-    yield _on_pass(f'{name}: coverage ({coverage})', 'Cov', track.coverage, system)
+    yield _on_pass(
+        f'{name}: coverage of the whole range ({coverage})', 'Cov', track.coverage, system
+    )
+    yield _on_pass(
+        f'{name}: coverage of lines that have code', 'CodeCov', track.code_coverage, system
+    )
     yield _on_pass(f'{name}: mutants ({mutation})', 'Mut', track.mutation, system)
     yield _beyond(track)
     if track.costs:

@@ -1,0 +1,43 @@
+"""One test method in a fresh process of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from coevo.errors import Transient
+from coevo.languages.base import Batch
+from coevo.languages.base import Compiled
+from coevo.languages.base import Conditions
+from coevo.languages.base import Verdict
+from coevo.languages.base import Workshop
+from coevo.records import Outcome
+from coevo.records import TestMethod
+
+# What an observer that was in trouble says. It may have been ours: asked once more.
+_UNOBSERVED = 'unobserved'
+
+
+def run_alone(
+    workshop: Workshop, cell: Compiled, method: TestMethod, conditions: Conditions
+) -> tuple[Verdict, Batch]:
+    """What the compiler says, else one process; a time limit that is hit is confirmed. Transient."""
+    told = workshop.compile_verdict(cell, method)
+    if told is not None:
+        return told, Batch(verdicts=(told,), cpu_seconds=0.0)
+    verdict, batch = _once(workshop, cell, method, conditions)
+    if verdict.outcome is Outcome.TIMEOUT or verdict.tampered == _UNOBSERVED:
+        used = batch.cpu_seconds
+        verdict, batch = _once(workshop, cell, method, conditions)
+        batch = replace(batch, cpu_seconds=batch.cpu_seconds + used)
+    return verdict, batch
+
+
+def _once(
+    workshop: Workshop, cell: Compiled, method: TestMethod, conditions: Conditions
+) -> tuple[Verdict, Batch]:
+    batch = workshop.run(cell, [method], conditions)
+    (verdict,) = batch.verdicts
+    assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
+    if verdict.outcome is Outcome.INFRA:
+        raise Transient(f'a test process did not start: {verdict.message.strip()}')
+    return verdict, batch

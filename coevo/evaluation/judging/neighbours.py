@@ -1,0 +1,199 @@
+"""The other tests of a task's file: those that pass at the start, and which of them a patch costs.
+
+Who deletes every other test of a file has kept nothing of it. Asked are the tests of the start
+file but for the targets, and those of classes that inherit from its types; all of them run in one
+process at the start, once for each task, and in one with each patch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+
+from coevo import codec
+from coevo.errors import Transient
+from coevo.evaluation.judging.submissions import located
+from coevo.evaluation.judging.trial import Trial
+from coevo.evaluation.ledger import Ledger
+from coevo.java_pieces import Outline
+from coevo.kept_tests import drawn
+from coevo.languages.base import Compiled
+from coevo.reach import derived
+from coevo.records import Outcome
+from coevo.records import TestMethod
+from coevo.start_state import other_tests
+from coevo.swapped import Bench
+from coevo.swapped import is_pass
+from coevo.syntax import JavaType
+from coevo.syntax import Member
+from coevo.syntax import parse
+
+# Of a file that has more, always the same ones are asked.
+MOST_NEIGHBOURS = 200
+
+# CPU seconds of a process with all of them, and of confirming what is lost; a patch may hang each.
+CPU_SECONDS = 120.0
+
+# How often a loss is seen alone in a fresh process, beside the run with all others.
+CONFIRMATIONS = 2
+
+_WHAT = 'neighbours'
+_SETTLED = (Outcome.MISSING, Outcome.COMPILE_ERROR)
+
+Methods = Mapping[str, TestMethod]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbours:
+    """How many passed at the start, and those of them that do not with the patch, by name."""
+
+    asked: int
+    lost: tuple[str, ...] = ()
+    cpu_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    passing: tuple[str, ...]
+
+
+def neighbours(trial: Trial, cell: Compiled, ledger: Ledger | None) -> Neighbours:
+    """What a patch costs of them, by a cell of the patched file on the new code; Transient.
+
+    Broken is who fails with all others and alone, twice, and passes alone in the start state and in
+    gold's file: who is flaky, or lost to gold as well, is not the patch's loss.
+    """
+    if trial.start is None:
+        return Neighbours(asked=0)
+    bench = _bench(trial)
+    asked = _passing_at_start(trial, bench, ledger)
+    passing = _passing(bench, cell, asked)
+    lost = {name: one for name, one in asked.items() if name not in passing}
+    confirmed = _confirmed(trial, bench, cell, lost) if lost else ()
+    return Neighbours(asked=len(asked), lost=tuple(confirmed), cpu_seconds=bench.cpu_seconds)
+
+
+# -- at the start ----------------------------------------------------------------------------------
+
+
+def _passing_at_start(trial: Trial, bench: Bench, ledger: Ledger | None) -> Methods:
+    methods = _methods(trial)
+    data = ledger.read(trial.assignment, _WHAT) if ledger is not None else None
+    if data is not None:
+        passing = set(codec.decode(_Entry, data).passing)
+    else:
+        passing = _passing(bench, _start_cell(trial, bench), methods)
+        if ledger is not None:
+            entry = _Entry(passing=tuple(sorted(passing)))
+            ledger.write(codec.encode(entry), trial.assignment, _WHAT)
+    return {name: one for name, one in methods.items() if name in passing}
+
+
+def _methods(trial: Trial) -> dict[str, TestMethod]:
+    """The neighbours by name, in an order that is always the same."""
+    start, task = trial.start, trial.assignment.task
+    assert start is not None, 'a file that is there'
+    file = parse(start)
+    targets = [located(file, target, target.method_at_start) for target in trial.assignment.targets]
+    outline = Outline(start)
+    chosen = [member for one in targets if one and (member := _member(outline, one))]
+    own = [(task.test_file, member) for member in other_tests(outline, chosen)]
+    members = (*own, *_inherited(trial, file.types))
+    return drawn(members, trial.module, MOST_NEIGHBOURS, task.pair_id, task.test_file)
+
+
+def _member(outline: Outline, method: TestMethod) -> Member | None:
+    type_ = outline.types.get(method.test_class)
+    return next(
+        (
+            member
+            for member in (type_.members if type_ else ())
+            if (member.kind, member.name, member.parameters)
+            == ('method', method.test_method, method.parameters)
+        ),
+        None,
+    )
+
+
+def _inherited(trial: Trial, types: Iterable[JavaType]) -> Iterator[tuple[str, Member]]:
+    """Tests that classes declare which inherit from some types, with their paths."""
+    task = trial.assignment.task
+    for path, source, names in derived(
+        trial.repository, trial.pair.new.rev, task.test_file, [one.simple for one in types]
+    ):
+        for member in other_tests(Outline(source), []):
+            if member.owner in names:
+                yield path, member
+
+
+# -- with a patch ----------------------------------------------------------------------------------
+
+
+def _confirmed(trial: Trial, bench: Bench, cell: Compiled, lost: Methods) -> list[str]:
+    """Those of a patch's losses that are no chance and not gold's."""
+    new = trial.pair.new.rev
+    gold = bench.compile(new, new, trial.module, ((trial.assignment.task.test_file, trial.gold),))
+    of_gold = _passing(bench, gold, lost)
+    start = _start_cell(trial, bench)
+    spent = bench.cpu_seconds
+    found = []
+    for name, method in lost.items():
+        one = {name: method}
+        in_time = bench.cpu_seconds - spent < CPU_SECONDS  # then what was seen once has to do
+        if name in of_gold and (not in_time or _is_lost(bench, cell, start, one)):
+            found.append(name)
+    return found
+
+
+def _is_lost(bench: Bench, cell: Compiled, start: Compiled, one: Methods) -> bool:
+    for _ in range(CONFIRMATIONS):
+        outcome = _outcomes(bench, cell, one).get(*one)
+        if outcome in _SETTLED:
+            return True
+        if outcome is Outcome.PASS:
+            return False
+    return bool(_passing(bench, start, one))
+
+
+def _start_cell(trial: Trial, bench: Bench) -> Compiled:
+    new = trial.pair.new.rev
+    compiled = trial.workshop.compile(new, new, trial.module)
+    bench.cpu_seconds += compiled.cpu_seconds
+    return compiled
+
+
+def _bench(trial: Trial) -> Bench:
+    return Bench(
+        workshop=trial.workshop,
+        pair=trial.pair,
+        repository=trial.repository,
+        conditions=replace(trial.conditions, process_cpu_limit=CPU_SECONDS),
+    )
+
+
+# -- running ---------------------------------------------------------------------------------------
+
+
+def _passing(bench: Bench, cell: Compiled, methods: Methods) -> set[str]:
+    return {name for name, one in _outcomes(bench, cell, methods).items() if is_pass(one)}
+
+
+def _outcomes(bench: Bench, cell: Compiled, methods: Methods) -> dict[str, Outcome]:
+    """Those of one process, or the compiler's; who lost the process to a neighbour is left out."""
+    workshop = bench.workshop
+    told = {name: workshop.compile_verdict(cell, one) for name, one in methods.items()}
+    found = {name: verdict.outcome for name, verdict in told.items() if verdict is not None}
+    left = {name: one for name, one in methods.items() if name not in found}
+    if not left:
+        return found
+    batch = workshop.run(cell, list(left.values()), bench.conditions)
+    bench.cpu_seconds += batch.cpu_seconds
+    for name, verdict in zip(left, batch.verdicts, strict=True):
+        if verdict is not None and verdict.outcome is Outcome.INFRA:
+            raise Transient(f'a test process did not start: {verdict.message.strip()}')
+        if verdict is not None:
+            found[name] = verdict.outcome
+    return found

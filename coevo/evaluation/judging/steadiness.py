@@ -1,0 +1,59 @@
+"""Whether a submitted test does the same each time, under the conditions of old code and of edits.
+
+One run is watched by a debugger's agent, which a test can notice: it proves that a pass was no
+forgery. All others are not watched, those on old code, with mutants and with changes undone, and so
+are the runs on the code as it is that they are compared with.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from coevo.evaluation.judging.alone import run_alone
+from coevo.evaluation.judging.outcomes import Seen
+from coevo.evaluation.judging.trial import Trial
+from coevo.languages.base import Compiled
+from coevo.languages.base import Verdict
+from coevo.records import Outcome
+from coevo.records import TestMethod
+
+# Without an observer, before anything is concluded of a failure on other code.
+PASSES = 3
+
+
+def passes_again(
+    trial: Trial, cell: Compiled, method: TestMethod, seen: Seen, passes: int = PASSES
+) -> Seen:
+    """The target run on the new code, unobserved, until it has passed so often in all."""
+    while seen.passes < passes and seen.unstable is None:
+        began = time.monotonic()
+        verdict, batch = run_alone(trial.workshop, cell, method, trial.conditions)
+        steady = verdict.outcome is Outcome.PASS
+        seen = replace(
+            seen,
+            passes=seen.passes + steady,
+            slowest=max(seen.slowest, verdict.cpu_seconds),
+            unstable=None if steady else f'on the new code once pass, once {_told(verdict)}',
+            cpu_seconds=seen.cpu_seconds + batch.cpu_seconds,
+            seconds=seen.seconds + time.monotonic() - began,
+        )
+    return seen
+
+
+def fails_again(trial: Trial, cell: Compiled, method: TestMethod, seen: Seen) -> Seen:
+    """A target that was run on the old code and failed, run there again."""
+    assert seen.old is not None, 'it was run on old code'
+    began = time.monotonic()
+    verdict, batch = run_alone(trial.workshop, cell, method, trial.conditions)
+    same = _told(verdict) == _told(seen.old)
+    return replace(
+        seen,
+        unstable=None if same else f'on old code once {_told(seen.old)}, once {_told(verdict)}',
+        cpu_seconds=seen.cpu_seconds + batch.cpu_seconds,
+        seconds=seen.seconds + time.monotonic() - began,
+    )
+
+
+def _told(verdict: Verdict) -> str:
+    return ' '.join(filter(None, (verdict.outcome, verdict.signature)))
