@@ -8,26 +8,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from importlib.resources import files
 
+from coevo.prompts.parts import Kind
+from coevo.prompts.parts import Part
 from coevo.records import Dependency
 from coevo.records import Track
 
 # Changes with every change of a text or of how its blanks are filled.
-VERSION = 'coevo-1'
+VERSION = 'coevo-2'
 
-NONE_KNOWN = '- (none was recorded)'
+# Of a repair alone: other tasks without a dependency are dropped.
+NONE_CHANGED = '- none that these tests use'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """What a prompt says of a task.
 
-    test_methods  CLASS#METHOD as the task lists them
+    test_methods  CLASS#METHOD as the task lists them; of a renamed one both names, see `asked_for`
     selectors     PACKAGE.CLASS#METHOD of the same, binary names, for JUnit's console launcher
     module        folder of the module, '.' for the root
+    parts         what of a type changed that is a dependency beside its methods, by its name
     """
 
     track: Track
@@ -37,6 +44,7 @@ class Subject:
     test_methods: Sequence[str]
     selectors: Sequence[str]
     dependencies: Sequence[Dependency]
+    parts: Mapping[str, Sequence[Part]] = field(default_factory=dict)
 
 
 def prompt(subject: Subject) -> str:
@@ -46,7 +54,8 @@ def prompt(subject: Subject) -> str:
         '<commit_sha>': subject.new_rev,
         '<test_file>': subject.test_file,
         '<test_methods>': '\n'.join(f'- {name}' for name in subject.test_methods),
-        '<deps_section>': '\n'.join(dependency_lines(subject.dependencies)) or NONE_KNOWN,
+        '<deps_section>': '\n'.join(dependency_lines(subject.dependencies, subject.parts))
+        or NONE_CHANGED,
         '<cd_prefix>': '' if subject.module == '.' else f'cd {subject.module} && ',
         '<junit_jar>': '$JUNIT_CONSOLE_JAR',
         '<junit_method_args>': ' '.join(f"--select-method '{name}'" for name in subject.selectors),
@@ -55,17 +64,37 @@ def prompt(subject: Subject) -> str:
     return re.sub('|'.join(map(re.escape, blanks)), lambda found: blanks[found[0]], text)
 
 
-def dependency_lines(dependencies: Iterable[Dependency]) -> tuple[str, ...]:
-    """The bullet list of changed production methods: without doubles, in a stable order.
+def asked_for(test_class: str, name: str, name_at_start: str) -> str:
+    """A target as it is asked for, under both of its names if its developers renamed it."""
+    simple = test_class.rpartition('.')[2]
+    if name == name_at_start:
+        return f'{simple}#{name}'
+    return f'{simple}#{name_at_start} (renamed to {simple}#{name}; either name will do)'
 
-    One line each: "- modified `public String toString()` in `core/src/main/java/p/Status.java`".
+
+def dependency_lines(
+    dependencies: Iterable[Dependency], parts: Mapping[str, Sequence[Part]] | None = None
+) -> tuple[str, ...]:
+    """The bullet list of changed production methods, then of what is no method, by its kind.
+
+    One line each, without doubles, in a stable order: "- modified `public String toString()` in
+    `core/src/main/java/p/Status.java`", "- inserted constant `int CLOSED = 3` in …".
     """
-    return tuple(
-        sorted(
-            {
-                f'- {dependency.revised} `{dependency.declaration}` in `{dependency.file}`'
-                for dependency in dependencies
-                if dependency.is_method
-            }
-        )
-    )
+    methods = {
+        f'- {one.revised} `{one.declaration}` in `{one.file}`'
+        for one in dependencies
+        if one.is_method
+    }
+    rest = {
+        line for one in dependencies if not one.is_method for line in _by_kind(one, parts or {})
+    }
+    return (*sorted(methods), *sorted(rest))
+
+
+def _by_kind(one: Dependency, parts: Mapping[str, Sequence[Part]]) -> Iterator[str]:
+    if one.is_resource:
+        yield f'- {one.revised} resource `{one.file}`'
+        return
+    whole = Part(kind=Kind.TYPE, revised=one.revised, declaration=one.declaration)
+    for part in parts.get(one.name, (whole,)):
+        yield f'- {part.revised} {part.kind} `{part.declaration}` in `{one.file}`'

@@ -7,15 +7,23 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
-from coevo.prompts import NONE_KNOWN
+from coevo.git import Repository
+from coevo.prompts import NONE_CHANGED
 from coevo.prompts import VERSION
 from coevo.prompts import Subject
+from coevo.prompts import asked_for
 from coevo.prompts import dependency_lines
 from coevo.prompts import prompt
+from coevo.prompts.parts import Kind
+from coevo.prompts.parts import Part
+from coevo.prompts.parts import parts_of
+from coevo.records import RESOURCE
 from coevo.records import Dependency
 from coevo.records import Revised
 from coevo.records import Track
 from tests import snapshots
+from tests.repos import commit
+from tests.repos import init
 
 STATUS = 'core/src/main/java/p/Status.java'
 
@@ -40,7 +48,60 @@ def test_changed_methods_are_listed_once_and_in_a_stable_order() -> None:
     assert dependency_lines([text, made, again, rest]) == (
         f'- inserted `Status(int code)` in `{STATUS}`',
         f'- modified `public String toString()` in `{STATUS}`',
+        f'- modified type `class Status` in `{STATUS}`',
     )
+
+
+def test_what_is_no_method_is_listed_by_its_kind() -> None:
+    rest = dependency('p.Status', 'class Status', Revised.MODIFIED, 1)
+    resource = dataclasses.replace(
+        dependency('core/src/main/resources/a.txt', RESOURCE, Revised.REMOVED, 2),
+        file='core/src/main/resources/a.txt',
+    )
+    constant = Part(kind=Kind.CONSTANT, revised=Revised.INSERTED, declaration='int CLOSED = 3')
+    header = Part(kind=Kind.HEADER, revised=Revised.MODIFIED, declaration='class Status')
+
+    assert dependency_lines([rest, resource], {'p.Status': (constant, header)}) == (
+        f'- inserted constant `int CLOSED = 3` in `{STATUS}`',
+        f'- modified header of `class Status` in `{STATUS}`',
+        '- removed resource `core/src/main/resources/a.txt`',
+    )
+
+
+def test_a_renamed_target_is_asked_for_by_both_names() -> None:
+    assert asked_for('p.StatusTest$In', 'prints', 'prints') == 'StatusTest$In#prints'
+    assert asked_for('p.StatusTest', 'prints', 'shows') == (
+        'StatusTest#shows (renamed to StatusTest#prints; either name will do)'
+    )
+
+
+def test_the_parts_of_a_type_that_changed(tmp_path: Path) -> None:
+    old = (
+        'package p;\nclass Status {\n static final int OPEN = 1;\n int code;\n int gone;\n'
+        ' { code = 1; }\n int a() { return 1; }\n}\n'
+    )
+    new = (
+        'package p;\nclass Status extends Base {\n static final int OPEN = 2;\n int code;\n'
+        ' static final int CLOSED = 3;\n { code = 2; }\n int a() { return 2; }\n}\n'
+    )
+    repo = init(tmp_path / 'repo')
+    olds = commit(repo, 'old', {STATUS: old}, date='2020-01-01T00:00:00Z')
+    news = commit(repo, 'new', {STATUS: new}, date='2020-01-02T00:00:00Z')
+    repository = Repository(repo / '.git')
+    rest = dependency('p.Status', 'class Status extends Base', Revised.MODIFIED, 1)
+
+    found = {(one.kind, one.revised) for one in parts_of(repository, olds, news, rest)}
+
+    assert found == {
+        (Kind.HEADER, Revised.MODIFIED),
+        (Kind.CONSTANT, Revised.MODIFIED),
+        (Kind.CONSTANT, Revised.INSERTED),
+        (Kind.FIELD, Revised.REMOVED),
+        (Kind.INITIALIZER, Revised.MODIFIED),
+    }
+    moved = dataclasses.replace(rest, name='p.Other')
+    (whole,) = parts_of(repository, olds, news, moved)
+    assert whole.kind is Kind.TYPE
 
 
 SUBJECT = Subject(
@@ -67,17 +128,17 @@ def test_all_blanks_are_filled_once() -> None:
     assert not {'<commit_sha>', '<deps_section>', '<cd_prefix>', '<junit_jar>'} & set(text.split())
 
 
-def test_the_root_module_needs_no_cd_and_no_dependency_is_said() -> None:
-    text = prompt(dataclasses.replace(SUBJECT, module='.', dependencies=()))
+def test_the_root_module_needs_no_cd_and_a_repair_no_dependency() -> None:
+    text = prompt(dataclasses.replace(SUBJECT, module='.', dependencies=(), track=Track.REPAIR))
     assert '`mvn test-compile`' in text
-    assert NONE_KNOWN in text
+    assert NONE_CHANGED in text
 
 
 def test_a_change_of_a_text_is_a_new_version() -> None:
     """Agents are compared on the same bytes: whoever edits a prompt raises VERSION."""
     texts = [prompt(dataclasses.replace(SUBJECT, track=track)) for track in sorted(Track)]
     digest = hashlib.sha256('\0'.join(texts).encode()).hexdigest()[:16]
-    assert (VERSION, digest) == ('coevo-1', '2215c7bdd8e49229')
+    assert (VERSION, digest) == ('coevo-2', '2215c7bdd8e49229')
 
 
 def test_the_prompt_of_a_task_that_is_not_there_is_told(

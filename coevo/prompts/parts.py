@@ -1,0 +1,82 @@
+"""What of a type changed beside its methods: fields, constants, its header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from coevo.git import Repository
+from coevo.records import Dependency
+from coevo.records import Revised
+from coevo.syntax import JavaType
+from coevo.syntax import Member
+from coevo.syntax import parse
+from coevo.test_files import content
+
+
+class Kind(StrEnum):
+    CONSTANT = 'constant'
+    FIELD = 'field'
+    INITIALIZER = 'initializer'
+    HEADER = 'header of'
+    TYPE = 'type'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    kind: Kind
+    revised: Revised
+    declaration: str
+
+
+def parts_of(
+    repository: Repository, old_rev: str, new_rev: str, dependency: Dependency
+) -> tuple[Part, ...]:
+    """What a dependency on the rest of a type is about; the type itself where that cannot be told,
+    such as of one that moved."""
+    whole = Part(kind=Kind.TYPE, revised=dependency.revised, declaration=dependency.declaration)
+    if dependency.revised is not Revised.MODIFIED:
+        return (whole,)
+    old, new = (_type(repository, rev, dependency) for rev in (old_rev, new_rev))
+    if old is None or new is None:
+        return (whole,)
+    return tuple(_parts(old, new)) or (whole,)
+
+
+def _type(repository: Repository, rev: str, dependency: Dependency) -> JavaType | None:
+    source = content(repository, rev, dependency.file)
+    types = parse(source).types if source is not None else ()
+    return next((type_ for type_ in types if type_.name == dependency.name), None)
+
+
+def _parts(old: JavaType, new: JavaType) -> Iterator[Part]:
+    if old.shape_hash != new.shape_hash:
+        yield Part(kind=Kind.HEADER, revised=Revised.MODIFIED, declaration=new.declaration)
+    before, after = _fields(old), _fields(new)
+    for key in dict.fromkeys([*before, *after]):
+        was, is_ = before.get(key), after.get(key)
+        if was is None and is_ is not None:
+            yield _part(is_, Revised.INSERTED)
+        elif was is not None and is_ is None:
+            yield _part(was, Revised.REMOVED)
+        elif was is not None and is_ is not None and was.hash != is_.hash:
+            yield _part(is_, Revised.MODIFIED)
+
+
+def _fields(type_: JavaType) -> dict[tuple[str, str, int], Member]:
+    """Fields by name; initializers, which have none, by their order."""
+    found: dict[tuple[str, str, int], Member] = {}
+    for member in type_.members:
+        if member.kind in ('field', 'initializer'):
+            count = sum((kind, name) == (member.kind, member.name) for kind, name, _ in found)
+            found[member.kind, member.name, count] = member
+    return found
+
+
+def _part(member: Member, revised: Revised) -> Part:
+    if member.kind == 'initializer':
+        return Part(kind=Kind.INITIALIZER, revised=revised, declaration=member.declaration)
+    is_constant = {'static', 'final'} <= member.modifiers
+    kind = Kind.CONSTANT if is_constant else Kind.FIELD
+    return Part(kind=kind, revised=revised, declaration=member.declaration)
