@@ -71,6 +71,7 @@ class Label(StrEnum):
     UNAFFECTED = 'unaffected'
     BROKEN_BY_CHANGE = 'broken_by_change'
     FIXTURE_UPDATE = 'fixture_update'
+    FIXTURE_REFINEMENT = 'fixture_refinement'
     OBSOLETE = 'obsolete'
     RETIRED = 'retired'
 
@@ -145,6 +146,17 @@ class CoupledBy(StrEnum):
     EXECUTION = 'execution'  # it runs, and other sources call it
 
 
+RESOURCE = 'resource'
+"""The declaration of a dependency that is a file of the resources."""
+
+
+class DependencyList(StrEnum):
+    """Which of its dependencies a test is asked about, see `coevo.dependency_lists`."""
+
+    CALLED = 'called'  # those coupled by a call
+    EXECUTED = 'executed'  # all of them
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependency:
     """A changed production declaration that a test refers to or executes.
@@ -172,6 +184,11 @@ class Dependency:
     def is_method(self) -> bool:
         """Whether it is a method or constructor, not the rest of a type."""
         return self.name.endswith(')')
+
+    @property
+    def is_resource(self) -> bool:
+        """Whether it is a file that is no source."""
+        return self.declaration == RESOURCE
 
 
 class Origin(StrEnum):

@@ -45,7 +45,7 @@ from coevo.walks import WalkRecord
 from coevo.walks import arrange
 from coevo.walks import merge
 
-__all__ = ['Partition', 'Store', 'WalkRecord']
+__all__ = ['Mined', 'Partition', 'Store', 'WalkRecord']
 
 STORE_VERSION = 1
 
@@ -93,6 +93,19 @@ class _Contents:
     merged: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mined:
+    """A partition at one moment, whoever mines meanwhile.
+
+    segments  one for each pair of the walk that was mined, by pair_id
+    unmined   the ids of its other pairs
+    """
+
+    walk: WalkRecord
+    segments: tuple[Segment, ...]
+    unmined: tuple[str, ...]
+
+
 class Store:
     """Partitions in one place. It is made by the first writing; `warnings` tells of damage."""
 
@@ -107,7 +120,13 @@ class Store:
         """All that were ever written to, sorted."""
         names = (entry.name.split('/') for entry in self.place.entries(_PARTITIONS))
         written = (parts for parts in names if len(parts) == 5 and parts[4] != _LOCK)
-        return tuple(sorted({_partition(*parts[1:4]) for parts in written}))
+        try:
+            return tuple(sorted({_partition(*parts[1:4]) for parts in written}))
+        except ValueError as error:
+            raise Fatal(
+                f'{self.place.shown(_PARTITIONS)} holds a folder that is no partition ({error}): '
+                'move it elsewhere'
+            ) from None
 
     @contextlib.contextmanager
     def lock(self, partition: Partition) -> Iterator[None]:
@@ -160,13 +179,29 @@ class Store:
         Of several, that under the key which the walk's record names: the one that the latest run
         asked for, or else wrote. Without such a record, all pairs that are there.
         """
-        for piece in self._current(partition).values():
+        walk, _ = self._walk(partition)
+        for piece in self._current(partition, walk).values():
             yield codec.decode(Segment, piece.unpack())
+
+    def mined(self, partition: Partition) -> Mined:
+        """The walk's record and all its segments, which belong together; Fatal if there was no walk.
+
+        A run adds pairs to the record before it mines them, and takes no segment away: so of the
+        pairs of a record that is read first each has its segment in what is read then, or had none.
+        """
+        walk = self.walk(partition)
+        pieces = self._current(partition, walk)
+        return Mined(
+            walk=walk,
+            segments=tuple(codec.decode(Segment, piece.unpack()) for piece in pieces.values()),
+            unmined=tuple(sorted({pair for _, pair in walk.pairs if pair not in pieces})),
+        )
 
     def unmined(self, partition: Partition) -> tuple[str, ...]:
         """The ids of the walk's pairs that have no segment yet."""
-        there = self._current(partition)
-        return tuple(sorted({p for _, p in self.walk(partition).pairs if p not in there}))
+        walk = self.walk(partition)
+        there = self._current(partition, walk)
+        return tuple(sorted({p for _, p in walk.pairs if p not in there}))
 
     def write_walk(self, partition: Partition, record: WalkRecord) -> None:
         """Add what a walk saw to what earlier ones saw (`coevo.walks.merge`)."""
@@ -240,9 +275,8 @@ class Store:
         piece = found.pieces.get('walk')
         return codec.decode(WalkRecord, piece.unpack()) if piece else None, found.version
 
-    def _current(self, partition: Partition) -> dict[str, Piece]:
+    def _current(self, partition: Partition, walk: WalkRecord | None) -> dict[str, Piece]:
         """By pair_id, sorted."""
-        walk, _ = self._walk(partition)
         wanted = {pair for _, pair in walk.pairs} if walk else None
         named = dict(walk.keys) if walk else {}
         found: dict[str, Piece] = {}
@@ -332,7 +366,7 @@ def _check(root: Root, place: Place) -> bool:
 def _version(shown: str, stamp: bytes) -> int:
     try:
         return int(json.loads(stamp)['coevo-store'])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise Fatal(f'{shown} is not the stamp of a store of coevo: use another --store') from None
 
 

@@ -14,10 +14,10 @@ from miners.clones import at_hand
 from miners.crawls import crawled_at
 from miners.java_size import java_size
 from miners.retention import keep
+from packagers.built import Built
 from packagers.dating import Crawl
 from packagers.dating import date_methods
 from packagers.families import families
-from packagers.release import Built
 from packagers.release import Plan
 from packagers.release import ReleaseReport
 from packagers.release import release
@@ -59,10 +59,10 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
             rows.repositories,
             {row.repo: clone(row.repo) for row in rows.methods},
             {(row.pair_id, row.module): row.environment for row in rows.environments},
+            rows.starts,
         )
-        tasks, _, _ = built
-        for repo in sorted({task.repo for task in tasks}):
-            revs = {rev for t in tasks if t.repo == repo for rev in (t.old_rev, t.new_rev)}
+        for repo in sorted({task.repo for task in built.tasks}):
+            revs = {rev for t in built.tasks if t.repo == repo for rev in (t.old_rev, t.new_rev)}
             keep(clone(repo).git_dir, revs)
         return built
 

@@ -14,6 +14,7 @@ from coevo.reasons import BY_STAGE
 from coevo.schema import TABLES
 from packagers.funnel import funnel
 from packagers.manifests import About
+from packagers.manifests import siblings
 from packagers.rows import Rows
 
 CONTENTS = {
@@ -67,6 +68,17 @@ FUNNEL = """\
 At every stage entered = kept + dropped, in its unit. A method is a test method of a pair; tasks are
 counted before equal ones are joined."""
 
+SIBLINGS = """\
+At the start of a task the targets of *all* tasks of its pair are undone: its own are reverted or
+removed, those of others are removed with what they alone use. `siblings` names them,
+`sibling_patch` leads from `new_rev` to the start state in the other test files, `test_patch` from
+the start state to `new_rev` in the task's own. So the start state is `new_rev`, then `git apply` of
+`sibling_patch`, then `git apply --reverse` of `test_patch`; gold passes three times in it. `leak` is the
+share of gold's text (token 5-grams of bodies) that stands in one method which the pair added and the
+start state still shows; `standard`, `standard_tasks` and `coevo evaluate` leave out what has the threshold
+or more. `nearest` is the same of what stood at `old_rev`, for context. Tasks of one pair resemble each
+other: count pairs, not tasks, where that matters, and never split a pair."""
+
 REASONS = """\
 Why something left the funnel, as in `drops`. A reason that is named after a cell and an outcome says
 that no label fits what that cell gave."""
@@ -76,6 +88,9 @@ LIMITS = """\
   column says `static`.
 - `track_by_module` follows Maven's verdict, where one test file that does not compile breaks its
   module. It serves comparison; tasks are made from `track` alone.
+- The walks `states` and `window` also pair commits of branches that only interleave. Where the old
+  revision is no ancestor of the new one (`old_is_ancestor` is false), nobody made the change: what
+  seems deleted or generated stands on another branch. `standard` leaves such rows out.
 - An edit that stands in several pairs (branches, merges, rebased copies, forks) is in `methods` each
   time, with `duplicate_of`; as a task it is there once, with `also_at`. Repositories that share a
   commit are of one `family`.
@@ -101,6 +116,9 @@ def text(rows: Rows, about: About) -> str:
         FUNNEL,
         _table(('stage', 'unit', 'entered', 'kept', 'dropped'), _stages(rows)),
         *_unmined(about),
+        '## Siblings',
+        SIBLINGS,
+        _table(('', 'here'), _siblings(rows)),
         '## Reasons',
         REASONS,
         _table(('stage', 'reason', 'here', 'meaning'), _reasons(rows)),
@@ -159,6 +177,11 @@ def _unmined(about: About) -> Iterator[str]:
             f'{count} pairs of {partition.repo} ({partition.walk}) entered the walk but are not '
             'mined yet.'
         )
+
+
+def _siblings(rows: Rows) -> Iterator[tuple[str, int | float]]:
+    for name, value in siblings(rows).items():
+        yield name.replace('_', ' '), value
 
 
 def _reasons(rows: Rows) -> Iterator[tuple[object, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections import defaultdict
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -13,6 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from coevo import licences
+from coevo.leaks import LEAST_LEAK
+from coevo.quality import WITHOUT_SIBLINGS
+from coevo.quality import Undone
+from coevo.reasons import Reason
 from coevo.schema import SCHEMA_MINOR
 from coevo.schema import SCHEMA_VERSION
 from coevo.schema import TABLES
@@ -57,9 +62,28 @@ def text(rows: Rows, about: About, files: Checksums) -> str:
         'tools': _tools(rows),
         'walks': [_walk(row, about) for row in rows.repositories],
         'rows': {name: len(getattr(rows, name)) for name in TABLES if name != UNCHECKED},
+        'siblings': siblings(rows),
         'files': files,
     }
     return f'{json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)}\n'
+
+
+def siblings(rows: Rows) -> dict[str, int | float]:
+    """How tasks of one pair share it, what leaks nevertheless, and what was lost to that."""
+    pairs = Counter(task.pair_id for task in rows.tasks)
+    return {
+        'leak_threshold': LEAST_LEAK,
+        'tasks_that_leak': sum((task.leak or 0) >= LEAST_LEAK for task in rows.tasks),
+        'tasks_that_share_a_pair': sum(count for count in pairs.values() if count > 1),
+        'tasks_with_siblings_that_stay': sum(
+            any(one.undone is Undone.STAYS for one in task.siblings or ()) for task in rows.tasks
+        ),
+        'tasks_lost': sum(
+            drop.reason == Reason.START_STATE_INVALID
+            and (drop.detail or '').startswith(WITHOUT_SIBLINGS)
+            for drop in rows.drops
+        ),
+    }
 
 
 def _tools(rows: Rows) -> dict[str, list[Any]]:

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -20,20 +19,21 @@ from pathlib import Path
 
 from coevo import durable
 from coevo.errors import Fatal
+from coevo.errors import Unsound
+from coevo.forms import is_month
 from coevo.place import Root
-from coevo.records import Drop
-from coevo.records import Walk
 from coevo.schema import TABLES
 from coevo.snapshot import MANIFEST
 from coevo.store import Partition
 from coevo.store import Store
 from coevo.tables import MethodRow
 from coevo.tables import RepositoryRow
-from coevo.tables import TaskRow
+from coevo.verification import check
 from packagers import card
 from packagers import croissant
 from packagers import manifests
 from packagers import publishing
+from packagers.built import Built
 from packagers.licensing import Licence
 from packagers.licensing import fill_licences
 from packagers.licensing import withhold
@@ -44,7 +44,6 @@ from packagers.rows import Rows
 from packagers.rows import gather
 from packagers.rows import mark_duplicates
 from packagers.rows import ordered
-from packagers.rows import unmined
 from packagers.withdrawal import follow
 from packagers.withdrawal import read_earlier
 
@@ -53,8 +52,6 @@ Date = Callable[[Rows], Sequence[MethodRow]]
 # The family of each of some repositories: forks and their like have the same one.
 Families = Callable[[Sequence[str]], Mapping[str, str]]
 Size = Callable[[str, str], tuple[int, int] | None]
-# Tasks, the task_id of each (method_id, walk) that is part of one, and the drops of the stage.
-Built = tuple[Sequence[TaskRow], Mapping[tuple[str, Walk], str], Sequence[Drop]]
 Build = Callable[[Rows], Built]
 
 
@@ -109,16 +106,19 @@ class ReleaseReport:
 
 
 def release(store: Store, plan: Plan) -> ReleaseReport:
-    """Write the snapshot of all that a store holds; Fatal if another one is there."""
+    """Write the snapshot of all that a store holds; Fatal if another one is there.
+
+    Unsound if it does not verify; then there is none.
+    """
     publishing.check(plan.snapshot)
     rows = assemble(gather(store), plan)
     month = _checked(plan.month) if plan.month else _newest(rows)
     rows = follow(read_earlier(plan.previous, month) if plan.previous else None, rows, month)
-    missing = unmined(store)
     parameters = {**plan.parameters, 'licences_accepted': ' '.join(sorted(plan.accepted))}
-    about = manifests.About(month=month, parameters=parameters, unmined=dict(missing))
+    about = manifests.About(month=month, parameters=parameters, unmined=rows.unmined)
     with publishing.scratch(plan.snapshot) as made:
         write(made, rows, about)
+        _refuse_unsound(made, plan.snapshot)
         written = publishing.put(made, plan.snapshot)
     counts = {name: len(getattr(rows, name)) for name in TABLES}
     gone = [row for row in rows.withdrawn if row.table == 'tasks' and row.month == month]
@@ -130,7 +130,7 @@ def release(store: Store, plan: Plan) -> ReleaseReport:
         new=sum(task.released == month for task in rows.tasks),
         withdrawn=now.count(False),
         reissued=now.count(True),
-        unmined=missing,
+        unmined=tuple(rows.unmined.items()),
     )
 
 
@@ -149,20 +149,23 @@ def assemble(rows: Rows, plan: Plan) -> Rows:
     rows = dataclasses.replace(rows, methods=ordered('methods', plan.date(rows)))
     rows = dataclasses.replace(rows, methods=mark_duplicates(rows))
     near = near_duplicates(rows.methods)
-    tasks, task_ids, drops = plan.build(rows)
+    built = plan.build(rows)
+    leak = {task.task_id: task.leak for task in built.tasks}
     methods = (
         dataclasses.replace(
             row,
             near_duplicate_of=near.get((row.method_id, row.walk)),
-            task_id=task_ids.get((row.method_id, row.walk)),
+            task_id=built.ids.get((row.method_id, row.walk)),
+            task_coverage=built.coverage.get((row.method_id, row.walk)),
+            leak=leak.get(built.ids.get((row.method_id, row.walk), '')),
         )
         for row in rows.methods
     )
     return dataclasses.replace(
         rows,
         methods=tuple(methods),
-        tasks=ordered('tasks', tasks),
-        drops=ordered('drops', (*rows.drops, *drops)),
+        tasks=ordered('tasks', built.tasks),
+        drops=ordered('drops', (*rows.drops, *built.drops)),
     )
 
 
@@ -184,12 +187,24 @@ def write(folder: Path, rows: Rows, about: manifests.About) -> None:
         durable.sync(path)
 
 
+def _refuse_unsound(made: Path, target: Root) -> None:
+    """Nothing has its name before it is what it claims."""
+    findings = check(made)
+    if findings:
+        first = findings[0]
+        raise Unsound(
+            f'the snapshot would not be good ({first.table}: {first.rule}: {first.row} '
+            f'{first.detail}) and {target} was not written; tell those who maintain coevo, and mine '
+            'what it names again'
+        )
+
+
 def _text(path: Path, text: str) -> None:
     durable.write(path, [text.encode()])
 
 
 def _checked(month: str) -> str:
-    if not re.fullmatch(r'\d{4}-(0[1-9]|1[0-2])', month):
+    if not is_month(month):
         raise Fatal(f'{month!r} is no month: write it as 2024-06')
     return month
 

@@ -31,6 +31,7 @@ from coevo.tables import EnvironmentRow
 from coevo.tables import MethodRow
 from coevo.tables import PairRow
 from coevo.tables import RepositoryRow
+from coevo.tables import StartRow
 from coevo.tables import TaskRow
 from coevo.tables import TimingRow
 from coevo.tables import WithdrawnRow
@@ -48,10 +49,12 @@ Row = TypeVar('Row')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """What becomes the tables of a snapshot; `environments` serve the making of tasks only.
+    """What becomes the tables of a snapshot; `environments` and `starts` serve the
+    making of tasks only.
 
     keys        of the segment of each (pair_id, walk)
     reverified  what was run again of such segments, or of others of the same pairs
+    unmined     how many pairs of a partition are still to be mined, where there are any
     """
 
     repositories: tuple[RepositoryRow, ...]
@@ -69,6 +72,8 @@ class Rows:
     withdrawn: tuple[WithdrawnRow, ...] = ()
     keys: Mapping[tuple[str, Walk], str] = field(default_factory=dict)
     reverified: tuple[Reverified, ...] = ()
+    starts: tuple[StartRow, ...] = ()
+    unmined: Mapping[Partition, int] = field(default_factory=dict)
 
 
 def gather(store: Store) -> Rows:
@@ -76,15 +81,15 @@ def gather(store: Store) -> Rows:
     partitions = store.partitions()
     if not partitions:
         raise Fatal(f'{store.root} holds nothing: mine a repository first (coevo mine)')
-    walks = [store.walk(partition) for partition in partitions]
-    found = [list(store.segments(partition)) for partition in partitions]
-    segments = [segment for each in found for segment in each]
+    # Each once: who mines meanwhile adds to what was read, and to what is read after it.
+    mined = {partition: store.mined(partition) for partition in partitions}
+    segments = [segment for each in mined.values() for segment in each.segments]
     rows = Rows(
         repositories=ordered(
             'repositories',
             (
-                _reached(walk.repository, [segment.pair for segment in each])
-                for walk, each in zip(walks, found, strict=True)
+                _reached(each.walk.repository, [segment.pair for segment in each.segments])
+                for each in mined.values()
             ),
         ),
         pairs=ordered('pairs', (segment.pair for segment in segments)),
@@ -97,7 +102,7 @@ def gather(store: Store) -> Rows:
         drops=ordered(
             'drops',
             (
-                *(drop for walk in walks for drop in walk.drops),
+                *(drop for each in mined.values() for drop in each.walk.drops),
                 *(drop for segment in segments for drop in segment.drops),
             ),
         ),
@@ -108,7 +113,14 @@ def gather(store: Store) -> Rows:
                 key=lambda row: (row.pair_id, row.module),
             )
         ),
+        starts=tuple(
+            sorted(
+                (row for segment in segments for row in segment.starts),
+                key=lambda row: (row.pair_id, row.walk, row.track, row.test_file),
+            )
+        ),
         keys={(s.pair.pair_id, s.pair.walk): s.key for s in segments},
+        unmined={part: len(each.unmined) for part, each in mined.items() if each.unmined},
         reverified=tuple(
             record
             for partition in partitions
@@ -131,7 +143,8 @@ def ordered(table: str, rows: Iterable[Row]) -> tuple[Row, ...]:
 def mark_duplicates(rows: Rows) -> tuple[MethodRow, ...]:
     """The methods, `duplicate_of` pointing to the earliest edit of the same test to the same text.
 
-    Branches, cherry-picks and merges repeat an edit in other pairs of the walk, forks in theirs.
+    Branches, cherry-picks and merges repeat an edit in other pairs of the walk, forks in theirs. What
+    a pair of branches that interleave repeats is never the original of a pair that somebody made.
     """
     families = {row.repo: row.family or row.repo for row in rows.repositories}
 
@@ -149,17 +162,12 @@ def mark_duplicates(rows: Rows) -> tuple[MethodRow, ...]:
     )
 
 
-def unmined(store: Store) -> tuple[tuple[Partition, int], ...]:
-    """The partitions of which pairs are still to be mined, and how many."""
-    counted = ((partition, len(store.unmined(partition))) for partition in store.partitions())
-    return tuple((partition, count) for partition, count in counted if count)
-
-
 def _copies(
     found: Iterable[Sequence[MethodRow]], dates: Mapping[tuple[str, Walk], datetime | None]
 ) -> Iterator[tuple[tuple[str, Walk], str]]:
-    def age(row: MethodRow) -> tuple[datetime, str, str]:
-        return dates.get((row.pair_id, row.walk)) or _LATEST, row.repo, row.pair_id
+    def age(row: MethodRow) -> tuple[bool, datetime, str, str]:
+        date = dates.get((row.pair_id, row.walk)) or _LATEST
+        return row.old_is_ancestor is False, date, row.repo, row.pair_id
 
     for group in found:
         first, *copies = sorted(group, key=age)

@@ -75,7 +75,7 @@ def run(console: Console, profile: str) -> int:
     options = MineOptions(
         source=str(REPOSITORY),
         store=STORE,
-        profile=replace(load_profile(profile), measure_cpu_seconds=0.0),
+        profile=replace(load_profile(profile), measure_runs=0),
         name=NAME,
         commits=None,
         jobs=os.cpu_count() or 1,

@@ -16,6 +16,7 @@ from coevo import durable
 from coevo import models
 from coevo.errors import Fatal
 from coevo.labels import TABLE
+from coevo.leaks import LEAST_LEAK
 from coevo.libraries import Say
 from coevo.snapshot import LEAST_RUNS
 from coevo.snapshot import LEAST_TIMEOUTS
@@ -106,6 +107,7 @@ def evidence() -> dict[str, Any]:
     return {
         'least_runs': LEAST_RUNS,
         'least_timeouts': LEAST_TIMEOUTS,
+        'least_leak': LEAST_LEAK,
         'labels': [
             {
                 'label': row.label,

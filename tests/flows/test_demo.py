@@ -21,7 +21,7 @@ from flows.demo.expected import METHODS
 from flows.demo.expected import Method
 
 ROOT = Path(__file__).parents[2]
-HEAD = '68c9e284022c2d2facf967b6bad5a83d6cfe26ed'
+HEAD = '3df648de62ece49d8a25faa05d1446eb92046ceb'
 
 # A time limit or trouble of ours takes too long or too much to bring about in a demo.
 NOT_SHOWN = ('_timeout', '_infra', '_not_run')

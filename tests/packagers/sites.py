@@ -40,25 +40,31 @@ def make(folder: Path) -> Path:
             store.write(segments.PARTITION, segment)
         store.compact(segments.PARTITION)
     segments.fill_elsewhere(store, OTHER, *found[8:], head=17)
-    snapshots.write(store, folder / 'snapshot', month='2024-06')
+    snapshots.write_unverified(store, folder / 'snapshot', '2024-06')
     return folder / 'snapshot'
 
 
 def _dated(number: int) -> Segment:
-    """Of every third pair the cause is another one, which takes no track here."""
+    """Of every third pair the cause is another one, which takes no track here; every fifth is none."""
     segment = segments.segment(number, key=f'key-{number}')
     date = FIRST + timedelta(days=200 * number, hours=number)
     dates = dict.fromkeys(('new_author_date', 'new_committer_date'), date)
+    related = number % 5 > 0  # or the old revision is no ancestor of the new one
     cause = Cause.FIXTURE if number % 3 == 0 else Cause.PRODUCTION
     methods = tuple(
         dataclasses.replace(
-            row, cause=cause if row.track else None, new_source=f'{HOSTILE}{row.new_source}'
+            row,
+            cause=cause if row.track else None,
+            new_source=f'{HOSTILE}{row.new_source}',
+            old_is_ancestor=related,
         )
         for row in segment.methods
     )
-    return dataclasses.replace(
-        segment, pair=dataclasses.replace(segment.pair, **dates), methods=methods
-    )
+    before = segment.pair.old_committer_date
+    assert before is not None
+    gap = round((date - before).total_seconds() / 3600, 3)
+    pair = dataclasses.replace(segment.pair, gap_hours=gap, old_is_ancestor=related, **dates)
+    return dataclasses.replace(segment, pair=pair, methods=methods)
 
 
 def score(folder: Path, snapshot: Path, harness: str, successes: int) -> Path:

@@ -24,9 +24,9 @@ from coevo.schema import arrow_schema
 from coevo.store import Store
 from coevo.tables import MethodRow
 from coevo.verification import verify
+from packagers.built import Built
 from packagers.funnel import funnel
 from packagers.parquet import write_table
-from packagers.release import Built
 from packagers.rows import Rows
 from packagers.rows import gather
 from tests import segments
@@ -223,7 +223,8 @@ def test_the_same_edit_in_two_pairs_points_to_the_first(store: Store, tmp_path: 
         new_source=original.new_source,
     )
     store.write_walk(PARTITION, segments.walk(3))
-    copied = dataclasses.replace(segment(3, key='key-3'), methods=(copy,))
+    mined = segment(3, key='key-3')
+    copied = dataclasses.replace(mined, methods=(copy, *mined.methods[1:]))
     store.write(PARTITION, copied)
     snapshots.write(store, tmp_path / 'snapshot')
     pointing = {
@@ -247,7 +248,8 @@ def test_drops_of_the_last_stage_join_the_others(store: Store, tmp_path: Path) -
     )
 
     def build(_: Rows) -> Built:
-        return (), {}, (late,)
+        other = dataclasses.replace(late, pair_id=pair_id(2), key='1' * 16)
+        return Built(tasks=(), ids={}, drops=(late, other))
 
     snapshots.write(store, tmp_path / 'snapshot', build=build)
     reasons = [row['reason'] for row in rows(tmp_path / 'snapshot', 'drops')]
@@ -255,7 +257,7 @@ def test_drops_of_the_last_stage_join_the_others(store: Store, tmp_path: Path) -
         *['flaky'] * 2,
         'no_java_change',
         *['not_sampled'] * 2,
-        'start_state_invalid',
+        *['start_state_invalid'] * 2,
     ]
 
 
@@ -364,7 +366,7 @@ def test_the_manifest_vouches_for_every_other_file(store: Store, tmp_path: Path)
     }
     assert text == json.dumps(found, indent=2, sort_keys=True, ensure_ascii=False).encode() + b'\n'
     assert found['rows']['methods'] == 6
-    assert found['tools']['engine'] == [1]
+    assert found['tools']['engine'] == [segments.repository().engine_version]
 
 
 def test_tools_are_those_of_the_mining(store: Store, tmp_path: Path) -> None:

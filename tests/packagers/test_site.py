@@ -107,7 +107,7 @@ def test_reports_that_score_something_else_are_refused(snapshot: Path, tmp_path:
         with pytest.raises(Fatal, match=words):
             folder.write([other], tmp_path / 'site', silent, [place])
     (scored / 'report.json').write_text('{"report_version": 0}')
-    with pytest.raises(Fatal, match='is no report of version 1; write it anew with `coevo regrade'):
+    with pytest.raises(Fatal, match='is no report of version 2; write it anew with `coevo regrade'):
         folder.write([snapshot], tmp_path / 'site', silent, [scored])
     assert not (tmp_path / 'site').exists()
 
@@ -179,6 +179,7 @@ def test_without_node_one_sentence_says_what_is_missing(
 LIMITS = [
     ({}, 'standard', ''),
     ({'scope': 'all'}, 'methods', ''),
+    ({'scope': 'walks'}, 'methods', 'old_is_ancestor'),
     ({'tracks': ['update', 'none']}, 'standard', "track = 'update' OR track IS NULL"),
     ({'label': 'refinement', 'repo': sites.OTHER}, 'standard', "label = 'refinement' AND repo = 'example/tram'"),
     ({'cause': 'fixture', 'language': 'java'}, 'standard', "cause = 'fixture'"),

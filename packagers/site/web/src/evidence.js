@@ -2,6 +2,11 @@
 
 const PASS = 'pass'
 
+// Whether the old revision of a row's pair is an ancestor of the new one; older snapshots do not say.
+export function related(columns, i) {
+  return columns.old_is_ancestor?.[i] !== false
+}
+
 export function standard(columns, rules) {
   const byLabel = new Map(rules.labels.map(rule => [rule.label, rule]))
   const found = new Uint8Array(columns.length)
@@ -11,7 +16,9 @@ export function standard(columns, rules) {
       rule !== undefined &&
       columns.walk[i] === 'parents' &&
       columns.sandbox[i] !== 'none' &&
+      related(columns, i) &&
       columns.change[i] === rule.change &&
+      !(columns.leak?.[i] >= rules.least_leak) &&
       Object.entries(rule.cells).every(([cell, demand]) => holds(columns, i, cell, demand, rules))
   }
   return found

@@ -8,6 +8,7 @@ import { Listing } from './listing.js'
 import { Timeline, axis } from './timeline.js'
 
 const KINDS = { tasks: 'task', methods: 'method' }
+const SCOPES = { standard: 'standard', walks: 'all walks', all: 'all rows' }
 const TRACKS = ['generation', 'update', 'repair']
 
 export async function explorer(month, limits) {
@@ -19,9 +20,9 @@ export async function explorer(month, limits) {
 class Explorer {
   constructor(month, rows, limits) {
     Object.assign(this, { month, rows, limits })
-    // Some snapshots hold other walks alone: better all of their rows than none.
+    // Some snapshots hold other walks alone: better those of their rows than none.
     this.someStandard = rows.standard.includes(1)
-    limits.scope ||= this.someStandard ? 'standard' : 'all'
+    if (!Object.hasOwn(SCOPES, limits.scope)) limits.scope = this.#usual()
     const changed = () => {
       limits.page = 1
       this.refresh()
@@ -75,8 +76,8 @@ class Explorer {
       rows.label ? this.#choice('label', 'Label', rows.label, changed) : null,
       this.#choice('cause', 'Cause', rows.causes, changed),
       this.#choice('language', 'Language', rows.language, changed),
-      h('label', { title: 'Standard: the walk “parents”, and every deciding cell with whole evidence' },
-        h('span', {}, 'Rows'), this.#select('scope', [['standard', 'standard'], ['all', 'all walks']], changed)),
+      h('label', { title: 'Standard: the walk “parents”, and every deciding cell with whole evidence. All rows: also pairs whose old revision is no ancestor of the new one' },
+        h('span', {}, 'Rows'), this.#select('scope', Object.entries(SCOPES), changed)),
       h('label', { class: 'search' }, h('span', {}, 'Search'), h('input', {
         type: 'search', value: limits.words, placeholder: 'Class, method, file or id', 'data-limit': 'words',
         oninput: event => {
@@ -129,7 +130,7 @@ class Explorer {
   }
 
   #usual() {
-    return this.someStandard ? 'standard' : 'all'
+    return this.someStandard ? 'standard' : 'walks'
   }
 
   #all() {

@@ -1,6 +1,7 @@
 // Which rows of a table a reader wants. A date that is null is in no limited span, and never clean.
 
 import { end, start } from './dates.js'
+import { related } from './evidence.js'
 
 // The numbers of the rows that all limits leave; `spared` names one that is not asked.
 export function chosen(rows, limits, spared) {
@@ -13,8 +14,14 @@ export function chosen(rows, limits, spared) {
   return found
 }
 
+const SCOPES = {
+  standard: rows => i => rows.standard[i],
+  walks: rows => i => related(rows, i),
+  all: () => null,
+}
+
 const TESTS = {
-  scope: (rows, { scope }) => scope !== 'all' && (i => rows.standard[i]),
+  scope: (rows, { scope }) => SCOPES[scope](rows),
   tracks: (rows, { tracks }) => tracks.length > 0 && (i => tracks.includes(rows.track[i] ?? 'none')),
   repo: (rows, { repo }) => repo && (i => rows.repo[i] === repo),
   language: (rows, { language }) => language && (i => rows.language[i] === language),

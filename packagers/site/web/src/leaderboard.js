@@ -15,6 +15,7 @@ const COLUMNS = [
   ['CmplFail%', false, track => track.macro.cmpl_fail],
   ['HrnsFail%', false, track => track.macro.hrns_fail],
   ['CovOnPass', true, track => track.coverage.pred],
+  ['CodeCovOnPass', true, track => track.code_coverage.pred],
   ['MutOnPass', true, track => track.mutation.pred],
   ['SuccessStrict%', true, track => track.beyond.success_strict],
   ['Vacuous%', false, track => track.beyond.vacuous],

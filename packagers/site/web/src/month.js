@@ -7,11 +7,11 @@ export const CELLS = ['told_cold', 'tnew_cnew', 'told_cnew', 'tnew_cold']
 
 const TASKS = [
   'task_id', 'pair_id', 'repo', 'license', 'language', 'track', 'walk', 'test_file', 'test_methods',
-  'method_ids', 'new_committer_date', 'contamination_date',
+  'method_ids', 'old_is_ancestor', 'new_committer_date', 'contamination_date',
 ]
 const METHODS = [
   'method_id', 'walk', 'repo', 'pair_id', 'language', 'change', 'label', 'track', 'cause', 'sandbox',
-  'test_file', 'test_class', 'test_method', 'contamination_date', 'task_id',
+  'test_file', 'test_class', 'test_method', 'old_is_ancestor', 'contamination_date', 'task_id', 'leak',
   ...CELLS.flatMap(cell => [cell, `${cell}_passes`, `${cell}_runs`]),
 ]
 const DETAILS = [

@@ -20,4 +20,9 @@ class CheckoutTest {
     void anEmptyBasketIsFree() {
         assertEquals(0, Checkout.total(0, Prices.ticket()));
     }
+
+    @Test
+    void nobodyPaysForNothing() {
+        assertFalse(Checkout.total(0, Prices.ticket()) > 0);
+    }
 }

@@ -1,0 +1,114 @@
+"""Mutated repositories through walk, diff, sieve and start states, and some through whole runs.
+
+A commit, a file or a pair may be a drop; nothing may be a traceback, and nothing be written outside.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from coevo.errors import Fatal
+from coevo.git import CorruptObject
+from coevo.git import Repository
+from coevo.old_pieces import Original
+from coevo.old_pieces import StartStateInvalid
+from coevo.records import Candidate
+from coevo.records import Change
+from coevo.records import Pair
+from coevo.records import Walk
+from coevo.start_state import Target
+from coevo.start_state import start_file
+from coevo.store import Store
+from coevo.test_files import content
+from coevo.transplant import Graft
+from coevo.transplant import transplant
+from coevo.verification import verify
+from filters import sieve
+from flows.pipeline import mine
+from miners.changes import diff
+from miners.pairs import visit
+from miners.routes import Route
+from tests.flows.mining_runs import released
+from tests.fuzz import repositories
+from tests.projects import NAME
+from tests.projects import QUICK
+from tests.projects import options
+
+SHORT, LONG, RUN = 25, 500, 20
+
+
+def read(git_dir: Path) -> int:
+    """Everything that is done without executing anything; how many pairs there were."""
+    repository, pairs = Repository(git_dir), dict[str, Pair]()
+    for walk in Walk:
+        with suppress(Fatal, CorruptObject):  # the head itself may be lost
+            found = visit(repository, Route(repo=NAME, walk=walk, ref='HEAD')).pairs
+            pairs |= {pair.pair_id: pair for pair in found}
+    for pair in pairs.values():
+        with suppress(CorruptObject):
+            kept, _ = sieve(diff(repository, pair), QUICK)
+            for candidate in kept:
+                start(repository, pair, candidate)
+            repository.submodules(pair.new.rev)
+            repository.size(pair.new.rev)
+    return len(pairs)
+
+
+def start(repository: Repository, pair: Pair, candidate: Candidate) -> None:
+    """The start file of a candidate, and the same put into the old file."""
+    if candidate.change not in (Change.INSERTED, Change.CHANGED) or candidate.new is None:
+        return
+    new = content(repository, pair.new.rev, candidate.new.test_file)
+    assert new is not None
+    old = candidate.old and content(repository, pair.old.rev, candidate.old.test_file)
+    original = Original(method=candidate.old, source=old) if candidate.old and old else None
+    with suppress(StartStateInvalid):
+        start_file(new, old, [Target(method=candidate.new, original=original)])
+    with suppress(StartStateInvalid):
+        transplant(old or new, new, [Graft(new=candidate.new, old=candidate.old)])
+
+
+def check(numbers: range, folder: Path) -> int:
+    found = 0
+    for seed in numbers:
+        place = folder / str(seed)
+        try:
+            found += read(repositories.write(seed, place))
+        except Exception as bug:
+            raise AssertionError(f'seed {seed}') from bug
+    assert {place.name for place in folder.iterdir()} == set(map(str, numbers))
+    return found
+
+
+def test_some_mutated_repositories_are_read(tmp_path: Path) -> None:
+    assert check(range(SHORT), tmp_path) > 2 * SHORT
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize('part', range(5))
+def test_many_mutated_repositories_are_read(part: int, tmp_path: Path) -> None:
+    each = LONG // 5
+    check(range(SHORT + part * each, SHORT + (part + 1) * each), tmp_path)
+
+
+@pytest.mark.jvm
+@pytest.mark.slow
+@pytest.mark.timeout(14400)
+def test_mutated_repositories_are_mined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executed, into one store: no bug, no trouble for ever; its release is good."""
+    scratch = tmp_path / 'scratch'
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, 'tempdir', str(scratch))
+    for seed in range(RUN):
+        with suppress(Fatal):  # there may be no POM, or no head
+            run = options(repositories.write(seed, tmp_path / str(seed)).parent, tmp_path / 'store')
+            report = mine(run)
+            assert (seed, report.bugs, report.failures) == (seed, {}, {})
+            assert Store(tmp_path / 'store').unmined(report.partition) == ()
+    assert verify(released(tmp_path / 'store')) == []
+    assert not list(scratch.iterdir())

@@ -1,0 +1,98 @@
+"""A release while another process mines into the store, and one that would not be good."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from coevo.errors import Unsound
+from coevo.place import Url
+from coevo.place import place_of
+from coevo.store import Store
+from coevo.tables import MethodRow
+from coevo.verification import verify
+from packagers.rows import Rows
+from tests import segments
+from tests import snapshots
+
+RELEASES = 4
+
+
+@contextmanager
+def mining(store: Path) -> Iterator[None]:
+    """Another process mines inside, from its first run on."""
+    command = [sys.executable, '-m', 'tests.packagers.miner', str(store)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as miner:
+        assert miner.stdin is not None
+        assert miner.stdout is not None
+        try:
+            assert miner.stdout.readline() == b'1\n'
+            yield
+            assert miner.poll() is None, 'it mined all the time'
+        finally:
+            miner.stdin.close()
+            for _ in miner.stdout:
+                pass
+        assert miner.wait() == 0
+
+
+def test_a_release_while_another_process_mines_is_good(tmp_path: Path) -> None:
+    """What it mines while the store is read is in it or counted as unmined, run after run."""
+    store = tmp_path / 'store'
+    with mining(store):
+        for number in range(RELEASES):
+            target = tmp_path / f'snapshot-{number}'
+            assert snapshots.write(Store(store), target).written
+            assert verify(target) == []
+
+
+def test_pairs_that_are_mined_while_a_store_is_read_are_not_in_it(tmp_path: Path) -> None:
+    """The same, at each moment at which the store could be asked again."""
+    store = Store(tmp_path / 'store')
+    segments.fill(store, 1, 2)
+
+    def mine(*numbers: int) -> None:
+        segments.fill(Store(tmp_path / 'store'), *numbers)
+
+    def date(rows: Rows) -> Sequence[MethodRow]:
+        mine(1, 2, 3)
+        return snapshots.date(rows)
+
+    def families(repos: Sequence[str]) -> dict[str, str]:
+        mine(1, 2, 3, 4)
+        return snapshots.families(repos)
+
+    report = snapshots.write(store, tmp_path / 'snapshot', date=date, families=families)
+    assert (report.rows['pairs'], report.unmined) == (2, ())
+    assert verify(tmp_path / 'snapshot') == []
+
+
+def wrong(rows: Rows) -> Sequence[MethodRow]:
+    """Dates later than the commits that made public what they are of."""
+    return [
+        dataclasses.replace(row, contamination_date=segments.day(99))
+        for row in snapshots.date(rows)
+    ]
+
+
+def test_what_does_not_verify_gets_no_name(tmp_path: Path) -> None:
+    store = Store(tmp_path / 'store')
+    segments.fill(store, 1, 2)
+    with pytest.raises(Unsound, match='date_after_commit'):
+        snapshots.write(store, tmp_path / 'snapshot', date=wrong)
+    assert [path.name for path in tmp_path.iterdir()] == ['store']
+
+
+def test_nor_in_a_bucket(tmp_path: Path, bucket: Url) -> None:
+    store = Store(tmp_path / 'store')
+    segments.fill(store, 1, 2)
+    with pytest.raises(Unsound, match='date_after_commit'):
+        snapshots.write(store, Url(f'{bucket}/2024-01'), date=wrong)
+    assert not place_of(bucket).tops()
