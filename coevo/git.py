@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from functools import lru_cache
 from pathlib import Path
 
+from coevo.clone_holes import holes
 from coevo.errors import Fatal
 from coevo.git_objects import FOLDER
 from coevo.git_objects import LINK
@@ -54,6 +56,11 @@ class Repository:
         self.folder = lru_cache(maxsize=1 << 14)(self._folder)
         self.blob = lru_cache(maxsize=2048)(self._blob)
         self.header = lru_cache(maxsize=None)(self._header)
+
+    @cached_property
+    def holes(self) -> frozenset[str]:
+        """Ids of the objects that the clone lacks since its source lacks them, too."""
+        return holes(self.git_dir)
 
     def git(self, *arguments: str, stdin: bytes = b'') -> bytes:
         """The output of a Git command; Fatal with its first line of complaint."""

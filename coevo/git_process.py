@@ -31,6 +31,7 @@ class CorruptObject(Fatal):
     """An object is missing or cannot be read."""
 
     def __init__(self, name: str) -> None:
+        self.name = name
         super().__init__(
             f'object {name} is missing or corrupt in the clone; delete the clone and run again'
         )

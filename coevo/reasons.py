@@ -27,6 +27,7 @@ class Reason(StrEnum):
     COMMENTS_OR_FORMATTING_ONLY = 'comments_or_formatting_only'
     NO_SOURCE_OR_TEST_CHANGE = 'no_source_or_test_change'
     UNREADABLE_OBJECT = 'unreadable_object'
+    OBJECT_MISSING = 'object_missing'
     UNREADABLE_SOURCE = 'unreadable_source'
 
     NOT_SAMPLED = 'not_sampled'
@@ -71,6 +72,7 @@ _WALK = {
     Reason.OLDEST_STATE: 'The walk has no older state to compare with.',
     Reason.EMPTY_WINDOW: 'No older state of the walk lies within the hours of a window.',
     Reason.UNREADABLE_COMMIT: 'An object of the commit is missing or corrupt in the clone.',
+    Reason.OBJECT_MISSING: 'The source of the clone, a partial one, lacks a tree of the commit.',
 }
 _PAIR = {
     Reason.GAP_TOO_LONG: 'The two revisions are further apart than the profile allows.',
@@ -79,6 +81,7 @@ _PAIR = {
     Reason.COMMENTS_OR_FORMATTING_ONLY: 'Only comments or white space of Java files differ.',
     Reason.NO_SOURCE_OR_TEST_CHANGE: 'The Java files that differ are neither source nor tests.',
     Reason.UNREADABLE_OBJECT: 'A file of the pair is missing or corrupt in the clone.',
+    Reason.OBJECT_MISSING: 'The source of the clone, a partial one, lacks a file of the pair.',
     Reason.UNREADABLE_SOURCE: (
         'A Java file that differs is larger, or more deeply nested, than any that people write.'
     ),

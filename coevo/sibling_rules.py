@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coevo.quality import Undone
+from coevo.reasons import Reason
 from coevo.records import Stage
 from coevo.rules import Rule
 
@@ -18,7 +19,7 @@ RULES = (
                 AND m.test_file = t.sibling.test_file
                 AND split_part(m.test_class, '.', -1) || '#' || m.test_method = name)
             AND NOT EXISTS (FROM drops d WHERE d.pair_id = t.pair_id AND d.walk = t.walk
-                AND d.stage = '{Stage.LABEL}')""",
+                AND d.stage = '{Stage.LABEL}' AND d.reason = '{Reason.NOT_REPRODUCED}')""",
     ),
     Rule(
         name='sibling_empty',
@@ -35,12 +36,6 @@ RULES = (
             WHERE (siblings IS NULL) <> (sibling_patch IS NULL)
             OR (sibling_patch <> '') <> (len([one FOR one IN siblings IF
                 one.undone <> '{Undone.STAYS}' AND one.test_file <> test_file]) > 0)""",
-    ),
-    Rule(
-        name='start_file',
-        table='tasks',
-        sql="""SELECT task_id, start_file_sha256 FROM tasks
-            WHERE NOT regexp_full_match(start_file_sha256, '[0-9a-f]{64}')""",
     ),
     Rule(
         name='leak',

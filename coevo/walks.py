@@ -11,7 +11,7 @@ from coevo.tables import RepositoryRow
 
 # A walk that goes less far back says the one of the commit where it ends, a walk over a damaged
 # clone the other: they know less, not better.
-_KNOWS_LESS = (Reason.OLDEST_STATE, Reason.UNREADABLE_COMMIT)
+_KNOWS_LESS = (Reason.OLDEST_STATE, Reason.UNREADABLE_COMMIT, Reason.OBJECT_MISSING)
 
 # The pairs that end at a commit, or why there are none.
 _Verdict = tuple[str, ...] | Drop

@@ -178,7 +178,7 @@ def _local(path: Path) -> _Source:
     on_github = _github_name(credentials.without(origin))
     folder = path.resolve()
     return _Source(
-        address=Address(location=str(folder), local=True),
+        address=Address(location=str(folder), local=True, objects=common.resolve() / 'objects'),
         repo=on_github or _local_name((folder.parent if folder.name == '.git' else folder).name),
         url=f'{GITHUB}/{on_github}' if on_github else None,
     )

@@ -125,6 +125,7 @@ def _update(remote: Remote, git_dir: Path, advertised: Advertised) -> None:
     if remote.address.shown != origin(git_dir):
         _check_same(remote, git_dir, advertised, have)
     elif have == advertised.refs and _points_at(git_dir, advertised):
+        remote.fill(git_dir, have)
         return
     _bring_up(remote, git_dir, advertised, careful=False)
 

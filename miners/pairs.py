@@ -26,8 +26,6 @@ from miners.states import windows
 
 __all__ = ['Route', 'Visit', 'visit']
 
-_UNREADABLE = Reason.UNREADABLE_COMMIT
-
 _MAKERS = {Walk.STATES: neighbours, Walk.WINDOW: windows}
 
 
@@ -47,7 +45,7 @@ def visit(repository: Repository, route: Route) -> Visit:
     visited = dict(_log(repository, route, head))
     commits = [commit for commit in visited.values() if commit is not None]
     found = list(_MAKERS.get(route.walk, _parents)(repository, route, commits))
-    found += [route.drop(rev, _UNREADABLE) for rev in visited if visited[rev] is None]
+    found += [route.drop(rev, Reason.UNREADABLE_COMMIT) for rev in visited if visited[rev] is None]
     place = {rev: number for number, rev in enumerate(visited)}
     return Visit(
         head=head,
@@ -91,7 +89,7 @@ def _parents(
         try:
             yield _with_parent(repository, route, commit, remerged)
         except CorruptObject as error:
-            yield route.drop(commit.rev, _UNREADABLE, str(error))
+            yield route.unreadable(repository, commit.rev, error)
 
 
 def _with_parent(

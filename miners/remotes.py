@@ -15,6 +15,7 @@ from coevo.errors import Transient
 from coevo.git_network import FETCH
 from coevo.git_network import SILENCE_SECONDS
 from coevo.git_network import fetching
+from miners import holes
 from miners.mirror_git import NO_SPACE
 from miners.mirror_git import bytes_of
 from miners.mirror_git import run
@@ -67,6 +68,7 @@ class Address:
 
     location: str
     local: bool
+    objects: Path | None = None  # of a local one: the folder where they lie
 
     @property
     def shown(self) -> str:
@@ -142,10 +144,9 @@ class Remote:
 
     def bring(self, git_dir: Path, refspecs: str) -> None:
         """Fetch what refspecs (a line each) name; nothing half-fetched is left."""
-        fetch = (*FETCH, '--force', '--stdin', self.address.location)
         left = self._bytes_left(git_dir)
         try:
-            self._reach(git_dir, *fetch, stdin=refspecs, file_bytes=left)
+            self._bring(git_dir, refspecs, left)
         except (Transient, Unclonable):
             # Git does not say that what it wrote has reached the limit.
             if left is not None and _largest(git_dir / 'objects' / 'pack') >= left:
@@ -156,6 +157,30 @@ class Remote:
         if (git_dir / 'shallow').exists():
             reason, sentence = _SENTENCES['shallow']
             raise Unclonable(reason, f'{self.address.shown} {sentence}')
+
+    def fill(self, git_dir: Path, refs: Mapping[str, str]) -> None:
+        """Bring what a mirror lacks since its local source lacked it once, if that has it by now."""
+        if self.address.objects is not None and holes.are_filled(self.address.objects, git_dir):
+            self._copy(git_dir, sorted(refs.items()), self._bytes_left(git_dir))
+
+    def _bring(self, git_dir: Path, refspecs: str, left: int | None) -> None:
+        fetch = (*FETCH, '--force', '--stdin', self.address.location)
+        try:
+            self._reach(git_dir, *fetch, stdin=refspecs, file_bytes=left)
+        except Unclonable as trouble:
+            if self.address.objects is None or trouble.reason is not RepositoryReason.UNREADABLE:
+                raise
+            lines = (line.removeprefix('+').partition(':') for line in refspecs.splitlines())
+            self._copy(git_dir, [(ref, oid) for oid, _, ref in lines], left)
+
+    def _copy(self, git_dir: Path, refs: Sequence[tuple[str, str]], left: int | None) -> None:
+        """From a local source that lacks objects, all that it has."""
+        assert self.address.objects is not None, 'only what lies on this machine is copied'
+        complaint = holes.copy(
+            self.address.objects, git_dir, refs, lock=self.lock, file_bytes=left
+        )
+        if complaint is not None:
+            raise self._trouble(complaint)
 
     def _reach(
         self,

@@ -85,7 +85,7 @@ def _states(
         try:
             found = state_of(commit)
         except CorruptObject as error:
-            yield route.drop(commit.rev, Reason.UNREADABLE_COMMIT, str(error))
+            yield route.unreadable(repository, commit.rev, error)
             continue
         if found == state:
             yield route.drop(commit.rev, Reason.SAME_JAVA_STATE)

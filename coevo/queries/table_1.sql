@@ -1,6 +1,7 @@
 -- Table 1 of TestEvo-Bench: what the tasks of each track hold. One row for a walk and track;
 -- `parents` is the walk that most people want. Reads `tasks` and `methods`.
 --
+--   pairs                  from which the tasks are: those of one pair are no independent evidence
 --   tests_per_task         target test methods
 --   code_per_task          changed production methods that they depend on
 --   test_tokens_per_task   of the targets' new sources, with the old ones for update and repair
@@ -37,6 +38,7 @@ SELECT
     walk::VARCHAR AS walk,
     track::VARCHAR AS track,
     count(*) AS tasks,
+    count(DISTINCT pair_id) AS pairs,
     round(avg(len(test_methods)), 2) AS tests_per_task,
     round(avg(len([one FOR one IN dependencies IF one.name LIKE '%)'])), 2) AS code_per_task,
     round(avg(coalesce(test_tokens.tokens, 0)), 0)::BIGINT AS test_tokens_per_task,

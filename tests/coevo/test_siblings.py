@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from tests.repos import git
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(1800)]
 
 TESTS = 'src/test/java/shop'
+LOOKS = 'Class.forName("shop.HelpedTest").getDeclaredMethod("seven");'
 STAYS = 'stays: assertEquals(3, Left.three());'
 
 
@@ -55,8 +57,16 @@ def helping(name: str) -> dict[str, str]:
     files = junit(name, STAYS, 'uses: assertEquals(Arrays.asList(4), Arrays.asList(four()));')
     ((path, text),) = files.items()
     text = text.replace('import org', 'import java.util.Arrays;\nimport org', 1)
-    helper = '    private static int four() { return Left.twice(2); }\n}\n'
-    return {path: text.removesuffix('}\n') + helper}
+    return with_helper({path: text}, 'four() { return Left.twice(2); }')
+
+
+def seven(name: str, *methods: str) -> dict[str, str]:
+    return with_helper(junit(name, *methods), 'seven() { return 7; }')
+
+
+def with_helper(files: Mapping[str, str], helper: str) -> dict[str, str]:
+    ((path, text),) = files.items()
+    return {path: text.removesuffix('}\n') + f'    private static int {helper}\n}}\n'}
 
 
 OLD = {
@@ -67,6 +77,8 @@ OLD = {
     **junit('RightTest', STAYS),
     **junit('HelpingTest', STAYS),
     **junit('CalledTest', STAYS),
+    **junit('LooksTest', 'looks: assertEquals(1, Left.of());'),
+    **seven('HelpedTest', STAYS, 'keeps: assertEquals(7, seven() * Right.of());'),
 }
 TWICE = '    public static int twice(int n) { return n * of(); }\n'
 NEW = {
@@ -82,6 +94,8 @@ NEW = {
         '    static final Class<?>[] ALL = {ListedTest.class};\n}\n'
     ),
     **junit('CalledTest', STAYS, 'called: assertEquals(22, Left.twice(11));'),
+    **junit('LooksTest', f'looks: {LOOKS} assertEquals(2, Left.of());'),
+    **seven('HelpedTest', STAYS, 'keeps: assertEquals(14, seven() * Right.of());'),
     f'{TESTS}/Caller.java': (
         'package shop;\n\npublic class Caller {\n'
         '    void call() throws Exception { new CalledTest().called(); }\n}\n'
@@ -262,9 +276,23 @@ def test_who_copies_the_twin_had_the_answer_before_and_has_it_no_more(twins: Twi
     assert gold not in copied(clone, left)
 
 
+def test_gold_that_does_not_pass_without_its_siblings_is_no_task(twins: Twins) -> None:
+    rows = coevo.open(twins.snapshot).execute(
+        "SELECT stage, reason, detail FROM drops WHERE detail LIKE '%without its siblings%'"
+    )
+    ((stage, reason, detail),) = rows.fetchall()
+    assert (stage, reason) == ('task', 'start_state_invalid')
+    assert detail.startswith('gold does not pass without its siblings: looks is error')
+    manifest = json.loads((twins.snapshot / 'manifest.json').read_text())
+    assert manifest['siblings']['tasks_lost'] == 1
+
+
 def test_labels_do_not_rest_on_siblings(twins: Twins) -> None:
     labels = {row.test_method: row.label for row in twins.mined.methods if row.track is not None}
     assert labels['called'] == labels['fresh'] == labels['listed'] == 'generation'
+    assert labels['counts'] == labels['looks'] == 'update'
     assert all(
-        row.isolated.start == 'valid' for row in twins.mined.methods if row.isolated is not None
+        row.isolated.start == 'valid'
+        for row in twins.mined.methods
+        if row.isolated is not None and row.test_method != 'looks'
     )

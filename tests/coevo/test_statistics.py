@@ -73,8 +73,8 @@ def test_table_1_counts_what_tasks_hold(tmp_path: Path) -> None:
         store.compact(segments.PARTITION)
     snapshots.write_unverified(store, tmp_path / 'snapshot', '2024-02')
     assert asked(coevo.open(tmp_path / 'snapshot'), 'table_1') == [
-        ('parents', 'generation', 1, 1.0, 0.0, 9, 6),
-        ('parents', 'update', 1, 2.0, 1.0, 3 * 13, 6),
+        ('parents', 'generation', 1, 1, 1.0, 0.0, 9, 6),
+        ('parents', 'update', 1, 1, 2.0, 1.0, 3 * 13, 6),
     ]
 
 

@@ -15,6 +15,8 @@ import pytest
 
 from coevo.errors import Fatal
 from coevo.quality import Isolated
+from coevo.quality import Sibling
+from coevo.quality import Undone
 from coevo.records import Cause
 from coevo.records import Cell
 from coevo.records import Change
@@ -438,6 +440,29 @@ def task_of_pair(number: int, **values: Any) -> Edit:
     return edit
 
 
+def undone(leak: float | None = 0.0, patch: str = '', **values: Any) -> Edit:
+    """The first task lacks the target of the other one in its file; or what is said instead."""
+
+    def edit(rows: Rows) -> Rows:
+        task = rows.tasks[0]
+        (other,) = (
+            f'FareTest#{row.test_method}'
+            for row in rows.methods
+            if row.pair_id == task.pair_id and row.track not in (None, task.track)
+        )
+        sound = {'test_file': task.test_file, 'test_methods': (other,), 'undone': Undone.REMOVED}
+        sibling = Sibling(**(sound | values))
+        at_start = {'sibling_patch': patch, 'leak': leak, 'nearest': 0.0}
+        edited = changed('tasks', 0, siblings=(sibling,), **at_start)(rows)
+        methods = tuple(
+            dataclasses.replace(row, leak=0.0) if row.task_id == task.task_id else row
+            for row in edited.methods
+        )
+        return dataclasses.replace(edited, methods=methods)
+
+    return edit
+
+
 WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
     'a pair without its repository': (without('repositories', 0), 'pairs', 'repositories_missing'),
     'a task of no repository': (without('repositories', 0), 'tasks', 'repositories_missing'),
@@ -596,7 +621,33 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
         'tasks',
         'date_after_parts',
     ),
+    'a sibling that is no method of the pair': (
+        undone(test_methods=('FerryTest#nowhere',)),
+        'tasks',
+        'sibling_missing',
+    ),
+    'a sibling without a target': (undone(test_methods=()), 'tasks', 'sibling_empty'),
+    'a sibling that stays for no reason': (undone(undone=Undone.STAYS), 'tasks', 'sibling_empty'),
+    'a sibling that is gone for a reason': (undone(why='x'), 'tasks', 'sibling_empty'),
+    'a sibling elsewhere that is undone by no patch': (
+        undone(test_file='src/test/java/ferry/RaftTest.java'),
+        'tasks',
+        'sibling_patch',
+    ),
+    'a patch that undoes no sibling': (undone(patch='x'), 'tasks', 'sibling_patch'),
+    'siblings without their patch': (
+        changed('tasks', 0, siblings=(), leak=0.0, nearest=0.0),
+        'tasks',
+        'sibling_patch',
+    ),
+    'a leak of more than all': (undone(leak=1.5), 'tasks', 'leak'),
+    'a leak that nobody measured': (undone(leak=None), 'tasks', 'leak'),
+    'a leak that the method has not': (undone(leak=0.25), 'methods', 'leak'),
 }
+
+
+def test_a_task_that_lacks_its_sibling_is_good(tmp_path: Path, rows: Rows) -> None:
+    assert verify(sealed(tmp_path, undone()(rows))) == []
 
 
 @pytest.mark.parametrize('name', WRONG_TABLES)

@@ -58,6 +58,12 @@ def test_one_repository_has_duplicates_of_another_kind() -> None:
     assert found(row(1, 'a/a', BODY), row(2, 'a/a', BODY)) == {}
 
 
+def test_twins_of_one_pair_are_near_duplicates() -> None:
+    """They are as old as each other: the smaller id is the original."""
+    twin = dataclasses.replace(row(2, 'a/a', BODY, 4), test_class='ferry.RaftTest')
+    assert found(row(1, 'a/a', BODY, 4), twin) == {2: 1}
+
+
 def test_other_tests_are_not_marked() -> None:
     other = BODY.replace('f.board(2)', 'f.board(1, 2, 3)').replace('assertEquals', 'assertNull')
     assert found(row(1, 'a/a', BODY), row(2, 'b/b', other)) == {}

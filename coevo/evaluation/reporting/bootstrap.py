@@ -1,9 +1,9 @@
 """Means with intervals, bootstrapped over repositories.
 
-Tasks of one repository resemble each other, so whole repositories are drawn, with replacement (the
-cluster bootstrap: Cameron, Gelbach, Miller, https://doi.org/10.1162/rest.90.3.414). An interval is that
-of the percentiles. The draws are those of a fixed seed, and sums are rounded once, so equal samples
-give equal bits.
+Tasks of one repository resemble each other, those of one pair most of all, so whole repositories are
+drawn, with replacement, and no pair is ever parted (the cluster bootstrap: Cameron, Gelbach, Miller,
+https://doi.org/10.1162/rest.90.3.414). An interval is that of the percentiles. The draws are those of
+a fixed seed, and sums are rounded once, so equal samples give equal bits.
 """
 
 from __future__ import annotations

@@ -35,6 +35,8 @@ export async function taskView(month, id) {
       ['Gold test covers', share(task.coverage_gold, 'of the lines of its changed methods')],
       ['Of lines with code', share(task.code_coverage_gold, 'of those')],
       ['Gold test kills', share(task.mutation_score_gold, 'of the mutants')],
+      ['Start state shows', share(task.leak, 'of the gold tests, in what the pair added elsewhere')],
+      ['Undone beside it', siblings(task.siblings)],
       ['Also at', task.also_at.length ? `${count(task.also_at.length)} other pairs` : null],
       ['In snapshots since', task.released],
       ['Task', h('code', {}, task.task_id)],
@@ -95,6 +97,12 @@ function revision({ url }, rev) {
   const short = h('code', {}, rev.slice(0, 10))
   const known = /^https:\/\/[\w.-]+\/[\w./-]+$/.test(url ?? '')
   return known ? h('a', { href: `${url.replace(/(\.git|\/)$/, '')}/commit/${rev}`, rel: 'noreferrer' }, short) : short
+}
+
+function siblings(found) {
+  const undone = (found ?? []).filter(one => one.undone !== 'stays')
+  const names = undone.flatMap(one => one.test_methods)
+  return names.length ? `${count(names.length)} other targets of the pair: ${names.join(', ')}` : null
 }
 
 function share(value, of) {

@@ -1,0 +1,19 @@
+"""What a clone is known to lack since its source lacks it, too: ids of objects, a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+
+from coevo import durable
+
+_FILE = 'coevo-missing'
+
+
+def holes(git_dir: Path) -> frozenset[str]:
+    file = git_dir / _FILE
+    return frozenset(file.read_text(encoding='ascii').split()) if file.exists() else frozenset()
+
+
+def note(git_dir: Path, absent: AbstractSet[str]) -> None:
+    durable.write(git_dir / _FILE, [f'{oid}\n'.encode() for oid in sorted(absent)])
