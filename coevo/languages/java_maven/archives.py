@@ -1,8 +1,8 @@
-"""Archives of loaded classes (AppCDS) that spare fresh test JVMs the parsing of their libraries.
+"""Archives of loaded classes (AppCDS) that spare fresh JVMs the parsing of their libraries.
 
 An archive holds classes of libraries alone, as the JVM reads them from their jars; no code of a
-project takes part in making it. Only the list of class names comes from a process that ran tests,
-and nothing but names is let through. The JVM itself checks that jars, their order and its own
+project takes part in making it. Only the list of class names may come from a process that ran
+tests, and nothing but names is let through. The JVM itself checks that jars, their order and its own
 version are those of the archive; if not, it goes on without (`-Xshare:auto`).
 """
 
@@ -15,18 +15,33 @@ from collections import defaultdict
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 from coevo import durable
 from coevo.languages.java_maven.places import ARCHIVES
-from coevo.languages.java_maven.runner import Target
-from coevo.languages.java_maven.runner import request_of
 from coevo.records import short_hash
 from coevo.sandbox import Job
+from coevo.sandbox import Limits
 from coevo.sandbox import Sandbox
 
 # About 25 MB each; the one that was used least recently goes first.
 ARCHIVES_KEPT = 40
+
+# Of a process that lists what it loads, as far as it gets in a short time: option and shell script.
+LISTING = '-XX:DumpLoadedClassList=/tmp/coevo-classes'
+LIST = '(ulimit -t 10; timeout -s KILL 60 "$@" 3>/dev/null 1>&2) || true\ncat /tmp/coevo-classes'
+
+# Of both processes that make an archive.
+LIMITS = Limits(
+    cpu_seconds=120,
+    wall_seconds=600,
+    memory_bytes=6 << 30,
+    processes=512,
+    file_bytes=1 << 30,
+    disk_bytes=2 << 30,
+)
+_DUMP_BYTES = 64 << 30  # of addresses, which the JVM reserves lavishly when it makes an archive
 
 _LIST_BYTES = 8 << 20
 _ARCHIVE_BYTES = 1 << 29
@@ -37,10 +52,11 @@ _NAME = re.compile(rb'(@lambda-(proxy|form-invoker) )?[\w$/;.<>()\[: -]+')
 class Rehearsal:
     """What makes an archive: a process that lists what it loads, then one that only reads jars.
 
-    listing  runs targets, and writes names of classes to its standard output
-    dumping  reads that list at `Archives.list_place` and writes the archive to standard output
+    listing  answers the request, and writes names of classes to its standard output
+    dumping  reads that list at `Archives.list_file` and writes the archive to standard output
     """
 
+    request: bytes
     listing: Job
     dumping: Job
 
@@ -74,10 +90,9 @@ class Archives:
     def list_file(self, key: str) -> Path:
         return self._lists / f'{key}.classes'
 
-    def make(self, key: str, rehearsal: Rehearsal, targets: Sequence[Target]) -> float:
+    def make(self, key: str, rehearsal: Rehearsal) -> float:
         """CPU seconds that it took; it may fail, which costs no more than time."""
-        request = request_of('rehearsal', targets)
-        listed, used = self._output(rehearsal.listing, request, _LIST_BYTES)
+        listed, used = self._output(rehearsal.listing, rehearsal.request, _LIST_BYTES)
         names = [line for line in listed.splitlines() if _NAME.fullmatch(line)]
         if not names:
             return used
@@ -114,6 +129,21 @@ class Archives:
             status = process.wait()
             used = process.cpu_seconds()
         return b''.join(parts) if status == 0 and left > 0 else b'', used
+
+
+def dumping(job: Job, java: Path, class_list: str, class_path: Sequence[str]) -> Job:
+    """The same job, but that it reads a list of classes and jars alone, and writes an archive."""
+    command = (
+        *(str(java), '-Xshare:dump', '-XX:+UseG1GC', '-Xmx1g'),
+        f'-XX:SharedClassListFile={class_list}',
+        '-XX:SharedArchiveFile=/tmp/coevo.jsa',
+        *('-cp', ':'.join(class_path)),
+    )
+    return replace(
+        job,
+        argv=('/bin/sh', '-c', '"$@" >&2 && cat /tmp/coevo.jsa', 'sh', *command),
+        limits=replace(LIMITS, memory_bytes=_DUMP_BYTES),
+    )
 
 
 def archive_key(java: str, jdk: str, sandbox: str, libraries: Sequence[tuple[str, Path]]) -> str:

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
+from coevo.languages.java_maven.archives import LIMITS
+from coevo.languages.java_maven.archives import LISTING
 from coevo.languages.java_maven.archives import Rehearsal
+from coevo.languages.java_maven.archives import dumping
 from coevo.languages.java_maven.class_path import libraries_first
 from coevo.languages.java_maven.cures import CURES
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.jvm_options import usable_environment
 from coevo.languages.java_maven.jvm_options import usable_options
-from coevo.languages.java_maven.laying_out import DUMP
 from coevo.languages.java_maven.laying_out import LAY_OUT
 from coevo.languages.java_maven.laying_out import LAY_OUT_AND_LIST
 from coevo.languages.java_maven.laying_out import LAY_OUT_OBSERVED
@@ -31,6 +33,7 @@ from coevo.languages.java_maven.report import Entry
 from coevo.languages.java_maven.report import Module
 from coevo.languages.java_maven.runner import LEAST_CPU_LIMIT
 from coevo.languages.java_maven.runner import WALL_PER_CPU
+from coevo.languages.java_maven.runner import request_of
 from coevo.languages.java_maven.shelves import shelved
 from coevo.sandbox import Job
 from coevo.sandbox import Limits
@@ -65,10 +68,8 @@ _NAMED = re.compile(rf'{REPOSITORY}/[^\s:;,=]+')
 # CPU seconds of one process, which a test can read. What its targets may use is less as a rule, is
 # not the same for all runs of a test, and is watched by `runner` from outside.
 LONGEST = 86_400.0
-REHEARSAL = 120.0  # CPU seconds, to make an archive of classes
 
 MEMORY_BYTES = 6 << 30
-DUMP_BYTES = 64 << 30  # of addresses, which the JVM reserves lavishly when it makes an archive
 DISK_BYTES = 2 << 30
 MOST_TREE_BYTES = DISK_BYTES // 2  # the rest is for class files and what tests write
 FILE_BYTES = 1 << 30
@@ -102,23 +103,12 @@ class Launcher:
         job = self.job(plan)
         shell, option, _, *rest = job.argv
         java = rest.index(str(self.toolchain.java))
-        rest.insert(java + 1, '-XX:DumpLoadedClassList=/tmp/coevo-classes')
-        dump = (
-            *(str(self.toolchain.java), '-Xshare:dump', '-XX:+UseG1GC', '-Xmx1g'),
-            f'-XX:SharedClassListFile={self.inside(list_file)}',
-            '-XX:SharedArchiveFile=/tmp/coevo.jsa',
-            *('-cp', ':'.join(plan.libraries)),
-        )
+        rest.insert(java + 1, LISTING)
+        dumped = replace(job, mounts=(*self._libraries(plan), self._view(list_file.parent)))
         return Rehearsal(
-            listing=replace(
-                job, argv=(shell, option, LAY_OUT_AND_LIST, *rest), limits=_limits(REHEARSAL, 5)
-            ),
-            dumping=replace(
-                job,
-                argv=(shell, option, DUMP, 'sh', *dump),
-                mounts=(*self._libraries(plan), self._view(list_file.parent)),
-                limits=replace(_limits(REHEARSAL, 5), memory_bytes=DUMP_BYTES),
-            ),
+            request=request_of('rehearsal', plan.targets),
+            listing=replace(job, argv=(shell, option, LAY_OUT_AND_LIST, *rest), limits=LIMITS),
+            dumping=dumping(dumped, self.toolchain.java, self.inside(list_file), plan.libraries),
         )
 
     def reporting(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coevo.languages.java_maven.archives import LIST
 from coevo.languages.java_maven.places import PACKED_TREE
 from coevo.languages.java_maven.places import TREE
 
@@ -27,11 +28,8 @@ exec "$java" "-agentlib:jdwp=transport=dt_socket,server=n,suspend=y,address=127.
 """
 LAY_OUT_OBSERVED = _TREE_LAID_OUT + _OBSERVED
 
-# The same for a process that only lists what it loads, as far as it gets in a short time.
-_LIST = '(ulimit -t 10; timeout -s KILL 60 "$@" 3>/dev/null 1>&2) || true\ncat /tmp/coevo-classes'
-LAY_OUT_AND_LIST = f'{_TREE_LAID_OUT}{_LIST}\n'
-
-DUMP = '"$@" >&2 && cat /tmp/coevo.jsa'
+# The same for a process that only lists what it loads.
+LAY_OUT_AND_LIST = f'{_TREE_LAID_OUT}{LIST}\n'
 
 
 def lay_out_and_report(file: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import contextmanager
@@ -51,9 +52,12 @@ class Answer:
 
 
 class Session:
-    """Starts its JVM on the first request, and anew after `REQUESTS_PER_JVM` or a death."""
+    """Starts its JVM on the first request, and anew after `REQUESTS_PER_JVM` or a death.
 
-    def __init__(self, sandbox: Sandbox, job: Job, *, seconds: float) -> None:
+    job  asked for when a JVM is started
+    """
+
+    def __init__(self, sandbox: Sandbox, job: Callable[[], Job], *, seconds: float) -> None:
         self._sandbox, self._job, self._seconds = sandbox, job, seconds
         self._process: Process | None = None
         self._served = 0
@@ -105,7 +109,7 @@ class Session:
         if self._process is not None and self._served >= REQUESTS_PER_JVM:
             self.close()
         if self._process is None or self._process.poll() is not None:
-            self._process = self._sandbox.start(self._job)
+            self._process = self._sandbox.start(self._job())
             self._served = 0
         return self._process
 

@@ -63,22 +63,24 @@ def write(root: Path) -> None:
     (root / SETTINGS).write_text(_SETTINGS_XML)
 
 
-def builder_job(toolchain: Toolchain, mounts: Sequence[Mount], socket: Path) -> Job:
-    class_path = ':'.join(tool_place(toolchain, path) for path in toolchain.builder_class_path)
+def builder_job(
+    toolchain: Toolchain, mounts: Sequence[Mount], socket: Path, archive: str | None
+) -> Job:
+    """The builder, its requests on standard input.
+
+    archive  of the classes that it runs on, see `archives`
+    """
     relay = (
         str(toolchain.tools_home / 'bin' / 'java'),
         tool_place(toolchain, toolchain.tools / 'relay.jar'),
         SOCKET,
     )
-    builder = (
-        str(toolchain.java),
-        *_BUILDER_OPTIONS,
-        *('-cp', class_path, 'coevo.builder.Builder'),
-        tool_place(toolchain, toolchain.maven_home),
-        tool_place(toolchain, toolchain.tools / 'extension.jar'),
+    # What the JVM might say of an archive would be said in the midst of the builder's answers.
+    shared = (
+        ('-Xlog:disable', '-Xshare:auto', f'-XX:SharedArchiveFile={archive}') if archive else ()
     )
     return Job(
-        argv=('/bin/sh', '-c', _WITH_RELAY, 'sh', *relay, *builder),
+        argv=('/bin/sh', '-c', _WITH_RELAY, 'sh', *relay, *builder_command(toolchain, *shared)),
         mounts=tuple(mounts),
         sockets=(Mount(source=socket, target=SOCKET),),
         limits=LIMITS,
@@ -87,6 +89,23 @@ def builder_job(toolchain: Toolchain, mounts: Sequence[Mount], socket: Path) -> 
             'JAVA_HOME': str(toolchain.java_home),
         },
     )
+
+
+def builder_command(toolchain: Toolchain, *options: str) -> tuple[str, ...]:
+    """The builder's JVM; `options` come before ours."""
+    return (
+        str(toolchain.java),
+        *options,
+        *_BUILDER_OPTIONS,
+        *('-cp', ':'.join(builder_places(toolchain)), 'coevo.builder.Builder'),
+        tool_place(toolchain, toolchain.maven_home),
+        tool_place(toolchain, toolchain.tools / 'extension.jar'),
+    )
+
+
+def builder_places(toolchain: Toolchain) -> tuple[str, ...]:
+    """The class path of the builder."""
+    return tuple(tool_place(toolchain, path) for path in toolchain.builder_class_path)
 
 
 def tracer_job(toolchain: Toolchain, mounts: Sequence[Mount]) -> Job:

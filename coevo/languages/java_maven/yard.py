@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import threading
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -20,12 +21,14 @@ from coevo.languages.base import Compiled
 from coevo.languages.java_maven import launch
 from coevo.languages.java_maven import settings
 from coevo.languages.java_maven.archives import Archives
+from coevo.languages.java_maven.archives import Rehearsal
 from coevo.languages.java_maven.archives import archive_key
 from coevo.languages.java_maven.attempts import PATH_TOO_LONG
 from coevo.languages.java_maven.attempts import TREE_TOO_LARGE
 from coevo.languages.java_maven.attempts import Attempts
 from coevo.languages.java_maven.attempts import is_of_the_builder
 from coevo.languages.java_maven.attempts import why
+from coevo.languages.java_maven.builder_archive import rehearsal
 from coevo.languages.java_maven.clock import Clock
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.images import separate
@@ -50,6 +53,7 @@ from coevo.languages.java_maven.sharing import share
 from coevo.languages.java_maven.site import Site
 from coevo.records import ClassPathEntry
 from coevo.records import Environment
+from coevo.sandbox import Job
 from coevo.sandbox import Mount
 from coevo.toolchain import toolchain
 
@@ -108,13 +112,22 @@ class Yard:
 
     def session(self) -> Session:
         """A JVM of its own for builds and compilations, started on its first request."""
-        job = settings.builder_job(self.toolchain, self._mounts, self._proxy.socket)
-        return Session(self.sandbox, job, seconds=BUILD_SECONDS)
+        return Session(self.sandbox, self.builder_job, seconds=BUILD_SECONDS)
 
     def reader(self) -> Session:
         """A JVM of its own that reads execution data, started on its first request."""
         job = settings.tracer_job(self.toolchain, self._mounts)
-        return Session(self.sandbox, job, seconds=BUILD_SECONDS)
+        return Session(self.sandbox, lambda: job, seconds=BUILD_SECONDS)
+
+    def builder_job(self) -> Job:
+        """With an archive of Maven's classes, which the first one of a machine has to make."""
+        archive = None
+        if self.toolchain.feature >= OLDEST_WITH_ARCHIVES:
+            archive, _ = self._archive(
+                settings.builder_places(self.toolchain),
+                lambda file: rehearsal(self.toolchain, self._mounts, self.root, file),
+            )
+        return settings.builder_job(self.toolchain, self._mounts, self._proxy.socket, archive)
 
     def files(self, rev: str) -> Collection[str]:
         """Repository paths of a revision."""
@@ -126,18 +139,29 @@ class Yard:
         plan = self.launcher.arranged(plan)
         if launch.WORKER not in plan.libraries or self.toolchain.feature < OLDEST_WITH_ARCHIVES:
             return plan, 0.0
+        archive, used = self._archive(
+            plan.libraries, lambda file: self.launcher.rehearsal(plan, file)
+        )
+        return dataclasses.replace(plan, archive=archive), used
+
+    def _archive(
+        self, places: Sequence[str], made_by: Callable[[Path], Rehearsal]
+    ) -> tuple[str | None, float]:
+        """The archive of a class path, and the CPU seconds that it took to make it now.
+
+        made_by  how, from a file with a list of classes
+        """
         key = archive_key(
             str(self.toolchain.java),
             self.toolchain.jdk,
             self.sandbox.name,
-            [(place, self.launcher.outside(place)) for place in plan.libraries],
+            [(place, self.launcher.outside(place)) for place in places],
         )
         used = 0.0
         with self._archives.settling(key) as due:
             if due:
-                rehearsal = self.launcher.rehearsal(plan, self._archives.list_file(key))
-                used = self._archives.make(key, rehearsal, plan.targets)
-        return dataclasses.replace(plan, archive=self._archives.place(key)), used
+                used = self._archives.make(key, made_by(self._archives.list_file(key)))
+        return self._archives.place(key), used
 
     def image(self, rev: str) -> Image:
         """A revision that was built."""

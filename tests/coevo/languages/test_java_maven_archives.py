@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from coevo.folders import cache_folder
 from coevo.git import Repository
+from coevo.languages.java_maven import settings
 from coevo.languages.java_maven import yard as yards
+from coevo.languages.java_maven.session import Answer
+from coevo.languages.java_maven.session import Session
 from coevo.languages.java_maven.site import Site
 from coevo.languages.java_maven.workshop import JavaWorkshop
 from coevo.languages.java_maven.yard import Yard
 from coevo.records import Outcome
 from coevo.records import TestMethod
-from coevo.records import short_hash
 from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source
@@ -36,15 +37,26 @@ STEP = {
 }
 
 
+def _answers(yard: Yard, option: str) -> bool:
+    """Whether the builder starts with an option: `-Xshare:on` lets no JVM do without its archive."""
+    job = yard.builder_job()
+    argv = tuple(option if word == '-Xshare:auto' else word for word in job.argv)
+    assert option in argv
+    session = Session(yard.sandbox, lambda: replace(job, argv=argv), seconds=60)
+    try:
+        return isinstance(session.ask(settings.resolve_request(()), yard.folder('nothing')), Answer)
+    finally:
+        session.close()
+
+
 @pytest.mark.jvm
 @pytest.mark.slow
 def test_all_processes_run_from_an_archive_which_changes_no_verdict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    key = short_hash(str(tmp_path))  # an archive of our own
-    monkeypatch.setattr(yards, 'archive_key', lambda *parts: key)
-    folder = write(tmp_path / 'repository', [STEP])
-    rev = git(folder, 'rev-parse', 'HEAD').strip()
+    monkeypatch.setattr(yards, 'cache_folder', lambda: folder)  # archives of our own
+    repository = write(tmp_path / 'repository', [STEP])
+    rev = git(repository, 'rev-parse', 'HEAD').strip()
     methods = [
         TestMethod(
             module='.',
@@ -56,13 +68,14 @@ def test_all_processes_run_from_an_archive_which_changes_no_verdict(
         for name in ('rings', 'jams', 'shares')
     ]
     with ExitStack() as stack:
-        stack.callback((cache_folder() / 'archives' / f'{key}.jsa').unlink)
-        yard = Yard(Site(Repository(folder / '.git'), sandbox='bubblewrap', stack=stack))
+        yard = Yard(Site(Repository(repository / '.git'), sandbox='bubblewrap', stack=stack))
         workshop = JavaWorkshop(yard)
         stack.callback(workshop.close)
         workshop.build(rev)
         compiled = workshop.compile(rev, rev, '.')
         with_it = workshop.run(compiled, methods)
+        assert len(list(folder.glob('archives/*.jsa'))) == 2, "the builder's and that of the tests"
+        assert _answers(yard, '-Xshare:on')
         monkeypatch.setattr(yards, 'OLDEST_WITH_ARCHIVES', 1000)
         without = workshop.run(compiled, methods)
     outcomes = [v.outcome for v in without.verdicts if v is not None]
