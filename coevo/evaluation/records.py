@@ -200,7 +200,8 @@ class MethodResult:
     reads_sources      whether gold fails without main sources: then every cell of the task has those
                        of the new revision, else none; None where nothing was run
     others_asked       other tests of the file, and of classes that inherit from it, that pass at the
-                       start; at most 200; None where no target passes on the new code
+                       start or with the patch; at most 200; None where no target passes on the new
+                       code
     others_lost        those of them that do not with the patch, though they do with gold's file
     mutation_gold      that of the snapshot, whatever becomes of the submitted test (A.6)
     success_strict, vacuous, oracle_preserved

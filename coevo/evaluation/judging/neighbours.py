@@ -2,7 +2,7 @@
 
 Who deletes every other test of a file has kept nothing of it. Asked are the tests of the start
 file but for the targets, and those of classes that inherit from its types; all of them run in one
-process at the start, once for each task, and in one with each patch.
+process with each patch, and, where one does not pass there, in one at the start, once for each task.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Methods = Mapping[str, TestMethod]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbours:
-    """How many passed at the start, and those of them that do not with the patch, by name."""
+    """How many pass at the start or with the patch; those that pass only at the start, by name."""
 
     asked: int
     lost: tuple[str, ...] = ()
@@ -68,28 +68,32 @@ def neighbours(trial: Trial, cell: Compiled, ledger: Ledger | None) -> Neighbour
     """
     if trial.start is None:
         return Neighbours(asked=0)
-    bench = _bench(trial)
-    asked = _passing_at_start(trial, bench, ledger)
-    passing = _passing(bench, cell, asked)
-    lost = {name: one for name, one in asked.items() if name not in passing}
+    bench, methods = _bench(trial), _methods(trial)
+    passing = _passing(bench, cell, methods)
+    if passing == methods.keys():
+        return Neighbours(asked=len(methods), cpu_seconds=bench.cpu_seconds)
+    at_start = _passing_at_start(trial, bench, methods, ledger)
+    lost = {name: methods[name] for name in methods if name in at_start - passing}
     confirmed = _confirmed(trial, bench, cell, lost) if lost else ()
-    return Neighbours(asked=len(asked), lost=tuple(confirmed), cpu_seconds=bench.cpu_seconds)
+    return Neighbours(
+        asked=len(at_start | passing), lost=tuple(confirmed), cpu_seconds=bench.cpu_seconds
+    )
 
 
 # -- at the start ----------------------------------------------------------------------------------
 
 
-def _passing_at_start(trial: Trial, bench: Bench, ledger: Ledger | None) -> Methods:
-    methods = _methods(trial)
+def _passing_at_start(
+    trial: Trial, bench: Bench, methods: Methods, ledger: Ledger | None
+) -> set[str]:
     data = ledger.read(trial.assignment, _WHAT) if ledger is not None else None
     if data is not None:
-        passing = set(codec.decode(_Entry, data).passing)
-    else:
-        passing = _passing(bench, _start_cell(trial, bench), methods)
-        if ledger is not None:
-            entry = _Entry(passing=tuple(sorted(passing)))
-            ledger.write(codec.encode(entry), trial.assignment, _WHAT)
-    return {name: one for name, one in methods.items() if name in passing}
+        return methods.keys() & set(codec.decode(_Entry, data).passing)
+    passing = _passing(bench, _start_cell(trial, bench), methods)
+    if ledger is not None:
+        entry = _Entry(passing=tuple(sorted(passing)))
+        ledger.write(codec.encode(entry), trial.assignment, _WHAT)
+    return passing
 
 
 def _methods(trial: Trial) -> dict[str, TestMethod]:
