@@ -105,6 +105,10 @@ class Detections:
 
     A change is noticed by a test that does not pass with it. `both` is that of the two sets'
     intersection. Gold's are those of the snapshot, counted on the same changes.
+
+    gold_ran  of gold's, those with which it ran and failed: that a test no longer compiles says
+              only that it names what is gone; None in results that do not tell
+    both_ran  of these, those with which the submitted test ran and failed
     """
 
     count: int
@@ -112,6 +116,8 @@ class Detections:
     gold: int
     both: int
     not_run: int = 0
+    gold_ran: int | None = None
+    both_ran: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

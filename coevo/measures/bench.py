@@ -24,7 +24,7 @@ from coevo.records import TestMethod
 Files = tuple[tuple[str, bytes | None], ...]
 """Contents by path, sorted; None is absent."""
 
-_RUN_AND_BROKEN = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
+RUN_AND_BROKEN = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ class Bench:
     def run_confirmed(self, compiled: Compiled, method: TestMethod) -> Verdict:
         """The same; of a failure that is to be confirmed, and is not, the method is `unsteady`."""
         verdict = self.run(compiled, method, None)
-        asked = self.confirms and verdict.outcome in _RUN_AND_BROKEN
+        asked = self.confirms and verdict.outcome in RUN_AND_BROKEN
         if asked and not self.run(compiled, method, None).outcome.broken:
             self.unsteady.add(method)
         return verdict

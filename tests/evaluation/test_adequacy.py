@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from coevo.evaluation.judging.outcomes import Seen
+from coevo.evaluation.judging.steadiness import fails_still
 from coevo.evaluation.measuring.coverage import Executed
 from coevo.evaluation.measuring.coverage import executed
 from coevo.evaluation.records import Adequacy
@@ -17,8 +19,10 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Placebo
 from coevo.evaluation.records import TaskOutcome
 from coevo.languages.base import Trace
+from coevo.languages.base import Verdict
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
+from coevo.records import Outcome
 from tests.evaluation.till import TESTS
 from tests.evaluation.till import Till
 from tests.evaluation.till import opened
@@ -164,6 +168,37 @@ def test_a_call_without_an_assertion_is_no_test_of_the_change(till: Till) -> Non
     assert found.smells_pred == ('unknown_test',)
     assert (row.outcome, row.success_strict) == (TaskOutcome.SUCCESS, False)
     assert row.vacuous is True
+
+
+def test_who_calls_what_is_new_and_asserts_nothing_of_it_is_no_strict_success(till: Till) -> None:
+    """Without the change it does not compile, which says only that the change has that name."""
+    row, found = judged(till, 'fees', 'new Till().fee(2, false); assertTrue(true);')
+
+    assert (found.executes_delta, found.reaches_assertion) == (True, True)
+    assert found.mutants is not None
+    assert found.reversals is not None
+    assert found.mutants.both > 0 < found.reversals.both
+    assert found.mutants.gold_ran is not None
+    assert found.mutants.gold_ran > found.mutants.both_ran == 0
+    assert (row.outcome, row.success_strict) == (TaskOutcome.SUCCESS, False)
+
+
+def test_who_fails_for_a_while_and_passes_for_a_while_is_unstable(till: Till) -> None:
+    """What a test that goes by the time of day does with an edit, after it has passed again."""
+    trial = till.trial('prices', submitted())
+    (target,) = trial.assignment.targets
+    seen = Seen(submitted=True, new=Verdict(outcome=Outcome.PASS), passes=3)
+
+    def told(old: str, new: str) -> str | None:
+        path = 'src/main/java/shop/Till.java'
+        entry = trial.repository.tree(trial.pair.new.rev)[path]
+        text = trial.repository.blob(entry.oid).decode()
+        edit = path, text.replace(old, new, 1).encode()
+        assert edit[1] != text.encode()
+        return fails_still(trial, submitted(), target.method, edit, seen).unstable
+
+    assert told('int sum = -n;', 'int sum = n;') is None
+    assert told('int sum = -n;', 'int sum = 0 - n;') == 'once pass, once not with other code'
 
 
 def test_an_update_that_asserts_less_loses_what_the_old_test_noticed(

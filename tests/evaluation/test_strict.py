@@ -18,6 +18,9 @@ from coevo.quality import Mutation
 
 NOTICED = Detections(count=3, pred=2, gold=1, both=1)
 OTHERS = Detections(count=3, pred=2, gold=1, both=0)
+RAN = Detections(count=3, pred=2, gold=2, both=2, gold_ran=1, both_ran=1)
+NAMED = Detections(count=3, pred=2, gold=2, both=2, gold_ran=1, both_ran=0)
+NAMED_BY_GOLD = Detections(count=3, pred=2, gold=2, both=2, gold_ran=0, both_ran=0)
 BY_NOBODY = Detections(count=3, pred=2, gold=0, both=0)
 
 
@@ -43,6 +46,15 @@ def adequacy(**others: Any) -> Adequacy:
         ({'mutants': NOTICED}, True, False),
         ({'mutants': OTHERS}, False, False),
         ({'mutants': BY_NOBODY}, True, False),
+        # that a test no longer compiles says which names it has, and nothing of what they do
+        ({'mutants': RAN, 'reversals': NAMED_BY_GOLD}, True, False),
+        ({'mutants': NAMED, 'reversals': NAMED_BY_GOLD}, False, False),
+        ({'mutants': RAN, 'reversals': RAN}, True, False),
+        ({'mutants': RAN, 'reversals': NAMED}, False, False),
+        ({'mutants': NAMED_BY_GOLD, 'reversals': RAN}, True, False),
+        # where gold says no more, nobody can be asked for more
+        ({'mutants': NAMED_BY_GOLD, 'reversals': NAMED_BY_GOLD}, None, False),
+        ({'reversals': NAMED_BY_GOLD}, None, False),
     ],
 )
 def test_a_strict_success_notices_what_gold_notices(

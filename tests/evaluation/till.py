@@ -18,6 +18,7 @@ from coevo.evaluation.cases import examined
 from coevo.evaluation.cases import prepared
 from coevo.evaluation.judging.scene import Scene
 from coevo.evaluation.judging.start_states import StartStates
+from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.measuring.worth import Measures
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
@@ -116,6 +117,21 @@ class Till:
         header = Header(snapshot_sha256='0' * 64, sandbox='bubblewrap')
         (row,) = rows(header, case.assignment, case.prediction, judgement)
         return row
+
+    def trial(self, name: str, content: bytes) -> Trial:
+        """Where a submitted file is judged, both ends built."""
+        case = self.case(name, content)
+        self.workshop.build(case.pair)
+        return Trial(
+            assignment=case.assignment,
+            workshop=self.workshop,
+            repository=self.states.repository,
+            source=self.states.source,
+            pair=case.pair,
+            start=case.start,
+            conditions=Conditions(),
+            measured=True,
+        )
 
     def scene(self, name: str, content: bytes) -> Scene:
         """Where a submitted file was judged before."""

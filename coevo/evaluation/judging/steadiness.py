@@ -14,6 +14,7 @@ from coevo.evaluation.judging.alone import run_alone
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.trial import Trial
 from coevo.languages.base import Compiled
+from coevo.languages.base import Edits
 from coevo.languages.base import Verdict
 from coevo.records import Outcome
 from coevo.records import TestMethod
@@ -44,6 +45,8 @@ def passes_again(
 def fails_again(trial: Trial, cell: Compiled, method: TestMethod, seen: Seen) -> Seen:
     """A target that was run on the old code and failed, run there again."""
     assert seen.old is not None, 'it was run on old code'
+    if seen.unstable is not None:
+        return seen
     began = time.monotonic()
     verdict, batch = run_alone(trial.workshop, cell, method, trial.conditions)
     same = _told(verdict) == _told(seen.old)
@@ -51,6 +54,28 @@ def fails_again(trial: Trial, cell: Compiled, method: TestMethod, seen: Seen) ->
         seen,
         unstable=None if same else f'on old code once {_told(seen.old)}, once {_told(verdict)}',
         cpu_seconds=seen.cpu_seconds + batch.cpu_seconds,
+        seconds=seen.seconds + time.monotonic() - began,
+    )
+
+
+def fails_still(
+    trial: Trial, patched: bytes, method: TestMethod, edit: tuple[str, bytes | None], seen: Seen
+) -> Seen:
+    """A target that ran and failed with an edit of the code, and has passed since, run with it again.
+
+    Who goes by the time of day fails for a while, then passes for a while.
+    """
+    began = time.monotonic()
+    new = trial.pair.new.rev
+    files = ((trial.assignment.task.test_file, patched),)
+    edits = Edits(tests=files, code=(edit,))
+    cell = trial.workshop.compile(new, new, trial.module, edits=edits)
+    verdict, batch = run_alone(trial.workshop, cell, method, trial.conditions)
+    steady = verdict.outcome is not Outcome.PASS
+    return replace(
+        seen,
+        unstable=None if steady else 'once pass, once not with other code',
+        cpu_seconds=seen.cpu_seconds + cell.cpu_seconds + batch.cpu_seconds,
         seconds=seen.seconds + time.monotonic() - began,
     )
 

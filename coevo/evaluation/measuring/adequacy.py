@@ -12,6 +12,7 @@ from typing import TypeVar
 from coevo.evaluation.judging.scene import Scene
 from coevo.evaluation.measuring.coverage import executed
 from coevo.evaluation.measuring.gold import GoldMethod
+from coevo.evaluation.measuring.kills import failing_edit
 from coevo.evaluation.measuring.kills import mutant_kills
 from coevo.evaluation.measuring.kills import noticed_in
 from coevo.evaluation.measuring.kills import released
@@ -27,6 +28,7 @@ from coevo.measures.class_under_test import type_under_test
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.mutant_sets import joined
 from coevo.measures.mutants import run_mutants
+from coevo.measures.parts import Edit
 from coevo.measures.reversals import measure_reversals
 from coevo.measures.smells import smells_of
 from coevo.quality import End
@@ -45,11 +47,13 @@ class Measured:
     """What a target is worth.
 
     noticed   the changed declarations that it failed for
+    failing   an edit with which it ran and failed
     unsteady  whether it failed and passed with the same change undone
     """
 
     adequacy: Adequacy
     noticed: tuple[Dependency, ...]
+    failing: Edit | None
     unsteady: bool
 
 
@@ -83,6 +87,9 @@ def measure(scene: Scene, gold: Gold, kept: Path | None = None) -> dict[str, Mea
                 cpu_seconds=share,
             ),
             noticed=noticed_in(one.row.dependencies, _of(name, killed), _of(name, noticed)),
+            failing=failing_edit(
+                bench, one.row.dependencies, _of(name, killed), _of(name, noticed)
+            ),
             unsteady=scene.methods[name] in bench.unsteady,
         )
         for name, one in gold.items()

@@ -16,13 +16,18 @@ from typing import TypeVar
 
 from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.records import Detections
+from coevo.measures.bench import RUN_AND_BROKEN
+from coevo.measures.bench import Bench
 from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import MutantSet
+from coevo.measures.parts import Edit
+from coevo.measures.parts import parts_of
 from coevo.measures.universal_mutator import Mutant
 from coevo.quality import MutantRow
 from coevo.quality import ReversalRow
 from coevo.quality import ReversalStatus
 from coevo.records import Dependency
+from coevo.records import Outcome
 
 Change = tuple[str, int, str, str]
 Key = TypeVar('Key')
@@ -46,40 +51,52 @@ def released(gold: GoldMethod) -> MutantSet:
 
 def mutant_kills(gold: GoldMethod, pred: Iterable[MutantRow]) -> Detections | None:
     """None where there is no measurement: gold has none, or the test did not pass three times."""
-    return _counted(_kills(gold.mutants), _kills(pred))
+    return _counted(_of_mutants(gold.mutants), _of_mutants(pred))
 
 
 def reversals(gold: GoldMethod, pred: Iterable[ReversalRow]) -> Detections | None:
     """Of what compiles when it is undone; None where gold was not asked about any such."""
-    return _counted(detections(gold.reversals), detections(pred))
+    return _counted(_of_reversals(gold.reversals), _of_reversals(pred))
 
 
-def _counted(gold: Mapping[Key, bool], pred: Mapping[Key, bool]) -> Detections | None:
+def _counted(gold: Mapping[Key, Outcome], pred: Mapping[Key, Outcome]) -> Detections | None:
     """Of what gold was run with; None where the test was run with nothing of it."""
-    own = {key: found for key, found in pred.items() if key in gold}
+    own = {key: outcome for key, outcome in pred.items() if key in gold}
     if not own:
         return None
+    ran = {key for key in own if gold[key] in RUN_AND_BROKEN}
     return Detections(
         count=len(own),
-        pred=sum(own.values()),
-        gold=sum(gold[key] for key in own),
-        both=sum(found and gold[key] for key, found in own.items()),
+        pred=sum(map(_is_noticed, own.values())),
+        gold=sum(_is_noticed(gold[key]) for key in own),
+        both=sum(_is_noticed(found) and _is_noticed(gold[key]) for key, found in own.items()),
         not_run=len(gold) - len(own),
+        gold_ran=len(ran),
+        both_ran=sum(own[key] in RUN_AND_BROKEN for key in ran),
     )
+
+
+def _is_noticed(outcome: Outcome) -> bool:
+    return outcome is not Outcome.PASS
 
 
 def undoable(gold: GoldMethod) -> frozenset[Change]:
     """What gold was run without."""
-    return frozenset(detections(gold.reversals))
+    return frozenset(_of_reversals(gold.reversals))
 
 
-def detections(rows: Iterable[ReversalRow]) -> dict[Change, bool]:
-    """Whether each change that could be undone was noticed."""
+def _of_reversals(rows: Iterable[ReversalRow]) -> dict[Change, Outcome]:
+    """What a test did with each change undone that could be."""
     return {
-        _key(row): row.status is ReversalStatus.DETECTED
+        _key(row): row.outcome
         for row in rows
         if row.status in (ReversalStatus.DETECTED, ReversalStatus.UNDETECTED)
+        and row.outcome is not None
     }
+
+
+def _of_mutants(rows: Iterable[MutantRow]) -> dict[str, Outcome]:
+    return {row.mutant_id: row.outcome for row in rows if row.outcome is not None}
 
 
 def _key(one: ReversalRow) -> Change:
@@ -93,13 +110,30 @@ def noticed_in(
 ) -> tuple[Dependency, ...]:
     """The changed declarations of which a mutant was killed, or a part was missed when undone."""
     killed = {(row.file, row.line) for row in mutants if row.killed}
-    undone = {(row[0], row[1]) for row, missed in detections(reversals).items() if missed}
+    undone = {row[:2] for row, told in _of_reversals(reversals).items() if _is_noticed(told)}
     return tuple(one for one in dependencies if any(_holds(one, *at) for at in killed | undone))
+
+
+def failing_edit(
+    bench: Bench,
+    dependencies: Iterable[Dependency],
+    mutants: Iterable[MutantRow],
+    reversals: Iterable[ReversalRow],
+) -> Edit | None:
+    """An edit with which a test ran and did not pass; None where there is none, or the compiler
+    alone said so, which says the same each time."""
+    failed = {_key(row) for row in reversals if row.outcome in RUN_AND_BROKEN}
+    for one in dependencies if failed else ():
+        for part in parts_of(bench.repository, bench.pair, one):
+            if part.key in failed and part.edit is not None:
+                return part.edit
+    for row in mutants:
+        if row.outcome in RUN_AND_BROKEN:
+            source = bench.repository.blob(bench.repository.tree(bench.rev)[row.file].oid)
+            mutant = Mutant(line=row.line, original=row.original, mutated=row.mutated)
+            return row.file, mutant.applied(source)
+    return None
 
 
 def _holds(one: Dependency, file: str, line: int) -> bool:
     return one.file == file and one.start_line <= line <= one.end_line
-
-
-def _kills(rows: Iterable[MutantRow]) -> dict[str, bool]:
-    return {row.mutant_id: row.killed for row in rows if row.killed is not None}

@@ -31,9 +31,11 @@ def success_strict(
 ) -> bool | None:
     """Success of a test that executes a changed dependency, reaches an assertion, fails with at
     least one change undone that makes gold fail, and kills at least one mutant that gold kills, if
-    gold kills any; its patch costs no other test of the file.
+    gold kills any; its patch costs no other test of the file. Where gold ran and failed with one,
+    so has the test: that it no longer compiles says only which names it has.
 
-    None where that cannot be asked: trouble of ours, or gold itself notices no change.
+    None where that cannot be asked: trouble of ours, gold itself notices no change, or all that
+    gold notices it notices by its names.
     """
     if outcome is TaskOutcome.INFRA:
         return None
@@ -43,16 +45,29 @@ def success_strict(
     if adequacy is None:
         return _all(nothing_lost, None)
     undone = adequacy.reversals
-    notices = None if undone is None or not undone.gold else undone.both > 0
+    notices = None if undone is None or not undone.gold else _notices(undone)
     kills = _kills(adequacy.mutants, gold)
-    return _all(adequacy.executes_delta, adequacy.reaches_assertion, notices, kills, nothing_lost)
+    return _all(
+        *(adequacy.executes_delta, adequacy.reaches_assertion, notices, kills, nothing_lost),
+        None if _is_by_name_alone(undone, adequacy.mutants) else True,
+    )
 
 
 def _kills(found: Detections | None, gold: Mutation | None) -> bool | None:
     """None where gold kills mutants, and none of these was run."""
     if found is not None and found.gold:
-        return found.both > 0
+        return _notices(found)
     return None if gold is not None and gold.killed else True
+
+
+def _notices(found: Detections) -> bool:
+    return found.both_ran > 0 if found.gold_ran and found.both_ran is not None else found.both > 0
+
+
+def _is_by_name_alone(*found: Detections | None) -> bool:
+    """Whether gold ran and failed with nothing of it; whoever calls what is new does as well."""
+    told = [one.gold_ran for one in found if one is not None]
+    return bool(told) and all(ran == 0 for ran in told)
 
 
 def vacuous(outcome: TaskOutcome, adequacy: Adequacy | None) -> bool | None:

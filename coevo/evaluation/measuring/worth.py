@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +13,13 @@ from coevo.evaluation.judging.placebos import Sight
 from coevo.evaluation.judging.placebos import with_sight
 from coevo.evaluation.judging.protocol import Judgement
 from coevo.evaluation.judging.scene import Scene
+from coevo.evaluation.judging.steadiness import fails_still
 from coevo.evaluation.judging.trial import Trial
+from coevo.evaluation.measuring.adequacy import Measured
 from coevo.evaluation.measuring.adequacy import measure
 from coevo.evaluation.measuring.gold import gold_methods
 from coevo.evaluation.measuring.pit import with_pit
 from coevo.expected_throws import expected_throws
-from coevo.records import Dependency
 from coevo.snapshot import Opened
 
 
@@ -72,7 +72,7 @@ def with_adequacy(
     seen = {
         name: replace(judgement.seen[name], unstable='once pass, once not with a change undone')
         if one.unsteady
-        else _looked_at(trial, judgement, patched, placebos, name, one.noticed)
+        else _looked_at(trial, judgement, patched, placebos, name, one)
         for name, one in measured.items()
     }
     adequacy = {
@@ -91,15 +91,17 @@ def _looked_at(
     patched: bytes,
     placebos: Placebos,
     name: str,
-    noticed: Sequence[Dependency],
+    measured: Measured,
 ) -> Seen:
     """Each declaration for itself: a test may look at one alone."""
     seen = judgement.seen[name]
     conditions = replace(trial.conditions, sources=judgement.sources)
     trial = replace(trial, conditions=conditions)
-    for one in noticed:
+    for one in measured.noticed:
         looked = placebos.look(trial, patched, name, judgement.methods[name], [one])
         seen = with_sight(seen, looked)
         if looked.sight is not Sight.BLIND:
-            break
-    return seen
+            return seen
+    if measured.failing is None:
+        return seen
+    return fails_still(trial, patched, judgement.methods[name], measured.failing, seen)
