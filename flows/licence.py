@@ -27,7 +27,7 @@ _ADDRESSES = re.compile(
 def spdx_of(repository: Repository, rev: str) -> str | None:
     """The SPDX expression of the first licence file at the root that is known, else of the POM.
 
-    None where neither tells. Texts that stand together are all in force (`AND`), unless the file
+    None where neither tells, or what would tell cannot be read. Texts that stand together are all in force (`AND`), unless the file
     offers a choice (`OR`), as several licences of a POM always do.
     """
     root = {
@@ -35,7 +35,10 @@ def spdx_of(repository: Repository, rev: str) -> str | None:
         for mode, name, oid in repository.folder(repository.header(rev).tree)
         if mode.startswith('100')
     }
-    for name in sorted(filter(_NAMES.fullmatch, root), key=lambda name: (len(name), name)):
+    names = sorted(filter(_NAMES.fullmatch, root), key=lambda name: (len(name), name))
+    if any(root.get(name) in repository.holes for name in (*names, 'pom.xml')):
+        return None
+    for name in names:
         found = _of_text(repository.blob(root[name]))
         if found is not None:
             return found

@@ -64,6 +64,18 @@ class Mine:
         return self.tools.profile
 
 
+def lacked(repository: Repository, pair: Pair) -> tuple[str, ...]:
+    """The files of both ends that the clone lacks since its source does; ids in order."""
+    if not repository.holes:
+        return ()
+    try:
+        trees = [repository.tree(commit.rev) for commit in (pair.old, pair.new)]
+    except CorruptObject as error:
+        return (error.name,) if error.name in repository.holes else ()
+    named = {entry.oid for tree in trees for entry in tree.values()}
+    return tuple(sorted(named & repository.holes))
+
+
 def segment_key(mine: Mine, pair: Pair) -> str:
     """A segment is reused while its inputs and the engine's version are the same."""
     return short_hash(
@@ -73,15 +85,20 @@ def segment_key(mine: Mine, pair: Pair) -> str:
         mine.sandbox,
         str(ENGINE_VERSION),
         *pair.between,
+        *lacked(mine.repository, pair),
     )
 
 
 def mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
     """All that one pair gives. The workshop is opened only if something is to be run."""
+    absent = lacked(mine.repository, pair)
+    if absent:
+        detail = f'{len(absent)} files, the first is {absent[0]}'
+        return _unreadable(mine, pair, Reason.OBJECT_MISSING, detail)
     try:
         return _mine_pair(mine, pair, open_workshop)
     except CorruptObject as error:
-        return _unreadable(mine, pair, str(error))
+        return _unreadable(mine, pair, Reason.UNREADABLE_OBJECT, str(error))
 
 
 def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
@@ -134,7 +151,7 @@ def _nearer(
     return shown_nearer(mine.repository, change, holds)
 
 
-def _unreadable(mine: Mine, pair: Pair, detail: str) -> Segment:
+def _unreadable(mine: Mine, pair: Pair, reason: Reason, detail: str) -> Segment:
     """A pair of which the clone lacks a file: the walk goes on without it."""
     change = PairChange(
         pair=pair,
@@ -142,14 +159,14 @@ def _unreadable(mine: Mine, pair: Pair, detail: str) -> Segment:
         source_changed=False,
         tests_changed=False,
         candidates=(),
-        reason=Reason.UNREADABLE_OBJECT,
+        reason=reason,
     )
     return Segment(
         key=segment_key(mine, pair),
         pair=pair_row(change, None, candidates=0, sandbox=mine.sandbox),
         methods=(),
         cells=(),
-        drops=(Drop.at(Stage.PAIR, pair, pair.pair_id, Reason.UNREADABLE_OBJECT, detail),),
+        drops=(Drop.at(Stage.PAIR, pair, pair.pair_id, reason, detail),),
         environments=(),
         timings=(),
     )

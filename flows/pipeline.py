@@ -104,7 +104,12 @@ def _mine(
         report = MineReport(partition=partition, visited=len(seen.visited), pairs=len(seen.pairs))
         _mine_missing(options, mining, store, seen.pairs, report, listener)
         store.compact(partition)
-        report.warnings = (*clone.warnings, *store.warnings, *_damage(clone, seen))
+        report.warnings = (
+            *clone.warnings,
+            *store.warnings,
+            *_damage(clone, seen),
+            *_holes(repository),
+        )
     return report
 
 
@@ -128,6 +133,15 @@ def _damage(clone: Clone, seen: Visit) -> Iterator[str]:
             'out of reach; '
             + ('run again to have it made anew' if curable else 'their source has them no better')
             + ', nothing that was mined is lost'
+        )
+
+
+def _holes(repository: Repository) -> Iterator[str]:
+    if repository.holes:
+        yield (
+            f'the source of {repository.git_dir.name} is a partial clone that lacks '
+            f'{len(repository.holes)} objects; pairs that need one are dropped as object_missing, '
+            'and mined once it has them'
         )
 
 

@@ -48,12 +48,14 @@ def copy(
     listing, complaint = git('rev-list', '--objects', '--missing=print', '--stdin', stdin=tips)
     if complaint is None:
         lines = listing.split('\n')[:-1]
-        there = ''.join(f'{line}\n' for line in lines if not line.startswith(_ABSENT))
+        there = [line for line in lines if not line.startswith(_ABSENT)]
         pack = str(git_dir / 'objects' / 'pack' / 'pack')
-        _, complaint = git('pack-objects', '--quiet', '--delta-base-offset', pack, stdin=there)
+        packing = ('pack-objects', '--quiet', '--delta-base-offset', pack)
+        _, complaint = git(*packing, stdin=''.join(f'{line}\n' for line in there))
     if complaint is None:
         absent = {line.removeprefix(_ABSENT) for line in lines if line.startswith(_ABSENT)}
-        note(git_dir, holes(git_dir) | absent)
+        filled = {line.partition(' ')[0] for line in there}
+        note(git_dir, absent | (holes(git_dir) - filled))
         updates = ''.join(f'update {ref} {oid}\n' for ref, oid in refs)
         _, complaint = git('update-ref', '--no-deref', '--stdin', stdin=updates)
     return complaint

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
+from coevo.git import CorruptObject
+from coevo.git import Repository
 from coevo.reasons import Reason
 from coevo.records import Commit
 from coevo.records import Drop
@@ -41,6 +43,12 @@ class Route:
             old_is_ancestor=old_is_ancestor,
             between=between,
         )
+
+    def unreadable(self, repository: Repository, rev: str, error: CorruptObject) -> Drop:
+        """The drop of a commit of which an object cannot be read."""
+        lacked = error.name in repository.holes
+        reason = Reason.OBJECT_MISSING if lacked else Reason.UNREADABLE_COMMIT
+        return self.drop(rev, reason, str(error))
 
     def drop(self, rev: str, reason: Reason, detail: str = '') -> Drop:
         return Drop.at(Stage.WALK, self, rev, reason, detail)

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC
 from datetime import datetime
@@ -26,6 +27,7 @@ from packagers.bodies import read_bodies
 BULK_TESTS = 200  # more test methods that one commit adds are an import
 ROOT_TESTS = 20  # the same for a commit without a parent
 
+_NOTHING = Bodies((), ())  # of a file that nobody here has
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ALL = ('rev-list', '--all', '--topo-order')
 _ADDED_FILES = (
@@ -57,26 +59,46 @@ def first_seen(
 
     It is the minimum over the commits in which the body stands, in any Java file, of author date,
     committer date and the committer dates of descendants. It is None if a commit that brings the
-    body in is a bulk import, or has a date that cannot be read or lies after `crawled_at`.
+    body in is a bulk import, or has a date that cannot be read or lies after `crawled_at`; and if
+    the body may have stood before in a file that a partial clone lacks.
     """
     basis = _basis(repository)
     if basis is Basis.SHALLOW or not bodies:
         return FirstSeen(basis=basis, dates=dict.fromkeys(sorted(bodies)))
     history = _read_history(repository)
     blobs = {oid for change in history.changes for oid in change.added()}
-    known = read_bodies(repository, blobs, cache_folder=cache_folder)
+    lacked = blobs & repository.holes
+    blobs -= lacked
+    read = read_bodies(repository, blobs, cache_folder=cache_folder)
+    known = {**read, **dict.fromkeys(lacked, _NOTHING)}
     wanted = frozenset(bodies)
     holders = {oid: found for oid in blobs if (found := known[oid].all & wanted)}
     dates = _earliest_by_body(holders, _blob_dates(repository, history.commits, holders.keys()))
-    unknown: set[str] = set()
+    unknown = _maybe_earlier(history, dates, lacked)
     for change in history.changes:
         undated = _is_undated(history.commits[change.rev], crawled_at)
+        undated = undated or not lacked.isdisjoint(change.added())
         if undated or _is_bulk(repository, change, known):
             unknown |= _brought_in(repository, change, known) & wanted
     return FirstSeen(
         basis=basis,
         dates={b: None if b in unknown else dates[b] for b in sorted(dates.keys() | unknown)},
     )
+
+
+def _maybe_earlier(
+    history: _History, dates: Mapping[str, datetime | None], lacked: AbstractSet[str]
+) -> set[str]:
+    """Bodies that may have stood earlier, in a file which the clone lacks."""
+    if not lacked:
+        return set()
+    proofs = _proofs(history.commits)
+    since = min(
+        proofs.get(change.rev, _EPOCH)
+        for change in history.changes
+        if not lacked.isdisjoint(change.added())
+    )
+    return {body for body, date in dates.items() if date is None or date > since}
 
 
 def earliest(dates: Iterable[datetime | None]) -> datetime | None:
@@ -213,6 +235,7 @@ def _blob_dates(
     order = sorted(proofs, key=lambda rev: (proofs[rev], rev))
     listing = repository.git(
         *('rev-list', '--objects', '--no-walk=unsorted', '--in-commit-order', '--stdin'),
+        '--missing=allow-any',
         stdin='\n'.join((*order, '')).encode(),
     )
     dates: dict[str, datetime] = {}

@@ -1,0 +1,161 @@
+"""Local clones that lack objects: what they have is copied, what they lack is noted."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from coevo.errors import Fatal
+from coevo.git import CorruptObject
+from coevo.git import Repository
+from coevo.java_tests import find_tests
+from coevo.store import Store
+from coevo.syntax import Member
+from coevo.syntax import parse
+from flows.licence import spdx_of
+from flows.pipeline import MineReport
+from flows.pipeline import mine
+from miners.clones import obtain
+from packagers.contamination import first_seen
+from tests.projects import junit
+from tests.projects import options
+from tests.projects import write
+from tests.repos import commit
+from tests.repos import git
+
+LARGE = b'\0' * 5000
+MIT = 'Permission is hereby granted, free of charge, to any person obtaining a copy'
+SMALL = {'A.java': 'class A {}\n', 'LICENSE': MIT}
+
+
+def partial(source: Path, folder: Path, wanted: str) -> Path:
+    """A bare partial clone that fetches nothing more: its source is moved away."""
+    git(source, 'config', 'uploadpack.allowFilter', 'true')
+    subprocess.run(
+        ['git', 'clone', '-q', '--bare', f'--filter={wanted}', f'file://{source}', str(folder)],
+        check=True,
+    )
+    git(folder, 'remote', 'remove', 'origin')
+    return folder
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Its second commit of three has a large file."""
+    repo = write(tmp_path / 'demo', [SMALL, {'large.bin': LARGE}, {'large.bin': None}])
+    git(repo, 'tag', '-a', '-m', 'one', 'v1')
+    return repo
+
+
+def test_all_but_what_a_partial_clone_lacks_is_copied(source: Path, tmp_path: Path) -> None:
+    large = git(source, 'rev-parse', 'HEAD~1:large.bin')
+    clone = obtain(str(partial(source, tmp_path / 'some.git', 'blob:limit=1k')), store=tmp_path)
+    found = Repository(clone.git_dir)
+    assert found.holes == {large}
+    assert found.resolve('v1') == git(source, 'rev-parse', 'HEAD')
+    assert found.text(git(source, 'rev-parse', 'HEAD~2'), 'A.java') == 'class A {}\n'
+    with pytest.raises(CorruptObject, match=large):
+        found.blob(large)
+    assert not (clone.git_dir / 'objects/info/alternates').exists()
+
+
+def test_it_is_kept_up_and_filled_when_its_source_is(source: Path, tmp_path: Path) -> None:
+    some = partial(source, tmp_path / 'some.git', 'blob:limit=1k')
+    store = tmp_path / 'store'
+    obtain(str(some), store=store)
+    other = commit(source, 'more', {'B.java': 'class B {}\n', 'b.bin': LARGE[1:]})
+    git(some, 'fetch', '-q', '--filter=blob:limit=1k', f'file://{source}', '+refs/*:refs/*')
+    clone = obtain(str(some), store=store)
+    found = Repository(clone.git_dir)
+    assert found.resolve(clone.default_ref) == other
+    assert found.holes == {
+        git(source, 'rev-parse', f'{rev}.bin') for rev in ('HEAD~2:large', 'HEAD:b')
+    }
+    git(some, 'fetch', '-q', '--refetch', '--no-filter', f'file://{source}', '+refs/*:refs/*')
+    again = Repository(obtain(str(some), store=store).git_dir)
+    assert again.holes == frozenset()
+    assert again.blob(git(source, 'rev-parse', 'HEAD~2:large.bin')) == LARGE
+
+
+def test_a_source_that_lacks_commits_is_refused(source: Path, tmp_path: Path) -> None:
+    rev = git(source, 'rev-parse', 'HEAD~1')
+    (source / '.git' / 'objects' / rev[:2] / rev[2:]).unlink()
+    with pytest.raises(Fatal, match='repair it'):
+        obtain(str(source), store=tmp_path / 'store')
+    assert not list((tmp_path / 'store' / 'clones').glob('*.git'))
+
+
+def test_pairs_that_need_what_is_missing_are_dropped_and_mined_once_it_is_there(
+    tmp_path: Path,
+) -> None:
+    steps = [
+        {'pom.xml': '<project/>', 'A.java': 'class A {}\n', 'large.bin': LARGE},
+        {'A.java': 'class A { int a; }\n'},
+        {'A.java': 'class A { int a, b; }\n', 'large.bin': None},
+        {'A.java': 'class A { int a, b, c; }\n'},
+    ]
+    source = write(tmp_path / 'demo', steps)
+    some = partial(source, tmp_path / 'some.git', 'blob:limit=1k')
+    run = options(some, tmp_path / 'store')
+    report = mine(run)
+    assert 'lacks 1 objects' in report.warnings[-1]
+    assert dropped(run.store, report) == {'object_missing': 2, 'no_source_or_test_change': 1}
+    assert Store(run.store).unmined(report.partition) == ()
+    assert mine(run).reused == 3
+    git(some, 'fetch', '-q', '--refetch', '--no-filter', f'file://{source}', '+refs/*:refs/*')
+    report = mine(run)
+    assert (report.reused, report.warnings) == (1, ())
+    assert dropped(run.store, report) == {'no_source_or_test_change': 3}
+
+
+def dropped(store: Path, report: MineReport) -> Counter[str]:
+    segments = Store(store).segments(report.partition)
+    return Counter(str(drop.reason) for one in segments for drop in one.drops)
+
+
+def test_a_body_that_may_have_stood_in_a_missing_file_has_no_date(tmp_path: Path) -> None:
+    long = f'// {"x" * 2000}\n'
+    (one,) = junit('OneTest', 'one: assertEquals(1, 1);').items()
+    (two,) = junit('TwoTest', 'two: assertEquals(2, 2);').items()
+    source = write(
+        tmp_path / 'demo', [dict([one]), {'Lost.java': long}, {'Lost.java': None}, dict([two])]
+    )
+    hashes = {name: method.bare_hash for path, text in (one, two) for name, method in methods(text)}
+    whole = dates(source / '.git', hashes, tmp_path / 'whole')
+    assert [str(date)[:13] for date in whole] == ['2024-01-01 00', '2024-01-01 03']
+    clone = obtain(
+        str(partial(source, tmp_path / 'some.git', 'blob:limit=1k')), store=tmp_path / 'store'
+    )
+    assert dates(clone.git_dir, hashes, tmp_path / 'some') == [whole[0], None]
+
+
+def methods(text: str) -> Iterator[tuple[str, Member]]:
+    for _, member in find_tests(parse(text.encode()), lambda name: ()):
+        yield member.name, member
+
+
+def dates(git_dir: Path, hashes: dict[str, str], folder: Path) -> list[datetime | None]:
+    found = first_seen(
+        Repository(git_dir),
+        hashes.values(),
+        crawled_at=datetime(2025, 1, 1, tzinfo=UTC),
+        cache_folder=folder,
+    )
+    return [found.dates[hashes[name]] for name in ('one', 'two')]
+
+
+def test_what_a_missing_licence_file_would_say_is_not_taken_from_the_pom(
+    source: Path, tmp_path: Path
+) -> None:
+    licence = '<licenses><license><name>MIT License</name></license></licenses>'
+    commit(source, 'two', {'pom.xml': f'<project>{licence}</project>', 'COPYING': 'c' * 2000})
+    store = tmp_path / 'store'
+    clone = obtain(str(partial(source, tmp_path / 'some.git', 'blob:limit=1k')), store=store)
+    repository = Repository(clone.git_dir)
+    assert spdx_of(repository, repository.resolve(clone.default_ref)) is None
