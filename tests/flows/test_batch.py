@@ -48,11 +48,14 @@ def steps(first: int, end: int) -> Iterator[dict[str, str | bytes | None]]:
 
 
 def jobs_at_work() -> list[psutil.Process]:
-    return [
-        child
-        for child in psutil.Process().children()
-        if 'flows.batches.job_process' in child.cmdline()
-    ]
+    return [child for child in psutil.Process().children() if _is_job(child)]
+
+
+def _is_job(process: psutil.Process) -> bool:
+    try:
+        return 'flows.batches.job_process' in process.cmdline()
+    except psutil.NoSuchProcess:  # it has ended; a zombie of another test is no job either
+        return False
 
 
 def kept(store: Path, result: Result) -> dict[str, object]:
