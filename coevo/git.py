@@ -29,6 +29,10 @@ from coevo.records import Commit
 __all__ = ['ENVIRONMENT', 'CorruptObject', 'Entry', 'FileChange', 'Repository']
 
 
+# Bytes; XFS takes no more, Linux 4,095. On no machine is a tree to be another one than elsewhere.
+_LONGEST_TARGET = 1023
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """A file of a tree: Git's mode, such as 100644, and the blob's id."""
@@ -258,9 +262,12 @@ class Repository:
 
 
 def _link(folder: Path, links: list[tuple[Path, str]]) -> None:
-    """Make the links of a tree, but for those that lead out of it, if only by way of others."""
+    """Make the links of a tree, but for those that lead out of it, if only by way of others.
+
+    What is no target, or too long for one, leads nowhere.
+    """
     for place, target in links:
-        if target and not target.startswith('/') and '\0' not in target:
+        if target and not target.startswith('/') and _can_be_target(target):
             place.symlink_to(target)
     root = folder.resolve()
     standing = {place for place, _ in links if place.is_symlink()}
@@ -268,6 +275,10 @@ def _link(folder: Path, links: list[tuple[Path, str]]) -> None:
         for place in leaving:
             place.unlink()
         standing -= leaving
+
+
+def _can_be_target(text: str) -> bool:
+    return '\0' not in text and len(os.fsencode(text)) <= _LONGEST_TARGET
 
 
 def _stays(link: Path, root: Path) -> bool:

@@ -232,6 +232,15 @@ def test_links_that_leave_the_tree_are_left_out(repo: Path, tmp_path: Path) -> N
     assert (out / 'a/file').read_text() == 'k'
 
 
+def test_a_link_that_no_file_system_takes_is_left_out(repo: Path, tmp_path: Path) -> None:
+    rows = b''
+    for name, target in ((b'longest', b'x/' * 511 + b'x'), (b'too_long', b'x' * 5000)):
+        rows += b'120000 %b\0' % name + bytes.fromhex(write_object(repo, 'blob', target))
+    rev = git(repo, 'commit-tree', write_object(repo, 'tree', rows), '-m', 'x')
+    read(repo).materialise(rev, tmp_path / 'out')
+    assert [path.name for path in (tmp_path / 'out').iterdir()] == ['longest']
+
+
 @pytest.mark.parametrize('name', ['..', '.git', '.GIT', 'a/b', ''])
 def test_a_tree_with_a_forbidden_name_is_corrupt(repo: Path, name: str) -> None:
     blob = write_object(repo, 'blob', b'x')

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,11 +105,14 @@ def test_mutated_repositories_are_mined(tmp_path: Path, monkeypatch: pytest.Monk
     scratch = tmp_path / 'scratch'
     scratch.mkdir()
     monkeypatch.setattr(tempfile, 'tempdir', str(scratch))
+    store, mined = tmp_path / 'store', list[int]()
     for seed in range(RUN):
+        repository = repositories.write(seed, tmp_path / str(seed)).parent
         with suppress(Fatal):  # there may be no POM, or no head
-            run = options(repositories.write(seed, tmp_path / str(seed)).parent, tmp_path / 'store')
-            report = mine(run)
+            report = mine(replace(options(repository, store), name=f'mutated/seed{seed}'))
             assert (seed, report.bugs, report.failures) == (seed, {}, {})
-            assert Store(tmp_path / 'store').unmined(report.partition) == ()
-    assert verify(released(tmp_path / 'store')) == []
+            assert Store(store).unmined(report.partition) == ()
+            mined.append(seed)
+    assert len(mined) > RUN / 2
+    assert verify(released(store)) == []
     assert not list(scratch.iterdir())
