@@ -15,8 +15,8 @@ from tests.coevo.languages.test_java_maven_shapes import JUNIT4
 from tests.coevo.languages.test_java_maven_shapes import PLACE
 from tests.coevo.languages.test_java_maven_shapes import TEST_JAR
 from tests.coevo.languages.test_java_maven_shapes import sibling
-from tests.projects import Mined
-from tests.projects import mined
+from tests.once import mined_once
+from tests.projects import Rows
 from tests.projects import write
 
 pytestmark = pytest.mark.jvm
@@ -96,12 +96,11 @@ def tree(number: int) -> dict[str, str | bytes | None]:
 
 
 @pytest.fixture(scope='module')
-def reactors(tmp_path_factory: pytest.TempPathFactory) -> Mined:
-    folder = tmp_path_factory.mktemp('reactors')
-    return mined(write(folder / 'repository', [tree(1), tree(2)]), folder / 'store')
+def reactors(tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    return mined_once(write(tmp_path_factory.mktemp('reactors'), [tree(1), tree(2)]))
 
 
-def test_every_module_is_built(reactors: Mined) -> None:
+def test_every_module_is_built(reactors: Rows) -> None:
     assert [(pair.build_old, pair.build_new) for pair in reactors.pairs] == [('built', 'built')]
 
 
@@ -114,7 +113,7 @@ def test_every_module_is_built(reactors: Mined) -> None:
         pytest.param('parses', id='a generated parser'),
     ],
 )
-def test_a_test_of_this_kind_is_updated(reactors: Mined, name: str) -> None:
+def test_a_test_of_this_kind_is_updated(reactors: Rows, name: str) -> None:
     row = reactors.method(name)
     assert (row.told_cold, row.tnew_cnew, row.told_cnew) == (
         Outcome.PASS,
