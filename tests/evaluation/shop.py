@@ -85,11 +85,15 @@ class Shop:
         return Prediction(task_id=self.tasks[track].task_id, patch=patch.encode())
 
 
-def open_shop(folder: Path) -> Shop:
-    """Mine and release it; `folder` can be entered by the sandbox's users."""
+def make_shop(folder: Path) -> None:
+    """Mine and release it."""
     repository = write(folder / 'repository', [_OLD, {**_NEW, **_MENDED}])
     mined(repository, folder / 'store')
     publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+
+
+def open_shop(folder: Path) -> Shop:
+    """The shop that was made in a folder."""
     found = assignments(folder / 'snapshot')
     tasks = {one.task.track: one for one in found}
     assert set(tasks) == set(Track), snapshot.open(folder / 'snapshot').sql('FROM drops')

@@ -14,8 +14,8 @@ from coevo.languages.java_maven.jdk_choice import Demand
 from coevo.languages.java_maven.jdk_choice import ladder
 from coevo.languages.java_maven.jdk_choice import read_demand
 from coevo.records import Label
+from tests.once import mined_once
 from tests.projects import junit
-from tests.projects import mined
 from tests.projects import pom
 from tests.projects import source
 from tests.projects import write
@@ -107,7 +107,7 @@ def test_both_ends_are_built_with_the_jdk_that_builds_them(tmp_path: Path) -> No
         }
         for number in (1, 2)
     ]
-    found = mined(write(tmp_path / 'repository', steps), tmp_path / 'store')
+    found = mined_once(write(tmp_path, steps))
     (pair,) = found.pairs
     assert (pair.build_old, pair.build_new) == ('built', 'built')
     assert pair.jdk is not None
