@@ -87,6 +87,17 @@ def test_a_path_that_no_file_system_takes_is_unbuildable(tmp_path: Path, path: s
     assert (drop.reason, drop.detail) == ('tnew_cnew_unbuildable', 'path_too_long')
 
 
+def test_a_revision_before_there_was_a_pom_is_unbuildable_without_a_try(tmp_path: Path) -> None:
+    tests = junit('TillTest', 'rings: assertEquals(2, Till.last());')
+    body = '    public static int last() { return 2; }\n'
+    steps = [{'README.md': 'soon'}, {'pom.xml': pom(), **source('Till', body), **tests}]
+    found = mined(write(tmp_path / 'repository', steps), tmp_path / 'store')
+    (pair,) = found.pairs
+    assert (pair.build_old, pair.build_new) == ('no_pom', 'built')
+    (drop,) = (drop for drop in found.drops if drop.stage == 'label')
+    assert (drop.reason, drop.detail) == ('tnew_cold_unbuildable', 'no_pom')
+
+
 def with_path(repository: Path, path: str) -> str:
     """The tree of HEAD with one more file, made by Git alone: `git add` would want to read it."""
     blob = git(repository, 'rev-parse', 'HEAD:pom.xml')

@@ -37,6 +37,9 @@ TREE_TOO_LARGE = 'tree_too_large'
 # A tree with a path that no file system of ours can hold.
 PATH_TOO_LONG = 'path_too_long'
 
+# A tree without a POM at its root.
+NO_POM = 'no_pom'
+
 # The one death of a builder that a JVM for Maven alone may be spared.
 OUT_OF_MEMORY = 'out_of_memory'
 
@@ -139,7 +142,7 @@ def why(answer: Answer | Died, modules: Mapping[str, Module]) -> str:
 
 def is_hopeless(failure: str | None) -> bool:
     """Whether what failed fails on any JDK: a POM that cannot be read, a library that is gone,
-    a tree that is too large.
+    a tree that is too large or has no POM.
 
     So does, as far as anyone would wait for it, what took too long or killed its builder.
     """
@@ -150,6 +153,7 @@ def is_hopeless(failure: str | None) -> bool:
         UNPINNED,
         TREE_TOO_LARGE,
         PATH_TOO_LONG,
+        NO_POM,
         NEEDS_SUBMODULE,
         NEEDS_LFS_FILE,
     )

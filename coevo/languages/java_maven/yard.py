@@ -23,6 +23,7 @@ from coevo.languages.java_maven import settings
 from coevo.languages.java_maven.archives import Archives
 from coevo.languages.java_maven.archives import Rehearsal
 from coevo.languages.java_maven.archives import archive_key
+from coevo.languages.java_maven.attempts import NO_POM
 from coevo.languages.java_maven.attempts import PATH_TOO_LONG
 from coevo.languages.java_maven.attempts import TREE_TOO_LARGE
 from coevo.languages.java_maven.attempts import Attempts
@@ -267,9 +268,12 @@ class Yard:
         return hashlib.sha256(file.read_bytes()).hexdigest() if file and file.is_file() else None
 
     def _refusal(self, rev: str) -> str | None:
-        """Why a tree is not even written: it would fill the disk of every sandbox, or cannot be."""
+        """Why a tree is not even written: it would fill the disk of every sandbox, cannot be, or is no
+        project."""
         if any(map(_is_too_long, (*self._repository.tree(rev), *self._repository.submodules(rev)))):
             return PATH_TOO_LONG
+        if 'pom.xml' not in self._repository.tree(rev):
+            return NO_POM
         too_large = self._repository.size(rev) > launch.MOST_TREE_BYTES
         return TREE_TOO_LARGE if too_large else None
 
