@@ -21,7 +21,7 @@ PREFERRED = 17
 # Where packages, installers and development tools put JDKs, each in a folder of its own.
 _FOLDERS = ('/usr/lib/jvm', '/usr/java', '/opt/java', '~/.jdks', '~/.sdkman/candidates/java')
 _TOOLCHAINS = ('~/.m2/toolchains.xml', '$MAVEN_HOME/conf/toolchains.xml')
-_LIMIT = 'COEVO_JDKS'
+LIMIT = 'COEVO_JDKS'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ def find_jdks(environment: Mapping[str, str] = os.environ) -> tuple[Jdk, ...]:
         jdk = read_jdk(home.resolve())
         if jdk is not None:
             found.setdefault(jdk.home, jdk)
-    wanted = [text for text in environment.get(_LIMIT, '').split(os.pathsep) if text]
+    wanted = [text for text in environment.get(LIMIT, '').split(os.pathsep) if text]
     return tuple(jdk for jdk in found.values() if not wanted or _is_among(jdk, wanted))
 
 

@@ -28,6 +28,7 @@ class Reason(StrEnum):
     NO_SOURCE_OR_TEST_CHANGE = 'no_source_or_test_change'
     UNREADABLE_OBJECT = 'unreadable_object'
     OBJECT_MISSING = 'object_missing'
+    RUNTIME_MISSING = 'runtime_missing'
     UNREADABLE_SOURCE = 'unreadable_source'
 
     NOT_SAMPLED = 'not_sampled'
@@ -82,6 +83,7 @@ _PAIR = {
     Reason.NO_SOURCE_OR_TEST_CHANGE: 'The Java files that differ are neither source nor tests.',
     Reason.UNREADABLE_OBJECT: 'A file of the pair is missing or corrupt in the clone.',
     Reason.OBJECT_MISSING: 'The source of the clone, a partial one, lacks a file of the pair.',
+    Reason.RUNTIME_MISSING: 'Nothing is built at one end, and a JDK to try could not be had here.',
     Reason.UNREADABLE_SOURCE: (
         'A Java file that differs is larger, or more deeply nested, than any that people write.'
     ),

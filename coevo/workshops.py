@@ -6,14 +6,13 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterable
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Self
 
 from coevo.errors import Transient
 from coevo.git import Repository
-from coevo.jdks import Jdk
+from coevo.jdk_supply import JdkSupply
 from coevo.languages import java_maven
 from coevo.languages.base import Workshop
 from coevo.libraries import Say
@@ -24,14 +23,14 @@ from coevo.records import Pair
 class Surroundings:
     """What all workshops of a run have in common.
 
-    jdks         those that may be used; None for all of the machine
+    jdks         those that may be used; None for all of the machine, and no other
     end_helpers  ends processes outside of sandboxes that threads may be waiting for
     """
 
     repository: Repository
     sandbox: str
     say: Say = lambda sentence: None
-    jdks: Sequence[Jdk] | None = None
+    jdks: JdkSupply | None = None
     end_helpers: Callable[[], None] = lambda: None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from coevo.reasons import Reason
 from coevo.tables import Segment
 from flows.funnel import Step
 from flows.funnel import labels
@@ -29,12 +32,27 @@ def print_report(
     counted = labels(segments)
     if counted:
         console.print('labels: ' + ', '.join(f'{name} {count}' for name, count in counted))
-    for sentence in report.warnings:
+    for sentence in (*report.warnings, *_runtimes_missing(segments)):
         console.print(sentence)
     for pair_id, sentence in sorted(report.failures.items()):
         console.print(f'pair {pair_id} could not be mined now, run again: {sentence}')
     if report.bugs:
         console.print(bugs_told(report.bugs), markup=False, highlight=False)
+
+
+def _runtimes_missing(segments: Sequence[Segment]) -> Iterator[str]:
+    wanting = Counter(
+        drop.detail
+        for segment in segments
+        for drop in segment.drops
+        if drop.reason == Reason.RUNTIME_MISSING
+    )
+    for what, count in sorted(wanting.items()):
+        yield (
+            f'{count} {"pairs were" if count > 1 else "pair was"} dropped for want of '
+            f'{what.upper()}; once `coevo jdks install {what.removeprefix("jdk ")}` has brought it, '
+            'the next run mines what it builds'
+        )
 
 
 def bugs_told(bugs: Mapping[str, str]) -> str:

@@ -94,11 +94,11 @@ def mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> 
     absent = lacked(mine.repository, pair)
     if absent:
         detail = f'{len(absent)} files, the first is {absent[0]}'
-        return _unreadable(mine, pair, Reason.OBJECT_MISSING, detail)
+        return _nothing(mine, pair, Reason.OBJECT_MISSING, detail)
     try:
         return _mine_pair(mine, pair, open_workshop)
     except CorruptObject as error:
-        return _unreadable(mine, pair, Reason.UNREADABLE_OBJECT, str(error))
+        return _nothing(mine, pair, Reason.UNREADABLE_OBJECT, str(error))
 
 
 def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
@@ -113,6 +113,8 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
         workshop = open_workshop()
         all_cells = mine.profile.all_cells
         evaluation = evaluate(workshop, pair, wanted, mine.cache, all_cells=all_cells)
+        if evaluation.old.jdk_lacking is not None:
+            return _without_runtime(mine, evaluation, pair, evaluation.old.jdk_lacking)
     studied = Study()
     if workshop is not None and evaluation is not None:
         scene = Scene(tools=mine.tools, workshop=workshop, change=change, evaluation=evaluation)
@@ -151,8 +153,21 @@ def _nearer(
     return shown_nearer(mine.repository, change, holds)
 
 
-def _unreadable(mine: Mine, pair: Pair, reason: Reason, detail: str) -> Segment:
-    """A pair of which the clone lacks a file: the walk goes on without it."""
+def _without_runtime(mine: Mine, evaluation: Evaluation, pair: Pair, feature: int) -> Segment:
+    """A pair that another JDK might have built; under a key that counts while that is not here."""
+    found = _nothing(mine, pair, Reason.RUNTIME_MISSING, f'jdk {feature}', evaluation)
+    return replace(found, key=key_without(segment_key(mine, pair), feature))
+
+
+def key_without(key: str, feature: int) -> str:
+    """The key of a pair that was dropped for want of a JDK."""
+    return short_hash(key, Reason.RUNTIME_MISSING, str(feature))
+
+
+def _nothing(
+    mine: Mine, pair: Pair, reason: Reason, detail: str, evaluation: Evaluation | None = None
+) -> Segment:
+    """A pair that gives nothing, for want of a file or of what would build it: the walk goes on."""
     change = PairChange(
         pair=pair,
         pom_changed=False,
@@ -163,7 +178,7 @@ def _unreadable(mine: Mine, pair: Pair, reason: Reason, detail: str) -> Segment:
     )
     return Segment(
         key=segment_key(mine, pair),
-        pair=pair_row(change, None, candidates=0, sandbox=mine.sandbox),
+        pair=pair_row(change, evaluation, candidates=0, sandbox=mine.sandbox),
         methods=(),
         cells=(),
         drops=(Drop.at(Stage.PAIR, pair, pair.pair_id, reason, detail),),

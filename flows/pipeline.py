@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import field
@@ -19,6 +20,8 @@ from coevo.containment import Bug
 from coevo.errors import Fatal
 from coevo.execution import ENGINE_VERSION
 from coevo.git import Repository
+from coevo.jdk_bundles import OFFERED
+from coevo.jdk_supply import JdkSupply
 from coevo.languages import java_maven
 from coevo.languages.base import Workshop
 from coevo.listener import SILENT
@@ -39,6 +42,7 @@ from flows.bugs import PairBugs
 from flows.cloning import cloned
 from flows.licence import spdx_of
 from flows.mining import Mine
+from flows.mining import key_without
 from flows.mining import mine_pair
 from flows.mining import segment_key
 from flows.options import MineOptions
@@ -162,9 +166,10 @@ def _mine_missing(
     listener: Listener,
 ) -> None:
     """Mine the pairs that the store lacks, oldest first, so that neighbours share their builds."""
+    jdks = JdkSupply(brings=options.brings_jdks, say=listener.say)
     known = store.keys(report.partition)
     keys = {pair: segment_key(mining, pair) for pair in pairs}
-    unmined = [pair for pair in reversed(pairs) if keys[pair] not in known]
+    unmined = [pair for pair in reversed(pairs) if not _is_known(keys[pair], known, jdks)]
     report.reused = len(pairs) - len(unmined)
     bugs = PairBugs(store.place, report.partition)
     met = {
@@ -183,6 +188,7 @@ def _mine_missing(
         repository=mining.repository,
         sandbox=options.sandbox,
         say=listener.say,
+        jdks=jdks,
         end_helpers=mining.tools.refactoring_miners.close,
     )
     with (
@@ -202,6 +208,13 @@ def _mine_missing(
                 report.executed += 1
             workshops.forget(pair)
             listener.step('pairs', done, len(todo))
+
+
+def _is_known(key: str, known: AbstractSet[str], jdks: JdkSupply) -> bool:
+    """Whether a pair is mined, or was dropped for want of a JDK that is still not to be had."""
+    return key in known or any(
+        key_without(key, feature) in known and not jdks.has(feature) for feature in OFFERED
+    )
 
 
 def _is_curable(mining: Mine, segment: Segment) -> bool:

@@ -34,6 +34,7 @@ from coevo.errors import Fatal
 from coevo.errors import Transient
 from coevo.git import CorruptObject
 from coevo.git import Repository
+from coevo.jdk_supply import JdkSupply
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
@@ -201,7 +202,7 @@ def _run_place(run: _Run, repository: Repository, place: _Place, items: Sequence
             return Failure(sentence=str(error))
 
     around = Surroundings(
-        repository=repository, sandbox=place.sandbox, say=run.listener.say, jdks=jdks
+        repository=repository, sandbox=place.sandbox, say=run.listener.say, jdks=JdkSupply(jdks)
     )
     with (
         Workshops(around, [item.pair for item in items]) as workshops,

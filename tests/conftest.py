@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,11 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from coevo.jdks import LIMIT
+from coevo.jdks import find_jdks
 from coevo.place import Url
 from coevo.sandbox import Sandbox
 from coevo.sandbox import open_sandbox
 from tests.daemon import docker_daemon
 from tests.folders import open_folder
+
+# Tests bring no JDK but where they say so: what is here has to do.
+os.environ.setdefault(LIMIT, os.pathsep.join(sorted({str(jdk.feature) for jdk in find_jdks()})))
 
 # What takes longest is begun first, lest a worker be left alone with it at the end.
 LONGEST = (

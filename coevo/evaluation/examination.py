@@ -45,6 +45,7 @@ from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import renamed
 from coevo.evaluation.rows import rows
 from coevo.git import Repository
+from coevo.jdk_supply import JdkSupply
 from coevo.jdks import alike
 from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
@@ -207,7 +208,7 @@ class Examination:
             repository=ground.states.repository,
             sandbox=self.options.sandbox,
             say=self.listener.say,
-            jdks=alike(_jdk_of(cases[0]), find_jdks()) or None,
+            jdks=JdkSupply(alike(_jdk_of(cases[0]), find_jdks()) or None),
         )
         with (
             Workshops(surroundings, [case.pair for case in cases]) as workshops,

@@ -39,6 +39,7 @@ class Build:
     builder: str = ''
     jdk: str = ''
     jdks_tried: tuple[str, ...] = ()  # in this order, the one that counts among them
+    jdk_lacking: int | None = None  # which one could not be had, where an end is not built
     cpu_seconds: float = 0.0
 
     @property

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Collection
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 
+from coevo.jdk_supply import JdkSupply
 from coevo.jdks import Jdk
-from coevo.jdks import find_jdks
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
 from coevo.languages.base import Build
@@ -36,15 +37,33 @@ BUILT = 'built'
 class Yards:
     """A yard for each JDK that some pair needs; shared by all workshops of a run."""
 
-    def __init__(self, site: Site, jdks: Sequence[Jdk] | None = None) -> None:
+    def __init__(self, site: Site, jdks: JdkSupply | None = None) -> None:
         self._site = site
-        self._jdks = tuple(find_jdks() if jdks is None else jdks)
+        self._jdks = jdks or JdkSupply()
         self._yards: dict[Jdk | None, Yard] = {}
         self._lock = threading.Lock()
 
-    def ladder(self, pair: Pair) -> tuple[Jdk | None, ...]:
-        """The JDKs to try; with none at hand, what the toolchain says of that."""
-        return pair_ladder(self._site.repository, pair, self._jdks) or (None,)
+    def ladder(self, pair: Pair) -> tuple[Jdk, ...]:
+        """The JDKs to try, some of which may have to be brought."""
+        return pair_ladder(self._site.repository, pair, self._jdks.offered)
+
+    def had(self, ladder: Sequence[Jdk]) -> Iterator[Jdk | None]:
+        """Those of a ladder that can be had, each brought when it is its turn.
+
+        If none can, the newest at hand; with none at all None, for what the toolchain says of that.
+        """
+        found = False
+        for jdk in ladder:
+            had = self._jdks.get(jdk)
+            if had is not None:
+                found = True
+                yield had
+        if not found:
+            yield max(self._jdks.known, key=lambda jdk: jdk.feature, default=None)
+
+    def lacking(self, ladder: Sequence[Jdk]) -> int | None:
+        """The feature release of the first of a ladder that could not be brought."""
+        return next((jdk.feature for jdk in ladder if self._jdks.failed(jdk)), None)
 
     def yard(self, jdk: Jdk | None) -> Yard:
         with self._lock:
@@ -72,7 +91,8 @@ class PairWorkshop:
             workshop.keep_only({pair.old.rev, pair.new.rev})
         best: tuple[Build, Build] | None = None
         spent, tried = 0.0, []
-        for jdk in self._yards.ladder(pair):
+        ladder = self._yards.ladder(pair)
+        for jdk in self._yards.had(ladder):
             workshop = self._workshop(jdk)
             ends = workshop.build(pair.old.rev), workshop.build(pair.new.rev)
             spent += sum(end.cpu_seconds for end in ends)
@@ -82,7 +102,8 @@ class PairWorkshop:
             if _is_whole(best) or any(is_hopeless(end.failure) for end in ends):
                 break
         assert best is not None, 'a ladder is never empty'
-        return _told(best, spent, tuple(tried))
+        lacking = self._yards.lacking(ladder) if any(end.failure for end in best) else None
+        return _told(best, spent, tuple(tried), lacking)
 
     def compile(
         self,
@@ -170,7 +191,9 @@ def _worth(ends: tuple[Build, Build]) -> tuple[int, int]:
     return sum(end.failure is None for end in ends), sum(why is None for why in modules)
 
 
-def _told(ends: tuple[Build, Build], spent: float, tried: tuple[str, ...]) -> tuple[Build, Build]:
+def _told(
+    ends: tuple[Build, Build], spent: float, tried: tuple[str, ...], lacking: int | None
+) -> tuple[Build, Build]:
     """Both say what was tried; the first pays for all of it."""
-    old, new = (dataclasses.replace(end, jdks_tried=tried) for end in ends)
+    old, new = (dataclasses.replace(end, jdks_tried=tried, jdk_lacking=lacking) for end in ends)
     return dataclasses.replace(old, cpu_seconds=spent - new.cpu_seconds), new

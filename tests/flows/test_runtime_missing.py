@@ -1,0 +1,98 @@
+"""Pairs that a JDK might build which is not here: brought if that can be, else dropped for a while."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coevo.jdk_supply import JdkSupply
+from coevo.jdks import LIMIT
+from coevo.jdks import find_jdks
+from coevo.store import Store
+from flows.options import MineOptions
+from flows.pipeline import MineReport
+from flows.pipeline import mine
+from tests.coevo.debian.archive import CODENAME
+from tests.coevo.debian.archive import configure
+from tests.coevo.debian.archive import publish
+from tests.projects import junit
+from tests.projects import options
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+
+HAD = {jdk.feature for jdk in find_jdks({})}
+
+pytestmark = [
+    pytest.mark.jvm,
+    pytest.mark.skipif(shutil.which('apt-get') is None, reason='this machine has no apt'),
+    pytest.mark.skipif(not HAD.isdisjoint({11, 21}), reason='what is to be missing is here'),
+]
+
+
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine knows an archive that has no package, and nobody says which JDKs may be used."""
+    archive = tmp_path / 'archive'
+    (archive / 'pool').mkdir(parents=True)
+    publish(archive, CODENAME)
+    monkeypatch.setenv('APT_CONFIG', str(configure(tmp_path, archive, insecure=True)))
+    monkeypatch.delenv(LIMIT)
+
+
+def test_what_cannot_be_brought_is_said_once(empty: None) -> None:
+    said: list[str] = []
+    supply = JdkSupply(brings=True, say=said.append)
+    (wanted,) = (jdk for jdk in supply.offered if jdk.feature == 11)
+    assert not supply.failed(wanted)
+    assert supply.get(wanted) is None
+    assert supply.get(wanted) is None
+    assert supply.failed(wanted)
+    assert not supply.has(11)
+    assert [line for line in said if 'goes on without it' in line] == [said[-1]]
+
+
+def test_who_says_which_may_be_used_gets_no_other(empty: None) -> None:
+    supply = JdkSupply(brings=True, environment={LIMIT: '17'})
+    assert {jdk.feature for jdk in supply.offered} == {17}
+    assert JdkSupply().offered == JdkSupply().known
+
+
+def test_a_pair_is_dropped_for_want_of_it_and_mined_once_it_is_there(
+    empty: None, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = '    javax.annotation.PostConstruct left() { return null; }\n'
+    repository = write(
+        tmp_path / 'demo',
+        [
+            {'pom.xml': pom(), **source('Till', f'{gone}    static int two() {{ return {n}; }}\n')}
+            | junit('TillTest', f'two: assertEquals({n}, Till.two());')
+            for n in (2, 3)
+        ],
+    )
+    run = options(repository, tmp_path / 'store')
+    report = mine(run)
+    assert dropped(run, report) == {('runtime_missing', 'jdk 11'): 1}
+    assert Store(run.store).unmined(report.partition) == ()
+    assert mine(replace(run, brings_jdks=False)).reused == 1
+    monkeypatch.setenv('JAVA_HOME', str(so_called(folder / 'jdk', '11.0.1')))
+    again = mine(run)
+    assert (again.reused, again.executed) == (0, 1)
+
+
+def dropped(run: MineOptions, report: MineReport) -> Counter[tuple[str, str]]:
+    segments = Store(run.store).segments(report.partition)
+    return Counter((str(drop.reason), drop.detail) for one in segments for drop in one.drops)
+
+
+def so_called(folder: Path, version: str) -> Path:
+    """A JDK that says to be another one."""
+    home = next(jdk.home for jdk in find_jdks() if jdk.feature == 17)
+    large = shutil.ignore_patterns('jmods', 'src.zip', 'release')
+    shutil.copytree(home, folder, ignore=large, ignore_dangling_symlinks=True)
+    (folder / 'release').write_text(f'JAVA_VERSION="{version}"\n')
+    return folder
