@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
+from pathlib import Path
 
 from coevo.errors import Fatal
 from coevo.errors import Transient
@@ -80,3 +82,11 @@ class JdkSupply:
         except (Fatal, Transient) as error:
             self._say(f'JDK {feature} could not be brought ({error}); this run goes on without it')
             return None
+
+
+def bring_releases(versions: Iterable[str], say: Say) -> None:
+    """Have a JDK for each of these versions (17.0.15), of its feature release; what fails is said."""
+    supply = JdkSupply(brings=True, say=say)
+    wanted = {Jdk(home=Path(), version=version).feature for version in versions if version}
+    for feature in sorted(wanted):
+        supply.has(feature)

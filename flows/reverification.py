@@ -35,6 +35,7 @@ from coevo.errors import Transient
 from coevo.git import CorruptObject
 from coevo.git import Repository
 from coevo.jdk_supply import JdkSupply
+from coevo.jdk_supply import bring_releases
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
@@ -149,6 +150,7 @@ def _run_partition(run: _Run, partition: Partition, pairs: Mapping[str, Collecti
         places: dict[_Place, list[Drawn]] = defaultdict(list)
         for item in _items(run, repository, partition, pairs):
             places[_place(item)].append(item)
+        bring_releases({str(place.feature) for place in places}, run.listener.say)
         for place, items in sorted(places.items()):
             _run_place(run, repository, place, items)
 

@@ -20,6 +20,7 @@ from coevo.artifacts import ArtifactProxy
 from coevo.artifacts import upstreams
 from coevo.errors import Transient
 from coevo.folders import cache_folder
+from coevo.jdk_supply import bring_releases
 from coevo.jdks import Jdk
 from coevo.jdks import alike
 from coevo.jdks import choose_jdk
@@ -112,6 +113,7 @@ class Kits:
 
     def kit(self, task: TaskRow, place: Path) -> Kit:
         """The kit of a task, whose start state lies in `place`; Transient without a network."""
+        bring_releases([task.environment.jdk] if task.environment else [], self._say)
         tools = toolchain(self._say, _jdk(task))
         libraries = self._libraries(task, place, tools)
         (console,) = (pin.file for pin in read_pins(_CONSOLE))

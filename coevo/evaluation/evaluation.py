@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 from coevo import pit
 from coevo import snapshot
 from coevo.errors import Fatal
+from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.assignments import known_tasks
 from coevo.evaluation.examination import Examination
@@ -24,6 +26,7 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import Header
 from coevo.evaluation.verified import verified
+from coevo.jdk_supply import bring_releases
 from coevo.jdks import find_jdks
 from coevo.listener import SILENT
 from coevo.listener import Listener
@@ -63,6 +66,7 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
         raise Fatal('no task is left to score; name others, or an earlier cutoff, or add --leaking')
     opened = snapshot.attach((options.snapshot,))
     answers = {one.task_id: one for one in _predictions(options, known_tasks(opened))}
+    bring_releases(_jdks(wanted), listener.say)
     if options.pit:
         pit.fetch_pit(listener.say)
     examination = Examination(
@@ -82,6 +86,11 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
         recalled=examination.recalled,
         bugs=examination.bugs,
     )
+
+
+def _jdks(wanted: Iterable[Assignment]) -> set[str]:
+    """The versions that the tasks were made with."""
+    return {one.task.environment.jdk for one in wanted if one.task.environment}
 
 
 def _header(options: Options) -> Header:
