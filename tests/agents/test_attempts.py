@@ -77,8 +77,13 @@ class Yard:
         return dataclasses.replace(plan, **changed)  # type: ignore[arg-type]
 
 
+@pytest.fixture(scope='module')
+def drafted(tmp_path_factory: pytest.TempPathFactory) -> TaskRow:
+    return assignments(snapshots.make(tmp_path_factory.mktemp('made'), 2))[0].task
+
+
 @pytest.fixture
-def yard() -> Iterator[Yard]:
+def yard(drafted: TaskRow) -> Iterator[Yard]:
     with open_folder() as folder:
         (folder / 'agent').mkdir()
         script = Path(__file__).with_name('stand_in.py').read_bytes()
@@ -88,10 +93,9 @@ def yard() -> Iterator[Yard]:
         new = commit(repository, 'gold', {TEST_FILE: GOLD, 'A.java': 'class A { }'})
         clone = folder / 'store' / 'clones' / 'local+a.git'
         git(folder, 'clone', '-q', '--bare', str(repository), str(clone))
-        made = assignments(snapshots.make(folder / 'made', 2))[0].task
         tasks = tuple(
             dataclasses.replace(
-                made,
+                drafted,
                 task_id=f'{number:016x}',
                 repo='local/a',
                 old_rev=old,

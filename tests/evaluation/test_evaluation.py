@@ -46,10 +46,15 @@ from tests.git_server import GitBackend
 from tests.git_server import serving
 
 
+@pytest.fixture(scope='module')
+def of_three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return snapshots.make(tmp_path_factory.mktemp('made'), 1, 2, 3)
+
+
 @pytest.fixture
-def snapshot(tmp_path: Path) -> Path:
+def snapshot(of_three: Path, tmp_path: Path) -> Path:
     """Tasks of pairs 1 to 3, of which no repository is anywhere."""
-    return snapshots.make(tmp_path / 'made', 1, 2, 3)
+    return Path(shutil.copytree(of_three, tmp_path / 'snapshot'))
 
 
 def scored(snapshot: Path, *predictions: Prediction, **options: object) -> Evaluation:
