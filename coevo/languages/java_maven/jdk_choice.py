@@ -1,7 +1,8 @@
 """Which JDKs to try for a pair of revisions, the likeliest first; pure but for reading the POMs.
 
 What a POM demands gives the lowest and highest JDK that its authors can have meant. Between these
-the one counts that most people built with when the revision was made.
+the one counts that most people built with when the revision was made, or, where the revision's own
+files name others, the one of those that is nearest to it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from xml.etree import ElementTree
 from coevo.git import Repository
 from coevo.jdks import PREFERRED
 from coevo.jdks import Jdk
+from coevo.languages.java_maven.named_jdks import named_jdks
 from coevo.records import Pair
 
 # Long-term releases and when they came (Oracle Java SE Support Roadmap).
@@ -45,17 +47,22 @@ _COMPILER = 'maven-compiler-plugin'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """The lowest and the highest feature release that POMs allow; None where they do not say."""
+    """The lowest and the highest feature release that POMs allow; None where they do not say.
+
+    named  those that files of continuous integration and version managers name
+    """
 
     lowest: int | None = None
     highest: int | None = None
+    named: frozenset[int] = frozenset()
 
 
 def ladder(demand: Demand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
     """At most `MOST_TRIES` JDKs, one of each feature release, in the order to try them.
 
     First the long-term release of the date, or the newest before it that the demand allows, or the
-    oldest after it; then the nearest below and above by turns. A highest release that leaves none is passed over; so is a lowest, for the newest.
+    oldest after it, among those that are named if there are any; then the nearest below and above by
+    turns. A highest release that leaves none is passed over; so is a lowest, for the newest.
     """
     known = {jdk.feature: jdk for jdk in reversed(jdks)}
     enough = sorted(feature for feature in known if feature >= (demand.lowest or 0))
@@ -63,7 +70,9 @@ def ladder(demand: Demand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[
         return (known[max(known)],) if known else ()
     allowed = [feature for feature in enough if feature <= (demand.highest or feature)] or enough
     wanted = max(usual(made), demand.lowest or 0)
-    first = max((feature for feature in allowed if feature <= wanted), default=allowed[0])
+    named = {max(feature, LONG_TERM[0][0]) for feature in demand.named}
+    likely = [feature for feature in allowed if feature in named] or allowed
+    first = max((feature for feature in likely if feature <= wanted), default=likely[0])
     below = [feature for feature in reversed(allowed) if feature < first]
     above = [feature for feature in allowed if feature > first]
     turns = [jdk for both in zip_longest(below, above) for jdk in both if jdk is not None]
@@ -88,6 +97,7 @@ def pair_ladder(repository: Repository, pair: Pair, jdks: Sequence[Jdk]) -> tupl
     both = Demand(
         lowest=max(lowest, default=None),
         highest=min(highest, default=None),
+        named=named_jdks(repository, pair.new.rev),
     )
     return ladder(both, pair.new.committer_date, jdks)
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from coevo.git import Repository
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
 from coevo.languages.java_maven.jdk_choice import Demand
 from coevo.languages.java_maven.jdk_choice import ladder
 from coevo.languages.java_maven.jdk_choice import read_demand
+from coevo.languages.java_maven.named_jdks import named_jdks
 from coevo.records import Label
 from tests.once import mined_once
 from tests.projects import junit
@@ -42,6 +44,11 @@ def jdks(*features: int) -> tuple[Jdk, ...]:
         (2014, Demand(lowest=8, highest=8), (17, 25), [17, 25]),
         (2024, Demand(lowest=21), (17,), [17]),
         (2024, Demand(), (), []),
+        (2020, Demand(named=frozenset({8})), (8, 11, 17, 21, 25), [8, 11, 17]),
+        (2020, Demand(named=frozenset({7})), (8, 11, 17), [8, 11, 17]),
+        (2024, Demand(named=frozenset({8, 11})), (8, 11, 17, 21), [11, 8, 17]),
+        (2016, Demand(named=frozenset({11, 17})), (8, 11, 17), [11, 8, 17]),
+        (2024, Demand(lowest=17, named=frozenset({8, 14})), (8, 11, 17, 21), [17, 21]),
     ],
 )
 def test_the_usual_jdk_of_the_day_then_its_neighbours(
@@ -85,6 +92,32 @@ def test_what_a_pom_demands(text: str, demand: tuple[int | None, int | None]) ->
     closed = text if text.endswith('latest') else f'<project xmlns="maven">{text}</project>'
     found = read_demand(closed.encode())
     assert (found.lowest, found.highest) == demand
+
+
+@pytest.mark.parametrize(
+    ('path', 'text', 'named'),
+    [
+        ('.travis.yml', 'language: java\njdk:\n  - oraclejdk7\n  - openjdk11\n', {7, 11}),
+        ('.travis.yml', 'language: java\nsudo: false\nscript: mvn -B test\n', set()),
+        ('.github/workflows/ci.yml', '    - with:\n        java-version: 1.8\n', {8}),
+        ('.github/workflows/ci.yml', "      java: [ '8', 11, 17.0.3 ]\n", {8, 11, 17}),
+        ('.github/workflows/ci.yml', '  java:\n  - 8\n  - 21-ea\n  other: 9\n', {8, 21}),
+        ('.github/workflows/ci.yml', 'java-version: ${{ matrix.java }}\nnode: 14\n', set()),
+        ('.github/workflows/ci.txt', 'java: 8\n', set()),
+        ('.gitlab-ci.yml', 'image: maven:3.6-jdk-8-slim\n', {8}),
+        ('.java-version', '11.0\n', {11}),
+        ('.sdkmanrc', 'java=8.0.292.hs-adpt\ngradle=7.4\n', {8}),
+        ('.tool-versions', 'nodejs 18.1\njava adoptopenjdk-11.0.16+8\n', {11}),
+        ('sub/.java-version', '11\n', set()),
+        ('.travis.yml', b'jdk: \xff openjdk8', {8}),
+    ],
+)
+def test_what_other_files_name(
+    path: str, text: str | bytes, named: set[int], tmp_path: Path
+) -> None:
+    repository = write(tmp_path / 'demo', [{path: text}])
+    found = Repository(repository / '.git')
+    assert named_jdks(found, found.resolve('HEAD')) == named
 
 
 NEWER = '    public static int last() {{ return java.util.List.of({}).reversed().get(0); }}\n'
