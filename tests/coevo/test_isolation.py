@@ -32,6 +32,7 @@ from tests.coevo.languages.test_java_maven_shapes import JUPITER
 from tests.coevo.languages.test_java_maven_shapes import module
 from tests.coevo.languages.test_java_maven_shapes import root
 from tests.coevo.languages.test_java_maven_shapes import sibling
+from tests.once import Once
 from tests.projects import NAME
 from tests.projects import write
 from tests.repos import git
@@ -154,7 +155,7 @@ def isolation(
     with ExitStack() as stack:
         workshop = PairWorkshop(Yards(Site(repository, sandbox='bubblewrap', stack=stack)))
         stack.callback(workshop.close)
-        evaluation = evaluate(workshop, pair, wanted)
+        evaluation = evaluate(Once(workshop), pair, wanted)
         subjects = []
         for item in wanted:
             decision = decide(item.candidate, item.method_id, evaluation, pom_changed=False)

@@ -31,6 +31,7 @@ from miners.changes import diff
 from miners.pairs import Route
 from miners.pairs import visit
 from miners.siblings import siblings
+from tests.once import Once
 from tests.projects import NAME
 from tests.projects import junit
 from tests.projects import pom
@@ -108,7 +109,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Guarded:
         workshops = [PairWorkshop(Yards(site)) for _ in range(2)]
         for workshop in workshops:
             stack.callback(workshop.close)
-        evaluation = evaluate(workshops[0], pair, wanted)
+        evaluation = evaluate(Once(workshops[0]), pair, wanted)
         found = {
             item.method_id: decide(item.candidate, item.method_id, evaluation, pom_changed=False)
             for item in wanted
