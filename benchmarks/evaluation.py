@@ -149,7 +149,7 @@ def _cost_row(drawn: Sequence[Assignment], who: str, how: str, seconds: float) -
 def measure_published(arguments: argparse.Namespace) -> None:
     known = {row['pair_id'] for row in read(arguments.out)}
     targets: dict[tuple[str, str], list[Aim]] = defaultdict(list)
-    for one in assignments(arguments.snapshot):
+    for one in assignments(arguments.snapshot, interleaved=True, leaking=True):
         if one.task.pair_id not in known:
             targets[one.task.repo, one.task.pair_id] += one.targets
     by_repo: dict[str, list[Published]] = defaultdict(list)

@@ -21,7 +21,7 @@ from coevo.evaluation.results import RESULTS_VERSION
 from coevo.execution import ENGINE_VERSION
 
 # Raised when verdicts or measures of an evaluation may change, and the engine does not.
-JUDGING_VERSION = 4
+JUDGING_VERSION = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

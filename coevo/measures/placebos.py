@@ -33,6 +33,10 @@ _BLOCKS = ('block', 'constructor_body')
 _CALLS_ANOTHER_CONSTRUCTOR = 'explicit_constructor_invocation'
 _MOST_LINES = 3
 
+# Of a word: whole numbers below the count.
+_CALLS = (b'length()', b"indexOf('_')", b"lastIndexOf('.')", b'compareTo("")', b'codePointAt(0)')
+_MOST_COUNTED = 130
+
 
 class PlaceboKind(StrEnum):
     """From what can be noticed most easily to what can be least."""
@@ -100,13 +104,16 @@ def _places(declaration: Node) -> Iterator[int]:
 
 
 def _statement(draw: Random) -> bytes:
+    """A number in a variable of its own. A call and a text go into the class's constants with it: who
+    compares these, as those of a change or of a mutant that calls something else, sees them, too."""
     name, number = _word(draw), draw.randint(100_000, 1_000_000_000)
+    value = b'"%b".%b' % (_word(draw), draw.choice(_CALLS))
     forms = (
-        b' int %b = %d;' % (name, number),
-        b' long %b = %dL;' % (name, number),
-        b' double %b = %d.5;' % (name, number),
-        b' int %b = %d; %b++;' % (name, number, name),
-        b' for (int %b = %d; %b < %d; %b++) { }' % (name, number, name, number + 2, name),
+        b' int %b = %b;' % (name, value),
+        b' long %b = %dL + %b;' % (name, number, value),
+        b' double %b = %d.5 - %b;' % (name, number, value),
+        b' int %b = %b; %b++;' % (name, value, name),
+        b' for (int %b = %b; %b < %d; %b++) { }' % (name, value, name, _MOST_COUNTED, name),
     )
     return draw.choice(forms)
 
