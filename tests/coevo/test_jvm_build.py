@@ -94,6 +94,7 @@ def test_one_module(builder: Builder, tmp_path: Path) -> None:
     assert project['module'] == '.'
     assert project['gav'] == 'g:root:1'
     assert project['level_raised']
+    assert not project['linters']
     assert [it['gav'] for it in project['test_class_path']] == [
         'junit:junit:4.13.2',
         'org.hamcrest:hamcrest-core:1.3',
@@ -103,6 +104,45 @@ def test_one_module(builder: Builder, tmp_path: Path) -> None:
     assert (project['compiler']['source'], project['compiler']['target']) == (source, '8')
     assert project['surefire']['argLine'] == '-Dx=y'
     assert project['surefire']['properties'] == {'k': 'v'}
+
+
+NOWHERE = '<version>0-nowhere</version>'
+GOOGLE = '<groupId>com.google.errorprone</groupId>'
+LINTERS = {
+    'a plugin of javac': f"""<configuration><compilerArgs>
+        <arg>-Xplugin:ErrorProne -XepDisableAllChecks</arg><arg>-parameters</arg></compilerArgs>
+        <annotationProcessorPaths><path>{GOOGLE}<artifactId>error_prone_core</artifactId>
+        {NOWHERE}</path></annotationProcessorPaths></configuration>""",
+    'a compiler of its own': f"""<configuration><compilerId>javac-with-errorprone</compilerId>
+        </configuration><dependencies><dependency><groupId>org.codehaus.plexus</groupId>
+        <artifactId>plexus-compiler-javac-errorprone</artifactId>{NOWHERE}</dependency>
+        <dependency>{GOOGLE}<artifactId>error_prone_core</artifactId>{NOWHERE}</dependency>
+        </dependencies>""",
+    'a processor': """<configuration><fork>true</fork><compilerArgument>-Xep:Foo:ERROR
+        </compilerArgument><annotationProcessors><annotationProcessor>
+        org.checkerframework.checker.nullness.NullnessChecker</annotationProcessor>
+        </annotationProcessors></configuration>""",
+}
+
+
+@pytest.mark.parametrize('name', LINTERS)
+def test_checks_that_sit_in_the_compiler_are_left_out(
+    builder: Builder, tmp_path: Path, name: str
+) -> None:
+    plugin = f'<plugin><artifactId>maven-compiler-plugin</artifactId>{LINTERS[name]}</plugin>'
+    files: dict[str, str | bytes] = {
+        'pom.xml': pom('root', f'<build><plugins>{plugin}</plugins></build>{dependencies(JUNIT)}'),
+        'src/main/java/p/A.java': MAIN,
+        'src/test/java/p/ATest.java': TEST,
+    }
+    got = build(builder, tmp_path, files)
+    assert got['status'] == 'built', got
+    (project,) = got['projects']
+    assert project['linters']
+    arguments = project['compiler']['arguments']
+    assert not [one for one in arguments if 'Xep' in one or 'ErrorProne' in one]
+    assert ('-parameters' in arguments) == (name == 'a plugin of javac')
+    assert project['compiler']['processors'] == project['compiler']['processor_path'] == []
 
 
 def test_a_module_is_reported_as_its_tests_were_compiled_whatever_goal_comes_last(

@@ -13,7 +13,7 @@ import java.util.Map;
  * Builds a revision up to its test class path.
  *
  * <p>Arguments: source, work, modules (comma separated, '' for all), settings, head, tail, define*,
- * compile_tests (auto, true, false), offline, java_home. Each built project's files come with its index in the
+ * compile_tests (auto, true, false), without*, offline, java_home. Each built project's files come with its index in the
  * reactor as prefix: {@code 0/classes/}, {@code 0/test-classes/}, {@code 0/generated/K/} for the
  * K-th of its {@code generated_roots}.
  */
@@ -56,6 +56,7 @@ final class Build {
         goal.add("-Dmaven.test.skip=false");
         goal.addAll(NO_HISTORY);
         goal.add("-Dcoevo.compile_tests=" + request.one("compile_tests", "auto"));
+        goal.add("-Dcoevo.without=" + String.join(",", request.all("without")));
         String modules = request.one("modules", "");
         if (!modules.isEmpty()) {
             goal.addAll(Arrays.asList("-pl", modules, "-am"));

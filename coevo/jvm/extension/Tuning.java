@@ -28,6 +28,12 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
     /** Context value of a project whose compiler level was raised. */
     static final String LEVEL_RAISED = "coevo.level_raised";
 
+    /** Context value of a project whose compiler had checks that are left out. */
+    static final String LINTERS = "coevo.linters";
+
+    /** Context value of a project: the plugins that a request wants left out, of those it has. */
+    static final String WITHOUT = "coevo.without";
+
     /** Context value of a project: the first of its dependencies that no version pins. */
     static final String UNPINNED = "coevo.unpinned";
 
@@ -95,15 +101,29 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
             new Resolution(repositories, session).resolve(Arrays.asList(wanted.split(",")));
             return;
         }
+        List<String> without =
+                Arrays.asList(session.getUserProperties().getProperty("coevo.without", "").split(","));
         String mode = session.getUserProperties().getProperty("coevo.compile_tests", "auto");
         Set<String> needed = testJars(session.getProjects());
         Unpinned unpinned = new Unpinned(session.getProjects());
         for (MavenProject project : session.getProjects()) {
             boolean compile =
                     mode.equals("true") || mode.equals("auto") && needed.contains(key(project));
+            leaveOut(project, without);
             tune(project, compile);
             project.setContextValue(UNPINNED, unpinned.find(project));
         }
+    }
+
+    private static void leaveOut(MavenProject project, List<String> names) {
+        List<String> left =
+                project.getBuild().getPlugins().stream()
+                        .map(Plugin::getArtifactId)
+                        .filter(names::contains)
+                        .sorted()
+                        .collect(Collectors.toList());
+        project.getBuild().getPlugins().removeIf(it -> left.contains(it.getArtifactId()));
+        project.setContextValue(WITHOUT, left);
     }
 
     private static void tune(MavenProject project, boolean compileTests) {
@@ -111,6 +131,7 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
         project.getBuild().flushPluginMap();
         project.getBuild().getPlugins().forEach(Tuning::tolerateNoGit);
         project.setContextValue(COMPILES_TESTS, compileTests);
+        project.setContextValue(LINTERS, new Linters(project).leaveOut());
         project.setContextValue(LEVEL_RAISED, new Levels(project).raise());
         Plugin compiler = project.getPlugin(Levels.COMPILER);
         if (!compileTests) {

@@ -63,6 +63,20 @@ _OF_THE_MODEL = (
     'VersionRangeResolutionException',
 )
 
+# What writes manifests, documents or descriptors: it is left out once it fails, for no test needs it.
+NEEDLESS = frozenset(
+    {
+        'asciidoctor-maven-plugin',
+        'bnd-maven-plugin',
+        'docbkx-maven-plugin',
+        'duplicate-finder-maven-plugin',
+        'flatten-maven-plugin',
+        'maven-bundle-plugin',
+        'maven-plugin-plugin',
+        'maven-remote-resources-plugin',
+    }
+)
+
 # How the failure of a revision begins whose builder died, the reason behind it.
 _BUILDER_DIED = 'builder_'
 
@@ -91,34 +105,50 @@ class Attempts:
         self._hopeless: set[tuple[str | None, str]] = set()  # what failed by command, too
 
     def build(self, image: Image, session: Session) -> Attempt:
-        """Build by the ways there are until one builds all; the best one counts."""
-        answer = self._in_the_loop(image, session)
+        """Build by the ways there are until one builds all; the best one counts.
+
+        Goals that no test needs are left out once they fail, one after the other.
+        """
+        without: frozenset[str] = frozenset()
+        attempt = self._build(image, session, without)
+        while failed := needless(attempt.answer) - without:
+            without |= failed
+            again = self._build(image, session, without)
+            spent = again.cpu_seconds + attempt.cpu_seconds
+            attempt = dataclasses.replace(again, cpu_seconds=spent)
+        return attempt
+
+    def _build(self, image: Image, session: Session, without: frozenset[str]) -> Attempt:
+        answer = self._in_the_loop(image, session, without)
         failures = None if isinstance(answer, Died) else _failures(answer)
         options = _text(image.code / JVM_OPTIONS)
         if not _may_be_cured(answer, options) or (failures, options) in self._hopeless:
             return Attempt(answer=answer, builder=LOOP, cpu_seconds=_cpu_seconds(answer))
-        again = session.ask(build_request(image, self._java_home), image.built)
+        command = build_request(image, self._java_home, sorted(without))
+        again = session.ask(command, image.built)
         spent = _cpu_seconds(answer) + _cpu_seconds(again)
         if _built(again) > _built(answer):
             return Attempt(answer=again, builder=COMMAND, cpu_seconds=spent)
         self._hopeless.add((failures, options))
         if _built(answer):  # its files made way for those of the second try
-            answer = session.ask(build_request(image), image.built)
+            answer = session.ask(build_request(image, without=sorted(without)), image.built)
             spent += _cpu_seconds(answer)
         return Attempt(answer=answer, builder=LOOP, cpu_seconds=spent)
 
-    def _in_the_loop(self, image: Image, session: Session) -> Answer | Died:
+    def _in_the_loop(
+        self, image: Image, session: Session, without: frozenset[str]
+    ) -> Answer | Died:
         """Once more in a fresh JVM where a used one failed, or any died; not if it took too long.
 
         Earlier builds may have filled the sandbox's disk or left processes and files behind. What
         failed in a fresh JVM before, in just the same way, is believed of a used one.
         """
-        request = build_request(image)
+        request = build_request(image, without=sorted(without))
         fresh = session.fresh
         answer = session.ask(request, image.built)
         if isinstance(answer, Died):
             return answer if answer.reason == 'time' else session.ask(request, image.built)
-        if _failures(answer) in self._confirmed:
+        if _failures(answer) in self._confirmed or needless(answer):
             return answer
         if not fresh:
             session.close()
@@ -129,6 +159,15 @@ class Attempts:
             answer = dataclasses.replace(again, cpu_seconds=spent)
         self._confirmed |= {_failures(answer)} - {WITHOUT_A_WORD}
         return answer
+
+
+def needless(answer: Answer | Died) -> frozenset[str]:
+    """The plugins that failed though no test needs what they make."""
+    if isinstance(answer, Died):
+        return frozenset()
+    failures = (project['failure'] or {} for project in answer.report.get('projects') or [])
+    failed = {str(failure.get('mojo')).partition(':')[0] for failure in failures}
+    return NEEDLESS & failed
 
 
 def why(answer: Answer | Died, modules: Mapping[str, Module]) -> str:
@@ -169,7 +208,7 @@ def _may_be_cured(answer: Answer | Died, options: str) -> bool:
     """Whether another way of starting Maven may do better."""
     if isinstance(answer, Died):
         return answer.reason == OUT_OF_MEMORY
-    if _failures(answer) is None:
+    if _failures(answer) is None or needless(answer):
         return False
     return bool(options) or not _is_the_projects(answer)
 

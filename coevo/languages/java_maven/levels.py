@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from coevo.languages.java_maven.report import LEVEL_RAISED
 from coevo.languages.java_maven.report import Module
 
 # 8 of `8`, `1.8` and `1.8.0`.
@@ -19,7 +20,7 @@ def declared_level(modules: Iterable[Module]) -> int | None:
     levels = (
         _feature(str(compiler.get('release') or compiler.get('source') or ''))
         for module in modules
-        if not module.overrides
+        if LEVEL_RAISED not in module.overrides
         for compiler in (module.main_compiler, module.compiler)
     )
     return max((level for level in levels if level is not None), default=None)

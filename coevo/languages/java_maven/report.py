@@ -7,6 +7,7 @@ read, and a path that leaves the tree is refused.
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
@@ -21,6 +22,7 @@ from coevo.languages.java_maven.places import REPOSITORY
 from coevo.languages.java_maven.places import TREE
 
 LEVEL_RAISED = 'source-level-8'
+LINTERS_LEFT_OUT = 'without-linters'
 
 # What a scope takes in where surefire is told to leave it out.
 _SCOPES = {
@@ -173,11 +175,19 @@ def _module(index: int, project: Mapping[str, Any], folders: Mapping[str, _Folde
         class_path=tuple(entry for entry in entries if entry is not None),
         compiler=project['compiler'] or {},
         surefire=_surefire(project['surefire'] or {}, here),
-        overrides=(LEVEL_RAISED,) if project['level_raised'] else (),
+        overrides=tuple(_overrides(project)),
         tests_compiled=bool(project['compiles_tests']),
         source_roots=tuple(here.relative(p) for p in mains),
         main_compiler=project['main_compiler'] or {},
     )
+
+
+def _overrides(project: Mapping[str, Any]) -> Iterator[str]:
+    if project['level_raised']:
+        yield LEVEL_RAISED
+    if project['linters']:
+        yield LINTERS_LEFT_OUT
+    yield from (f'without-{plugin}' for plugin in project['without'] or ())
 
 
 def _output(here: _Folder, path: str, otherwise: str) -> str:

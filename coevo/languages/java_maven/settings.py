@@ -129,10 +129,13 @@ def tool_place(toolchain: Toolchain, path: Path) -> str:
     raise ValueError(f'{path} is no tool of ours')
 
 
-def build_request(image: Image, java_home: Path | None = None) -> list[str]:
-    """By Maven in the builder's own JVM, or by its own command on a JDK."""
+def build_request(
+    image: Image, java_home: Path | None = None, without: Sequence[str] = ()
+) -> list[str]:
+    """By Maven in the builder's own JVM, or by its own command on a JDK; without some plugins."""
     return [
         'build',
+        *(f'without={plugin}' for plugin in without),
         *([f'java_home={java_home}'] if java_home else []),
         f'source={WORKSPACE}/code/{image.rev}',
         f'work={BUILD_TREE}',

@@ -45,6 +45,32 @@ def test_options_of_mavens_jvm_are_heeded_by_its_command_alone(tmp_path: Path) -
     assert (update.label, update.test_method) == (Label.UPDATE, 'sells')
 
 
+BUNDLE = """<build><plugins><plugin>
+  <groupId>org.apache.maven.plugins</groupId>
+  <artifactId>maven-remote-resources-plugin</artifactId><version>3.2.0</version>
+  <executions><execution><goals><goal>process</goal></goals>
+    <configuration><resourceBundles><resourceBundle>shop:nowhere:1</resourceBundle></resourceBundles>
+    </configuration></execution></executions>
+</plugin></plugins></build>"""
+
+
+def test_a_goal_that_no_test_needs_is_left_out_once_it_fails(tmp_path: Path) -> None:
+    steps = [
+        {
+            'pom.xml': pom(BUNDLE),
+            **source('Till', PRICE.format(number)),
+            **junit('TillTest', f'sells: assertEquals({number}, Till.price());'),
+        }
+        for number in (1, 2)
+    ]
+    found = mined(write(tmp_path / 'repository', steps), tmp_path / 'store')
+    (update,) = found.methods
+    assert (update.label, update.override) == (
+        Label.UPDATE,
+        'without-maven-remote-resources-plugin',
+    )
+
+
 HAMCREST = """<dependency><groupId>org.hamcrest</groupId><artifactId>hamcrest</artifactId>
     <version>{}</version></dependency>"""
 

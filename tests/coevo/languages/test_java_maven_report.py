@@ -18,6 +18,8 @@ def project(module: str, **changed: Any) -> dict[str, Any]:
         'status': 'built',
         'failure': None,
         'level_raised': False,
+        'linters': False,
+        'without': [],
         'compiles_tests': False,
         'build_folder': f'{base}/target',
         'source_roots': [f'{base}/src/main/java'],
