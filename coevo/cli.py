@@ -236,9 +236,10 @@ def _show(arguments: argparse.Namespace) -> int:
 def _prompt(arguments: argparse.Namespace) -> int:
     from coevo import snapshot
 
-    connection = snapshot.open(arguments.snapshot)
     sql = 'SELECT prompt FROM tasks WHERE task_id = ?'
-    found = connection.execute(sql, [arguments.task]).fetchall()
+    with snapshot.reading((arguments.snapshot,)):
+        connection = snapshot.open(arguments.snapshot)
+        found = connection.execute(sql, [arguments.task]).fetchall()
     if not found or found[0][0] is None:
         raise Fatal(
             f'{arguments.snapshot} has no prompt of a task {arguments.task!r}; '

@@ -38,8 +38,11 @@ def decode(record: type[Record], data: bytes) -> Record:
 
 
 def records(record: type[Record], table: pa.Table) -> tuple[Record, ...]:
-    """The records that `coevo.schema.table` was given; times are UTC."""
-    return tuple(decode(record, encode(row)) for row in table.to_pylist())
+    """The records that `coevo.schema.table` was given; times are UTC. Other columns are left out."""
+    fields: Any = record
+    known = {item.name for item in dataclasses.fields(fields)}
+    rows = table.select([name for name in table.column_names if name in known]).to_pylist()
+    return tuple(decode(record, encode(row)) for row in rows)
 
 
 def _plain(value: Any) -> Any:

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 def show(path: Path, id: str) -> str:
     """The header, cells, dependencies and diffs of a task_id or method_id; Fatal if unknown."""
-    connection = snapshot.open(path)
-    blocks = _task(connection, id) or _method(connection, id)
-    if not blocks:
-        raise Fatal(_unknown(connection, path, id))
+    with snapshot.reading((path,)):
+        connection = snapshot.open(path)
+        blocks = _task(connection, id) or _method(connection, id)
+        if not blocks:
+            raise Fatal(_unknown(connection, path, id))
     text = '\n\n'.join(block.rstrip('\n') for block in blocks if block)
     return visible(text)
 

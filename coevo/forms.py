@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -22,7 +23,9 @@ from typing import get_args
 from typing import get_origin
 from typing import get_type_hints
 
+from coevo.columns import Part
 from coevo.schema import TABLES
+from coevo.schema import missing_columns
 from coevo.schema import optional
 
 if TYPE_CHECKING:
@@ -94,13 +97,18 @@ def is_repository(name: str) -> bool:
 
 
 def malformed(
-    connection: duckdb.DuckDBPyConnection, rows: Mapping[str, str]
+    connection: duckdb.DuckDBPyConnection, rows: Mapping[str, str], foreign: Sequence[Part] = ()
 ) -> Iterator[Malformed]:
-    """The first malformed value of each column; `rows` is what stands behind FROM, by table."""
+    """The first malformed value of each column; `rows` is what stands behind FROM, by table.
+
+    foreign  files that may hold nulls anywhere
+    """
+    minors = {part.table: part.minor for part in sorted(foreign, key=lambda part: -part.minor)}
     for table, source in rows.items():
-        laws = _laws(table)
+        laws = _laws(table, minors.get(table))
         broken = ', '.join(
-            f'any_value(CAST("{name}" AS VARCHAR)) FILTER (NOT ({law}))' for name, law in laws
+            f"""any_value(coalesce(CAST("{name}" AS VARCHAR), 'null')) FILTER (NOT ({law}))"""
+            for name, law in laws
         )
         (found,) = connection.execute(f'SELECT {broken} FROM {source}').fetchall()
         for (name, _), value in zip(laws, found, strict=True):
@@ -109,27 +117,45 @@ def malformed(
 
 
 @cache
-def _laws(table: str) -> Sequence[tuple[str, str]]:
-    """Of each column that has a form: its name, and the condition that its values fulfil."""
-    return tuple(_conditions(TABLES[table], ''))
+def _laws(table: str, minor: int | None) -> Sequence[tuple[str, str]]:
+    """Of each column that has a form: its name, and the condition that its values fulfil.
+
+    minor  of a file that may hold nulls anywhere, whose columns are asked for them, too
+    """
+    missing = () if minor is None else missing_columns(table, minor)
+    return tuple(_conditions(TABLES[table], '', asks_null=minor is not None, but=missing))
 
 
-def _conditions(record: type, prefix: str) -> Iterator[tuple[str, str]]:
+def _conditions(
+    record: type, prefix: str, *, asks_null: bool, but: Collection[str] = ()
+) -> Iterator[tuple[str, str]]:
     hints = get_type_hints(record)
     for item in dataclasses.fields(record):
-        law = _condition(item.name, optional(hints[item.name])[0], f'{prefix}"{item.name}"')
+        hint, nullable = optional(hints[item.name])
+        value = f'{prefix}"{item.name}"'
+        law = _condition(item.name, hint, value, asks_null=asks_null)
+        if asks_null and not nullable and item.name not in but:
+            law = f'{value} IS NOT NULL AND {_known(law)}'
         if law is not None:
             yield item.name, law
 
 
-def _condition(name: str, hint: Any, value: str) -> str | None:
+def _known(law: str | None) -> str:
+    """A condition that is never null."""
+    return 'true' if law is None else f'coalesce({law}, true)'
+
+
+def _condition(name: str, hint: Any, value: str, *, asks_null: bool) -> str | None:
     """What a value of a type is under a name; null fulfils all. None where anything will do."""
     if get_origin(hint) is tuple:
-        law = _condition(name, get_args(hint)[0], 'each')
+        law = _condition(name, get_args(hint)[0], 'each', asks_null=asks_null)
+        if asks_null:
+            law = f'each IS NOT NULL AND {_known(law)}'
         return law and f'len([each FOR each IN {value} IF NOT ({law})]) = 0'
     if dataclasses.is_dataclass(hint):
-        laws = [law for _, law in _conditions(hint, f'{value}.')]  # type: ignore[arg-type]
-        return ' AND '.join(f'coalesce({law}, true)' for law in laws) or None
+        inner = _conditions(hint, f'{value}.', asks_null=asks_null)  # type: ignore[arg-type]
+        laws = ' AND '.join(_known(law) for _, law in inner)
+        return f'({value} IS NULL OR {laws})' if laws else None
     if issubclass(hint, StrEnum):
         members = ', '.join(f"'{member}'" for member in hint)
         return f'CAST({value} AS VARCHAR) IN ({members})'

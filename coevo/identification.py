@@ -63,10 +63,11 @@ def identify(path: Path, study: Study) -> None:
     """Print how many methods, tasks and repositories each class has; write the label sets."""
     if study.export is not None and study.export.exists():
         raise Fatal(f'{study.export} is there already: name a new folder')
-    opened = snapshot.attach((path,))
-    for line in left_out(opened, study.cutoff) if study.cutoff else ():
-        print(line, file=sys.stderr)
-    connection = labelled(opened, study)
+    with snapshot.reading((path,)):
+        opened = snapshot.attach((path,))
+        for line in left_out(opened, study.cutoff) if study.cutoff else ():
+            print(line, file=sys.stderr)
+        connection = labelled(opened, study)
     sys.stdout.write(presentation.render(connection.sql(COUNTS), 'table').decode())
     if study.export is not None:
         _export(connection, study, study.export)

@@ -69,12 +69,12 @@ class Folder:
     def manifest(self) -> bytes:
         if not self.path.is_dir():
             raise Fatal(f'{self.path} is no snapshot: there is no such folder')
-        return (self.path / MANIFEST).read_bytes()
+        return _regular(self.path / MANIFEST).read_bytes()
 
     def open(self, name: str) -> pa.NativeFile:
         import pyarrow as pa
 
-        return pa.OSFile(str(self.path / name))
+        return pa.OSFile(str(_regular(self.path / name)))
 
     def names(self) -> Iterable[str]:
         files = (path for path in self.path.rglob('*') if path.is_file())
@@ -83,7 +83,7 @@ class Folder:
     def files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
     ) -> Sequence[str]:
-        return [str(file.absolute()) for file in data_files(self.path, table)]
+        return [_readable(str(file.absolute())) for file in data_files(self.path, table)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +131,25 @@ def _is_unicode(text: str) -> bool:
 
 def data_files(path: Path, table: str) -> tuple[Path, ...]:
     """The Parquet files of a table in a folder, sorted; Damaged if there are none."""
-    found = tuple(sorted((path / 'data' / table).glob('*.parquet')))
+    found = tuple(map(_regular, sorted((path / 'data' / table).glob('*.parquet'))))
     if not found and table != 'timings':  # which are no part of what a snapshot promises
         Folder(path).manifest()
         raise Damaged(f'{path} is not whole: data/{table} has no Parquet file; get it again')
     return found
+
+
+def _readable(path: str) -> str:
+    """The path itself; Fatal where DuckDB would take it for the names of other files."""
+    if set(path) & set('*?'):
+        raise Fatal(f'{path} has a * or ? in its name, for which DuckDB reads others; rename it')
+    return path
+
+
+def _regular(file: Path) -> Path:
+    """The file itself; Damaged where another thing stands, such as a pipe, which nobody ever fills."""
+    if file.exists() and not file.is_file():
+        raise Damaged(f'{file} is no file, hence damaged: get the snapshot again')
+    return file
 
 
 def files_of(table: str, listed: Iterable[str]) -> tuple[str, ...]:
@@ -145,8 +159,11 @@ def files_of(table: str, listed: Iterable[str]) -> tuple[str, ...]:
 
 
 def source(files: Iterable[str]) -> str:
-    """Parquet files, by path or URL, as what stands behind FROM."""
-    return f'read_parquet([{", ".join(map(quoted, files))}])'
+    """Parquet files, by path or URL, as what stands behind FROM.
+
+    A folder `track=update` above them is none of their columns.
+    """
+    return f'read_parquet([{", ".join(map(quoted, files))}], hive_partitioning = false)'
 
 
 def quoted(text: str) -> str:

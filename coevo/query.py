@@ -96,7 +96,7 @@ def lock(opened: Opened) -> None:
     Python calls by a name.
     """
     connection = opened.connection
-    allowed = ', '.join(map(snapshot.quoted, opened.files))
+    allowed = ', '.join(snapshot.quoted(part.file) for part in opened.parts)
     connection.execute("SET temp_directory = ''")
     connection.execute('SET python_enable_replacements = false')
     connection.execute(f'SET allowed_paths = [{allowed}]')

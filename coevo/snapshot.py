@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from typing import Any
 from typing import cast
 
+from coevo import columns
 from coevo import cutoffs
 from coevo import forms
 from coevo import licences
+from coevo.columns import Part
 from coevo.errors import Damaged
 from coevo.errors import Fatal
 from coevo.labels import TABLE
@@ -79,7 +81,7 @@ class Opened:
     """Snapshots in a connection: their files, and what stands behind FROM for all rows of a table."""
 
     connection: duckdb.DuckDBPyConnection
-    files: Sequence[str]
+    parts: Sequence[Part]
     rows: Mapping[str, str]
 
 
@@ -111,13 +113,21 @@ def connect(
 def attach(places: Sequence[Path | str]) -> Opened:
     """Snapshots whose rows can be asked for, before there is any view.
 
-    Damaged if a value is none that its column can have, or a table cannot be read.
+    Damaged if a column is not of its type, a value none that its column can have, or a table cannot
+    be read.
     """
     opened = unchecked(places)
     with reading(places):
-        for wrong in forms.malformed(opened.connection, opened.rows):
+        for wrong in _wrong(opened):
             raise Damaged(f'{shown(places)} holds {wrong}: get the snapshot again')
     return opened
+
+
+def _wrong(opened: Opened) -> Iterator[object]:
+    foreign = columns.foreign(opened.connection, opened.parts)
+    for part in foreign:
+        yield from columns.wrong(opened.connection, part)
+    yield from forms.malformed(opened.connection, opened.rows, foreign)
 
 
 def unchecked(places: Sequence[Path | str]) -> Opened:
@@ -134,7 +144,12 @@ def unchecked(places: Sequence[Path | str]) -> Opened:
     }
     return Opened(
         connection=connection,
-        files=[file for places in files.values() for those in places for file in those],
+        parts=[
+            Part(table=name, file=file, minor=minor_of(content))
+            for name, those in files.items()
+            for part, content in zip(those, contents, strict=True)
+            for file in part
+        ],
         rows={
             name: _rows(name, list(zip(those, contents, strict=True)))
             for name, those in files.items()

@@ -125,9 +125,8 @@ def _tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
             yield Finding(table=name, row=f'data/{name}', rule='file_missing')
             continue
         for file in files:
-            try:
-                metadata = pq.read_metadata(file)
-            except (pa.ArrowInvalid, OSError):  # no Parquet; a damaged footer
+            metadata = _metadata(file)
+            if metadata is None:
                 yield Finding(table=name, row=file.name, rule='unreadable')
                 continue
             rows += metadata.num_rows
@@ -136,6 +135,14 @@ def _tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
         if rows != manifest['rows'].get(name, rows):
             detail = f'{rows} rows, the manifest says {manifest["rows"][name]}'
             yield Finding(table=name, row=name, rule='row_count', detail=detail)
+
+
+def _metadata(file: Path) -> pq.FileMetaData | None:
+    """None for what is no Parquet, has a damaged footer, or is no file (a pipe would be waited for)."""
+    try:
+        return pq.read_metadata(file) if file.is_file() else None
+    except (pa.ArrowInvalid, OSError):
+        return None
 
 
 def _forms(opened: Opened) -> Iterator[Finding]:

@@ -109,12 +109,13 @@ def assignments(
             f'{place} has no task {unknown[0]!r}; `coevo query {place} "SELECT task_id FROM '
             'tasks"` lists its tasks'
         )
-    snapshot.limit(opened, dict(conditions(cutoff)))
     where = 'true' if leaking or tasks is not None else no_leak()
-    rows = _rows(opened.connection, 'tasks', TaskRow, where)
     methods: dict[str, list[MethodRow]] = defaultdict(list)
-    for row in _rows(opened.connection, 'methods', MethodRow, 'task_id IS NOT NULL'):
-        methods[row.method_id].append(row)
+    with snapshot.reading((place,)):
+        snapshot.limit(opened, dict(conditions(cutoff)))
+        rows = _rows(opened.connection, 'tasks', TaskRow, where)
+        for row in _rows(opened.connection, 'methods', MethodRow, 'task_id IS NOT NULL'):
+            methods[row.method_id].append(row)
     wanted = [task for task in rows if _is_wanted(task, tasks, interleaved=interleaved)]
     wanted.sort(key=lambda task: (task.repo, str(task.new_committer_date), task.pair_id))
     return tuple(Assignment(task=task, targets=tuple(named(_of(task, methods)))) for task in wanted)

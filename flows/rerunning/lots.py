@@ -65,6 +65,7 @@ def _refuted(store: Store, partition: Partition) -> Iterator[str]:
 
 
 def _released(path: Path | str) -> frozenset[str]:
-    connection = snapshot.open(path)
-    found = connection.execute('SELECT DISTINCT method_id FROM methods').fetchall()
+    with snapshot.reading((path,)):
+        connection = snapshot.open(path)
+        found = connection.execute('SELECT DISTINCT method_id FROM methods').fetchall()
     return frozenset(id_ for (id_,) in found)

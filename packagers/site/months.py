@@ -49,7 +49,9 @@ def read(path: Path) -> Month:
 def write(month: Month, reports: Sequence[Report], folder: Path) -> dict[str, Any]:
     """Its files into a new folder; what the page has to know of it beside them."""
     files = {table: list(_copy(month, table, folder)) for table in TABLES}
-    durable.write(folder / 'statistics.json', [_json(list(_statistics(month)))])
+    with snapshot.reading((month.path,)):
+        answers = list(_statistics(month))
+    durable.write(folder / 'statistics.json', [_json(answers)])
     durable.write(folder / 'reports.json', [_json(reports)])
     return {
         'month': month.name,

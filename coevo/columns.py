@@ -1,0 +1,123 @@
+"""Whether the files of a snapshot have the columns of their tables, of the right types.
+
+Files that we wrote are known by their Parquet schema alone. Others may have been written by anyone:
+they may have more columns, and be read as long as ours are there. Nulls they may have anywhere, which
+their values are asked for then (`coevo.forms`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from coevo.locations import quoted
+from coevo.locations import source
+from coevo.schema import TABLES
+from coevo.schema import arrow_schema
+from coevo.schema import missing_columns
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A Parquet file of a table, by what the connection reads it by; `minor` is its schema's."""
+
+    table: str
+    file: str
+    minor: int
+
+
+# Name, physical type, repetition, number of children, converted type.
+_Node = tuple[str, str | None, str | None, int | None, str | None]
+
+_LEAVES: Mapping[str, tuple[str, str, str | None]] = {
+    'string': ('VARCHAR', 'BYTE_ARRAY', 'UTF8'),
+    'int64': ('BIGINT', 'INT64', None),
+    'double': ('DOUBLE', 'DOUBLE', None),
+    'bool': ('BOOLEAN', 'BOOLEAN', None),
+    'timestamp[us, tz=UTC]': ('TIMESTAMP WITH TIME ZONE', 'INT64', 'TIMESTAMP_MICROS'),
+}
+"""By Arrow's name of a type: DuckDB's name, and Parquet's two."""
+
+
+def foreign(connection: duckdb.DuckDBPyConnection, parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Those whose Parquet schema is not the one that we write."""
+    found: dict[str, list[_Node]] = defaultdict(list)
+    names = ', '.join(quoted(part.file) for part in parts)
+    sql = f"""SELECT file_name, name, type, repetition_type, num_children, converted_type
+        FROM parquet_schema([{names}])"""
+    for file, *node in connection.execute(sql).fetchall():
+        found[file].append((node[0], node[1], node[2], node[3], node[4]))
+    return tuple(
+        part for part in parts if tuple(found[part.file][1:]) != _nodes(part.table, part.minor)
+    )
+
+
+def wrong(connection: duckdb.DuckDBPyConnection, part: Part) -> Iterator[str]:
+    """What is wrong with the columns of a file that somebody else wrote, in words."""
+    rows = connection.execute(f'DESCRIBE FROM {source([part.file])}').fetchall()
+    found = {name: kind.replace('"', '') for name, kind, *_ in rows}
+    for field in _fields(part.table, part.minor):
+        wanted = _sql_type(field.type)
+        if field.name not in found:
+            yield f'no column {field.name} in {part.table}'
+        elif found[field.name] != wanted:
+            kind = found[field.name]
+            yield f'a column {field.name} of {part.table} that is {_short(kind)}, not {_short(wanted)}'
+
+
+@cache
+def _fields(table: str, minor: int) -> tuple[pa.Field, ...]:
+    missing = missing_columns(table, minor)
+    return tuple(one for one in arrow_schema(TABLES[table]) if one.name not in missing)
+
+
+@cache
+def _nodes(table: str, minor: int) -> tuple[_Node, ...]:
+    return tuple(node for field in _fields(table, minor) for node in _nodes_of(field))
+
+
+def _nodes_of(field: pa.Field) -> Iterator[_Node]:
+    """A column as Parquet has it, and what is below it."""
+    import pyarrow as pa
+
+    repetition = 'OPTIONAL' if field.nullable else 'REQUIRED'
+    if pa.types.is_list(field.type):
+        yield field.name, None, repetition, 1, 'LIST'
+        yield 'list', None, 'REPEATED', 1, None
+        yield from _nodes_of(field.type.value_field)
+    elif pa.types.is_struct(field.type):
+        yield field.name, None, repetition, field.type.num_fields, None
+        for child in field.type:
+            yield from _nodes_of(child)
+    else:
+        _, physical, converted = _LEAVES[_plain(field.type)]
+        yield field.name, physical, repetition, None, converted
+
+
+def _sql_type(kind: pa.DataType) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_list(kind):
+        return f'{_sql_type(kind.value_type)}[]'
+    if pa.types.is_struct(kind):
+        return f'STRUCT({", ".join(f"{child.name} {_sql_type(child.type)}" for child in kind)})'
+    return _LEAVES[_plain(kind)][0]
+
+
+def _short(kind: str) -> str:
+    return kind if len(kind) <= 60 else f'{kind[:59]}…'
+
+
+def _plain(kind: pa.DataType) -> str:
+    import pyarrow as pa
+
+    return str(kind.value_type if pa.types.is_dictionary(kind) else kind)

@@ -1,0 +1,122 @@
+"""Files of a snapshot that somebody else wrote: other columns, other types, nulls, and no files at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import coevo
+from coevo.cli import main
+from coevo.columns import Part
+from coevo.columns import foreign
+from coevo.errors import Damaged
+from coevo.errors import Fatal
+from coevo.evaluation.assignments import assignments
+from coevo.schema import SCHEMA_MINOR
+from coevo.schema import TABLES
+from coevo.verification import verify
+from tests.coevo.test_verification import reseal
+
+
+def rewrite(snapshot: Path, table: str, select: str) -> Path:
+    """Every file of a table as a SELECT of it gives it."""
+    for file in sorted((snapshot / 'data' / table).glob('*.parquet')):
+        new = file.with_suffix('.new')
+        duckdb.execute(f"COPY (SELECT {select} FROM '{file}') TO '{new}' (FORMAT parquet)")
+        new.replace(file)
+    reseal(snapshot)
+    return snapshot
+
+
+def test_what_we_wrote_is_known_by_its_schema(made: Path) -> None:
+    parts = [
+        Part(table=table, file=str(file), minor=SCHEMA_MINOR)
+        for table in TABLES
+        for file in sorted((made / 'data' / table).glob('*.parquet'))
+    ]
+    assert len(parts) > len(TABLES)
+    assert foreign(duckdb.connect(), parts) == ()
+
+
+@pytest.mark.parametrize(
+    ('table', 'select', 'said'),
+    [
+        ('methods', '* EXCLUDE (cause)', 'no column cause in methods'),
+        ('methods', '* RENAME (method_id AS METHOD_ID)', 'no column method_id in methods'),
+        ('methods', '* REPLACE ([1] AS contamination_basis)', 'is INTEGER[], not VARCHAR'),
+        ('cells', '* REPLACE (repeat::VARCHAR AS repeat)', 'is VARCHAR, not BIGINT'),
+        ('pairs', '* REPLACE (CAST(gap_hours AS DECIMAL) AS gap_hours)', 'not DOUBLE'),
+        ('tasks', "* REPLACE ({'x': 1} AS environment)", 'is STRUCT(x INTEGER), not STRUCT(jdk'),
+        ('tasks', '* REPLACE (NULL::VARCHAR AS walk)', "a walk of tasks that none can be: 'null'"),
+        ('methods', '* REPLACE (NULL::VARCHAR AS test_class)', 'a test_class of methods'),
+        ('methods', '* REPLACE ([NULL::VARCHAR] AS parameters)', 'a parameters of methods'),
+        (
+            'methods',
+            '* REPLACE ([struct_update(d, revised := NULL::VARCHAR) FOR d IN dependencies] AS dependencies)',
+            'a dependencies of methods',
+        ),
+    ],
+)
+def test_other_columns_are_damage_wherever_a_snapshot_is_opened(
+    snapshot: Path, table: str, select: str, said: str
+) -> None:
+    rewrite(snapshot, table, select)
+    with pytest.raises(Damaged, match='holds') as told:
+        coevo.open(snapshot)
+    assert said in str(told.value)
+    assert {one.rule for one in verify(snapshot)} == {'schema'}
+
+
+def test_more_columns_are_left_alone(snapshot: Path) -> None:
+    before = assignments(snapshot)
+    for table in ('methods', 'tasks'):
+        rewrite(snapshot, table, '*, 1 AS one_more')
+    assert before
+    assert assignments(snapshot) == before
+
+
+def test_nulls_that_may_be_there_are_no_damage(snapshot: Path) -> None:
+    rewrite(snapshot, 'methods', '* REPLACE (if(false, isolated, NULL) AS isolated)')
+    assert coevo.open(snapshot).execute('SELECT count(isolated) FROM methods').fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    'name', ['manifest.json', 'data/methods/x.parquet', 'data/timings/x.parquet']
+)
+@pytest.mark.parametrize('words', ['query {}', 'verify {}', 'show {} x'])
+def test_a_pipe_is_not_waited_for(
+    snapshot: Path, name: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (snapshot / name).unlink(missing_ok=True)
+    os.mkfifo(snapshot / name)
+    status = main(words.format(snapshot).split())
+    said = capsys.readouterr()
+    assert status == (1 if words.startswith('verify') else 2)
+    assert said.out.startswith(('data/', 'methods: ', 'timings: ')) or 'is no file' in said.err
+
+
+def test_a_device_is_no_manifest(snapshot: Path) -> None:
+    (snapshot / 'manifest.json').unlink()
+    (snapshot / 'manifest.json').symlink_to('/dev/zero')
+    with pytest.raises(Damaged, match='is no file'):
+        coevo.open(snapshot)
+
+
+@pytest.mark.parametrize('name', ['walk=states', 'track=update', 'a[1]', "it's", '{a,b}', 'a%20b'])
+def test_a_folder_may_be_called_anything(snapshot: Path, name: str) -> None:
+    """`walk=states` is no column of what lies in it."""
+    before = coevo.open(snapshot).execute('FROM methods ORDER BY ALL').fetchall()
+    place = Path(shutil.move(snapshot, snapshot.parent / name))
+    assert coevo.open(place).execute('FROM methods ORDER BY ALL').fetchall() == before
+    assert verify(place) == []
+
+
+@pytest.mark.parametrize('name', ['a*', 'snapsho?'])
+def test_but_for_a_name_that_means_others(snapshot: Path, name: str) -> None:
+    place = Path(shutil.copytree(snapshot, snapshot.parent / name))
+    with pytest.raises(Fatal, match='rename it'):
+        coevo.open(place)
