@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from dataclasses import field
 from datetime import UTC
 from datetime import datetime
+from itertools import chain
+from operator import attrgetter
 from typing import TypeVar
 
 from coevo import reverifications
@@ -24,6 +27,7 @@ from coevo.records import Drop
 from coevo.records import Walk
 from coevo.reverifications import Reverified
 from coevo.schema import KEYS
+from coevo.store import Mined
 from coevo.store import Partition
 from coevo.store import Store
 from coevo.tables import CellRow
@@ -31,10 +35,12 @@ from coevo.tables import EnvironmentRow
 from coevo.tables import MethodRow
 from coevo.tables import PairRow
 from coevo.tables import RepositoryRow
+from coevo.tables import Segment
 from coevo.tables import StartRow
 from coevo.tables import TaskRow
 from coevo.tables import TimingRow
 from coevo.tables import WithdrawnRow
+from coevo.walks import WalkRecord
 from packagers.sameness import Identity
 from packagers.sameness import edit
 from packagers.sameness import groups
@@ -43,6 +49,9 @@ from packagers.sameness import path_in_module
 # A test that did not change meets another change of the code in every pair: no copy of itself.
 _EDITED = (Change.INSERTED, Change.CHANGED, Change.DELETED)
 _LATEST = datetime.max.replace(tzinfo=UTC)
+
+_ENVIRONMENT = attrgetter('pair_id', 'module')
+_START = attrgetter('pair_id', 'walk', 'track', 'test_file')
 
 Row = TypeVar('Row')
 
@@ -84,41 +93,24 @@ def gather(store: Store) -> Rows:
     # Each once: who mines meanwhile adds to what was read, and to what is read after it.
     mined = {partition: store.mined(partition) for partition in partitions}
     segments = [segment for each in mined.values() for segment in each.segments]
-    rows = Rows(
-        repositories=ordered(
-            'repositories',
-            (
-                _reached(each.walk.repository, [segment.pair for segment in each.segments])
-                for each in mined.values()
-            ),
-        ),
+    walks = [each.walk for each in mined.values()]
+
+    def of(table: str, part: Callable[[Segment], Iterable[Row]]) -> tuple[Row, ...]:
+        return ordered(table, chain.from_iterable(map(part, segments)))
+
+    found = Rows(
+        repositories=ordered('repositories', map(_reached, mined.values())),
         pairs=ordered('pairs', (segment.pair for segment in segments)),
-        methods=ordered('methods', (row for segment in segments for row in segment.methods)),
-        cells=ordered('cells', (row for segment in segments for row in segment.cells)),
-        dependency_map=ordered('dependency_map', (row for s in segments for row in s.executed)),
-        mutants=ordered('mutants', (row for s in segments for row in s.mutants)),
-        reversals=ordered('reversals', (row for s in segments for row in s.reversals)),
-        refactorings=ordered('refactorings', (row for s in segments for row in s.refactorings)),
-        drops=ordered(
-            'drops',
-            (
-                *(drop for each in mined.values() for drop in each.walk.drops),
-                *(drop for segment in segments for drop in segment.drops),
-            ),
-        ),
-        timings=ordered('timings', (row for segment in segments for row in segment.timings)),
-        environments=tuple(
-            sorted(
-                {row for segment in segments for row in segment.environments},
-                key=lambda row: (row.pair_id, row.module),
-            )
-        ),
-        starts=tuple(
-            sorted(
-                (row for segment in segments for row in segment.starts),
-                key=lambda row: (row.pair_id, row.walk, row.track, row.test_file),
-            )
-        ),
+        methods=of('methods', lambda segment: segment.methods),
+        cells=of('cells', lambda segment: segment.cells),
+        dependency_map=of('dependency_map', lambda segment: segment.executed),
+        mutants=of('mutants', lambda segment: segment.mutants),
+        reversals=of('reversals', lambda segment: segment.reversals),
+        refactorings=of('refactorings', lambda segment: segment.refactorings),
+        drops=ordered('drops', chain(_drops(walks), _drops(segments))),
+        timings=of('timings', lambda segment: segment.timings),
+        environments=_sorted({row for one in segments for row in one.environments}, _ENVIRONMENT),
+        starts=_sorted((row for one in segments for row in one.starts), _START),
         keys={(s.pair.pair_id, s.pair.walk): s.key for s in segments},
         unmined={part: len(each.unmined) for part, each in mined.items() if each.unmined},
         reverified=tuple(
@@ -127,8 +119,16 @@ def gather(store: Store) -> Rows:
             for record in reverifications.records(store.place, partition)
         ),
     )
-    _refuse_unsafe(rows)
-    return rows
+    _refuse_unsafe(found)
+    return found
+
+
+def _drops(found: Iterable[WalkRecord | Segment]) -> Iterator[Drop]:
+    return (drop for one in found for drop in one.drops)
+
+
+def _sorted(rows: Iterable[Row], key: Callable[[Row], tuple[str, ...]]) -> tuple[Row, ...]:
+    return tuple(sorted(rows, key=key))
 
 
 def ordered(table: str, rows: Iterable[Row]) -> tuple[Row, ...]:
@@ -175,10 +175,11 @@ def _copies(
             yield (row.method_id, row.walk), first.method_id
 
 
-def _reached(repository: RepositoryRow, pairs: Sequence[PairRow]) -> RepositoryRow:
+def _reached(mined: Mined) -> RepositoryRow:
     """A cutoff that was not given is the newest commit's date: no clock is asked."""
-    dates = [pair.new_committer_date for pair in pairs if pair.new_committer_date is not None]
-    cutoff = repository.cutoff or max(dates, default=None)
+    dates = (segment.pair.new_committer_date for segment in mined.segments)
+    repository = mined.walk.repository
+    cutoff = repository.cutoff or max(filter(None, dates), default=None)
     return dataclasses.replace(repository, cutoff=cutoff)
 
 

@@ -21,11 +21,8 @@ from coevo.errors import Fatal
 from coevo.git import Repository
 from coevo.old_pieces import StartStateInvalid
 from coevo.patches import tree_patch
-from coevo.prompts.parts import Part
-from coevo.prompts.parts import parts_of
 from coevo.quality import Coverage
 from coevo.reasons import Reason
-from coevo.records import Dependency
 from coevo.records import Drop
 from coevo.records import Environment
 from coevo.records import Stage
@@ -49,6 +46,8 @@ from packagers.leaks import Leaks
 from packagers.sameness import Identity
 from packagers.task_coverage import task_coverages
 from packagers.task_dependencies import Listing
+from packagers.task_prompts import prompt
+from packagers.task_prompts import track_of
 
 _MAIN = re.compile(r'(?!(?:.*/)?src/test/)(?:.*/)?src/main/', re.DOTALL)
 _LATEST = datetime.max.replace(tzinfo=UTC)
@@ -79,35 +78,45 @@ def build_tasks(
         environments=environments,
         leaks=cache(lambda repo: Leaks(clones[repo])),
     )
-    found: list[Draft] = []
-    drops = []
-    for group in groups(methods):
-        try:
-            found.append(draft(group, maker.clone(group), around.get(group.place)))
-        except StartStateInvalid as error:
-            drops.append(_drop(group, Reason.START_STATE_INVALID, str(error)))
-            continue
-        if not Listing.of(group.rows).used and _track(group.rows[0]) is not Track.REPAIR:
-            drops.append(_drop(group, Reason.NOTHING_TO_NAME))
-            found.pop()
+    drafts, drops = _drafts(methods, maker, around)
     tasks: list[TaskRow] = []
     ids: dict[tuple[str, Walk], str] = {}
     coverage: dict[tuple[str, Walk], Coverage] = {}
-    for drafts in sameness.groups(found, maker.identity):
-        first, *copies = sorted(drafts, key=maker.age)
+    for same in sameness.groups(drafts, maker.identity):
+        first, *copies = sorted(same, key=maker.age)
         rows, listing = first.group.rows, Listing.of(first.group.rows)
         covered = task_coverages(rows, listing.used)
         tasks.append(maker.task(first, copies, listing, covered))
         coverage |= {(name, rows[0].walk): one for name, one in covered.items()}
-        for each in drafts:
-            same = (*each.group.rows, *each.group.others)
-            ids |= {(row.method_id, row.walk): first.group.task_id for row in same}
+        members = (row for one in same for row in (*one.group.rows, *one.group.others))
+        ids |= {(row.method_id, row.walk): first.group.task_id for row in members}
     return Built(
         tasks=tuple(sorted(tasks, key=lambda task: task.task_id)),
         ids=ids,
-        drops=tuple(drops),
+        drops=drops,
         coverage=coverage,
     )
+
+
+def _drafts(
+    methods: Iterable[MethodRow],
+    maker: _Maker,
+    around: Mapping[tuple[str, Walk, Track, str], StartRow],
+) -> tuple[list[Draft], tuple[Drop, ...]]:
+    """Those that have a start state and something to name, and why the others are none."""
+    found: list[Draft] = []
+    drops: list[Drop] = []
+    for group in groups(methods):
+        try:
+            made = draft(group, maker.clone(group), around.get(group.place))
+        except StartStateInvalid as error:
+            drops.append(_drop(group, Reason.START_STATE_INVALID, str(error)))
+            continue
+        if Listing.of(group.rows).used or track_of(group.rows[0]) is Track.REPAIR:
+            found.append(made)
+        else:
+            drops.append(_drop(group, Reason.NOTHING_TO_NAME))
+    return found, tuple(drops)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +168,7 @@ class _Maker:
             url=repository.url,
             license=pair.license,
             language=row.language,
-            track=_track(row),
+            track=track_of(row),
             walk=row.walk,
             old_rev=row.old_rev,
             new_rev=row.new_rev,
@@ -182,18 +191,7 @@ class _Maker:
             dependency_list=listing.which,
             focal_method=listing.focal_method(rows),
             environment=self.environments.get((row.pair_id, row.module)),
-            prompt=prompts.prompt(
-                prompts.Subject(
-                    track=_track(row),
-                    new_rev=row.new_rev,
-                    module=row.module,
-                    test_file=row.test_file,
-                    test_methods=_asked_for(rows),
-                    selectors=_selectors(rows),
-                    dependencies=listing.used,
-                    parts=_parts(self.clone(first.group), rows[0], listing.used),
-                )
-            ),
+            prompt=prompt(self.clone(first.group), rows, listing.used),
             prompt_version=prompts.VERSION,
             coverage_gold=worth.coverage,
             coverage_gold_success=worth.coverage_success,
@@ -227,50 +225,10 @@ def _drop(group: Group, reason: Reason, detail: str = '') -> Drop:
     return Drop.at(Stage.TASK, group.rows[0], group.task_id, reason, detail)
 
 
-def _parts(
-    repository: Repository, row: MethodRow, dependencies: Sequence[Dependency]
-) -> dict[str, tuple[Part, ...]]:
-    """What of each type changed that is a dependency beside its methods."""
-    return {
-        one.name: parts_of(repository, row.old_rev, row.new_rev, one)
-        for one in dependencies
-        if not one.is_method and not one.is_resource
-    }
-
-
-def _asked_for(rows: Sequence[MethodRow]) -> tuple[str, ...]:
-    names = (
-        prompts.asked_for(row.test_class, row.test_method, _name_at_start(row)) for row in rows
-    )
-    return tuple(dict.fromkeys(names))
-
-
-def _name_at_start(row: MethodRow) -> str:
-    """As it stands in the start file, in its class at new."""
-    generated = row.track is Track.GENERATION
-    return row.test_method if generated else row.old_test_method or row.test_method
-
-
 def _test_methods(rows: Sequence[MethodRow]) -> tuple[str, ...]:
     """`Class#method` or `Outer$Inner#method`; overloads stand once."""
     names = (f'{row.test_class.rpartition(".")[2]}#{row.test_method}' for row in rows)
     return tuple(dict.fromkeys(names))
-
-
-def _selectors(rows: Sequence[MethodRow]) -> tuple[str, ...]:
-    """What JUnit's console launcher is told to run, by the names of the start file; parameters tell
-    overloads apart."""
-    names = (
-        f'{row.test_class}#{_name_at_start(row)}'
-        + (f'({", ".join(row.parameters)})' if row.parameters else '')
-        for row in rows
-    )
-    return tuple(dict.fromkeys(names))
-
-
-def _track(row: MethodRow) -> Track:
-    assert row.track is not None, 'groups() yields rows with a track'
-    return row.track
 
 
 def _weakest(bases: Iterable[str | None]) -> str | None:

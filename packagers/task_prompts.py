@@ -1,0 +1,73 @@
+"""The prompt of a task, from the rows of its targets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coevo import prompts
+from coevo.git import Repository
+from coevo.prompts.parts import Part
+from coevo.prompts.parts import parts_of
+from coevo.records import Dependency
+from coevo.records import Track
+from coevo.tables import MethodRow
+
+
+def prompt(
+    repository: Repository, rows: Sequence[MethodRow], dependencies: Sequence[Dependency]
+) -> str:
+    """What an agent is told: the targets by the names of the start file, and what changed."""
+    row = rows[0]
+    return prompts.prompt(
+        prompts.Subject(
+            track=track_of(row),
+            new_rev=row.new_rev,
+            module=row.module,
+            test_file=row.test_file,
+            test_methods=_asked_for(rows),
+            selectors=_selectors(rows),
+            dependencies=dependencies,
+            parts=_parts(repository, row, dependencies),
+        )
+    )
+
+
+def track_of(row: MethodRow) -> Track:
+    """The track of a row that has one, as those of a group do."""
+    assert row.track is not None, 'groups() yields rows with a track'
+    return row.track
+
+
+def _parts(
+    repository: Repository, row: MethodRow, dependencies: Sequence[Dependency]
+) -> dict[str, tuple[Part, ...]]:
+    """What of each type changed that is a dependency beside its methods."""
+    return {
+        one.name: parts_of(repository, row.old_rev, row.new_rev, one)
+        for one in dependencies
+        if not one.is_method and not one.is_resource
+    }
+
+
+def _asked_for(rows: Sequence[MethodRow]) -> tuple[str, ...]:
+    names = (
+        prompts.asked_for(row.test_class, row.test_method, _name_at_start(row)) for row in rows
+    )
+    return tuple(dict.fromkeys(names))
+
+
+def _name_at_start(row: MethodRow) -> str:
+    """As it stands in the start file, in its class at new."""
+    generated = row.track is Track.GENERATION
+    return row.test_method if generated else row.old_test_method or row.test_method
+
+
+def _selectors(rows: Sequence[MethodRow]) -> tuple[str, ...]:
+    """What JUnit's console launcher is told to run, by the names of the start file; parameters tell
+    overloads apart."""
+    names = (
+        f'{row.test_class}#{_name_at_start(row)}'
+        + (f'({", ".join(row.parameters)})' if row.parameters else '')
+        for row in rows
+    )
+    return tuple(dict.fromkeys(names))
