@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from coevo.profiles import Profile
 from coevo.profiles import load_profile
@@ -17,7 +16,6 @@ from coevo.store import Store
 from coevo.tables import CellRow
 from coevo.tables import MethodRow
 from coevo.tables import PairRow
-from coevo.tables import Segment
 from flows.options import MineOptions
 from flows.pipeline import MineReport
 from flows.pipeline import mine
@@ -94,9 +92,11 @@ def write(folder: Path, steps: Sequence[Mapping[str, str | bytes | None]]) -> Pa
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
-    """What mining a repository gave."""
+class Mined:
+    """What mining a repository left in its store."""
 
+    store: Path
+    report: MineReport
     pairs: tuple[PairRow, ...]
     methods: tuple[MethodRow, ...]
     cells: tuple[CellRow, ...]
@@ -110,23 +110,6 @@ class Rows:
         """Order and outcome of a method's runs in a cell."""
         rows = [row for row in self.cells if (row.method_id, row.cell) == (method_id, cell)]
         return [(row.order, row.outcome) for row in sorted(rows, key=lambda row: row.repeat)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mined(Rows):
-    """The same, and where it lies."""
-
-    store: Path
-    report: MineReport
-
-
-def rows_of(segments: Sequence[Segment]) -> dict[str, Any]:
-    return {
-        'pairs': tuple(segment.pair for segment in segments),
-        'methods': tuple(row for segment in segments for row in segment.methods),
-        'cells': tuple(row for segment in segments for row in segment.cells),
-        'drops': tuple(drop for segment in segments for drop in segment.drops),
-    }
 
 
 # Without what takes most of the time; tests of that ask for it.
@@ -157,4 +140,11 @@ def mined(
 ) -> Mined:
     report = mine(options(repository, store, walk=walk, profile=profile))
     segments = list(Store(store).segments(report.partition))
-    return Mined(store=store, report=report, **rows_of(segments))
+    return Mined(
+        store=store,
+        report=report,
+        pairs=tuple(segment.pair for segment in segments),
+        methods=tuple(row for segment in segments for row in segment.methods),
+        cells=tuple(row for segment in segments for row in segment.cells),
+        drops=tuple(drop for segment in segments for drop in segment.drops),
+    )

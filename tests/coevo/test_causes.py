@@ -10,7 +10,7 @@ from coevo.records import Cause
 from coevo.records import Label
 from coevo.records import Track
 from tests.once import mined_once
-from tests.projects import Rows
+from tests.projects import Mined
 from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source
@@ -44,8 +44,9 @@ def library(check: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope='module')
-def causes(tmp_path_factory: pytest.TempPathFactory) -> Rows:
+def causes(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     """The POM changes junit and a system property while the code changes; then a test is mended."""
+    folder = tmp_path_factory.mktemp('causes')
     first = {
         'pom.xml': pom(MODE.format('old')),
         **source('Till', OLD_TILL),
@@ -73,7 +74,7 @@ def causes(tmp_path_factory: pytest.TempPathFactory) -> Rows:
         **source('Till', NEW_TILL + '    public static int last() { return 1; }\n'),
         **junit('TornTest', 'torn: assertEquals(1, Till.rings());'),
     }
-    return mined_once(write(tmp_path_factory.mktemp('causes'), [first, second, third]))
+    return mined_once(write(folder / 'repository', [first, second, third]), folder / 'store')
 
 
 @pytest.mark.jvm
@@ -88,14 +89,14 @@ def causes(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     ],
 )
 def test_a_broken_test_has_its_cause(
-    causes: Rows, name: str, label: Label, cause: Cause, track: Track | None
+    causes: Mined, name: str, label: Label, cause: Cause, track: Track | None
 ) -> None:
     row = causes.method(name)
     assert (row.label, row.cause, row.track) == (label, cause, track)
 
 
 @pytest.mark.jvm
-def test_what_costs_a_label_its_track_is_told(causes: Rows) -> None:
+def test_what_costs_a_label_its_track_is_told(causes: Mined) -> None:
     names = {row.method_id: row.test_method for row in causes.methods}
     lost = {(names[d.key], d.reason) for d in causes.drops if d.key in names}
     assert lost == {
@@ -106,7 +107,7 @@ def test_what_costs_a_label_its_track_is_told(causes: Rows) -> None:
 
 
 @pytest.mark.jvm
-def test_a_drop_says_what_its_cell_has_shown(causes: Rows) -> None:
+def test_a_drop_says_what_its_cell_has_shown(causes: Mined) -> None:
     (drop,) = (drop for drop in causes.drops if drop.reason == 'tnew_cnew_error')
     assert drop.detail.startswith('java.net.UnknownHostException@')
     assert drop.detail.endswith(', environment: network')

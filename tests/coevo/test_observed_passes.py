@@ -12,9 +12,9 @@ from coevo.records import Label
 from coevo.records import Stage
 from coevo.records import Track
 from tests.attacks.forgeries import TOOLS
+from tests.once import mined_once
 from tests.projects import QUICK
 from tests.projects import junit
-from tests.projects import mined
 from tests.projects import pom
 from tests.projects import source
 from tests.projects import write
@@ -55,7 +55,7 @@ STEPS = (
 @pytest.mark.jvm
 def test_a_pass_that_nobody_saw_makes_no_task(tmp_path: Path) -> None:
     repository = write(tmp_path / 'repository', STEPS)
-    found = mined(repository, tmp_path / 'store', profile=replace(QUICK, observed=True))
+    found = mined_once(repository, tmp_path / 'store', profile=replace(QUICK, observed=True))
 
     forged = found.method('forged')
     assert (forged.label, forged.track) == (Label.GENERATION, None)

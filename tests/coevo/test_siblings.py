@@ -25,9 +25,9 @@ from coevo.records import Track
 from coevo.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish
+from tests.once import mined_once
 from tests.projects import Mined
 from tests.projects import junit
-from tests.projects import mined
 from tests.projects import pom
 from tests.projects import source
 from tests.projects import write
@@ -124,7 +124,7 @@ class Twins:
 def twins(tmp_path_factory: pytest.TempPathFactory) -> Twins:
     folder = tmp_path_factory.mktemp('twins')
     repository = write(folder / 'repository', [OLD, NEW])
-    found = mined(repository, folder / 'store')
+    found = mined_once(repository, folder / 'store')
     publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     tasks = assignments(folder / 'snapshot', leaking=True)
     return Twins(

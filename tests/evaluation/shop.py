@@ -16,9 +16,9 @@ from coevo.patches import file_patch
 from coevo.records import Track
 from flows.options import ReleaseOptions
 from flows.publication import publish
+from tests.once import mined_once
 from tests.projects import NAME
 from tests.projects import junit
-from tests.projects import mined
 from tests.projects import pom
 from tests.projects import source
 from tests.projects import write
@@ -88,7 +88,7 @@ class Shop:
 def make_shop(folder: Path) -> None:
     """Mine and release it."""
     repository = write(folder / 'repository', [_OLD, {**_NEW, **_MENDED}])
-    mined(repository, folder / 'store')
+    mined_once(repository, folder / 'store')
     publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
 
 

@@ -32,8 +32,8 @@ from coevo.languages.java_maven import Yards
 from coevo.profiles import load_profile
 from coevo.snapshot import attach
 from tests.flows.mining_runs import released
+from tests.once import mined_once
 from tests.projects import junit
-from tests.projects import mined
 from tests.projects import pom
 from tests.projects import source
 from tests.projects import write
@@ -150,7 +150,7 @@ class Till:
 @contextmanager
 def opened(folder: Path, steps: Sequence[Mapping[str, str]] = STEPS) -> Iterator[Till]:
     root = write(folder / 'repository', steps)
-    snapshot = released(mined(root, folder / 'store', profile=PROFILE).store)
+    snapshot = released(mined_once(root, folder / 'store', profile=PROFILE).store)
     states = StartStates(Repository(root / '.git'), folder / 'states')
     with ExitStack() as stack:
         yards = Yards(Site(states.repository, sandbox='bubblewrap', stack=stack))

@@ -19,8 +19,8 @@ from coevo.snapshot import attach
 from coevo.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish
+from tests.once import mined_once
 from tests.projects import junit
-from tests.projects import mined
 from tests.projects import pom
 from tests.projects import source
 from tests.repos import commit
@@ -58,7 +58,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     left = commit(repo, 'left', LEFT, date=hour(2), parents=[base])
     right = commit(repo, 'right', RIGHT, date=hour(3), parents=[base])
     commit(repo, 'merge', {**LEFT, **RIGHT}, date=hour(4), parents=[left, right])
-    found = mined(repo, folder / 'store', walk=Walk.STATES)
+    found = mined_once(repo, folder / 'store', walk=Walk.STATES)
     assert [pair.old_is_ancestor for pair in found.pairs].count(False) == 1
     publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     return folder / 'snapshot'

@@ -12,9 +12,9 @@ from coevo.records import Walk
 from coevo.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish
+from tests.once import mined_once
 from tests.projects import Mined
 from tests.projects import junit
-from tests.projects import mined
 from tests.projects import pom
 from tests.projects import source
 from tests.projects import write
@@ -38,7 +38,7 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> Mined:
         junit('TillTest', 'sells: assertEquals(2, Till.price());', 'again: Till.price();'),
     ]
     repository = write(folder / 'repository', steps)
-    return mined(repository, folder / 'store', walk=Walk.WINDOW)
+    return mined_once(repository, folder / 'store', walk=Walk.WINDOW)
 
 
 @pytest.fixture(scope='module')
@@ -58,7 +58,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Mined:
         },
     ]
     repository = write(folder / 'repository', steps)
-    return mined(repository, folder / 'store', walk=Walk.WINDOW)
+    return mined_once(repository, folder / 'store', walk=Walk.WINDOW)
 
 
 def hours(window: Mined) -> dict[str, tuple[int, int]]:

@@ -140,7 +140,7 @@ def test_both_ends_are_built_with_the_jdk_that_builds_them(tmp_path: Path) -> No
         }
         for number in (1, 2)
     ]
-    found = mined_once(write(tmp_path, steps))
+    found = mined_once(write(tmp_path / 'repository', steps), tmp_path / 'store')
     (pair,) = found.pairs
     assert (pair.build_old, pair.build_new) == ('built', 'built')
     assert pair.jdk is not None

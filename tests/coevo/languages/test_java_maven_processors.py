@@ -10,7 +10,7 @@ from tests.coevo.languages.test_java_maven_shapes import JUNIT4
 from tests.coevo.languages.test_java_maven_shapes import module
 from tests.coevo.languages.test_java_maven_shapes import root
 from tests.once import mined_once
-from tests.projects import Rows
+from tests.projects import Mined
 from tests.projects import write
 
 pytestmark = pytest.mark.jvm
@@ -132,18 +132,19 @@ def tree(number: int) -> dict[str, str | bytes | None]:
 
 
 @pytest.fixture(scope='module')
-def processors(tmp_path_factory: pytest.TempPathFactory) -> Rows:
-    return mined_once(write(tmp_path_factory.mktemp('processors'), [tree(1), tree(2)]))
+def processors(tmp_path_factory: pytest.TempPathFactory) -> Mined:
+    folder = tmp_path_factory.mktemp('processors')
+    return mined_once(write(folder / 'repository', [tree(1), tree(2)]), folder / 'store')
 
 
-def test_every_module_is_built(processors: Rows) -> None:
+def test_every_module_is_built(processors: Mined) -> None:
     assert [(pair.build_old, pair.build_new) for pair in processors.pairs] == [('built', 'built')]
 
 
 @pytest.mark.parametrize(
     'name', ['lomboked', 'mapped', 'immutable', 'inAModule', 'elsewhere', 'strictly']
 )
-def test_a_test_of_this_shape_is_updated(processors: Rows, name: str) -> None:
+def test_a_test_of_this_shape_is_updated(processors: Mined, name: str) -> None:
     row = processors.method(name)
     assert (row.told_cold, row.tnew_cnew, row.told_cnew) == (
         Outcome.PASS,

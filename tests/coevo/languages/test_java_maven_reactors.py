@@ -16,7 +16,7 @@ from tests.coevo.languages.test_java_maven_shapes import PLACE
 from tests.coevo.languages.test_java_maven_shapes import TEST_JAR
 from tests.coevo.languages.test_java_maven_shapes import sibling
 from tests.once import mined_once
-from tests.projects import Rows
+from tests.projects import Mined
 from tests.projects import write
 
 pytestmark = pytest.mark.jvm
@@ -96,11 +96,12 @@ def tree(number: int) -> dict[str, str | bytes | None]:
 
 
 @pytest.fixture(scope='module')
-def reactors(tmp_path_factory: pytest.TempPathFactory) -> Rows:
-    return mined_once(write(tmp_path_factory.mktemp('reactors'), [tree(1), tree(2)]))
+def reactors(tmp_path_factory: pytest.TempPathFactory) -> Mined:
+    folder = tmp_path_factory.mktemp('reactors')
+    return mined_once(write(folder / 'repository', [tree(1), tree(2)]), folder / 'store')
 
 
-def test_every_module_is_built(reactors: Rows) -> None:
+def test_every_module_is_built(reactors: Mined) -> None:
     assert [(pair.build_old, pair.build_new) for pair in reactors.pairs] == [('built', 'built')]
 
 
@@ -113,7 +114,7 @@ def test_every_module_is_built(reactors: Rows) -> None:
         pytest.param('parses', id='a generated parser'),
     ],
 )
-def test_a_test_of_this_kind_is_updated(reactors: Rows, name: str) -> None:
+def test_a_test_of_this_kind_is_updated(reactors: Mined, name: str) -> None:
     row = reactors.method(name)
     assert (row.told_cold, row.tnew_cnew, row.told_cnew) == (
         Outcome.PASS,

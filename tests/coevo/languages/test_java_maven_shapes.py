@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +14,7 @@ from coevo.records import Track
 from flows.reverification import ReverifyOptions
 from flows.reverification import reverify
 from tests.once import mined_once
-from tests.projects import Rows
-from tests.projects import mined
+from tests.projects import Mined
 from tests.projects import write
 
 pytestmark = pytest.mark.jvm
@@ -198,7 +196,8 @@ COMES = LONE.format(
 
 
 @pytest.fixture(scope='module')
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shapes(tmp_path_factory: pytest.TempPathFactory) -> Mined:
+    folder = tmp_path_factory.mktemp('shapes')
     main = 'src/main/java/shop/Till.java'
     core = module('core', JUNIT4 + MOCKITO + BROUGHT_ALONG, NO_LEVEL + SUREFIRE)
     old: dict[str, str | bytes | None] = {
@@ -251,16 +250,12 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
         'fresh/pom.xml': module('fresh', sibling('core') + JUNIT4),
         'fresh/src/test/java/shop/NewTest.java': COMES,
     }
-    return write(tmp_path_factory.mktemp('shapes'), [old, new])
+    return mined_once(write(folder / 'repository', [old, new]), folder / 'store')
 
 
-@pytest.fixture(scope='module')
-def shapes(repository: Path) -> Rows:
-    return mined_once(repository)
-
-
-def test_everything_is_built(shapes: Rows) -> None:
+def test_everything_is_built(shapes: Mined) -> None:
     assert [(row.build_old, row.build_new) for row in shapes.pairs] == [('built', 'built')]
+    assert not shapes.report.failures
 
 
 @pytest.mark.parametrize(
@@ -283,50 +278,48 @@ def test_everything_is_built(shapes: Rows) -> None:
         pytest.param('worksWhereSurefireWould', id='a working folder that is made for it'),
     ],
 )
-def test_a_test_of_this_shape_passes_on_new_code_alone(shapes: Rows, name: str) -> None:
+def test_a_test_of_this_shape_passes_on_new_code_alone(shapes: Mined, name: str) -> None:
     row = shapes.method(name)
     assert (row.tnew_cnew, row.tnew_cold) == (Outcome.PASS, Outcome.COMPILE_ERROR)
     assert (row.change, row.label) == (Change.INSERTED, Label.GENERATION)
 
 
-def test_one_failing_invocation_or_subclass_fails_the_method(shapes: Rows) -> None:
+def test_one_failing_invocation_or_subclass_fails_the_method(shapes: Mined) -> None:
     """oneFails, oneRowFails, shuts, and of the overloads the one with a parameter."""
     reasons = [drop.reason for drop in shapes.drops if drop.stage == 'label']
     assert reasons == ['tnew_cnew_fail'] * 4
 
 
-def test_overloads_are_told_apart(shapes: Rows) -> None:
+def test_overloads_are_told_apart(shapes: Mined) -> None:
     row = shapes.method('overloaded')
     assert (row.parameters, row.label) == ((), Label.GENERATION)
 
 
-def test_a_nested_test_belongs_to_its_own_class(shapes: Rows) -> None:
+def test_a_nested_test_belongs_to_its_own_class(shapes: Mined) -> None:
     assert shapes.method('nested').test_class == 'shop.AppTest$Inside'
 
 
-def test_a_removed_modules_test_is_obsolete(shapes: Rows) -> None:
+def test_a_removed_modules_test_is_obsolete(shapes: Mined) -> None:
     row = shapes.method('goes')
     assert (row.change, row.label) == (Change.DELETED, Label.OBSOLETE)
     assert (row.told_cold, row.told_cnew) == (Outcome.PASS, Outcome.COMPILE_ERROR)
     assert row.told_cnew_signature == 'module_absent'
 
 
-def test_an_added_modules_test_is_generated(shapes: Rows) -> None:
+def test_an_added_modules_test_is_generated(shapes: Mined) -> None:
     row = shapes.method('comes')
     assert (row.label, row.track) == (Label.GENERATION, Track.GENERATION)
     assert row.tnew_cold_signature == 'module_absent'
 
 
-def test_what_was_changed_against_the_projects_word_is_recorded(shapes: Rows) -> None:
+def test_what_was_changed_against_the_projects_word_is_recorded(shapes: Mined) -> None:
     assert {row.override for row in shapes.methods} == {'byte-buddy+source-level-8'}
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_labels_hold_when_they_are_run_again(repository: Path, tmp_path: Path) -> None:
+def test_labels_hold_when_they_are_run_again(shapes: Mined) -> None:
     """Under the override that their pair was given, alone or beside few of their neighbours."""
-    shapes = mined(repository, tmp_path / 'store')
-    assert not shapes.report.failures
     report = reverify(ReverifyOptions(store=shapes.store, sample=8))
     assert report.population == len(shapes.methods)
     assert (report.held, report.lost, report.unknown) == (8, {}, {})
