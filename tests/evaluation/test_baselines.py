@@ -244,3 +244,19 @@ def test_neither_gold_nor_history_is_where_a_test_runs(court: Court) -> None:
     assert 'seen ' in dozen.output
     assert dozen.said == ''
     assert (dozen.new, gross.detail) == ('pass', Detail.TARGET_MISSING)
+
+
+def test_what_passes_beside_a_submission_is_not_asked_for_the_start(
+    court: Court, tmp_path: Path
+) -> None:
+    """The ledger has what was asked of the start state: nothing, until a target does not pass."""
+    ledger = Ledger(folder=tmp_path, surroundings=())
+    known = Known(preconditions=Preconditions(ledger=ledger), placebos=Placebos(ledger=ledger))
+    fresh = replace(court, ground=replace(court.ground, known=known))
+    assignment = court.shop.tasks[Track.GENERATION]
+    assert {
+        row.outcome for row in fresh.judged(Track.GENERATION, court.shop.gold(Track.GENERATION))
+    } == {TaskOutcome.SUCCESS}
+    assert ledger.read(assignment, 'precondition') is None
+    fresh.judged(Track.GENERATION, submit(court.shop, Track.GENERATION, 'fail();'))
+    assert ledger.read(assignment, 'precondition') is not None

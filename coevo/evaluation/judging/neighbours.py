@@ -48,10 +48,14 @@ Methods = Mapping[str, TestMethod]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbours:
-    """How many pass at the start or with the patch; those that pass only at the start, by name."""
+    """How many pass at the start or with the patch; those that pass only at the start, by name.
+
+    passing  those that pass with the patch
+    """
 
     asked: int
     lost: tuple[str, ...] = ()
+    passing: frozenset[str] = frozenset()
     cpu_seconds: float = 0.0
 
 
@@ -71,12 +75,17 @@ def neighbours(trial: Trial, cell: Compiled, ledger: Ledger | None) -> Neighbour
     bench, methods = _bench(trial), _methods(trial)
     passing = _passing(bench, cell, methods)
     if passing == methods.keys():
-        return Neighbours(asked=len(methods), cpu_seconds=bench.cpu_seconds)
+        return Neighbours(
+            asked=len(methods), passing=frozenset(methods), cpu_seconds=bench.cpu_seconds
+        )
     at_start = _passing_at_start(trial, bench, methods, ledger)
     lost = {name: methods[name] for name in methods if name in at_start - passing}
     confirmed = _confirmed(trial, bench, cell, lost) if lost else ()
     return Neighbours(
-        asked=len(at_start | passing), lost=tuple(confirmed), cpu_seconds=bench.cpu_seconds
+        asked=len(at_start | passing),
+        lost=tuple(confirmed),
+        passing=frozenset(passing),
+        cpu_seconds=bench.cpu_seconds,
     )
 
 

@@ -1,11 +1,13 @@
 """What the start state has to be: without that, a task asks for nothing.
 
 Old tests are broken on the new code (update, repair); where they are absent (generation), the tests
-that the start file keeps compile and pass (design, "Start state of a task").
+that the start file keeps compile and pass (design, "Start state of a task"). Those of them that pass
+beside a submission need not be asked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
@@ -58,15 +60,18 @@ class Preconditions:
 
     ledger: Ledger | None = None
 
-    def of(self, trial: Trial) -> Held:
+    def of(self, trial: Trial, passing: Collection[str] = ()) -> Held:
+        """`passing` has the names of other tests of the file that pass with a patch; Transient."""
         if trial.start is None:
             return Held()  # targets and siblings are absent
         known = self._recall(trial)
         if known is not None:
             return known
-        ask = _kept_on_new if trial.assignment.is_generation else _told_on_new
-        held = ask(trial, trial.start)
-        if self.ledger is not None and held.holds:
+        if trial.assignment.is_generation:
+            held = _kept_on_new(trial, trial.start, passing)
+        else:
+            held = _told_on_new(trial, trial.start)
+        if self.ledger is not None and held.holds and not passing:
             kept = (_Kept(name=name, outcome=one) for name, one in held.outcomes.items())
             data = codec.encode(_Entry(kept=tuple(kept)))
             self.ledger.write(data, trial.assignment, _WHAT)
@@ -95,12 +100,13 @@ def _told_on_new(trial: Trial, start: bytes) -> Held:
     )
 
 
-def _kept_on_new(trial: Trial, start: bytes) -> Held:
+def _kept_on_new(trial: Trial, start: bytes, passing: Collection[str]) -> Held:
     """Gold is asked only where a sibling does not pass, in a process that sees no submission."""
     task, bench, new = trial.assignment.task, _bench(trial), trial.pair.new.rev
+    kept = kept_tests(start, trial.module, task.test_file, task.pair_id)
     lost = lost_test(
         bench,
-        kept_tests(start, trial.module, task.test_file, task.pair_id),
+        {name: method for name, method in kept.items() if name not in passing},
         at_start=lambda: _start_cell(trial, bench),
         as_gold=lambda: bench.compile(new, new, trial.module, ((task.test_file, trial.gold),)),
     )

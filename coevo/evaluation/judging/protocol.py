@@ -22,6 +22,7 @@ from coevo.evaluation.judging.neighbours import neighbours
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.placebos import Placebos
 from coevo.evaluation.judging.placebos import with_sight
+from coevo.evaluation.judging.preconditions import Held
 from coevo.evaluation.judging.preconditions import Preconditions
 from coevo.evaluation.judging.shown_sources import shown_sources
 from coevo.evaluation.judging.steadiness import PASSES
@@ -100,9 +101,7 @@ def judge(trial: Trial, patched: bytes | None, known: Known) -> Judgement:
     trial = replace(trial, conditions=replace(trial.conditions, sources=sources))
     conditions = replace(trial.conditions, observed=True, expects=expected_throws(patched))
     cpu_seconds += asked
-    held = known.preconditions.of(trial)
-    if held.lost is not None:
-        return in_trouble(trial.assignment, Detail.PRECONDITION, f'at the start {held.lost}')
+    held = Held() if trial.assignment.is_generation else known.preconditions.of(trial)
     cpu_seconds += new_cell.cpu_seconds + held.cpu_seconds
     common = time.monotonic() - began
     seen = {target.name: Seen(precondition=held.outcomes.get(target.name)) for target in targets}
@@ -130,6 +129,11 @@ def judge(trial: Trial, patched: bytes | None, known: Known) -> Judgement:
         others = neighbours(trial, new_cell, known.preconditions.ledger)
         cpu_seconds += others.cpu_seconds
         common += time.monotonic() - began
+    if trial.assignment.is_generation:
+        held = known.preconditions.of(trial, others.passing if others is not None else ())
+        cpu_seconds += held.cpu_seconds
+    if held.lost is not None:
+        return in_trouble(trial.assignment, Detail.PRECONDITION, f'at the start {held.lost}')
     return Judgement(
         seen=seen,
         methods=methods,
