@@ -21,17 +21,45 @@ from tests.folders import open_folder
 # Tests bring no JDK but where they say so: what is here has to do.
 os.environ.setdefault(LIMIT, os.pathsep.join(sorted({str(jdk.feature) for jdk in find_jdks()})))
 
-# What takes longest is begun first, lest a worker be left alone with it at the end.
+# What takes longest is begun first, the longest of all ahead, lest a worker be left alone with it at the end.
 LONGEST = (
     'flows/test_demo',
-    'flows/test_hostile',
+    'flows/test_faults',
+    'evaluation/test_adequacy',
+    'coevo/test_verification',
+    'evaluation/test_evaluation',
+    'evaluation/test_baselines',
     'flows/test_interrupts',
+    'flows/test_resume',
+    'flows/test_batch',
+    'flows/test_study',
+    'flows/test_hostile',
+    'coevo/test_isolation',
+    'coevo/test_terminal',
+    'coevo/test_siblings',
+    'evaluation/test_source_cheats',
+    'evaluation/test_neighbours',
+    'evaluation/test_pit',
+    'coevo/test_execution',
+    'coevo/test_evidence',
+    'coevo/test_toolchain',
+    'agents/test_attempts',
+    'miners/test_refactorings',
+    'packagers/test_publishing',
+    'packagers/test_release',
+    'packagers/test_republishing',
+    'attacks/test_forgery',
+    'coevo/test_snapshot',
+    'coevo/languages/test_java_maven_processors',
+    'coevo/languages/test_java_maven_shapes',
     'coevo/test_jvm_worker',
+    'coevo/test_jvm_compile',
 )
+PLACES = {f'tests/{name}.py': place for place, name in enumerate(LONGEST)}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: not item.nodeid.startswith(tuple(f'tests/{n}.' for n in LONGEST)))
+    items.sort(key=lambda item: PLACES.get(item.nodeid.partition('::')[0], len(PLACES)))
 
 
 @pytest.fixture(scope='session')
