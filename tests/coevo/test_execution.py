@@ -10,6 +10,7 @@ import pytest
 from coevo.languages.java_maven import launch
 from coevo.records import Cell
 from flows.pipeline import mine
+from tests.once import mined_once
 from tests.projects import QUICK
 from tests.projects import junit
 from tests.projects import mined
@@ -152,7 +153,7 @@ def three_labels(folder: Path) -> Path:
 
 def test_all_cells_are_recorded_and_decide_nothing(tmp_path: Path) -> None:
     repository = three_labels(tmp_path)
-    plain = mined(repository, tmp_path / 'plain')
+    plain = mined_once(repository, tmp_path / 'plain')
     full = mined(repository, tmp_path / 'full', profile=replace(QUICK, all_cells=True))
     names = ('follows', 'stays', 'errs', 'rings')
     assert [(m.label, m.track) for m in map(full.method, names)] == [

@@ -23,15 +23,20 @@ from tests.repos import init
 FILE = 'pom.xml'
 
 
+@pytest.fixture(scope='module')
+def drafted(tmp_path_factory: pytest.TempPathFactory) -> TaskRow:
+    return assignments(snapshots.make(tmp_path_factory.mktemp('made'), 1))[0].task
+
+
 @pytest.fixture
-def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TaskRow:
+def task(drafted: TaskRow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TaskRow:
     """Of a repository that is served from the folder `served`, nowhere else yet."""
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
     folder = init(tmp_path / 'work')
     revs = [commit(folder, f'step {n}', {FILE: f'{n}\n'}) for n in range(4)]
     git(tmp_path, 'clone', '-q', '--bare', str(folder), str(tmp_path / 'served/example/ferry.git'))
-    (found,) = assignments(snapshots.make(tmp_path / 'store', 1))[:1]
-    return dataclasses.replace(found.task, old_rev=revs[1], new_rev=revs[2])
+    (tmp_path / 'store').mkdir()
+    return dataclasses.replace(drafted, old_rev=revs[1], new_rev=revs[2])
 
 
 def test_a_stores_clone_is_used(task: TaskRow, tmp_path: Path) -> None:

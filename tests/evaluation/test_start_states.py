@@ -57,16 +57,20 @@ class World:
         )
 
 
+@pytest.fixture(scope='module')
+def drafted(tmp_path_factory: pytest.TempPathFactory) -> Assignment:
+    return assignments(snapshots.make(tmp_path_factory.mktemp('made'), 1))[0]
+
+
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(drafted: Assignment, tmp_path: Path) -> World:
     folder = init(tmp_path / 'source')
     old = commit(folder, 'old', {PATH: OLD, **OTHERS})
     (folder / 'run.sh').chmod(0o755)
     new = commit(folder, 'new', {PATH: NEW})
     commit(folder, 'later', {PATH: LATER})
     git(folder, 'tag', 'v1')
-    (found,) = assignments(snapshots.make(tmp_path / 'store', 1))[:1]
-    return World(Repository(folder / '.git'), old, new, found.task, found.targets[0])
+    return World(Repository(folder / '.git'), old, new, drafted.task, drafted.targets[0])
 
 
 def test_the_start_file_is_gold_undone(world: World) -> None:
