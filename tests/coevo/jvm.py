@@ -107,7 +107,7 @@ def work(
     java = [str(tools.java), '-ea', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', *flags]
     command = ['sh', '-c', 'exec "$@" 3>&1 1>&2', 'sh', *java, '-cp', path, 'coevo.worker.Worker']
     done = subprocess.run(
-        command, input=encode(request), capture_output=True, timeout=120, check=False, user=user
+        command, input=encode(request), capture_output=True, timeout=600, check=False, user=user
     )
     lines = done.stdout.decode().splitlines()
     assert all(line.startswith(NONCE + '\t') for line in lines), done.stdout
@@ -143,7 +143,7 @@ class Builder:
         assert self.process.stdout is not None
         self.process.stdin.close()
         self.process.stdout.close()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=120)
 
     def ask(self, folder: Path, command: str, *arguments: str) -> dict[str, Any]:
         """The response's JSON; its files are in `folder`, its file names under 'files'."""

@@ -107,7 +107,7 @@ def test_stdin_and_stdout_are_the_jobs_channels(sandbox: Sandbox) -> None:
         assert process.poll() is None
         process.stdin.close()
         assert process.stdout.read() == b''
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=120) == 0
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,7 @@ process.wait()
         assert coevo.stdout.readline() == b'ready\n'
         sandboxed = [process for process in found(marker) if process.pid != coevo.pid]
         assert sandboxed
-    _, alive = psutil.wait_procs(sandboxed, timeout=20)
+    _, alive = psutil.wait_procs(sandboxed, timeout=120)
     assert not alive
     assert not found(marker)
 
@@ -407,7 +407,7 @@ def test_other_jobs_have_channels_environment_and_status(
         process.stdin.write(b'echo\n')
         process.stdin.close()
         output = process.stdout.read().decode().splitlines()
-        assert process.wait(timeout=30) == 3
+        assert process.wait(timeout=120) == 3
     assert output[0] == 'echo'
     assert {'SHOWN=a b', 'TZ=UTC', 'LANG=C.UTF-8', 'PATH=/usr/bin:/bin'} <= set(output)
     assert not any('hidden' in line for line in output)

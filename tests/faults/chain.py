@@ -101,7 +101,7 @@ class Chain:
 
     def left_running(self, but: int = 0) -> list[str]:
         """Processes that still belong to this run a while after it ended; `but` is one that may."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while (found := self._processes(but)) and time.monotonic() < deadline:
             time.sleep(0.1)
         return found

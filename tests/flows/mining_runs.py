@@ -76,7 +76,7 @@ def processes(work: Path) -> list[str]:
 def wait_until(met: object, process: subprocess.Popen[str]) -> None:
     """Until a condition holds, or the process is over."""
     assert callable(met)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not met() and process.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -91,12 +91,12 @@ def disturb(
     elif moment > 1:
         wait_until(lambda: segments(store) >= moment - 1, process)
     process.send_signal(what)
-    process.wait(timeout=60)
+    process.wait(timeout=600)
 
 
 def gone(work: Path) -> None:
     """The kernel ends what belonged to a killed run, but need not have done so at once."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while processes(work):
         assert time.monotonic() < deadline, processes(work)
         time.sleep(0.05)

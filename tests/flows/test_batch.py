@@ -170,4 +170,4 @@ def test_the_process_ends_with_the_one_that_started_it(repository: Path, tmp_pat
         process.stdin.flush()
         assert process.stdout.readline()  # it is at work
         process.stdin.close()
-        assert process.wait(timeout=60) == -signal.SIGKILL
+        assert process.wait(timeout=600) == -signal.SIGKILL

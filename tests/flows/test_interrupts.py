@@ -28,7 +28,7 @@ def test_a_kill_and_another_run_give_the_same_bytes(
         disturb(process, moment, store, work, signal.SIGKILL)
     gone(work)
     with start(repository, store, work) as again:
-        again.communicate(timeout=200)
+        again.communicate(timeout=600)
     assert again.returncode == 0
     assert different(released(store), undisturbed) == []
     assert not list(work.iterdir())  # also what the killed run left there
@@ -67,7 +67,7 @@ def test_two_runs_at_once(repository: Path, undisturbed: Path, work: Path, tmp_p
     """Whichever comes first to the partition mines it; the other says so and touches nothing."""
     store = tmp_path / 'store'
     with start(repository, store, work) as one, start(repository, store, work) as other:
-        complaints = [process.communicate(timeout=200)[1] for process in (one, other)]
+        complaints = [process.communicate(timeout=600)[1] for process in (one, other)]
     assert sorted((one.returncode, other.returncode)) == [0, 2]
     quiet, told = sorted(complaints)
     assert not quiet

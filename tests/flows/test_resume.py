@@ -52,7 +52,7 @@ def test_a_damaged_object_costs_its_pair(repository: Path, work: Path, tmp_path:
     loose.chmod(0o644)
     loose.write_bytes(loose.read_bytes()[:10])
     with start(repository, store, work) as process:
-        output, _ = process.communicate(timeout=200)
+        output, _ = process.communicate(timeout=600)
     found = list(Store(store).segments(PARTITION))
     dropped = {drop.reason for drop in Store(store).walk(PARTITION).drops}
     assert dropped == {'unreadable_commit', 'root_commit'}, output
@@ -156,7 +156,7 @@ def test_a_missing_commit_costs_what_lies_behind_it(
     store = tmp_path / 'store'
     clone = lose(repository, store, 'HEAD~2')
     with start(repository, store, work) as process:
-        output, _ = process.communicate(timeout=200)
+        output, _ = process.communicate(timeout=600)
     assert process.returncode == 0
     sentence = f'2 commits cannot be read in {clone}, and what lies behind them is out of reach;'
     assert f'{sentence} run again to have it made anew' in ' '.join(output.split())
