@@ -265,8 +265,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None) -> int:
+    words = sys.argv[1:] if argv is None else argv
     try:
-        words = sys.argv[1:] if argv is None else argv
         arguments = parser(words).parse_args(words)
         run: Verb = arguments.run
         with _heeding_sigterm():
@@ -286,7 +286,7 @@ def _main(argv: Sequence[str] | None) -> int:
         terminal.hush(sys.stdout)
         return 0
     except OSError as error:
-        if error.errno not in disk.TROUBLE:
+        if not disk.is_trouble(error, words):
             raise
         print(f'coevo: {disk.sentence(error)}', file=sys.stderr)
         if error.filename is None:

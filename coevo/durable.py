@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 # Stands in the names that a kill leaves behind; no reader looks at them.
@@ -17,7 +19,7 @@ def write(path: Path, parts: Iterable[bytes]) -> None:
     # Threads, and machines that share the folder, may write the same file at once.
     temporary = path.with_name(f'{path.name}{UNFINISHED}{secrets.token_hex(6)}')
     try:
-        with temporary.open('wb') as new:
+        with naming(path), temporary.open('wb') as new:
             new.writelines(parts)
             new.flush()
             os.fsync(new.fileno())
@@ -26,6 +28,17 @@ def write(path: Path, parts: Iterable[bytes]) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync(path.parent)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Let trouble with writing say what was written: a full disk does not, nor does a name of ours."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or UNFINISHED in os.fsdecode(error.filename):
+            error.filename = str(path)
+        raise
 
 
 def sync(path: Path) -> None:

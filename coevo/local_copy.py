@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from pathlib import PurePosixPath
 
+from coevo import durable
 from coevo.errors import Damaged
 from coevo.locations import MANIFEST
 from coevo.locations import Folder
@@ -49,6 +50,6 @@ def _copy(location: Location, name: str, folder: Path) -> None:
     except FileNotFoundError:
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    with source, target.open('wb') as copy:
+    with source, durable.naming(target), target.open('wb') as copy:
         while block := source.read(_BLOCK):
             copy.write(block)

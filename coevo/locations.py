@@ -148,7 +148,7 @@ def _readable(path: str) -> str:
 def _regular(file: Path) -> Path:
     """The file itself; Damaged where another thing stands, such as a pipe, which nobody ever fills."""
     if file.exists() and not file.is_file():
-        raise Damaged(f'{file} is no file, hence damaged: get the snapshot again')
+        raise Damaged(f'{file} is damaged, for it is no file: get the snapshot again')
     return file
 
 

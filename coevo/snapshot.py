@@ -165,15 +165,21 @@ def reading(places: Sequence[Path | str]) -> Iterator[None]:
 
     try:
         yield
-    except duckdb.Error as error:
-        raise Damaged(
-            f'{shown(places)} cannot be read ({said(error)}): get the snapshot again'
-        ) from None
+    except (duckdb.Error, UnicodeDecodeError) as error:
+        raise _unreadable(places, error) from None
+    except RuntimeError as error:
+        if type(error) is not RuntimeError:
+            raise
+        raise _unreadable(places, error) from None  # of C++, for which DuckDB has no name
 
 
-def said(error: duckdb.Error) -> str:
+def _unreadable(places: Sequence[Path | str], error: Exception) -> Damaged:
+    return Damaged(f'{shown(places)} cannot be read ({said(error)}): get the snapshot again')
+
+
+def said(error: Exception) -> str:
     """DuckDB's complaint in a line; where reading a file ended in Python, what was said there."""
-    lines = str(error).split('\n\n')[0].splitlines()
+    lines = str(error).split('\n\n')[0].splitlines() or ['']
     return lines[-1] if lines[0].startswith('Traceback') else lines[0]
 
 

@@ -54,6 +54,7 @@ class Keeping:
                     f'another `coevo attempt` works in {self.folder}; wait for it'
                 ) from None
             self._claim(asked)
+            self.billed()  # what cannot be read is told before anything more is spent
             yield
 
     def done(self) -> dict[str, Attempt]:
@@ -86,20 +87,15 @@ class Keeping:
         durable.write(self.folder / 'report.json', [text.encode(), b'\n'])
 
     def billed(self) -> float:
-        """US dollars of all rounds, those of interrupted attempts too."""
-        return sum(
-            json.loads(line)['cost_usd'] or 0.0
-            for file in sorted((self.folder / 'rounds').glob('*.jsonl'))
-            for line in file.read_text().splitlines()
-            if line.endswith('}')  # a kill may have cut the last one
-        )
+        """US dollars of all rounds, those of interrupted attempts too; Fatal for a damaged file."""
+        return sum(map(_billed, sorted((self.folder / 'rounds').glob('*.jsonl'))))
 
     def _claim(self, asked: Mapping[str, object]) -> None:
         path = self.folder / 'run.json'
         if not path.exists():
             durable.write(path, [json.dumps(asked, indent=1, sort_keys=True).encode(), b'\n'])
             return
-        before = json.loads(path.read_text())
+        before = _question(path)
         for name in sorted(before.keys() | asked.keys()):
             if before.get(name) != asked.get(name):
                 raise Fatal(
@@ -108,8 +104,27 @@ class Keeping:
                 )
 
 
+def _question(file: Path) -> dict[str, object]:
+    try:
+        found = json.loads(file.read_text('utf-8'))
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise Fatal(f'{file} cannot be read; choose another folder with --out')
+    return found
+
+
+def _billed(file: Path) -> float:
+    """US dollars of the rounds of one task; a kill may have cut the last line."""
+    try:
+        lines = file.read_text('utf-8').splitlines()
+        return sum(json.loads(line)['cost_usd'] or 0.0 for line in lines if line.endswith('}'))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise Fatal(f'{file} cannot be read; take out the line that is no round') from None
+
+
 def _read(file: Path) -> Attempt:
     try:
         return attempt(file.read_text('utf-8'))
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise Fatal(f'{file} cannot be read; delete it, and its task is attempted again') from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,9 +20,10 @@ from coevo.terminal import visible
 
 
 def check(folder: Path, option: str) -> None:
-    """Make the folder; Fatal where that cannot be, before anything is run for it."""
+    """Make the folder; Fatal where nothing can be written, before anything is run for it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise Fatal(
             f'{folder} cannot be written to ({error.strerror}); name another {option}'

@@ -96,11 +96,12 @@ def _parquet(path: Path) -> list[Row]:
     try:
         names = pq.read_schema(path).names
         _check_columns(names, str(path))
-        table = pq.read_table(path, columns=[name for name in COLUMNS if name in names])
-    except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        wanted = [name for name in COLUMNS if name in names]
+        table = pq.read_table(path, columns=wanted, partitioning=None)
+        return list(table.to_pylist())
+    except (OSError, ValueError, OverflowError, pa.ArrowException) as error:
         (said, *_) = str(error).splitlines() or ['']
         raise Fatal(f'{path} is no Parquet that can be read: {said}') from None
-    return list(table.to_pylist())
 
 
 def _json_lines(path: Path) -> Iterator[tuple[str, Row]]:

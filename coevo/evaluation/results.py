@@ -13,6 +13,7 @@ from coevo import durable
 from coevo.codec import records
 from coevo.errors import Fatal
 from coevo.evaluation.records import MethodResult
+from coevo.schema import arrow_schema
 from coevo.schema import table
 
 # Raised when a column is lost or changes its meaning.
@@ -39,16 +40,48 @@ def write_results(folder: Path, rows: Sequence[MethodResult]) -> Path:
 def read_results(folder: Path) -> tuple[MethodResult, ...]:
     """The rows of a folder of results; Fatal where there are none, or of another version."""
     path = folder / NAME
+    if not path.is_file():
+        raise Fatal(f'{folder} has no {NAME}; name the --out of a `coevo evaluate`')
     try:
-        content = pq.read_table(path)
-    except FileNotFoundError:
-        raise Fatal(f'{folder} has no {NAME}; name the --out of a `coevo evaluate`') from None
-    except (OSError, pa.ArrowInvalid) as error:
-        raise Fatal(f'{path} cannot be read ({error}); evaluate again') from None
-    version = (content.schema.metadata or {}).get(_VERSION, b'?').decode()
+        content = pq.read_table(path, partitioning=None)
+    except (OSError, pa.ArrowException) as error:
+        raise _damaged(path, error) from None
+    version = (content.schema.metadata or {}).get(_VERSION, b'?').decode('utf-8', 'replace')
     if version != str(RESULTS_VERSION):
         raise Fatal(
             f'{path} has results of version {version}, this coevo reads {RESULTS_VERSION}; '
             'evaluate again'
         )
-    return records(MethodResult, content)
+    return _rows(path, content)
+
+
+def _rows(path: Path, content: pa.Table) -> tuple[MethodResult, ...]:
+    """The rows of a table; Fatal where a column or a value is none that we write."""
+    wanted = {field.name: field for field in arrow_schema(MethodResult)}
+    for field in content.schema:
+        if field.name in wanted and not _fits(field, wanted[field.name]):
+            raise Fatal(f'{path} is damaged: {field.name} is another column; evaluate again')
+    try:
+        return records(MethodResult, content)
+    except (ValueError, TypeError, LookupError, OverflowError) as error:
+        raise _damaged(path, error) from None
+
+
+def _fits(found: pa.Field, wanted: pa.Field) -> bool:
+    """Whether a column has our type and our nulls; of a struct fields may be missing."""
+    if found.nullable and not wanted.nullable:
+        return False
+    ours, theirs = wanted.type, found.type
+    if pa.types.is_list(ours):
+        return pa.types.is_list(theirs) and _fits(theirs.value_field, ours.value_field)
+    if not pa.types.is_struct(ours):
+        return bool(theirs.equals(ours))
+    known = {child.name: child for child in ours}
+    return pa.types.is_struct(theirs) and all(
+        child.name in known and _fits(child, known[child.name]) for child in theirs
+    )
+
+
+def _damaged(path: Path, error: Exception) -> Fatal:
+    (said, *_) = str(error).splitlines() or ['']
+    return Fatal(f'{path} cannot be read ({said}); evaluate again')

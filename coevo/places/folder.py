@@ -34,11 +34,10 @@ class Folder:
         )
 
     def entries(self, folder: str) -> Sequence[Entry]:
-        paths = (path for path in (self._root / folder).rglob('*') if path.is_file())
         found = (
             Entry(name=path.relative_to(self._root).as_posix(), modified=path.stat().st_mtime_ns)
-            for path in paths
-            if durable.UNFINISHED not in path.name
+            for path in _files(self._root / folder)
+            if durable.UNFINISHED not in path.name and path.is_file()
         )
         return sorted(found, key=lambda entry: entry.name)
 
@@ -84,6 +83,17 @@ class Folder:
             except BlockingIOError:
                 raise Fatal(busy) from None
             yield _Flock()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """All that lies below; OSError for a folder that may not be read: it is not empty for that."""
+    for here, _, names in os.walk(folder, onerror=_tell):
+        yield from (Path(here, name) for name in names)
+
+
+def _tell(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise error
 
 
 class _Flock:

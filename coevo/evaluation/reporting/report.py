@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from typing import TypeGuard
 from typing import TypeVar
 
 from coevo import durable
@@ -133,16 +134,25 @@ def read_report(folder: Path) -> Mapping[str, Any]:
     path = folder / NAME
     try:
         found = json.loads(path.read_bytes())
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
     except OSError:
         raise Fatal(f'{folder} has no {NAME}; name the --out of a `coevo evaluate`') from None
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, or such as a browser does not take
         found = None
-    if not isinstance(found, dict) or found.get('report_version') != REPORT_VERSION:
+    if not _is_report(found):
         raise Fatal(
             f'{path} is no report of version {REPORT_VERSION}; write it anew with '
             f'`coevo regrade {folder}`'
         )
     return found
+
+
+def _is_report(found: object) -> TypeGuard[Mapping[str, Any]]:
+    return (
+        isinstance(found, dict)
+        and found.get('report_version') == REPORT_VERSION
+        and isinstance(found.get('snapshot_sha256'), str)
+    )
 
 
 def encode(report: Report) -> bytes:

@@ -1,0 +1,49 @@
+"""The folder of a run may have been damaged since: a sentence before anything more is spent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coevo.agents.keeping import Keeping
+from coevo.errors import Fatal
+
+ASKED = {'model': 'stand-in'}
+ROUND = '{"cost_usd": 0.5}\n'
+
+
+def opened(folder: Path) -> float:
+    keeping = Keeping(folder)
+    with keeping.opened(ASKED):
+        keeping.done()
+        return keeping.billed()
+
+
+def test_rounds_are_summed_and_a_line_that_a_kill_has_cut_is_left_out(tmp_path: Path) -> None:
+    assert opened(tmp_path) == 0
+    (tmp_path / 'rounds' / 'a.jsonl').write_text(ROUND + '{"cost_usd": null}\n' + ROUND[:8])
+    (tmp_path / 'rounds' / 'b.jsonl').write_text(ROUND)
+    assert opened(tmp_path) == 1
+
+
+@pytest.mark.parametrize(
+    ('name', 'content'),
+    [
+        ('run.json', b'{'),
+        ('run.json', b'[1]'),
+        ('run.json', b'\xff'),
+        ('run.json', b'[' * 100_000),
+        ('rounds/a.jsonl', b'x}\n'),
+        ('rounds/a.jsonl', b'[{}\n{}\n'),
+        ('rounds/a.jsonl', b'{"cost_usd": "x"}\n'),
+        ('rounds/a.jsonl', b'\xff}\n'),
+        ('attempts/a.json', b'{}'),
+        ('attempts/a.json', b'[' * 100_000),
+    ],
+)
+def test_a_damaged_file_is_named(tmp_path: Path, name: str, content: bytes) -> None:
+    opened(tmp_path)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(Fatal, match=f'{name} cannot be read'):
+        opened(tmp_path)

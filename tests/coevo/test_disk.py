@@ -1,0 +1,89 @@
+"""Trouble with the disk is said in a sentence that names the file, and leaves nothing half-written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coevo.disk import is_trouble
+from coevo.disk import sentence
+from coevo.store import Store
+from tests import segments
+from tests.coevo.test_terminal import run
+
+FULL = [
+    ('query "$S" "FROM methods" --format csv --out "$OUT/a.csv"', 'a.csv'),
+    ('identification "$S" --export "$OUT/labels"', 'labels'),
+    ('publish "$S" "$OUT/published"', 'published'),
+]
+
+
+@pytest.mark.parametrize(('command', 'name'), FULL)
+def test_no_room_is_told_of_the_file_and_nothing_is_left(
+    made: Path, tmp_path: Path, command: str, name: str
+) -> None:
+    """A limit of the size of files is what a full disk is, but for the number."""
+    done = run(f'ulimit -f 1; coevo {command}', made, OUT=str(tmp_path))
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f'coevo: {tmp_path}')
+    assert name in line
+    assert 'allow larger files there' in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_may_not_be_read_is_not_empty(tmp_path: Path) -> None:
+    """Else a release would lack what lies in it, and be good."""
+    store = Store(tmp_path / 'store')
+    segments.fill(store, 1)
+    (folder,) = (tmp_path / 'store' / 'partitions').iterdir()
+    folder.chmod(0)
+    try:
+        # Root reads what it may not read, unless that right is taken away.
+        drop = ['setpriv', '--bounding-set=-dac_override,-dac_read_search', '--inh-caps=-all']
+        asked = f'from coevo.store import Store; Store(__import__("pathlib").Path({str(tmp_path / "store")!r})).partitions()'
+        done = subprocess.run(
+            [*(drop if os.geteuid() == 0 else ()), sys.executable, '-c', asked],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        folder.chmod(0o755)
+    assert 'PermissionError' in done.stderr
+    assert store.partitions()
+
+
+@pytest.mark.parametrize(
+    ('number', 'name', 'is_ours'),
+    [
+        (errno.ENOENT, '{}/in/a', False),
+        (errno.ENOENT, '{}/in', False),
+        (errno.ENOENT, '{}/in/a/b', True),
+        (errno.ENOENT, '{}/else', True),
+        (errno.ENOENT, None, True),
+        (errno.EEXIST, '{}/file', False),
+        (errno.EEXIST, '{}', True),
+        (errno.EEXIST, None, True),
+        (errno.EACCES, '{}/else', False),
+        (errno.EBADF, '{}/in/a', True),
+    ],
+)
+def test_what_nobody_named_is_a_bug_where_it_is_missing_or_there(
+    tmp_path: Path, number: int, name: str | None, is_ours: bool
+) -> None:
+    (tmp_path / 'file').touch()
+    error = OSError(number, os.strerror(number), name and name.format(tmp_path))
+    words = ['query', f'--out={tmp_path}/in/a']
+    assert is_trouble(error, words) is not is_ours
+    assert is_trouble(error, ['query', '--out', f'{tmp_path}/in/a']) is not is_ours
+
+
+def test_of_a_copy_the_full_side_is_named() -> None:
+    error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), '/from', None, '/to')
+    assert sentence(error).startswith('/to cannot be used')

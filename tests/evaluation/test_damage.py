@@ -1,0 +1,142 @@
+"""What an evaluation reads may be damaged or made by anyone: one sentence each, nothing written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from coevo.cli import main
+from coevo.errors import Fatal
+from coevo.evaluation.output import check
+from coevo.evaluation.predictions import read_predictions
+from coevo.evaluation.reporting.report import read_report
+from coevo.evaluation.reporting.report import write_report
+from coevo.evaluation.results import NAME
+from coevo.evaluation.results import read_results
+from coevo.evaluation.results import write_results
+from tests.evaluation.rows import ADEQUACY
+from tests.evaluation.rows import row
+
+
+def text(*values: bytes) -> pa.Array:
+    """A column of texts, be they UTF-8 or not."""
+    raw = pa.array(values)
+    return pa.StringArray.from_buffers(len(raw), *raw.buffers()[1:])
+
+
+COLUMNS: dict[str, tuple[str, pa.Array]] = {
+    'an outcome that is none': ('outcome', pa.array(['x', 'y']).dictionary_encode()),
+    'an outcome of another type': ('outcome', pa.array([1, 2])),
+    'no id': ('task_id', pa.array([None, 'b'], pa.string())),
+    'bytes': ('task_id', pa.array([b'a', b'\xff'])),
+    'a cost that is no number': ('cost_usd', pa.array([float('nan'), 1.0])),
+    'a cost without end': ('cost_usd', pa.array([float('inf'), 1.0])),
+    'a date as text': ('new_date', pa.array(['x', 'y'])),
+    'a date that Python lacks': ('new_date', pa.array([2**62, 1], pa.timestamp('us', tz='UTC'))),
+    'another record': ('adequacy', pa.array([{'x': 1}, {'x': 2}])),
+    'a text as a record': ('adequacy', pa.array(['a', 'b'])),
+    'no UTF-8': ('harness', text(b'\xff', b'a')),
+    'a number as a text': ('snapshot_sha256', pa.array([1, 2])),
+    'a text as a number': ('engine_version', pa.array(['3', '3'])),
+}
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    write_results(tmp_path, [row('a', adequacy=ADEQUACY), row('b')])
+    return tmp_path
+
+
+def edit(results: Path, change: Callable[[pa.Table], pa.Table]) -> Path:
+    pq.write_table(change(pq.read_table(results / NAME)), results / NAME)
+    return results
+
+
+@pytest.mark.parametrize('name', COLUMNS)
+def test_results_of_other_columns_are_refused(
+    results: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    column, values = COLUMNS[name]
+    edit(results, lambda t: t.set_column(t.schema.get_field_index(column), column, values))
+    assert main(['regrade', str(results)]) == 2
+    assert main(['compare', str(results), str(results)]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 2
+    assert all('evaluate again' in line for line in told)
+    assert [file.name for file in results.iterdir()] == [NAME]
+
+
+def test_a_column_that_is_missing_is_told_and_one_more_is_not(results: Path) -> None:
+    before = read_results(results)
+    edit(results, lambda table: table.append_column('more', pa.array([1, 2])))
+    assert read_results(results) == before
+    edit(results, lambda table: table.drop_columns(['track']))
+    with pytest.raises(Fatal, match='track'):
+        read_results(results)
+
+
+def test_a_version_that_is_no_text_is_another_one(results: Path) -> None:
+    edit(results, lambda table: table.replace_schema_metadata({'coevo.results_version': b'\xff'}))
+    with pytest.raises(Fatal, match='results of version'):
+        read_results(results)
+
+
+@pytest.mark.parametrize('damage', ['pages', 'folder'])
+def test_results_that_are_no_file_of_ours(results: Path, damage: str) -> None:
+    data = (results / NAME).read_bytes()
+    if damage == 'pages':
+        (results / NAME).write_bytes(data[:40] + b'\0' * 100 + data[140:])
+    else:
+        (results / NAME).unlink()
+        (results / NAME).mkdir()
+    with pytest.raises(Fatal, match=r'^[^\n]+$'):
+        read_results(results)
+
+
+@pytest.mark.parametrize(
+    'content',
+    [
+        b'{"report_version": 2}',
+        b'{"report_version": 2, "snapshot_sha256": []}',
+        b'{"report_version": 2, "snapshot_sha256": "0", "x": NaN}',
+        b'{"report_version": 2, "snapshot_sha256": "0", "x": "\\udc80"}',
+        b'[' * 100_000,
+        b'\xff',
+    ],
+)
+def test_a_report_that_no_page_can_show_is_refused(results: Path, content: bytes) -> None:
+    write_report(results, read_results(results))
+    assert read_report(results)['tasks'] == 2
+    (results / 'report.json').write_bytes(content)
+    with pytest.raises(Fatal, match='coevo regrade'):
+        read_report(results)
+
+
+@pytest.mark.parametrize(
+    'table',
+    [
+        pa.table({'task_id': ['a'], 'patch': text(b'\xff')}),
+        pa.table(
+            {'task_id': ['a'], 'patch': [''], 'seconds': pa.array([2**62], pa.timestamp('us'))}
+        ),
+        pa.Table.from_arrays([pa.array(['a'])] * 3, names=['task_id', 'patch', 'task_id']),
+    ],
+)
+def test_predictions_that_python_cannot_hold(tmp_path: Path, table: pa.Table) -> None:
+    pq.write_table(table, tmp_path / 'p.parquet')
+    with pytest.raises(Fatal, match=r'^[^\n]+$'):
+        read_predictions(tmp_path / 'p.parquet', {'a'})
+
+
+def test_a_folder_to_write_to_is_tried_first(tmp_path: Path) -> None:
+    check(tmp_path / 'new', '--out')
+    assert list((tmp_path / 'new').iterdir()) == []
+    (tmp_path / 'file').write_text(json.dumps({}))
+    for place in (tmp_path / 'file', tmp_path / 'file' / 'x'):
+        with pytest.raises(Fatal, match='name another --out'):
+            check(place, '--out')
