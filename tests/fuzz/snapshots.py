@@ -134,7 +134,7 @@ def _of_another_type(random: Random, column: pa.ChunkedArray) -> pa.Array:
         return pa.array([[text] for text in texts])
     if kind == 4:
         return pa.array([{'x': 1, 'y': text} for text in texts])
-    return pa.array([random.choice((1, -1, 2**62)) for _ in texts], random.choice(_NUMBERS))
+    return pa.array([random.choice((1, -1, 2**52)) for _ in texts], random.choice(_NUMBERS))
 
 
 _NUMBERS = (pa.int64(), pa.float64(), pa.decimal128(38, 2), pa.timestamp('ns'), pa.time64('us'))
