@@ -235,6 +235,8 @@ def _change_manifest(random: Random, snapshot: Path) -> None:
 
 
 def _manifest(snapshot: Path) -> dict[str, Any] | None:
+    if not (snapshot / 'manifest.json').is_file():  # a pipe would be waited for
+        return None
     try:
         found = json.loads((snapshot / 'manifest.json').read_bytes())
     except (OSError, ValueError, RecursionError):
