@@ -17,7 +17,8 @@ ifndef HOME
 export HOME := $(CURDIR)/.cache/home
 endif
 # What this machine's user has set for Python must not reach the tests.
-unexport PYTHONPATH PYTHONHOME
+# nor keep it from keeping what it has compiled, which each of hundreds of processes would do again.
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo live-demo test test-all lint format lock clean
 
