@@ -84,8 +84,8 @@ def test_results_that_were_made_before_it_are_read(tmp_path: Path) -> None:
     path = write_results(tmp_path, rows)
     table = pq.read_table(path)
     adequacy = table['adequacy'].combine_chunks()
-    names = [field.name for field in adequacy.type if field.name != 'pit']
-    older = pa.StructArray.from_arrays([adequacy.field(name) for name in names], names)
+    fields = [field for field in adequacy.type if field.name != 'pit']
+    older = pa.StructArray.from_arrays([adequacy.field(one.name) for one in fields], fields=fields)
     place = table.schema.get_field_index('adequacy')
     pq.write_table(table.set_column(place, 'adequacy', older), path)
     content = path.read_bytes()
