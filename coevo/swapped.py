@@ -94,24 +94,24 @@ class Bench:
         self, compiled: Compiled, methods: Mapping[str, TestMethod], demand: Demand
     ) -> Verdicts:
         """What the compiler says, else one process; who is not as demanded gets one of its own."""
-        found: dict[str, Verdict] = {}
-        for name, method in methods.items():
-            verdict = self.workshop.compile_verdict(compiled, method)
-            if verdict is not None:
-                found[name] = verdict
-        left = [name for name in methods if name not in found]
-        found |= self._run(compiled, {name: methods[name] for name in left})
+        told = self._told(compiled, methods)
+        left = [name for name in methods if name not in told]
+        found = told | self._run(compiled, {name: methods[name] for name in left})
         for name in left:
             if len(left) > 1 and (name not in found or not demand(found[name].outcome)):
                 found |= self._run(compiled, {name: methods[name]})
         return {name: found[name] for name in methods}
 
+    def once(self, compiled: Compiled, methods: Mapping[str, TestMethod]) -> dict[str, Verdict]:
+        """What the compiler says, else one process; a method that lost it to a neighbour is left out."""
+        told = self._told(compiled, methods)
+        return told | self._run(compiled, {n: m for n, m in methods.items() if n not in told})
+
     def three_times(
         self, compiled: Compiled, methods: Mapping[str, TestMethod]
     ) -> Iterator[tuple[str, Verdict]]:
         """What methods do in three fresh processes, one method alone in the last; or the compiler."""
-        told = {n: self.workshop.compile_verdict(compiled, m) for n, m in methods.items()}
-        broken = {name: verdict for name, verdict in told.items() if verdict is not None}
+        broken = self._told(compiled, methods)
         yield from broken.items()
         left = {name: method for name, method in methods.items() if name not in broken}
         alone = [{name: method} for name, method in left.items()]
@@ -120,6 +120,11 @@ class Bench:
             for name in batch:
                 lost = name not in heard
                 yield name, self._run(compiled, {name: left[name]})[name] if lost else heard[name]
+
+    def _told(self, compiled: Compiled, methods: Mapping[str, TestMethod]) -> dict[str, Verdict]:
+        """Of those that the compiler says something of."""
+        told = {n: self.workshop.compile_verdict(compiled, m) for n, m in methods.items()}
+        return {name: verdict for name, verdict in told.items() if verdict is not None}
 
     def _run(self, compiled: Compiled, methods: Mapping[str, TestMethod]) -> dict[str, Verdict]:
         """A process; a method that lost it to a neighbour is left out."""

@@ -74,6 +74,10 @@ class Assignment:
     def is_generation(self) -> bool:
         return self.task.track is Track.GENERATION
 
+    def target(self, name: str) -> Target:
+        (found,) = (one for one in self.targets if one.name == name)
+        return found
+
     @property
     def override(self) -> str | None:
         """The cure under which the cells of its pair ran; what else is overridden, a build does."""

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo import codec
-from coevo.errors import Transient
+from coevo.evaluation.judging.memory import asked_once
 from coevo.evaluation.judging.submissions import located
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.ledger import Ledger
@@ -72,7 +71,8 @@ def neighbours(trial: Trial, cell: Compiled, ledger: Ledger | None) -> Neighbour
     """
     if trial.start is None:
         return Neighbours(asked=0)
-    bench, methods = _bench(trial), _methods(trial)
+    bench = trial.bench(replace(trial.conditions, process_cpu_limit=CPU_SECONDS))
+    methods = _methods(trial)
     passing = _passing(bench, cell, methods)
     if passing == methods.keys():
         return Neighbours(
@@ -95,14 +95,12 @@ def neighbours(trial: Trial, cell: Compiled, ledger: Ledger | None) -> Neighbour
 def _passing_at_start(
     trial: Trial, bench: Bench, methods: Methods, ledger: Ledger | None
 ) -> set[str]:
-    data = ledger.read(trial.assignment, _WHAT) if ledger is not None else None
-    if data is not None:
-        return methods.keys() & set(codec.decode(_Entry, data).passing)
-    passing = _passing(bench, _start_cell(trial, bench), methods)
-    if ledger is not None:
-        entry = _Entry(passing=tuple(sorted(passing)))
-        ledger.write(codec.encode(entry), trial.assignment, _WHAT)
-    return passing
+    def ask() -> _Entry:
+        passing = _passing(bench, trial.start_cell(bench), methods)
+        return _Entry(passing=tuple(sorted(passing)))
+
+    entry = asked_once(ledger, trial.assignment, (_WHAT,), _Entry, ask)
+    return methods.keys() & set(entry.passing)
 
 
 def _methods(trial: Trial) -> dict[str, TestMethod]:
@@ -147,10 +145,8 @@ def _inherited(trial: Trial, types: Iterable[JavaType]) -> Iterator[tuple[str, M
 
 def _confirmed(trial: Trial, bench: Bench, cell: Compiled, lost: Methods) -> list[str]:
     """Those of a patch's losses that are no chance and not gold's."""
-    new = trial.pair.new.rev
-    gold = bench.compile(new, new, trial.module, ((trial.assignment.task.test_file, trial.gold),))
-    of_gold = _passing(bench, gold, lost)
-    start = _start_cell(trial, bench)
+    of_gold = _passing(bench, trial.gold_cell(bench), lost)
+    start = trial.start_cell(bench)
     spent = bench.cpu_seconds
     found = []
     for name, method in lost.items():
@@ -171,22 +167,6 @@ def _is_lost(bench: Bench, cell: Compiled, start: Compiled, one: Methods) -> boo
     return bool(_passing(bench, start, one))
 
 
-def _start_cell(trial: Trial, bench: Bench) -> Compiled:
-    new = trial.pair.new.rev
-    compiled = trial.workshop.compile(new, new, trial.module)
-    bench.cpu_seconds += compiled.cpu_seconds
-    return compiled
-
-
-def _bench(trial: Trial) -> Bench:
-    return Bench(
-        workshop=trial.workshop,
-        pair=trial.pair,
-        repository=trial.repository,
-        conditions=replace(trial.conditions, process_cpu_limit=CPU_SECONDS),
-    )
-
-
 # -- running ---------------------------------------------------------------------------------------
 
 
@@ -195,18 +175,4 @@ def _passing(bench: Bench, cell: Compiled, methods: Methods) -> set[str]:
 
 
 def _outcomes(bench: Bench, cell: Compiled, methods: Methods) -> dict[str, Outcome]:
-    """Those of one process, or the compiler's; who lost the process to a neighbour is left out."""
-    workshop = bench.workshop
-    told = {name: workshop.compile_verdict(cell, one) for name, one in methods.items()}
-    found = {name: verdict.outcome for name, verdict in told.items() if verdict is not None}
-    left = {name: one for name, one in methods.items() if name not in found}
-    if not left:
-        return found
-    batch = workshop.run(cell, list(left.values()), bench.conditions)
-    bench.cpu_seconds += batch.cpu_seconds
-    for name, verdict in zip(left, batch.verdicts, strict=True):
-        if verdict is not None and verdict.outcome is Outcome.INFRA:
-            raise Transient(f'a test process did not start: {verdict.message.strip()}')
-        if verdict is not None:
-            found[name] = verdict.outcome
-    return found
+    return {name: verdict.outcome for name, verdict in bench.once(cell, methods).items()}

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from dataclasses import replace
 from enum import StrEnum
 
-from coevo import codec
+from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.alone import run_alone
+from coevo.evaluation.judging.memory import asked_once
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.records import Placebo
 from coevo.languages.base import Compiled
-from coevo.languages.base import Edits
 from coevo.measures.placebos import PlaceboKind
 from coevo.measures.placebos import placebo
 from coevo.records import Dependency
@@ -90,7 +90,7 @@ class Placebos:
         self,
         trial: Trial,
         patched: bytes,
-        name: str,
+        target: Target,
         method: TestMethod,
         declarations: Sequence[Dependency],
     ) -> Looked:
@@ -105,7 +105,7 @@ class Placebos:
                 continue
             sight = _sight(trial, cell, method, spent)
             asked = sight is not Sight.SEES_EDITS or self._gold_passes(
-                trial, name, declarations, kind, spent
+                trial, target, declarations, kind, spent
             )
             if asked:
                 return Looked(sight=sight, asked=Placebo(kind), cpu_seconds=spent.cpu_seconds)
@@ -114,22 +114,20 @@ class Placebos:
     def _gold_passes(
         self,
         trial: Trial,
-        name: str,
+        target: Target,
         declarations: Sequence[Dependency],
         kind: PlaceboKind,
         spent: _Spent,
     ) -> bool:
-        what = ('placebo', name, kind, repr(tuple(declarations)))
-        data = self.ledger.read(trial.assignment, *what) if self.ledger is not None else None
-        if data is not None:
-            return codec.decode(_Kept, data).passes
-        (target,) = (one for one in trial.assignment.targets if one.name == name)
         gold = trial.gold
-        cell = None if gold is None else _cell(trial, gold, declarations, kind, spent)
-        passes = cell is not None and _passes(trial, cell, target.method, spent)
-        if self.ledger is not None:
-            self.ledger.write(codec.encode(_Kept(passes=passes)), trial.assignment, *what)
-        return passes
+
+        def ask() -> _Kept:
+            cell = None if gold is None else _cell(trial, gold, declarations, kind, spent)
+            passes = cell is not None and _passes(trial, cell, target.method, spent)
+            return _Kept(passes=passes)
+
+        what = ('placebo', target.name, kind, repr(tuple(declarations)))
+        return asked_once(self.ledger, trial.assignment, what, _Kept, ask).passes
 
 
 def _cell(
@@ -146,8 +144,7 @@ def _cell(
         code = placebo(trial.repository, trial.pair, declarations, kind, _DRAW)
         if not code:
             return None
-        edits = Edits(tests=files, code=code)
-        cell = trial.workshop.compile(new, new, trial.module, edits=edits)
+        cell = trial.compile(new, files, code)
         spent.cpu_seconds += cell.cpu_seconds
         if cell.code_failure is None:
             return cell

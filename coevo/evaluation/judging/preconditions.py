@@ -18,9 +18,7 @@ from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.ledger import Ledger
 from coevo.kept_tests import kept_tests
 from coevo.kept_tests import lost_test
-from coevo.languages.base import Compiled
 from coevo.records import Outcome
-from coevo.swapped import Bench
 from coevo.swapped import is_broken
 from coevo.syntax import parse
 
@@ -92,8 +90,8 @@ def _told_on_new(trial: Trial, start: bytes) -> Held:
         for target in trial.assignment.targets
     }
     methods = {name: method for name, method in found.items() if method is not None}
-    bench = _bench(trial)
-    verdicts = bench.verdicts(_start_cell(trial, bench), methods, is_broken)
+    bench = trial.bench()
+    verdicts = bench.verdicts(trial.start_cell(bench), methods, is_broken)
     return Held(
         outcomes={name: verdict.outcome for name, verdict in verdicts.items()},
         cpu_seconds=bench.cpu_seconds,
@@ -102,28 +100,12 @@ def _told_on_new(trial: Trial, start: bytes) -> Held:
 
 def _kept_on_new(trial: Trial, start: bytes, passing: Collection[str]) -> Held:
     """Gold is asked only where a sibling does not pass, in a process that sees no submission."""
-    task, bench, new = trial.assignment.task, _bench(trial), trial.pair.new.rev
+    task, bench = trial.assignment.task, trial.bench()
     kept = kept_tests(start, trial.module, task.test_file, task.pair_id)
     lost = lost_test(
         bench,
         {name: method for name, method in kept.items() if name not in passing},
-        at_start=lambda: _start_cell(trial, bench),
-        as_gold=lambda: bench.compile(new, new, trial.module, ((task.test_file, trial.gold),)),
+        at_start=lambda: trial.start_cell(bench),
+        as_gold=lambda: trial.gold_cell(bench),
     )
     return Held(lost=lost, cpu_seconds=bench.cpu_seconds)
-
-
-def _bench(trial: Trial) -> Bench:
-    return Bench(
-        workshop=trial.workshop,
-        pair=trial.pair,
-        repository=trial.repository,
-        conditions=trial.conditions,
-    )
-
-
-def _start_cell(trial: Trial, bench: Bench) -> Compiled:
-    new = trial.pair.new.rev
-    compiled = trial.workshop.compile(new, new, trial.module)
-    bench.cpu_seconds += compiled.cpu_seconds
-    return compiled

@@ -38,7 +38,6 @@ from coevo.languages.base import Conditions
 from coevo.languages.base import MainSources
 from coevo.old_pieces import StartStateInvalid
 from coevo.reach import names_used_elsewhere
-from coevo.records import Dependency
 from coevo.records import Outcome
 from coevo.records import TestMethod
 from coevo.swapped import Files
@@ -121,7 +120,8 @@ def judge(trial: Trial, patched: bytes | None, known: Known) -> Judgement:
         if _has_to_be_steady(trial, seen[name]):
             seen[name] = _steady(trial, new_cell, old_cell, method, seen[name])
         if _passes(seen[name]) and _fails_on_old(seen[name]):
-            looked = known.placebos.look(trial, patched, name, method, _declarations(trial, name))
+            target = trial.assignment.target(name)
+            looked = known.placebos.look(trial, patched, target, method, target.row.dependencies)
             seen[name] = with_sight(seen[name], looked)
     others = None
     if any(map(_passes, seen.values())):
@@ -209,11 +209,6 @@ def _steady(
         seen = passes_again(trial, new_cell, method, seen, PASSES - 1)
         seen = fails_again(trial, old_cell, method, seen)
     return passes_again(trial, new_cell, method, seen)
-
-
-def _declarations(trial: Trial, name: str) -> tuple[Dependency, ...]:
-    (target,) = (one for one in trial.assignment.targets if one.name == name)
-    return target.row.dependencies
 
 
 # -- running ---------------------------------------------------------------------------------------

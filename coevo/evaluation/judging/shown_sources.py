@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coevo import codec
+from coevo.evaluation.judging.memory import asked_once
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.ledger import Ledger
 from coevo.languages.base import MainSources
 from coevo.source_readers import NO_SOURCES
 from coevo.source_readers import reads_sources
-from coevo.swapped import Bench
 
 _WHAT = 'sources'
 
@@ -27,33 +26,13 @@ class _Entry:
 
 def shown_sources(trial: Trial, ledger: Ledger | None) -> tuple[MainSources, float]:
     """The sources for all cells of a task, and the CPU seconds that it took to find out; Transient."""
-    needed, cpu_seconds = trial.assignment.task.reads_sources, 0.0
+    needed, bench = trial.assignment.task.reads_sources, trial.bench()
+
+    def ask() -> _Entry:
+        """Of gold, in a cell that no submission sees; both ends were built."""
+        methods = {target.name: target.method for target in trial.assignment.targets}
+        return _Entry(needed=reads_sources(bench, trial.gold_cell(bench), methods))
+
     if needed is None:
-        needed, cpu_seconds = _known(trial, ledger)
-    return MainSources(rev=trial.pair.new.rev) if needed else NO_SOURCES, cpu_seconds
-
-
-def _known(trial: Trial, ledger: Ledger | None) -> tuple[bool, float]:
-    """Asked of gold once for a task, where there is a ledger; both ends were built."""
-    data = ledger.read(trial.assignment, _WHAT) if ledger is not None else None
-    if data is not None:
-        return codec.decode(_Entry, data).needed, 0.0
-    needed, cpu_seconds = _asked(trial)
-    if ledger is not None:
-        ledger.write(codec.encode(_Entry(needed=needed)), trial.assignment, _WHAT)
-    return needed, cpu_seconds
-
-
-def _asked(trial: Trial) -> tuple[bool, float]:
-    """In a cell that no submission sees."""
-    bench = Bench(
-        workshop=trial.workshop,
-        pair=trial.pair,
-        repository=trial.repository,
-        conditions=trial.conditions,
-    )
-    new = trial.pair.new.rev
-    gold = ((trial.assignment.task.test_file, trial.gold),)
-    compiled = bench.compile(new, new, trial.module, gold)
-    methods = {target.name: target.method for target in trial.assignment.targets}
-    return reads_sources(bench, compiled, methods), bench.cpu_seconds
+        needed = asked_once(ledger, trial.assignment, (_WHAT,), _Entry, ask).needed
+    return MainSources(rev=trial.pair.new.rev) if needed else NO_SOURCES, bench.cpu_seconds

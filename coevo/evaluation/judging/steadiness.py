@@ -14,10 +14,9 @@ from coevo.evaluation.judging.alone import run_alone
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.trial import Trial
 from coevo.languages.base import Compiled
-from coevo.languages.base import Edits
-from coevo.languages.base import Verdict
 from coevo.records import Outcome
 from coevo.records import TestMethod
+from coevo.swapped import said
 
 # Without an observer, before anything is concluded of a failure on other code.
 PASSES = 3
@@ -35,7 +34,7 @@ def passes_again(
             seen,
             passes=seen.passes + steady,
             slowest=max(seen.slowest, verdict.cpu_seconds),
-            unstable=None if steady else f'on the new code once pass, once {_told(verdict)}',
+            unstable=None if steady else f'on the new code once pass, once {said(verdict)}',
             cpu_seconds=seen.cpu_seconds + batch.cpu_seconds,
             seconds=seen.seconds + time.monotonic() - began,
         )
@@ -49,10 +48,10 @@ def fails_again(trial: Trial, cell: Compiled, method: TestMethod, seen: Seen) ->
         return seen
     began = time.monotonic()
     verdict, batch = run_alone(trial.workshop, cell, method, trial.conditions)
-    same = _told(verdict) == _told(seen.old)
+    same = said(verdict) == said(seen.old)
     return replace(
         seen,
-        unstable=None if same else f'on old code once {_told(seen.old)}, once {_told(verdict)}',
+        unstable=None if same else f'on old code once {said(seen.old)}, once {said(verdict)}',
         cpu_seconds=seen.cpu_seconds + batch.cpu_seconds,
         seconds=seen.seconds + time.monotonic() - began,
     )
@@ -67,9 +66,7 @@ def fails_still(
     """
     began = time.monotonic()
     new = trial.pair.new.rev
-    files = ((trial.assignment.task.test_file, patched),)
-    edits = Edits(tests=files, code=(edit,))
-    cell = trial.workshop.compile(new, new, trial.module, edits=edits)
+    cell = trial.compile(new, ((trial.assignment.task.test_file, patched),), (edit,))
     verdict, batch = run_alone(trial.workshop, cell, method, trial.conditions)
     steady = verdict.outcome is not Outcome.PASS
     return replace(
@@ -78,7 +75,3 @@ def fails_still(
         cpu_seconds=seen.cpu_seconds + cell.cpu_seconds + batch.cpu_seconds,
         seconds=seen.seconds + time.monotonic() - began,
     )
-
-
-def _told(verdict: Verdict) -> str:
-    return ' '.join(filter(None, (verdict.outcome, verdict.signature)))

@@ -11,6 +11,7 @@ from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Workshop
 from coevo.records import Pair
+from coevo.swapped import Bench
 from coevo.swapped import Files
 from coevo.test_files import content
 
@@ -44,6 +45,29 @@ class Trial:
         task = self.assignment.task
         return content(self.source, task.new_rev, task.test_file)
 
-    def compile(self, rev: str, files: Files) -> Compiled:
-        """The module's tests of one end with some files, on its own code."""
-        return self.workshop.compile(rev, rev, self.module, edits=Edits(tests=files))
+    def compile(self, rev: str, files: Files, code: Files = ()) -> Compiled:
+        """The module's tests of one end with some files, on its own code with others."""
+        edits = Edits(tests=files, code=code)
+        return self.workshop.compile(rev, rev, self.module, edits=edits)
+
+    def bench(self, conditions: Conditions | None = None) -> Bench:
+        """Where other cells of the task are run; under the trial's conditions if none are given."""
+        return Bench(
+            workshop=self.workshop,
+            pair=self.pair,
+            repository=self.repository,
+            conditions=conditions or self.conditions,
+        )
+
+    def start_cell(self, bench: Bench) -> Compiled:
+        """The start state on the new code."""
+        new = self.pair.new.rev
+        compiled = self.workshop.compile(new, new, self.module)
+        bench.cpu_seconds += compiled.cpu_seconds
+        return compiled
+
+    def gold_cell(self, bench: Bench) -> Compiled:
+        """Gold in the start state on the new code."""
+        new = self.pair.new.rev
+        gold = ((self.assignment.task.test_file, self.gold),)
+        return bench.compile(new, new, self.module, gold)

@@ -97,8 +97,9 @@ def _looked_at(
     seen = judgement.seen[name]
     conditions = replace(trial.conditions, sources=judgement.sources)
     trial = replace(trial, conditions=conditions)
+    target = trial.assignment.target(name)
     for one in measured.noticed:
-        looked = placebos.look(trial, patched, name, judgement.methods[name], [one])
+        looked = placebos.look(trial, patched, target, judgement.methods[name], [one])
         seen = with_sight(seen, looked)
         if looked.sight is not Sight.BLIND:
             return seen

@@ -1,0 +1,29 @@
+"""What is asked once for each task, however many predictions answer it, where there is a ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from coevo import codec
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.ledger import Ledger
+
+Entry = TypeVar('Entry')
+
+
+def asked_once(
+    ledger: Ledger | None,
+    assignment: Assignment,
+    what: tuple[str, ...],
+    kind: type[Entry],
+    ask: Callable[[], Entry],
+) -> Entry:
+    """What a ledger has of a task under some words, else what is asked now, which is kept."""
+    data = ledger.read(assignment, *what) if ledger is not None else None
+    if data is not None:
+        return codec.decode(kind, data)
+    entry = ask()
+    if ledger is not None:
+        ledger.write(codec.encode(entry), assignment, *what)
+    return entry
