@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -20,8 +19,6 @@ from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
 from coevo.libraries import Say
 
-Bring = Callable[[int, Say, Sequence[Jdk]], Jdk]
-
 
 class JdkSupply:
     """Safe from several threads. What could not be brought once is not tried again by this run.
@@ -36,12 +33,11 @@ class JdkSupply:
         *,
         brings: bool = False,
         say: Say = lambda sentence: None,
-        bring: Bring = install_jdk,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
         self._known = tuple(find_jdks(environment) if known is None else known)
         self._brings = brings and not environment.get(LIMIT)
-        self._say, self._bring = say, bring
+        self._say = say
         self._brought: dict[int, Jdk | None] = {}
         self._lock = threading.Lock()
 
@@ -78,7 +74,7 @@ class JdkSupply:
     def _fetch(self, feature: int) -> Jdk | None:
         self._say(f'JDK {feature} is not on this machine; it is brought now, which takes a minute')
         try:
-            return self._bring(feature, self._say, self._known)
+            return install_jdk(feature, self._say, self._known)
         except (Fatal, Transient) as error:
             self._say(f'JDK {feature} could not be brought ({error}); this run goes on without it')
             return None

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -33,9 +34,15 @@ class DamagedMirror(Fatal):
     """Git stumbles over what lies in a mirror."""
 
 
-def git(git_dir: Path, *arguments: str, stdin: str = '', lock: int | None = None) -> str:
+def git(
+    git_dir: Path,
+    *arguments: str,
+    environment: Mapping[str, str] = ENVIRONMENT,
+    stdin: str = '',
+    lock: int | None = None,
+) -> str:
     """Run a command on the mirror alone; DamagedMirror if it fails."""
-    done = run(git_dir, *arguments, environment=ENVIRONMENT, stdin=stdin, lock=lock)
+    done = run(git_dir, *arguments, environment=environment, stdin=stdin, lock=lock)
     if done.returncode:
         raise _trouble(git_dir, arguments[0], done.stderr)
     return done.stdout
@@ -112,10 +119,13 @@ def refs_of(git_dir: Path) -> dict[str, str]:
     return {ref: oid for ref, _, oid in lines}
 
 
-def missing(git_dir: Path, oids: set[str]) -> set[str]:
+def missing(
+    git_dir: Path, oids: AbstractSet[str], environment: Mapping[str, str] = ENVIRONMENT
+) -> set[str]:
     """Which of these objects are not there."""
     asked = ''.join(f'{oid}\n' for oid in sorted(oids))
-    answer = git(git_dir, 'cat-file', '--batch-check=%(objectname)', stdin=asked)
+    asking = ('cat-file', '--batch-check=%(objectname)')
+    answer = git(git_dir, *asking, environment=environment, stdin=asked)
     return {line.split()[0] for line in answer.splitlines() if line.endswith(' missing')}
 
 

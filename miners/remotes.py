@@ -176,9 +176,10 @@ class Remote:
     def _copy(self, git_dir: Path, refs: Sequence[tuple[str, str]], left: int | None) -> None:
         """From a local source that lacks objects, all that it has."""
         assert self.address.objects is not None, 'only what lies on this machine is copied'
-        complaint = holes.copy(self.address.objects, git_dir, refs, lock=self.lock, file_bytes=left)
-        if complaint is not None:
-            raise self._trouble(complaint)
+        try:
+            holes.copy(self.address.objects, git_dir, refs, lock=self.lock, file_bytes=left)
+        except holes.CannotCopy as error:
+            raise self._trouble(str(error)) from error
 
     def _reach(
         self,
