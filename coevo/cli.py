@@ -7,62 +7,31 @@ import importlib
 import importlib.util
 import signal
 import sys
-from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
-from typing import Any
 from typing import NoReturn
 
 from coevo import disk
+from coevo import jdk_verbs
 from coevo import terminal
+from coevo.agents import verbs as agent_verbs
 from coevo.arguments import in_unicode
 from coevo.credentials import hidden
 from coevo.errors import Damaged
 from coevo.errors import Fatal
 from coevo.errors import Transient
-
-PIPELINE_VERBS = {
-    'crawl': 'look for candidates on GitHub',
-    'mine': 'mine one repository into the store',
-    'validate': 'prove that a repository can be mined',
-    'reverify': 'run a sample of labels again',
-    'release': 'write a snapshot of all that the store holds',
-    'publish': 'put a snapshot in another place, whole or not at all',
-    'site': 'write a static site over snapshots',
-}
-
-if TYPE_CHECKING:
-    from coevo.cutoffs import Cutoff
-
-Verb = Callable[[argparse.Namespace], int]
+from coevo.evaluation import verbs as evaluation_verbs
+from coevo.parser import PIPELINE_VERBS
+from coevo.parser import Parser
+from coevo.parser import Verb
+from coevo.parser import add_cutoff
+from coevo.parser import cutoff_of
 
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM: the same as Ctrl-C but for the status."""
-
-
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong with the words in one sentence, like everything else."""
-
-    # An optional word that may also follow the options, where argparse would not look for it.
-    late: str | None = None
-
-    def error(self, message: str) -> NoReturn:
-        raise Fatal(f'{message}; see `{self.prog} --help`')
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        found, rest = super().parse_known_args(args, namespace)
-        if (
-            self.late
-            and len(rest) == 1
-            and getattr(found, self.late) is None
-            and rest[0][:1] != '-'
-        ):
-            setattr(found, self.late, in_unicode(rest.pop()))
-        return found, rest
 
 
 def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
@@ -107,9 +76,9 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     prompt.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
     prompt.add_argument('task', type=in_unicode, help='a task_id')
     prompt.set_defaults(run=_prompt)
-    importlib.import_module('coevo.evaluation.verbs').add(verbs)
-    importlib.import_module('coevo.agents.verbs').add(verbs)
-    importlib.import_module('coevo.jdk_verbs').add(verbs)
+    evaluation_verbs.add(verbs)
+    agent_verbs.add(verbs)
+    jdk_verbs.add(verbs)
     doctor = verbs.add_parser('doctor', help='say what is installed and what to do about the rest')
     doctor.set_defaults(run=_doctor)
     return top
@@ -132,32 +101,6 @@ def _add_identification(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     study.add_argument('--seed', type=int, default=0, metavar='N')
     study.set_defaults(run=_identification)
-
-
-def add_cutoff(verb: Parser) -> None:
-    which = verb.add_mutually_exclusive_group()
-    which.add_argument('--after', metavar='DATE', help='only what was public later than DATE')
-    which.add_argument('--model', metavar='NAME', help="only what is later than a model's cutoff")
-    verb.add_argument('--models', type=Path, metavar='FILE', help='more cutoffs of models (TOML)')
-    verb.add_argument(
-        '--margin', type=int, default=0, metavar='DAYS', help='so many days later still (0)'
-    )
-
-
-def cutoff_of(arguments: argparse.Namespace) -> Cutoff | None:
-    """What was asked for; Fatal for a margin or a file without a cutoff, which would do nothing."""
-    from coevo.cutoffs import Cutoff
-    from coevo.models import find_model
-
-    if arguments.model is not None:
-        model = find_model(arguments.model, arguments.models)
-        because = f'{arguments.model}, says {model.source}'
-        return Cutoff(date=model.cutoff, margin_days=arguments.margin, because=because)
-    if arguments.after is not None:
-        return Cutoff(date=arguments.after, margin_days=arguments.margin)
-    if arguments.margin or arguments.models:
-        raise Fatal('--margin and --models need a cutoff beside them: --after DATE or --model NAME')
-    return None
 
 
 def _add_pipeline(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]) -> None:

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from coevo.cli import Parser
 from coevo.jdks import Jdk
+from coevo.parser import Parser
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:

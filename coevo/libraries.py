@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import os
 import shutil
@@ -11,13 +9,13 @@ import subprocess
 import tomllib
 import zipfile
 from collections.abc import Callable
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from coevo.building import building
 from coevo.errors import Fatal
 from coevo.errors import Transient
 from coevo.folders import cache_folder
@@ -71,35 +69,6 @@ def fetch_libraries(file: Path, jdk: Jdk, say: Say, what: str) -> Path:
 
 
 # -- one folder, built once --------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def building(target: Path) -> Iterator[Path | None]:
-    """A temporary folder that becomes `target` in the end; None if another process made it.
-
-    Its parent is for what is of use only until then.
-    """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.with_name(target.name + '.lock').open('w') as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if target.is_dir():
-            yield None
-            return
-        scratch = target.with_name(f'.new-{target.name}')
-        shutil.rmtree(scratch, ignore_errors=True)  # of a process that was killed
-        new = scratch / target.name
-        new.mkdir(parents=True)
-        try:
-            yield new
-            _open_to_all(new)
-            new.rename(target)
-        finally:
-            shutil.rmtree(scratch)
-
-
-def _open_to_all(folder: Path) -> None:
-    for path in (folder, *folder.rglob('*')):
-        path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
 
 
 def digest(*files: Path) -> str:

@@ -100,17 +100,6 @@ def root_of(text: str) -> Root:
     return Url(plain)
 
 
-def place_of(root: Root) -> Place:
-    """Fatal if that kind of place needs a package that is missing, or keys."""
-    if isinstance(root, Path):
-        from coevo.places.folder import Folder
-
-        return Folder(root)
-    from coevo.places.objects import Objects
-
-    return Objects(root)
-
-
 def on_disk(store: Root) -> Path:
     """The folder of a store's clones and caches: the store, or one of this machine's for a URL."""
     if isinstance(store, Path):

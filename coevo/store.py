@@ -38,7 +38,7 @@ from coevo.place import Place
 from coevo.place import Root
 from coevo.place import folder_name
 from coevo.place import named
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from coevo.records import Walk
 from coevo.tables import Segment
 from coevo.walks import WalkRecord

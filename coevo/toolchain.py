@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from coevo.building import building
 from coevo.folders import cache_folder
 from coevo.jdks import Jdk
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
 from coevo.libraries import Pin
 from coevo.libraries import Say
-from coevo.libraries import building
 from coevo.libraries import digest
 from coevo.libraries import fetch_libraries
 from coevo.libraries import read_pins

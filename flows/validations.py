@@ -15,7 +15,7 @@ from coevo.documents import line
 from coevo.documents import read
 from coevo.place import Root
 from coevo.place import folder_name
-from coevo.place import place_of
+from coevo.places.opening import place_of
 
 FOLDER = 'validations'
 

@@ -20,7 +20,7 @@ from coevo.place import Hold
 from coevo.place import Place
 from coevo.place import Root
 from coevo.place import Url
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from coevo.snapshot import MANIFEST
 
 _LEASE = 'release.lock'

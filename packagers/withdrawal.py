@@ -22,7 +22,7 @@ from coevo.errors import Damaged
 from coevo.errors import Fatal
 from coevo.locations import files_of
 from coevo.place import Root
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from coevo.reasons import Reason
 from coevo.records import Drop
 from coevo.records import Stage

@@ -27,7 +27,7 @@ from coevo.builds import build
 from coevo.containment import Bug
 from coevo.errors import Fatal
 from coevo.place import folder_name
-from coevo.place import place_of
+from coevo.places.opening import place_of
 
 REPORT_VERSION = 1
 

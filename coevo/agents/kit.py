@@ -18,6 +18,7 @@ from coevo.agents.tar_stream import END
 from coevo.agents.unpacking import unpack
 from coevo.artifacts import ArtifactProxy
 from coevo.artifacts import upstreams
+from coevo.building import building
 from coevo.errors import Transient
 from coevo.folders import cache_folder
 from coevo.jdk_supply import bring_releases
@@ -25,7 +26,6 @@ from coevo.jdks import Jdk
 from coevo.jdks import alike
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
-from coevo.libraries import building
 from coevo.libraries import fetch_libraries
 from coevo.libraries import read_pins
 from coevo.sandbox import Job

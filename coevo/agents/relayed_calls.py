@@ -6,11 +6,14 @@ import json
 import re
 import socket
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from email.message import Message
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from http.server import ThreadingHTTPServer
-from typing import TYPE_CHECKING
 from typing import Any
+from typing import Protocol
 from urllib.parse import parse_qsl
 from urllib.parse import urlencode
 
@@ -19,10 +22,8 @@ import urllib3
 from coevo.agents.apis.base import Document
 from coevo.agents.apis.base import documents
 from coevo.agents.endpoint import Endpoint
+from coevo.agents.meter import Meter
 from coevo.errors import Fatal
-
-if TYPE_CHECKING:
-    from coevo.agents.relay import Relay
 
 _REQUEST_BYTES = 64 << 20
 _METERED_BYTES = 64 << 20
@@ -36,10 +37,29 @@ _QUERIES = (('alt', 'sse'), ('beta', 'true'))
 _PASSED_BACK = ('content-type', 'request-id', 'retry-after', 'x-should-retry')
 
 
+class Attempt(Protocol):
+    """Whose calls they are: where they go, what they may cost, and what is noted of them."""
+
+    endpoint: Endpoint
+    meter: Meter
+    stop: Callable[[], None]
+    cut_off: bool
+
+    def under_way(self) -> AbstractContextManager[None]: ...
+
+    def open(self, target: str, body: Document, headers: Message) -> urllib3.BaseHTTPResponse: ...
+
+    def note_refusal(self, why: str) -> None: ...
+
+    def note_trouble(self, why: str) -> None: ...
+
+    def give_up(self, error: Exception) -> None: ...
+
+
 class Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, relay: Relay, listening: socket.socket) -> None:
+    def __init__(self, relay: Attempt, listening: socket.socket) -> None:
         self.relay = relay
         super().__init__(('127.0.0.1', 0), _Handler, bind_and_activate=False)
         self.socket.close()

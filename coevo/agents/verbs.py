@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 
 from coevo.arguments import add_sandbox
 from coevo.arguments import positive
-from coevo.cli import Parser
-from coevo.cli import add_cutoff
-from coevo.cli import cutoff_of
 from coevo.errors import Fatal
 from coevo.errors import Transient
 from coevo.evaluation.verbs import add_tasks
@@ -20,6 +17,9 @@ from coevo.evaluation.verbs import existing_store
 from coevo.evaluation.verbs import more_than_zero
 from coevo.evaluation.verbs import named_tasks
 from coevo.evaluation.verbs import with_extra
+from coevo.parser import Parser
+from coevo.parser import add_cutoff
+from coevo.parser import cutoff_of
 from coevo.sandboxes.names import CONFINING
 
 if TYPE_CHECKING:

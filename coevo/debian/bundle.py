@@ -19,13 +19,13 @@ from dataclasses import asdict
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.building import building
 from coevo.debian.apt import Apt
 from coevo.debian.apt import Package
 from coevo.debian.elf import relink
 from coevo.debian.mirror import suites
 from coevo.errors import Fatal
 from coevo.errors import Transient
-from coevo.libraries import building
 
 Say = Callable[[str], None]
 

@@ -51,7 +51,7 @@ from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
 from coevo.listener import Listener
 from coevo.place import folder_name
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from coevo.workers import Failure
 from coevo.workers import run_in_parallel
 from coevo.workshops import Surroundings

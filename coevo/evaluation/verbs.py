@@ -10,11 +10,11 @@ from pathlib import Path
 
 from coevo.arguments import add_jobs
 from coevo.arguments import add_sandbox
-from coevo.cli import Parser
-from coevo.cli import Verb
-from coevo.cli import add_cutoff
-from coevo.cli import cutoff_of
 from coevo.errors import Fatal
+from coevo.parser import Parser
+from coevo.parser import Verb
+from coevo.parser import add_cutoff
+from coevo.parser import cutoff_of
 
 # What the extra `evaluate` of the wheel brings, by the names of import.
 _EXTRA = ('psutil', 'rich', 'tree_sitter', 'tree_sitter_java', 'urllib3')

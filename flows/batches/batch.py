@@ -13,8 +13,8 @@ from coevo import codec
 from coevo import leases
 from coevo.listener import SILENT
 from coevo.listener import Listener
-from coevo.place import place_of
 from coevo.place import root_of
+from coevo.places.opening import place_of
 from coevo.redaction import redact
 from coevo.redaction import without_secrets
 from flows.batches import claims

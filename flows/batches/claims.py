@@ -11,7 +11,7 @@ from __future__ import annotations
 from coevo.leases import standings
 from coevo.place import Root
 from coevo.place import folder_name
-from coevo.place import place_of
+from coevo.places.opening import place_of
 
 _REPOSITORIES, _RUNS = 'claims/repositories', 'claims/runs'
 

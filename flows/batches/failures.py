@@ -16,7 +16,7 @@ from datetime import datetime
 from coevo.execution import ENGINE_VERSION
 from coevo.place import Root
 from coevo.place import folder_name
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from coevo.redaction import redact
 from flows.batches.contained import Ended
 

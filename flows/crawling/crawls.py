@@ -27,7 +27,7 @@ from coevo.errors import Fatal
 from coevo.place import Hold
 from coevo.place import Place
 from coevo.place import Root
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from coevo.store import Store
 from flows.crawling.rows import Event
 from flows.crawling.rows import QueryRead

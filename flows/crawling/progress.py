@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from coevo.documents import parquet
 from coevo.place import Root
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from flows.crawling.rows import RepositorySeen
 from flows.crawling.rows import repository_seen
 

@@ -10,7 +10,7 @@ from prefect.runtime import flow_run
 from coevo import leases
 from coevo.errors import Fatal
 from coevo.place import Root
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from flows.batches import claims
 
 

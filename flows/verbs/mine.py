@@ -12,9 +12,9 @@ from pathlib import Path
 
 from coevo.arguments import add_jobs
 from coevo.arguments import add_sandbox
-from coevo.cli import PIPELINE_VERBS
-from coevo.cli import Parser
 from coevo.errors import Fatal
+from coevo.parser import PIPELINE_VERBS
+from coevo.parser import Parser
 from coevo.place import on_disk
 from coevo.records import Walk
 from flows.verbs.arguments import add_local

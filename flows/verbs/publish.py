@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from coevo.cli import PIPELINE_VERBS
-from coevo.cli import Parser
 from coevo.credentials import hidden
 from coevo.errors import Damaged
+from coevo.parser import PIPELINE_VERBS
+from coevo.parser import Parser
 from coevo.place import root_of
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from coevo.cli import PIPELINE_VERBS
-from coevo.cli import Parser
 from coevo.errors import Unsound
+from coevo.parser import PIPELINE_VERBS
+from coevo.parser import Parser
 from coevo.place import root_of
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store

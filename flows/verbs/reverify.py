@@ -6,8 +6,8 @@ import argparse
 
 from coevo.arguments import add_jobs
 from coevo.arguments import positive
-from coevo.cli import PIPELINE_VERBS
-from coevo.cli import Parser
+from coevo.parser import PIPELINE_VERBS
+from coevo.parser import Parser
 from flows.verbs.arguments import add_store
 
 

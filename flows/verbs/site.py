@@ -7,8 +7,8 @@ import shlex
 import sys
 from pathlib import Path
 
-from coevo.cli import PIPELINE_VERBS
-from coevo.cli import Parser
+from coevo.parser import PIPELINE_VERBS
+from coevo.parser import Parser
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:

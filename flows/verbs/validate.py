@@ -6,10 +6,10 @@ import argparse
 import sys
 
 from coevo.arguments import add_sandbox
-from coevo.cli import PIPELINE_VERBS
-from coevo.cli import Parser
 from coevo.errors import Fatal
 from coevo.errors import Transient
+from coevo.parser import PIPELINE_VERBS
+from coevo.parser import Parser
 from flows.verbs.arguments import add_store
 
 VALID, INVALID, BAD_INPUT, TROUBLE = 0, 1, 2, 3

@@ -15,7 +15,7 @@ from coevo.leases import LeaseLost
 from coevo.leases import Taken
 from coevo.leases import Terms
 from coevo.place import Place
-from coevo.place import place_of
+from coevo.places.opening import place_of
 
 NAME = 'claims/example+ferry'
 ONE, OTHER = Terms(owner='one'), Terms(owner='other')
@@ -70,7 +70,7 @@ def test_a_holder_that_lives_keeps_it_beyond_its_time(place: Place) -> None:
 HOLD = """
 import sys, time
 from coevo.leases import LeaseLost, Terms, take
-from coevo.place import place_of, root_of
+from coevo.place import root_of; from coevo.places.opening import place_of
 
 with take(place_of(root_of(sys.argv[1])), sys.argv[2], Terms(owner='child', seconds=4)) as lease:
     print('held', flush=True)

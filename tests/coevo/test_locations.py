@@ -15,7 +15,7 @@ from coevo.cutoffs import Cutoff
 from coevo.errors import Damaged
 from coevo.errors import Fatal
 from coevo.place import Url
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from coevo.query import Question
 from coevo.query import ask
 from coevo.query import query

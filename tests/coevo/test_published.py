@@ -14,7 +14,7 @@ import pytest
 from coevo.cli import main
 from coevo.errors import Damaged
 from coevo.place import Url
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from coevo.verification import Finding
 from coevo.verification import verify
 from tests.web_server import Site

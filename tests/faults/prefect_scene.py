@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 
 from coevo.leases import standings
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from flows.batches.claims import living_runs
 from tests.faults.chain import NAME
 from tests.faults.chain import Chain

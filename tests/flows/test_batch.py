@@ -15,7 +15,7 @@ import pytest
 from coevo import codec
 from coevo import leases
 from coevo.listener import Listener
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from flows.batches import claims
 from flows.batches.batch import do
 from flows.batches.contained import Limits

@@ -12,7 +12,7 @@ import pytest
 import coevo
 from coevo.place import Url
 from coevo.place import on_disk
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from flows import pipeline
 from tests.flows.mining_runs import different
 from tests.flows.mining_runs import gone

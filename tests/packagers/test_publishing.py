@@ -14,8 +14,8 @@ from coevo.errors import Transient
 from coevo.place import Place
 from coevo.place import Root
 from coevo.place import Url
-from coevo.place import place_of
 from coevo.places.objects import Objects
+from coevo.places.opening import place_of
 from coevo.store import Store
 from packagers import publishing
 from packagers.release import ReleaseReport

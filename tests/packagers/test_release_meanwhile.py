@@ -14,7 +14,7 @@ import pytest
 
 from coevo.errors import Unsound
 from coevo.place import Url
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from coevo.store import Store
 from coevo.tables import MethodRow
 from coevo.verification import verify

@@ -10,7 +10,7 @@ from coevo.cli import main
 from coevo.errors import Fatal
 from coevo.place import Root
 from coevo.place import Url
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from coevo.verification import verify
 from packagers import publishing
 from packagers.republishing import publish

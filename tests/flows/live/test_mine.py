@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.leases import standings
-from coevo.place import place_of
+from coevo.places.opening import place_of
 from tests.flows.mining_runs import PAIRS
 from tests.prefect_server import Server
 from tests.prefect_server import deploy

@@ -1,0 +1,76 @@
+"""What all verbs say their options with, and the options that several have."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from typing import Any
+from typing import NoReturn
+
+from coevo.arguments import in_unicode
+from coevo.errors import Fatal
+
+if TYPE_CHECKING:
+    from coevo.cutoffs import Cutoff
+
+# Not in the wheel, which tells of them all the same.
+PIPELINE_VERBS = {
+    'crawl': 'look for candidates on GitHub',
+    'mine': 'mine one repository into the store',
+    'validate': 'prove that a repository can be mined',
+    'reverify': 'run a sample of labels again',
+    'release': 'write a snapshot of all that the store holds',
+    'publish': 'put a snapshot in another place, whole or not at all',
+    'site': 'write a static site over snapshots',
+}
+
+Verb = Callable[[argparse.Namespace], int]
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong with the words in one sentence, like everything else."""
+
+    # An optional word that may also follow the options, where argparse would not look for it.
+    late: str | None = None
+
+    def error(self, message: str) -> NoReturn:
+        raise Fatal(f'{message}; see `{self.prog} --help`')
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        found, rest = super().parse_known_args(args, namespace)
+        if (
+            self.late
+            and len(rest) == 1
+            and getattr(found, self.late) is None
+            and rest[0][:1] != '-'
+        ):
+            setattr(found, self.late, in_unicode(rest.pop()))
+        return found, rest
+
+
+def add_cutoff(verb: Parser) -> None:
+    which = verb.add_mutually_exclusive_group()
+    which.add_argument('--after', metavar='DATE', help='only what was public later than DATE')
+    which.add_argument('--model', metavar='NAME', help="only what is later than a model's cutoff")
+    verb.add_argument('--models', type=Path, metavar='FILE', help='more cutoffs of models (TOML)')
+    verb.add_argument(
+        '--margin', type=int, default=0, metavar='DAYS', help='so many days later still (0)'
+    )
+
+
+def cutoff_of(arguments: argparse.Namespace) -> Cutoff | None:
+    """What was asked for; Fatal for a margin or a file without a cutoff, which would do nothing."""
+    from coevo.cutoffs import Cutoff
+    from coevo.models import find_model
+
+    if arguments.model is not None:
+        model = find_model(arguments.model, arguments.models)
+        because = f'{arguments.model}, says {model.source}'
+        return Cutoff(date=model.cutoff, margin_days=arguments.margin, because=because)
+    if arguments.after is not None:
+        return Cutoff(date=arguments.after, margin_days=arguments.margin)
+    if arguments.margin or arguments.models:
+        raise Fatal('--margin and --models need a cutoff beside them: --after DATE or --model NAME')
+    return None

@@ -1,0 +1,17 @@
+"""The place that a user names, by its kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coevo.place import Place
+from coevo.place import Root
+from coevo.places.folder import Folder
+from coevo.places.objects import Objects
+
+
+def place_of(root: Root) -> Place:
+    """Fatal if that kind of place needs a package that is missing, or keys."""
+    if isinstance(root, Path):
+        return Folder(root)
+    return Objects(root)
