@@ -38,7 +38,7 @@ from benchmarks.tables import append
 from benchmarks.tables import read
 from benchmarks.tables import write
 from coevo.languages.java_maven.cures import CURES
-from coevo.records import Outcome
+from coevo.model.records import Outcome
 
 KEY = ('repo', 'old', 'new', 'cell', 'method')
 Key = tuple[str, str, str, str, str]

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo import snapshot
-from coevo.errors import Fatal
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.assignments import assignments
@@ -29,8 +28,9 @@ from coevo.evaluation.clones import repository_of
 from coevo.evaluation.judging.start_states import files_at_start
 from coevo.evaluation.judging.start_states import start_file
 from coevo.git import Repository
+from coevo.model.errors import Fatal
+from coevo.model.records import TestMethod
 from coevo.patches import file_patch
-from coevo.records import TestMethod
 from coevo.syntax import Member
 from coevo.syntax import parse
 from coevo.trees import Side

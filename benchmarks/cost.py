@@ -36,7 +36,7 @@ from benchmarks.oracles.cell import Place
 from benchmarks.oracles.cell import Target
 from benchmarks.tables import append
 from coevo.git import Repository
-from coevo.records import Outcome
+from coevo.model.records import Outcome
 from coevo.store import Store
 from miners.clones import obtain
 

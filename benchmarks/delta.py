@@ -34,11 +34,11 @@ from benchmarks.published import State
 from benchmarks.published import States
 from benchmarks.published import open_clone
 from coevo.git import Repository
-from coevo.records import Dependency
-from coevo.records import Pair
-from coevo.records import Walk
+from coevo.model.records import Dependency
+from coevo.model.records import Pair
+from coevo.model.records import Walk
+from coevo.model.tables import MethodRow
 from coevo.store import Store
-from coevo.tables import MethodRow
 from coevo.trees import tree
 from miners.changes import diff
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from coevo.records import Dependency
-from coevo.records import Revised
+from coevo.model.records import Dependency
+from coevo.model.records import Revised
 from coevo.trees import Side
 from coevo.trees import Tree
 from miners.sources import SourceChange

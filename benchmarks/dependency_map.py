@@ -49,7 +49,7 @@ from coevo.languages.java_maven.site import Site
 from coevo.languages.java_maven.traces import read_traces
 from coevo.languages.java_maven.workshop import JavaWorkshop
 from coevo.languages.java_maven.yard import Yard
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 from coevo.sandbox import Mount
 from coevo.toolchain import toolchain
 from miners.siblings import methods_by_module

@@ -41,7 +41,6 @@ from benchmarks.published import published
 from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
-from coevo.dependency_lists import listed
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target as Aim
 from coevo.evaluation.assignments import assignments
@@ -55,8 +54,9 @@ from coevo.measures.mutants import BASELINE_RUNS
 from coevo.measures.mutants import mutable_lines
 from coevo.measures.mutants import mutant_sets
 from coevo.measures.mutants import run_mutants
-from coevo.quality import Mutation
-from coevo.records import Pair
+from coevo.model.dependency_lists import listed
+from coevo.model.quality import Mutation
+from coevo.model.records import Pair
 
 COSTS = 'evaluation_cost.csv'
 

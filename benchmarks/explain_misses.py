@@ -29,17 +29,17 @@ from benchmarks.published import open_clone
 from benchmarks.published import published
 from benchmarks.stores import segments
 from coevo.git import Repository
-from coevo.identity import method_id
-from coevo.labels import CELL_ORDER
-from coevo.records import Candidate
-from coevo.records import Change
-from coevo.records import Commit
-from coevo.records import Drop
-from coevo.records import Pair
-from coevo.records import Walk
+from coevo.model.identity import method_id
+from coevo.model.labels import CELL_ORDER
+from coevo.model.records import Candidate
+from coevo.model.records import Change
+from coevo.model.records import Commit
+from coevo.model.records import Drop
+from coevo.model.records import Pair
+from coevo.model.records import Walk
+from coevo.model.tables import MethodRow
+from coevo.model.tables import Segment
 from coevo.store import Store
-from coevo.tables import MethodRow
-from coevo.tables import Segment
 from miners.changes import diff
 
 WALKS = {1: (Walk.WINDOW, Walk.STATES), 2: (Walk.STATES,), 3: (Walk.PARENTS,)}

@@ -23,11 +23,11 @@ from benchmarks.published import State
 from benchmarks.published import States
 from benchmarks.published import open_clone
 from benchmarks.stores import segments
-from coevo.records import Track
-from coevo.records import Walk
+from coevo.model.records import Track
+from coevo.model.records import Walk
+from coevo.model.tables import MethodRow
+from coevo.model.tables import Segment
 from coevo.store import Store
-from coevo.tables import MethodRow
-from coevo.tables import Segment
 
 Ends = tuple[State, State]
 Task = tuple[str, str, str]  # pair, test file, track

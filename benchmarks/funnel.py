@@ -25,16 +25,16 @@ from benchmarks.stores import segments as segments_of
 from benchmarks.unmined import sieved
 from coevo.git import Repository
 from coevo.languages import java_maven
+from coevo.model.profiles import Profile
+from coevo.model.profiles import load_profile
+from coevo.model.records import Stage
+from coevo.model.records import Walk
+from coevo.model.tables import Segment
 from coevo.place import on_disk
-from coevo.profiles import Profile
-from coevo.profiles import load_profile
-from coevo.records import Stage
-from coevo.records import Walk
 from coevo.results import Step
 from coevo.store import Partition
 from coevo.store import Store
 from coevo.store import WalkRecord
-from coevo.tables import Segment
 from flows.funnel import funnel
 from flows.funnel import labels
 

@@ -30,12 +30,12 @@ from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
-from coevo.quality import Mutation
-from coevo.quality import ReversalStatus
-from coevo.records import TestMethod
+from coevo.model.quality import Mutation
+from coevo.model.quality import ReversalStatus
+from coevo.model.records import TestMethod
+from coevo.model.tables import MethodRow
+from coevo.model.tables import Segment
 from coevo.store import Store
-from coevo.tables import MethodRow
-from coevo.tables import Segment
 
 _COUNTS = tuple(Mutation.__dataclass_fields__)
 

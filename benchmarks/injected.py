@@ -33,12 +33,12 @@ from benchmarks.published import Published
 from benchmarks.published import open_clone
 from benchmarks.published import published
 from coevo.git import Repository
-from coevo.records import Label
-from coevo.records import TestMethod
-from coevo.records import Walk
+from coevo.model.records import Label
+from coevo.model.records import TestMethod
+from coevo.model.records import Walk
+from coevo.model.tables import MethodRow
 from coevo.store import Store
 from coevo.syntax import parse
-from coevo.tables import MethodRow
 
 SEED = 5
 NOT_ASKED = 'not asked'

@@ -30,13 +30,13 @@ import duckdb
 
 import coevo
 from benchmarks.ranged import Ranged
-from coevo.records import Change
-from coevo.records import Walk
-from coevo.records import short_hash
+from coevo.model.records import Change
+from coevo.model.records import Walk
+from coevo.model.records import short_hash
+from coevo.model.tables import MethodRow
+from coevo.model.tables import Segment
 from coevo.store import Partition
 from coevo.store import Store
-from coevo.tables import MethodRow
-from coevo.tables import Segment
 from coevo.walks import WalkRecord
 from packagers.release import Plan
 from packagers.release import release

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import psutil
 
-from coevo.profiles import load_profile
+from coevo.model.profiles import load_profile
 from flows.batches.batch import do
 from flows.batches.contained import Limits
 from flows.batches.jobs import Job

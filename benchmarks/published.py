@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git import Repository
-from coevo.tables import PairRow
+from coevo.model.tables import PairRow
 
 State = tuple[tuple[str, str], ...]
 

@@ -32,9 +32,9 @@ from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
 from coevo.git import Repository
-from coevo.records import Pair
-from coevo.records import Walk
-from coevo.records import short_hash
+from coevo.model.records import Pair
+from coevo.model.records import Walk
+from coevo.model.records import short_hash
 from miners.pairs import Route
 from miners.pairs import visit
 from miners.refactorings import SUFFIX

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from coevo.records import Walk
+from coevo.model.records import Walk
+from coevo.model.tables import Segment
 from coevo.store import Store
-from coevo.tables import Segment
 
 
 def segments(

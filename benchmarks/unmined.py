@@ -6,13 +6,13 @@ from collections.abc import Collection
 from collections.abc import Iterator
 
 from coevo.git import Repository
-from coevo.identity import method_id
-from coevo.profiles import Profile
-from coevo.records import Drop
-from coevo.records import Pair
-from coevo.records import Stage
+from coevo.model.identity import method_id
+from coevo.model.profiles import Profile
+from coevo.model.records import Drop
+from coevo.model.records import Pair
+from coevo.model.records import Stage
+from coevo.model.tables import Segment
 from coevo.store import WalkRecord
-from coevo.tables import Segment
 from filters import sieve
 from flows.rows import pair_row
 from miners.changes import diff

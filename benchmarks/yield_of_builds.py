@@ -30,8 +30,8 @@ from coevo.languages.base import Build
 from coevo.languages.java_maven import PairWorkshop
 from coevo.languages.java_maven import Site
 from coevo.languages.java_maven import Yards
-from coevo.records import Pair
-from coevo.records import Walk
+from coevo.model.records import Pair
+from coevo.model.records import Walk
 from miners.clones import obtain
 from miners.pairs import Route
 from miners.pairs import visit

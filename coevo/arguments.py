@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.sandboxes.names import BUBBLEWRAP
 from coevo.sandboxes.names import NAMES
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from coevo.artifact_paths import Kind
 from coevo.artifact_paths import Resource
 from coevo.downloads import Downloads
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.upstreams import Upstream
 
 # Not a name that Maven gives anything: temporary files, on the same file system.

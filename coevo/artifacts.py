@@ -21,7 +21,7 @@ from typing import Self
 
 from coevo.artifact_paths import parse
 from coevo.artifact_store import ArtifactStore
-from coevo.errors import Transient
+from coevo.model.errors import Transient
 from coevo.upstreams import Upstream
 from coevo.upstreams import upstreams
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC
 from datetime import datetime
 
-from coevo.containment import Bug
+from coevo.model.containment import Bug
 from coevo.place import Place
 from coevo.redaction import redact
 

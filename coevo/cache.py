@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo import checksummed
-from coevo import codec
 from coevo.languages.base import Verdict
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model import codec
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from coevo.results import Order
 from coevo.results import Run
 

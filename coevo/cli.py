@@ -19,10 +19,10 @@ from coevo import terminal
 from coevo.agents import verbs as agent_verbs
 from coevo.arguments import in_unicode
 from coevo.credentials import hidden
-from coevo.errors import Damaged
-from coevo.errors import Fatal
-from coevo.errors import Transient
 from coevo.evaluation import verbs as evaluation_verbs
+from coevo.model.errors import Damaged
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from coevo.parser import PIPELINE_VERBS
 from coevo.parser import Parser
 from coevo.parser import Verb
@@ -141,7 +141,7 @@ def _identification(arguments: argparse.Namespace) -> int:
     from coevo.identification import Study
     from coevo.identification import identify
     from coevo.identification import parse_split
-    from coevo.records import Walk
+    from coevo.model.records import Walk
 
     study = Study(
         cutoff=cutoff_of(arguments),

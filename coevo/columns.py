@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from coevo.locations import quoted
 from coevo.locations import source
-from coevo.schema import TABLES
-from coevo.schema import arrow_schema
-from coevo.schema import missing_columns
+from coevo.model.schema import TABLES
+from coevo.model.schema import arrow_schema
+from coevo.model.schema import missing_columns
 
 if TYPE_CHECKING:
     import duckdb

@@ -18,7 +18,7 @@ from rich.progress import TimeElapsedColumn
 from rich.segment import Segment
 
 from coevo import terminal
-from coevo.listener import Listener
+from coevo.model.listener import Listener
 from coevo.terminal import visible
 
 # Without a terminal a line every so many steps says that the run lives.

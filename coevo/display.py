@@ -12,9 +12,9 @@ from typing import Any
 
 from coevo import presentation
 from coevo import snapshot
-from coevo.errors import Fatal
-from coevo.labels import CELL_ORDER
-from coevo.records import Walk
+from coevo.model.errors import Fatal
+from coevo.model.labels import CELL_ORDER
+from coevo.model.records import Walk
 from coevo.terminal import visible
 
 if TYPE_CHECKING:

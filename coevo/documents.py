@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo import codec
-from coevo import schema
-from coevo.errors import Fatal
+from coevo.model import codec
+from coevo.model import schema
+from coevo.model.errors import Fatal
 from coevo.place import Found
 from coevo.place import Place
 

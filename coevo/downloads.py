@@ -20,7 +20,7 @@ from urllib.parse import urlunsplit
 
 import urllib3
 
-from coevo.errors import Transient
+from coevo.model.errors import Transient
 from coevo.upstreams import Upstream
 
 _BLOCK = 1 << 16

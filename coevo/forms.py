@@ -24,9 +24,9 @@ from typing import get_origin
 from typing import get_type_hints
 
 from coevo.columns import Part
-from coevo.schema import TABLES
-from coevo.schema import missing_columns
-from coevo.schema import optional
+from coevo.model.schema import TABLES
+from coevo.model.schema import missing_columns
+from coevo.model.schema import optional
 
 if TYPE_CHECKING:
     import duckdb

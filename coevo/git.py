@@ -13,7 +13,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from coevo.clone_holes import holes
-from coevo.errors import Fatal
 from coevo.git_objects import FOLDER
 from coevo.git_objects import LINK
 from coevo.git_objects import SUBMODULE
@@ -24,7 +23,8 @@ from coevo.git_process import ENVIRONMENT
 from coevo.git_process import CorruptObject
 from coevo.git_process import ObjectReader
 from coevo.git_process import run_git
-from coevo.records import Commit
+from coevo.model.errors import Fatal
+from coevo.model.records import Commit
 
 __all__ = ['ENVIRONMENT', 'CorruptObject', 'Entry', 'FileChange', 'Repository']
 

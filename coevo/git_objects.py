@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC
 from datetime import datetime
 
-from coevo.records import Commit
+from coevo.model.records import Commit
 
 FOLDER, LINK, SUBMODULE = '40000', '120000', '160000'
 

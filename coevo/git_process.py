@@ -8,8 +8,8 @@ import threading
 import weakref
 from pathlib import Path
 
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 
 # Only the clone decides what Git says: no user's or system's configuration, no replaced objects,
 # no fetching of what is missing (no protocol is allowed), no prompt.

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.cache import Known
-from coevo.labels import deciding_cells
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
-from coevo.records import Candidate
-from coevo.records import Cell
-from coevo.records import Change
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model.labels import deciding_cells
+from coevo.model.records import Candidate
+from coevo.model.records import Cell
+from coevo.model.records import Change
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from coevo.results import CellResult
 from coevo.results import Order
 from coevo.results import Run

@@ -18,10 +18,10 @@ from coevo import durable
 from coevo import presentation
 from coevo import snapshot
 from coevo.cutoffs import Cutoff
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
+from coevo.model.records import Walk
 from coevo.query import conditions
 from coevo.query import left_out
-from coevo.records import Walk
 from coevo.snapshot import Opened
 
 if TYPE_CHECKING:

@@ -19,12 +19,13 @@ from coevo.git import Repository
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Conditions
 from coevo.languages.base import Workshop
+from coevo.model.quality import Isolated
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+from coevo.model.records import Track
+from coevo.model.tables import StartRow
 from coevo.old_pieces import StartStateInvalid
-from coevo.quality import Isolated
 from coevo.reach import names_used_elsewhere
-from coevo.records import Pair
-from coevo.records import TestMethod
-from coevo.records import Track
 from coevo.siblings import Siblings
 from coevo.siblings import Surroundings
 from coevo.siblings import sibling_patch
@@ -38,7 +39,6 @@ from coevo.swapped import Verdicts
 from coevo.swapped import is_broken
 from coevo.swapped import is_pass
 from coevo.swapped import said
-from coevo.tables import StartRow
 from coevo.test_files import content
 from coevo.test_files import path_at_old
 from coevo.transplant import Graft

@@ -11,10 +11,10 @@ from pathlib import Path
 from coevo.debian.bundle import Recipe
 from coevo.debian.bundle import Say
 from coevo.debian.bundle import install
-from coevo.errors import Fatal
 from coevo.jdks import Jdk
 from coevo.jdks import installed_jdks
 from coevo.jdks import read_jdk
+from coevo.model.errors import Fatal
 
 # Long-term releases: what builds of any date can be expected to run on.
 OFFERED = (8, 11, 17, 21, 25)

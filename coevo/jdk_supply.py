@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.errors import Fatal
-from coevo.errors import Transient
 from coevo.jdk_bundles import OFFERED
 from coevo.jdk_bundles import folder_of
 from coevo.jdk_bundles import install_jdk
@@ -18,6 +16,8 @@ from coevo.jdks import LIMIT
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
 from coevo.libraries import Say
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 
 
 class JdkSupply:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from coevo.errors import Fatal
 from coevo.folders import cache_folder
+from coevo.model.errors import Fatal
 
 PREFERRED = 17
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from coevo.java_pieces import Outline
 from coevo.languages.base import Compiled
-from coevo.records import TestMethod
-from coevo.records import short_hash
+from coevo.model.records import TestMethod
+from coevo.model.records import short_hash
 from coevo.start_state import other_tests
 from coevo.swapped import Bench
 from coevo.swapped import is_pass

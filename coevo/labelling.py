@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coevo.labels import CELL_ORDER
-from coevo.labels import TRACKS
-from coevo.labels import deciding_cells
-from coevo.labels import label
-from coevo.records import Cell
-from coevo.records import Change
-from coevo.records import Label
-from coevo.records import Outcome
+from coevo.model.labels import CELL_ORDER
+from coevo.model.labels import TRACKS
+from coevo.model.labels import deciding_cells
+from coevo.model.labels import label
+from coevo.model.records import Cell
+from coevo.model.records import Change
+from coevo.model.records import Label
+from coevo.model.records import Outcome
 from coevo.snapshot import LEAST_RUNS
 from coevo.snapshot import LEAST_TIMEOUTS
 

@@ -18,9 +18,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from coevo import codec
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model import codec
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from coevo.place import Place
 
 SECONDS = 60.0

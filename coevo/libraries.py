@@ -16,10 +16,10 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from coevo.building import building
-from coevo.errors import Fatal
-from coevo.errors import Transient
 from coevo.folders import cache_folder
 from coevo.jdks import Jdk
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 
 Say = Callable[[str], None]
 

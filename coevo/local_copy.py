@@ -9,11 +9,11 @@ from pathlib import Path
 from pathlib import PurePosixPath
 
 from coevo import durable
-from coevo.errors import Damaged
 from coevo.locations import MANIFEST
 from coevo.locations import Folder
 from coevo.locations import Location
 from coevo.locations import locate
+from coevo.model.errors import Damaged
 from coevo.snapshot import manifest_at
 
 # The manifest does not name them, since seconds are not the same twice.

@@ -18,8 +18,8 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from coevo.credentials import hidden
-from coevo.errors import Damaged
-from coevo.errors import Fatal
+from coevo.model.errors import Damaged
+from coevo.model.errors import Fatal
 
 if TYPE_CHECKING:
     import duckdb

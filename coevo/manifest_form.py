@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coevo import forms
-from coevo.schema import SCHEMA_VERSION
+from coevo.model.schema import SCHEMA_VERSION
 
 _FILE = re.compile(r'(data/[a-z_]{1,64}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,127}', re.ASCII)
 _SHA256 = re.compile('[0-9a-f]{64}')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.quality import VALID
+from coevo.model.quality import VALID
 from coevo.rules import Rule
 
 # Before 1.2 it was of a method's own dependencies, and no list was named.

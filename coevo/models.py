@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo.cutoffs import first_clean_moment
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 
 VERSION = 1
 

@@ -14,13 +14,13 @@ from coevo.expected_throws import expected_throws
 from coevo.git import Repository
 from coevo.groups import Ends
 from coevo.groups import method_in
-from coevo.labels import deciding_cells
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
-from coevo.records import Cell
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model.labels import deciding_cells
+from coevo.model.records import Cell
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from coevo.results import Evaluation
 from coevo.results import Step
 from coevo.results import Wanted

@@ -13,7 +13,7 @@ from coevo.java_pieces import Outline
 from coevo.java_pieces import Piece
 from coevo.java_pieces import inside
 from coevo.java_tests import is_fixture
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 
 # Seen without any import; a wildcard is not brought for their sake.
 _EVERYWHERE = frozenset(

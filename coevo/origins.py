@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from coevo.records import Origin
+from coevo.model.records import Origin
 from coevo.syntax import JavaFile
 
 _VENDORED = re.compile(

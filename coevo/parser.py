@@ -10,7 +10,7 @@ from typing import Any
 from typing import NoReturn
 
 from coevo.arguments import in_unicode
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 
 if TYPE_CHECKING:
     from coevo.cutoffs import Cutoff

@@ -15,8 +15,8 @@ from typing import Protocol
 from urllib.parse import quote
 from urllib.parse import unquote
 
-from coevo.errors import Fatal
 from coevo.folders import cache_folder
+from coevo.model.errors import Fatal
 
 Url = NewType('Url', str)
 # What a user names.

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 from typing import Any
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.terminal import visible
 
 if TYPE_CHECKING:

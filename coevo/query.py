@@ -14,7 +14,7 @@ from coevo import presentation
 from coevo import snapshot
 from coevo import terminal
 from coevo.cutoffs import Cutoff
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.snapshot import Opened
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from http.client import HTTPException
 from typing import TYPE_CHECKING
 
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 
 if TYPE_CHECKING:
     import pyarrow as pa

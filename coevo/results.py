@@ -10,9 +10,9 @@ from enum import StrEnum
 from coevo.languages.base import Build
 from coevo.languages.base import Scope
 from coevo.languages.base import Verdict
-from coevo.records import Candidate
-from coevo.records import Cell
-from coevo.records import Outcome
+from coevo.model.records import Candidate
+from coevo.model.records import Cell
+from coevo.model.records import Outcome
 
 # Outcomes of one method over subclasses and invocations, and over runs: the first one counts.
 WORST_FIRST = tuple(Outcome)

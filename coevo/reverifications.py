@@ -15,9 +15,9 @@ from itertools import count
 
 from coevo.documents import decoded
 from coevo.documents import line
+from coevo.model.tables import CellRow
 from coevo.place import Place
 from coevo.store import Partition
-from coevo.tables import CellRow
 
 FOLDER = 'reverifications'
 

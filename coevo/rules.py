@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coevo.labels import CELL_ORDER
-from coevo.labels import TRACKS
-from coevo.reasons import BY_STAGE
-from coevo.reasons import Reason
-from coevo.records import Stage
-from coevo.records import Walk
+from coevo.model.labels import CELL_ORDER
+from coevo.model.labels import TRACKS
+from coevo.model.reasons import BY_STAGE
+from coevo.model.reasons import Reason
+from coevo.model.records import Stage
+from coevo.model.records import Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

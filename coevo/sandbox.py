@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.sandboxes.bubblewrap import Bubblewrap
 from coevo.sandboxes.job import Job
 from coevo.sandboxes.job import Limits

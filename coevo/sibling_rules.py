@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coevo.quality import Undone
-from coevo.reasons import Reason
-from coevo.records import Stage
+from coevo.model.quality import Undone
+from coevo.model.reasons import Reason
+from coevo.model.records import Stage
 from coevo.rules import Rule
 
 _EACH = '(SELECT *, unnest(siblings) AS sibling FROM tasks)'

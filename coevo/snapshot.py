@@ -16,13 +16,7 @@ from typing import cast
 from coevo import columns
 from coevo import cutoffs
 from coevo import forms
-from coevo import licences
 from coevo.columns import Part
-from coevo.errors import Damaged
-from coevo.errors import Fatal
-from coevo.labels import TABLE
-from coevo.labels import Demand
-from coevo.labels import Row
 from coevo.leaks import no_leak
 from coevo.locations import MANIFEST
 from coevo.locations import Location
@@ -31,10 +25,16 @@ from coevo.locations import locate
 from coevo.locations import quoted
 from coevo.locations import source
 from coevo.manifest_form import is_manifest
-from coevo.records import Cell
-from coevo.schema import SCHEMA_VERSION
-from coevo.schema import TABLES
-from coevo.schema import missing_columns
+from coevo.model import licences
+from coevo.model.errors import Damaged
+from coevo.model.errors import Fatal
+from coevo.model.labels import TABLE
+from coevo.model.labels import Demand
+from coevo.model.labels import Row
+from coevo.model.records import Cell
+from coevo.model.schema import SCHEMA_VERSION
+from coevo.model.schema import TABLES
+from coevo.model.schema import missing_columns
 
 if TYPE_CHECKING:
     import duckdb

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from coevo.languages.base import Compiled
 from coevo.languages.base import MainSources
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 from coevo.swapped import Bench
 from coevo.swapped import is_pass
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from coevo.model.records import TestMethod
+from coevo.model.records import Track
 from coevo.old_pieces import Original
 from coevo.reach import names_used_elsewhere
-from coevo.records import TestMethod
-from coevo.records import Track
 from coevo.start_state import Target
 from coevo.start_state import start_file
 from coevo.swapped import Bench

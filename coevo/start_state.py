@@ -18,12 +18,12 @@ from coevo.java_pieces import Outline
 from coevo.java_pieces import Piece
 from coevo.java_pieces import inside
 from coevo.java_tests import is_fixture
+from coevo.model.records import TestMethod
 from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
 from coevo.old_pieces import bring
 from coevo.old_pieces import outline
 from coevo.old_places import add
-from coevo.records import TestMethod
 from coevo.syntax import Member
 from coevo.text_edits import Edits
 

@@ -27,10 +27,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo import archive
-from coevo import codec
 from coevo.archive import Archive
 from coevo.archive import Piece
-from coevo.errors import Fatal
+from coevo.model import codec
+from coevo.model.errors import Fatal
+from coevo.model.records import Walk
+from coevo.model.tables import Segment
 from coevo.place import Entry
 from coevo.place import Found
 from coevo.place import Hold
@@ -39,8 +41,6 @@ from coevo.place import Root
 from coevo.place import folder_name
 from coevo.place import named
 from coevo.places.opening import place_of
-from coevo.records import Walk
-from coevo.tables import Segment
 from coevo.walks import WalkRecord
 from coevo.walks import arrange
 from coevo.walks import merge

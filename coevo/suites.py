@@ -21,14 +21,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.errors import Transient
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model.errors import Transient
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 
 PASS = 'pass'
 NOT_RUN = 'not_run: budget'

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coevo.errors import Transient
 from coevo.git import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
-from coevo.records import Outcome
-from coevo.records import Pair
-from coevo.records import TestMethod
-from coevo.records import Track
+from coevo.model.errors import Transient
+from coevo.model.records import Outcome
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+from coevo.model.records import Track
 from coevo.results import Wanted
 from coevo.test_files import content
 

@@ -22,7 +22,7 @@ from coevo.java_tokens import Tokens
 from coevo.java_tokens import code_end
 from coevo.java_tokens import erase
 from coevo.java_tokens import outside
-from coevo.records import short_hash
+from coevo.model.records import short_hash
 
 _KINDS = {
     'class_declaration': 'class',

@@ -16,10 +16,10 @@ from coevo.groups import method_in
 from coevo.languages.base import Conditions
 from coevo.languages.base import Trace
 from coevo.languages.base import Workshop
-from coevo.quality import End
-from coevo.records import Cell
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model.quality import End
+from coevo.model.records import Cell
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from coevo.results import Evaluation
 from coevo.results import Step
 from coevo.results import Wanted

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from coevo.java_pieces import Outline
 from coevo.java_tests import is_fixture
+from coevo.model.records import TestMethod
 from coevo.old_pieces import Original
-from coevo.records import TestMethod
 from coevo.start_state import Plan
 from coevo.start_state import Target
 from coevo.start_state import check

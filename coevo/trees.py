@@ -13,8 +13,8 @@ from pathlib import PurePosixPath
 from xml.etree import ElementTree
 
 from coevo.git import Repository
+from coevo.model.records import Origin
 from coevo.origins import origin_of
-from coevo.records import Origin
 from coevo.syntax import JavaFile
 from coevo.syntax import JavaType
 from coevo.syntax import parse

@@ -23,17 +23,17 @@ import pyarrow.parquet as pq
 
 from coevo import forms
 from coevo import labelling
-from coevo import licences
 from coevo import measured_rules
 from coevo import rules
 from coevo import sibling_rules
 from coevo import snapshot
 from coevo.local_copy import local
-from coevo.records import short_hash
+from coevo.model import licences
+from coevo.model.records import short_hash
+from coevo.model.schema import KEYS
+from coevo.model.schema import TABLES
+from coevo.model.schema import agrees
 from coevo.rules import Rule
-from coevo.schema import KEYS
-from coevo.schema import TABLES
-from coevo.schema import agrees
 from coevo.snapshot import Opened
 from coevo.snapshot import minor_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from coevo.reasons import Reason
-from coevo.records import Drop
-from coevo.tables import RepositoryRow
+from coevo.model.reasons import Reason
+from coevo.model.records import Drop
+from coevo.model.tables import RepositoryRow
 
 # A walk that goes less far back says the one of the commit where it ends, a walk over a damaged
 # clone the other: they know less, not better.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from coevo.errors import Transient
+from coevo.model.errors import Transient
 
 _BLOCK = 1 << 16
 _FILE_COST = 512  # what a file counts beside its bytes, so that empty files are not free

@@ -10,13 +10,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Self
 
-from coevo.errors import Transient
 from coevo.git import Repository
 from coevo.jdk_supply import JdkSupply
 from coevo.languages import java_maven
 from coevo.languages.base import Workshop
 from coevo.libraries import Say
-from coevo.records import Pair
+from coevo.model.errors import Transient
+from coevo.model.records import Pair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from coevo.identity import method_id
-from coevo.profiles import Profile
-from coevo.quality import Isolated
-from coevo.quality import RepairGuard
-from coevo.reasons import Reason
-from coevo.records import Candidate
-from coevo.records import Change
-from coevo.records import Pair
-from coevo.records import TestMethod
-from coevo.records import Track
-from coevo.records import short_hash
+from coevo.model.identity import method_id
+from coevo.model.profiles import Profile
+from coevo.model.quality import Isolated
+from coevo.model.quality import RepairGuard
+from coevo.model.reasons import Reason
+from coevo.model.records import Candidate
+from coevo.model.records import Change
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+from coevo.model.records import Track
+from coevo.model.records import short_hash
 
 
 class PairChange(Protocol):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coevo.reasons import Reason
-from coevo.records import Outcome
-from coevo.records import Track
+from coevo.model.reasons import Reason
+from coevo.model.records import Outcome
+from coevo.model.records import Track
 from filters.base import TrackCase
 
 REASONS = (Reason.CLOCK_UNKNOWN, Reason.CLOCK_DECIDES)

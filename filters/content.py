@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.reasons import Reason
+from coevo.model.reasons import Reason
 from filters.base import Case
 
 REASONS = (

@@ -6,7 +6,7 @@ such a test could not be scored either: gold itself would count as tampered.
 
 from __future__ import annotations
 
-from coevo.reasons import Reason
+from coevo.model.reasons import Reason
 from filters.base import TrackCase
 
 REASONS = (Reason.PASS_DOUBTED,)

@@ -6,10 +6,10 @@ by committer time of the whole pair.
 
 from __future__ import annotations
 
-from coevo.profiles import Profile
-from coevo.reasons import Reason
-from coevo.records import Pair
-from coevo.records import Walk
+from coevo.model.profiles import Profile
+from coevo.model.reasons import Reason
+from coevo.model.records import Pair
+from coevo.model.records import Walk
 
 REASONS = (Reason.GAP_UNKNOWN, Reason.GAP_NEGATIVE, Reason.GAP_TOO_LONG)
 

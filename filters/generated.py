@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coevo.reasons import Reason
-from coevo.records import Candidate
-from coevo.records import Origin
+from coevo.model.reasons import Reason
+from coevo.model.records import Candidate
+from coevo.model.records import Origin
 from filters.base import Case
 
 REASONS = (Reason.GENERATED_CODE, Reason.VENDORED_CODE)

@@ -5,9 +5,9 @@ All that is no changed or inserted test belongs to neighbours.
 
 from __future__ import annotations
 
-from coevo.reasons import Reason
-from coevo.records import Candidate
-from coevo.records import Change
+from coevo.model.reasons import Reason
+from coevo.model.records import Candidate
+from coevo.model.records import Change
 from filters.base import Case
 
 REASONS = (Reason.NEARER_STATE,)

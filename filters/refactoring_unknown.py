@@ -6,8 +6,8 @@ that need one of both to be known.
 
 from __future__ import annotations
 
-from coevo.reasons import Reason
-from coevo.records import Track
+from coevo.model.reasons import Reason
+from coevo.model.records import Track
 from filters.base import TrackCase
 
 REASONS = (Reason.REFACTORING_UNKNOWN,)

@@ -6,10 +6,10 @@ where the tests change too.
 
 from __future__ import annotations
 
-from coevo.identity import method_id
-from coevo.reasons import Reason
-from coevo.records import Candidate
-from coevo.records import Change
+from coevo.model.identity import method_id
+from coevo.model.reasons import Reason
+from coevo.model.records import Candidate
+from coevo.model.records import Change
 from filters.base import Case
 
 REASONS = (Reason.NOT_SAMPLED,)

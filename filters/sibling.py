@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coevo.reasons import Reason
-from coevo.records import Track
+from coevo.model.reasons import Reason
+from coevo.model.records import Track
 from filters.base import TrackCase
 
 REASONS = (Reason.NO_PASSING_SIBLING,)

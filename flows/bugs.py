@@ -14,11 +14,11 @@ import flows
 import miners
 from coevo import bug_records
 from coevo import builds
-from coevo.containment import Bug
 from coevo.execution import ENGINE_VERSION
+from coevo.model.containment import Bug
+from coevo.model.records import Pair
 from coevo.place import Place
 from coevo.place import folder_name
-from coevo.records import Pair
 from coevo.store import Partition
 from flows.batches.failures import FOLDER
 

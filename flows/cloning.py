@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from coevo.git import Repository
-from coevo.listener import Listener
+from coevo.model.listener import Listener
 from miners.clones import Clone
 from miners.clones import obtained
 from miners.crawls import record_crawl

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from coevo.reasons import Reason
-from coevo.tables import Segment
+from coevo.model.reasons import Reason
+from coevo.model.tables import Segment
 from flows.funnel import Step
 from flows.funnel import labels
 

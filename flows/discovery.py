@@ -9,8 +9,8 @@ from dataclasses import field
 from datetime import UTC
 from datetime import datetime
 
-from coevo.listener import SILENT
-from coevo.listener import Listener
+from coevo.model.listener import SILENT
+from coevo.model.listener import Listener
 from coevo.place import Root
 from flows.crawling import crawls
 from flows.crawling.events import events

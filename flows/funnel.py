@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coevo.labels import TRACKS
-from coevo.records import Drop
-from coevo.records import Stage
-from coevo.tables import Segment
+from coevo.model.labels import TRACKS
+from coevo.model.records import Drop
+from coevo.model.records import Stage
+from coevo.model.tables import Segment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

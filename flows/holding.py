@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from coevo.git import Repository
 from coevo.languages.base import Workshop
-from coevo.records import Pair
+from coevo.model.records import Pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 
 from identify.identify import license_id
 
-from coevo import licences
 from coevo.git import Repository
+from coevo.model import licences
 
 _NAMES = re.compile(r'(licen[cs]e|copying|unlicense)([-._].*)?', re.IGNORECASE)
 _EITHER = re.compile(r'dual[- ]licen[cs]|under either (?:of|the)|your choice of', re.IGNORECASE)

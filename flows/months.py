@@ -6,7 +6,7 @@ from datetime import UTC
 from datetime import datetime
 from datetime import timedelta
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 
 
 def end_of(month: str, now: datetime) -> datetime | None:

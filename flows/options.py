@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from coevo.model.profiles import Profile
+from coevo.model.records import Walk
 from coevo.place import Root
 from coevo.place import on_disk
-from coevo.profiles import Profile
-from coevo.records import Walk
 from miners.remotes import NO_LIMITS
 from miners.remotes import Limits
 

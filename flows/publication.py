@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from functools import cache
 
 from coevo.git import Repository
+from coevo.model.tables import MethodRow
 from coevo.store import Store
-from coevo.tables import MethodRow
 from flows.licence import spdx_of
 from flows.options import ReleaseOptions
 from miners.clones import at_hand

@@ -29,9 +29,6 @@ from dataclasses import field
 from pathlib import Path
 
 from coevo import reverifications
-from coevo.containment import Bug
-from coevo.errors import Fatal
-from coevo.errors import Transient
 from coevo.git import CorruptObject
 from coevo.git import Repository
 from coevo.jdk_supply import JdkSupply
@@ -39,14 +36,17 @@ from coevo.jdk_supply import bring_releases
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
-from coevo.listener import SILENT
-from coevo.listener import Listener
+from coevo.model.containment import Bug
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
+from coevo.model.listener import SILENT
+from coevo.model.listener import Listener
+from coevo.model.records import Pair
+from coevo.model.tables import PairRow
 from coevo.place import Root
 from coevo.place import on_disk
-from coevo.records import Pair
 from coevo.store import Partition
 from coevo.store import Store
-from coevo.tables import PairRow
 from coevo.workers import Failure
 from coevo.workers import run_in_parallel
 from coevo.workshops import Surroundings

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from coevo.evidence import Decision
-from coevo.labels import CELL_ORDER
-from coevo.records import Candidate
-from coevo.records import Cell
-from coevo.records import Pair
-from coevo.records import TestMethod
+from coevo.model.labels import CELL_ORDER
+from coevo.model.records import Candidate
+from coevo.model.records import Cell
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+from coevo.model.tables import CellRow
+from coevo.model.tables import MethodRow
+from coevo.model.tables import PairRow
 from coevo.results import CellResult
 from coevo.results import Evaluation
 from coevo.results import Wanted
-from coevo.tables import CellRow
-from coevo.tables import MethodRow
-from coevo.tables import PairRow
 from coevo.tool_versions import tool_versions
 from miners.changes import PairChange
 

@@ -11,8 +11,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from coevo import licences
-from coevo.errors import Fatal
+from coevo.model import licences
+from coevo.model.errors import Fatal
 
 FORMAT = 1
 

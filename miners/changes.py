@@ -17,12 +17,12 @@ from functools import lru_cache
 
 from coevo.git import FileChange
 from coevo.git import Repository
-from coevo.identity import method_id
-from coevo.reasons import Reason
-from coevo.records import Candidate
-from coevo.records import Change
-from coevo.records import Origin
-from coevo.records import Pair
+from coevo.model.identity import method_id
+from coevo.model.reasons import Reason
+from coevo.model.records import Candidate
+from coevo.model.records import Change
+from coevo.model.records import Origin
+from coevo.model.records import Pair
 from coevo.trees import Side
 from coevo.trees import Tree
 from coevo.trees import tree

@@ -17,8 +17,8 @@ from coevo import credentials
 from coevo.clone_folders import changing
 from coevo.clone_folders import clone_folder
 from coevo.clone_folders import using
-from coevo.errors import Fatal
 from coevo.git import Repository
+from coevo.model.errors import Fatal
 from miners import remains
 from miners.crawls import record_crawl
 from miners.evictions import make_room

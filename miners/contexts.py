@@ -10,8 +10,8 @@ from functools import cached_property
 
 from coevo.java_tests import find_tests
 from coevo.java_tests import is_fixture
-from coevo.records import TestMethod
-from coevo.records import short_hash
+from coevo.model.records import TestMethod
+from coevo.model.records import short_hash
 from coevo.syntax import JavaType
 from coevo.syntax import Member
 from coevo.trees import Located

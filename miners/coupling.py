@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from coevo.measures.class_under_test import class_under_test
-from coevo.records import CoupledBy
-from coevo.records import Dependency
-from coevo.records import TestMethod
+from coevo.model.records import CoupledBy
+from coevo.model.records import Dependency
+from coevo.model.records import TestMethod
 from miners.sources import SourceChange
 
 _KINDS = {'method': 0, 'constructor': 1}

@@ -14,8 +14,8 @@ from datetime import datetime
 from pathlib import Path
 
 from coevo.durable import write
-from coevo.errors import Fatal
 from coevo.git import Repository
+from coevo.model.errors import Fatal
 
 CRAWL = 'coevo-crawl.json'
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from coevo.languages.base import Trace
-from coevo.records import CoupledBy
-from coevo.records import Dependency
-from coevo.records import TestMethod
+from coevo.model.records import CoupledBy
+from coevo.model.records import Dependency
+from coevo.model.records import TestMethod
 from miners.coupling import Executed
 from miners.coupling import Reference
 from miners.coupling import Subject

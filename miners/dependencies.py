@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from functools import lru_cache
 
-from coevo.records import CoupledBy
+from coevo.model.records import CoupledBy
 from coevo.syntax import Import
 from coevo.syntax import Member
 from coevo.trees import Located

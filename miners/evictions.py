@@ -12,8 +12,8 @@ from pathlib import Path
 
 from coevo.clone_folders import deserted
 from coevo.clone_folders import last_use
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from miners import remains
 from miners.mirror_git import bytes_of
 from miners.mirror_git import origin

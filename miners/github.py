@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from dataclasses import replace
 from datetime import datetime
 
-from coevo.errors import Transient
+from coevo.model.errors import Transient
 from miners.budgets import Resource
 from miners.candidate_profiles import CandidateProfile
 from miners.candidates import Facts

@@ -17,8 +17,8 @@ import requests
 from github import Auth
 from github import Github
 
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from miners.budgets import Budgets
 from miners.budgets import Clock
 from miners.budgets import Resource

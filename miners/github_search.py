@@ -19,8 +19,8 @@ from enum import StrEnum
 from math import isqrt
 from typing import Any
 
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from miners.budgets import Resource
 from miners.github_requests import Api
 

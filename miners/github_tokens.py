@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 
 _WORD = re.compile(r'[A-Za-z0-9_.~+/=-]+')
 

@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from coevo.errors import Fatal
-from coevo.errors import Transient
 from coevo.git import ENVIRONMENT
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 
 NO_SPACE = re.compile(r'No space left|Disk quota exceeded|Cannot allocate memory')
 

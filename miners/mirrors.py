@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from coevo.durable import sync
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from miners import damage
 from miners import remains
 from miners.mirror_git import ORIGIN

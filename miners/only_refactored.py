@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coevo.git import Repository
-from coevo.records import Pair
-from coevo.records import TestMethod
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
 from coevo.syntax import Member
 from coevo.trees import Located
 from coevo.trees import Tree

@@ -14,11 +14,11 @@ from itertools import islice
 from coevo.git import CorruptObject
 from coevo.git import FileChange
 from coevo.git import Repository
-from coevo.reasons import Reason
-from coevo.records import Commit
-from coevo.records import Drop
-from coevo.records import Pair
-from coevo.records import Walk
+from coevo.model.reasons import Reason
+from coevo.model.records import Commit
+from coevo.model.records import Drop
+from coevo.model.records import Pair
+from coevo.model.records import Walk
 from miners.routes import Route
 from miners.states import SUFFIX
 from miners.states import neighbours

@@ -21,9 +21,9 @@ from typing import cast
 
 import psutil
 
-from coevo.errors import Fatal
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
+from coevo.model.errors import Fatal
 from coevo.refactoring_miner import class_path
 
 _ROOT = Path(__file__).resolve().parents[1]

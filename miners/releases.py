@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from datetime import timedelta
 
-from coevo.errors import Fatal
 from coevo.git import Repository
+from coevo.model.errors import Fatal
 
 _TAGS = 'refs/tags/'
 

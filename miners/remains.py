@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo import durable
-from coevo.errors import Transient
 from coevo.git import ENVIRONMENT
+from coevo.model.errors import Transient
 from miners.crawls import CRAWL
 from miners.mirror_git import git
 from miners.mirror_git import missing

@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from coevo import credentials
-from coevo.errors import Transient
 from coevo.git_network import FETCH
 from coevo.git_network import SILENCE_SECONDS
 from coevo.git_network import fetching
+from coevo.model.errors import Transient
 from miners import holes
 from miners.mirror_git import NO_SPACE
 from miners.mirror_git import bytes_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 
 
 class RepositoryReason(StrEnum):

@@ -8,10 +8,10 @@ from pathlib import PurePosixPath
 
 from coevo.git import FileChange
 from coevo.languages.base import Trace
-from coevo.records import RESOURCE
-from coevo.records import CoupledBy
-from coevo.records import Dependency
-from coevo.records import Revised
+from coevo.model.records import RESOURCE
+from coevo.model.records import CoupledBy
+from coevo.model.records import Dependency
+from coevo.model.records import Revised
 from coevo.trees import Tree
 
 _MAIN, _TEST = 'src/main/resources/', 'src/test/resources/'

@@ -8,12 +8,12 @@ from typing import ClassVar
 
 from coevo.git import CorruptObject
 from coevo.git import Repository
-from coevo.reasons import Reason
-from coevo.records import Commit
-from coevo.records import Drop
-from coevo.records import Pair
-from coevo.records import Stage
-from coevo.records import Walk
+from coevo.model.reasons import Reason
+from coevo.model.records import Commit
+from coevo.model.records import Drop
+from coevo.model.records import Pair
+from coevo.model.records import Stage
+from coevo.model.records import Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

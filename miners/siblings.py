@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import PurePosixPath
 
 from coevo.git import Repository
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 from coevo.trees import Side
 from coevo.trees import tree
 from miners.contexts import TestTree

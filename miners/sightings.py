@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from coevo.errors import Transient
+from coevo.model.errors import Transient
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coevo.records import Origin
-from coevo.records import Revised
+from coevo.model.records import Origin
+from coevo.model.records import Revised
 from coevo.syntax import JavaType
 from coevo.syntax import Member
 from coevo.trees import Located

@@ -14,10 +14,10 @@ from coevo.git import CorruptObject
 from coevo.git import Repository
 from coevo.git_objects import FOLDER
 from coevo.git_objects import SUBMODULE
-from coevo.reasons import Reason
-from coevo.records import Commit
-from coevo.records import Drop
-from coevo.records import Pair
+from coevo.model.reasons import Reason
+from coevo.model.records import Commit
+from coevo.model.records import Drop
+from coevo.model.records import Pair
 from miners.routes import Route
 
 SUFFIX = '.java'

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from coevo.git import Repository
-from coevo.identity import method_id
-from coevo.records import Change
-from coevo.records import Pair
-from coevo.records import TestMethod
-from coevo.records import Walk
+from coevo.model.identity import method_id
+from coevo.model.records import Change
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+from coevo.model.records import Walk
 from miners.changes import PairChange
 from miners.changes import diff
 from miners.coupling import Reference

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.quality import Coverage
-from coevo.records import Drop
-from coevo.records import Walk
-from coevo.tables import TaskRow
+from coevo.model.quality import Coverage
+from coevo.model.records import Drop
+from coevo.model.records import Walk
+from coevo.model.tables import TaskRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

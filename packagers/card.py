@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from coevo.labels import CELL_ORDER
-from coevo.labels import TABLE
-from coevo.labels import TRACKS
-from coevo.reasons import BY_STAGE
-from coevo.schema import TABLES
+from coevo.model.labels import CELL_ORDER
+from coevo.model.labels import TABLE
+from coevo.model.labels import TRACKS
+from coevo.model.reasons import BY_STAGE
+from coevo.model.schema import TABLES
 from packagers.funnel import funnel
 from packagers.manifests import About
 from packagers.manifests import siblings

@@ -20,7 +20,7 @@ from itertools import chain
 from pathlib import Path
 
 from coevo.git import Repository
-from coevo.records import Commit
+from coevo.model.records import Commit
 from packagers.bodies import Bodies
 from packagers.bodies import read_bodies
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from coevo.schema import TABLES
-from coevo.schema import arrow_schema
+from coevo.model.schema import TABLES
+from coevo.model.schema import arrow_schema
 from packagers import parquet
 from packagers.manifests import UNCHECKED
 from packagers.manifests import Checksums

@@ -12,12 +12,12 @@ from datetime import datetime
 from pathlib import Path
 
 from coevo.git import Repository
-from coevo.records import Change
-from coevo.records import Dependency
-from coevo.records import Revised
+from coevo.model.records import Change
+from coevo.model.records import Dependency
+from coevo.model.records import Revised
+from coevo.model.tables import MethodRow
 from coevo.syntax import Member
 from coevo.syntax import parse
-from coevo.tables import MethodRow
 from packagers.contamination import earliest
 from packagers.contamination import first_seen
 

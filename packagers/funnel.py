@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coevo.labels import TRACKS
-from coevo.records import Stage
+from coevo.model.labels import TRACKS
+from coevo.model.records import Stage
 from packagers.rows import Rows
 
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from coevo.git import Repository
+from coevo.model.tables import MethodRow
 from coevo.syntax import parse
-from coevo.tables import MethodRow
 from coevo.trees import Side
 from coevo.trees import Tree
 from coevo.trees import tree

@@ -13,12 +13,12 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from typing import TypeVar
 
-from coevo import licences
-from coevo.reasons import Reason
-from coevo.records import Drop
-from coevo.records import Place
-from coevo.records import Stage
-from coevo.records import Walk
+from coevo.model import licences
+from coevo.model.reasons import Reason
+from coevo.model.records import Drop
+from coevo.model.records import Place
+from coevo.model.records import Stage
+from coevo.model.records import Walk
 from packagers.rows import Rows
 from packagers.rows import ordered
 

@@ -13,16 +13,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from coevo import licences
 from coevo.leaks import LEAST_LEAK
-from coevo.quality import WITHOUT_SIBLINGS
-from coevo.quality import Undone
-from coevo.reasons import Reason
-from coevo.schema import SCHEMA_MINOR
-from coevo.schema import SCHEMA_VERSION
-from coevo.schema import TABLES
+from coevo.model import licences
+from coevo.model.quality import WITHOUT_SIBLINGS
+from coevo.model.quality import Undone
+from coevo.model.reasons import Reason
+from coevo.model.schema import SCHEMA_MINOR
+from coevo.model.schema import SCHEMA_VERSION
+from coevo.model.schema import TABLES
+from coevo.model.tables import RepositoryRow
 from coevo.store import Partition
-from coevo.tables import RepositoryRow
 from packagers.rows import Rows
 
 # Outside of the checksummed core: seconds are not the same twice.

@@ -26,8 +26,8 @@ from datetime import datetime
 import duckdb
 import pyarrow as pa
 
-from coevo.records import Walk
-from coevo.tables import MethodRow
+from coevo.model.records import Walk
+from coevo.model.tables import MethodRow
 
 GRAM = 5
 LEAST_INDEX = 0.8

@@ -16,10 +16,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo.records import Track
-from coevo.schema import KEYS
-from coevo.schema import TABLES
-from coevo.schema import table
+from coevo.model.records import Track
+from coevo.model.schema import KEYS
+from coevo.model.schema import TABLES
+from coevo.model.schema import table
 
 ROWS_PER_GROUP = {'methods': 5_000, 'tasks': 1_000}
 _OTHERS_PER_GROUP = 100_000

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from coevo import durable
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from coevo.place import Hold
 from coevo.place import Place
 from coevo.place import Root

@@ -18,16 +18,16 @@ from dataclasses import field
 from pathlib import Path
 
 from coevo import durable
-from coevo.errors import Fatal
-from coevo.errors import Unsound
 from coevo.forms import is_month
+from coevo.model.errors import Fatal
+from coevo.model.errors import Unsound
+from coevo.model.schema import TABLES
+from coevo.model.tables import MethodRow
+from coevo.model.tables import RepositoryRow
 from coevo.place import Root
-from coevo.schema import TABLES
 from coevo.snapshot import MANIFEST
 from coevo.store import Partition
 from coevo.store import Store
-from coevo.tables import MethodRow
-from coevo.tables import RepositoryRow
 from coevo.verification import check
 from packagers import card
 from packagers import croissant

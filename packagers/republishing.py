@@ -11,10 +11,10 @@ from pathlib import Path
 
 from coevo import durable
 from coevo import snapshot
-from coevo.errors import Damaged
 from coevo.local_copy import TIMINGS
 from coevo.local_copy import local
 from coevo.locations import MANIFEST
+from coevo.model.errors import Damaged
 from coevo.place import Root
 from coevo.verification import check
 from packagers import publishing

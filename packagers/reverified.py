@@ -15,16 +15,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from coevo.evidence import upper_95
-from coevo.labels import deciding_cells
-from coevo.reasons import Reason
-from coevo.records import Cell
-from coevo.records import Drop
-from coevo.records import Outcome
-from coevo.records import Stage
-from coevo.records import Walk
+from coevo.model.labels import deciding_cells
+from coevo.model.reasons import Reason
+from coevo.model.records import Cell
+from coevo.model.records import Drop
+from coevo.model.records import Outcome
+from coevo.model.records import Stage
+from coevo.model.records import Walk
+from coevo.model.tables import CellRow
+from coevo.model.tables import MethodRow
 from coevo.reverifications import Reverified
-from coevo.tables import CellRow
-from coevo.tables import MethodRow
 from packagers.rows import Rows
 from packagers.rows import ordered
 

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.dependency_lists import list_for
-from coevo.dependency_lists import listed
-from coevo.records import CoupledBy
-from coevo.records import Dependency
-from coevo.records import DependencyList
-from coevo.tables import MethodRow
+from coevo.model.dependency_lists import list_for
+from coevo.model.dependency_lists import listed
+from coevo.model.records import CoupledBy
+from coevo.model.records import Dependency
+from coevo.model.records import DependencyList
+from coevo.model.tables import MethodRow
 
 _STRONGEST_FIRST = tuple(CoupledBy)
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from coevo import prompts
 from coevo.git import Repository
+from coevo.model.records import Dependency
+from coevo.model.records import Track
+from coevo.model.tables import MethodRow
 from coevo.prompts.parts import Part
 from coevo.prompts.parts import parts_of
-from coevo.records import Dependency
-from coevo.records import Track
-from coevo.tables import MethodRow
 
 
 def prompt(

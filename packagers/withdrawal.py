@@ -18,16 +18,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo import snapshot
-from coevo.errors import Damaged
-from coevo.errors import Fatal
 from coevo.locations import files_of
+from coevo.model.errors import Damaged
+from coevo.model.errors import Fatal
+from coevo.model.reasons import Reason
+from coevo.model.records import Drop
+from coevo.model.records import Stage
+from coevo.model.tables import TaskRow
+from coevo.model.tables import WithdrawnRow
 from coevo.place import Root
 from coevo.places.opening import place_of
-from coevo.reasons import Reason
-from coevo.records import Drop
-from coevo.records import Stage
-from coevo.tables import TaskRow
-from coevo.tables import WithdrawnRow
 from packagers.rows import Rows
 from packagers.rows import ordered
 

@@ -19,9 +19,9 @@ from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
-from coevo.profiles import Profile
-from coevo.records import TestMethod
-from coevo.records import Walk
+from coevo.model.profiles import Profile
+from coevo.model.records import TestMethod
+from coevo.model.records import Walk
 from coevo.workshops import Workshops
 from flows import pipeline
 from tests.projects import QUICK

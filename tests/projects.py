@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.profiles import Profile
-from coevo.profiles import load_profile
-from coevo.records import Cell
-from coevo.records import Drop
-from coevo.records import Walk
+from coevo.model.profiles import Profile
+from coevo.model.profiles import load_profile
+from coevo.model.records import Cell
+from coevo.model.records import Drop
+from coevo.model.records import Walk
+from coevo.model.tables import CellRow
+from coevo.model.tables import MethodRow
+from coevo.model.tables import PairRow
 from coevo.store import Store
-from coevo.tables import CellRow
-from coevo.tables import MethodRow
-from coevo.tables import PairRow
 from flows.options import MineOptions
 from flows.pipeline import MineReport
 from flows.pipeline import mine

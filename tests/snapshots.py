@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from coevo.model.records import short_hash
+from coevo.model.tables import MethodRow
+from coevo.model.tables import PairRow
+from coevo.model.tables import TaskRow
 from coevo.place import Root
-from coevo.records import short_hash
 from coevo.store import Store
-from coevo.tables import MethodRow
-from coevo.tables import PairRow
-from coevo.tables import TaskRow
 from packagers.built import Built
 from packagers.gold import gold
 from packagers.manifests import About

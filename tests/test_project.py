@@ -20,7 +20,13 @@ CORE = ('duckdb', 'fsspec', 'pyarrow')
 LOCKS = ('requirements.lock', 'requirements-dev.lock', 'requirements-setup.lock')
 
 # Modules of the wheel that someone who only queries must be able to import.
-IMPORTABLE = ('coevo.cli', 'coevo.records', 'coevo.labels', 'coevo.profiles', 'coevo.doctor')
+IMPORTABLE = (
+    'coevo.cli',
+    'coevo.model.records',
+    'coevo.model.labels',
+    'coevo.model.profiles',
+    'coevo.doctor',
+)
 
 
 def attempt(
@@ -70,8 +76,8 @@ def test_the_wheel_holds_the_core_alone(wheel: Path) -> None:
     tops = {line.split('/')[0] for line in names}
     assert tops == {'coevo', 'coevo-0.1.0.dist-info'}
     for needed in (
-        'coevo/profiles.toml',
-        'coevo/licences.toml',
+        'coevo/model/profiles.toml',
+        'coevo/model/licences.toml',
         'coevo/queries/identification.sql',
         'coevo/jvm/pins.toml',
         'coevo/jvm/worker/Worker.java',

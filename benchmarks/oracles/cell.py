@@ -26,11 +26,11 @@ from benchmarks.oracles.levels import raise_literals
 from benchmarks.oracles.trees import write_cell
 from coevo.artifacts import ArtifactProxy
 from coevo.artifacts import upstreams
-from coevo.errors import Transient
 from coevo.folders import cache_folder
 from coevo.git import Repository
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model.errors import Transient
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from coevo.sandbox import Job
 from coevo.sandbox import Limits
 from coevo.sandbox import Mount

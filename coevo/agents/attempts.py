@@ -36,20 +36,20 @@ from coevo.agents.summary import line
 from coevo.agents.summary import network
 from coevo.agents.summary import report
 from coevo.agents.usage import totals
-from coevo.containment import Bug
-from coevo.containment import contained
-from coevo.errors import Fatal
-from coevo.errors import Transient
 from coevo.evaluation.clones import NoRepository
 from coevo.evaluation.clones import repository_of
 from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.start_states import fresh_repository
 from coevo.evaluation.judging.start_states import start_file
+from coevo.model.containment import Bug
+from coevo.model.containment import contained
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
+from coevo.model.tables import TaskRow
 from coevo.sandbox import Sandbox
 from coevo.sandbox import open_sandbox
 from coevo.sandboxes.names import CONFINING
-from coevo.tables import TaskRow
 from coevo.workspace import workspace
 
 Say = Callable[[str], None]

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from coevo.agents.apis import APIS
 from coevo.agents.apis.base import Api
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,8 +24,8 @@ from coevo.agents.records import Attempt
 from coevo.agents.records import attempt
 from coevo.agents.records import prediction_line
 from coevo.builds import build
-from coevo.containment import Bug
-from coevo.errors import Fatal
+from coevo.model.containment import Bug
+from coevo.model.errors import Fatal
 from coevo.place import folder_name
 from coevo.places.opening import place_of
 

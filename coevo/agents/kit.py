@@ -19,7 +19,6 @@ from coevo.agents.unpacking import unpack
 from coevo.artifacts import ArtifactProxy
 from coevo.artifacts import upstreams
 from coevo.building import building
-from coevo.errors import Transient
 from coevo.folders import cache_folder
 from coevo.jdk_supply import bring_releases
 from coevo.jdks import Jdk
@@ -28,11 +27,12 @@ from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
 from coevo.libraries import fetch_libraries
 from coevo.libraries import read_pins
+from coevo.model.errors import Transient
+from coevo.model.tables import TaskRow
 from coevo.sandbox import Job
 from coevo.sandbox import Limits
 from coevo.sandbox import Mount
 from coevo.sandbox import Sandbox
-from coevo.tables import TaskRow
 from coevo.toolchain import Toolchain
 from coevo.toolchain import toolchain
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from coevo.agents.usage import PER_MILLION
 from coevo.agents.usage import Usage
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 
 _NEEDED = {'input', 'output'}
 _KNOWN = _NEEDED | {'read', 'written', 'written_long'}

@@ -26,7 +26,7 @@ from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
 from coevo.agents.relayed_calls import IDLE_SECONDS
 from coevo.agents.relayed_calls import Server
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 
 _CONNECT_SECONDS = 30.0
 _SETTLE_SECONDS = 60.0

@@ -23,7 +23,7 @@ from coevo.agents.apis.base import Document
 from coevo.agents.apis.base import documents
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 
 _REQUEST_BYTES = 64 << 20
 _METERED_BYTES = 64 << 20

@@ -34,7 +34,7 @@ from coevo.agents.handover import names
 from coevo.agents.meter import Meter
 from coevo.agents.relay import Relay
 from coevo.agents.tar_stream import END
-from coevo.errors import Transient
+from coevo.model.errors import Transient
 from coevo.sandbox import Job
 from coevo.sandbox import Limits
 from coevo.sandbox import Mount

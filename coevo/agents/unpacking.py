@@ -10,7 +10,7 @@ from typing import IO
 
 from coevo.agents.tar_stream import content
 from coevo.agents.tar_stream import members
-from coevo.errors import Transient
+from coevo.model.errors import Transient
 
 MOST_BYTES = 2 << 30
 _LONGEST_NAME = 255

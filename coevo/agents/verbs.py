@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from coevo.arguments import add_sandbox
 from coevo.arguments import positive
-from coevo.errors import Fatal
-from coevo.errors import Transient
 from coevo.evaluation.verbs import add_tasks
 from coevo.evaluation.verbs import existing_store
 from coevo.evaluation.verbs import more_than_zero
 from coevo.evaluation.verbs import named_tasks
 from coevo.evaluation.verbs import with_extra
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from coevo.parser import Parser
 from coevo.parser import add_cutoff
 from coevo.parser import cutoff_of

@@ -15,7 +15,7 @@ from email import message_from_string
 from pathlib import Path
 
 from coevo.debian.mirror import Suite
-from coevo.errors import Transient
+from coevo.model.errors import Transient
 
 _KIB = 1 << 10
 

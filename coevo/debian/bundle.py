@@ -24,8 +24,8 @@ from coevo.debian.apt import Apt
 from coevo.debian.apt import Package
 from coevo.debian.elf import relink
 from coevo.debian.mirror import suites
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 
 Say = Callable[[str], None]
 

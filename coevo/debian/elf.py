@@ -7,7 +7,7 @@ import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 
 _MAGIC = b'\x7fELF'
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 
 # Debian drops an old runtime from a release long before it drops it from here.
 DEVELOPMENT_SUITE = 'sid'

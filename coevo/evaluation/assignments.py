@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import TypeVar
 
-from coevo import codec
 from coevo import snapshot
 from coevo.cutoffs import Cutoff
-from coevo.errors import Fatal
 from coevo.languages.java_maven.cures import CURES
 from coevo.leaks import no_leak
+from coevo.model import codec
+from coevo.model.errors import Fatal
+from coevo.model.records import TestMethod
+from coevo.model.records import Track
+from coevo.model.tables import MethodRow
+from coevo.model.tables import TaskRow
 from coevo.query import conditions
-from coevo.records import TestMethod
-from coevo.records import Track
 from coevo.snapshot import Opened
-from coevo.tables import MethodRow
-from coevo.tables import TaskRow
 
 if TYPE_CHECKING:
     import duckdb

@@ -26,7 +26,7 @@ from coevo.evaluation.records import Prediction
 from coevo.git import CorruptObject
 from coevo.languages.base import Conditions
 from coevo.languages.base import Workshop
-from coevo.records import Pair
+from coevo.model.records import Pair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,16 +12,16 @@ from pathlib import Path
 from coevo.clone_folders import changing
 from coevo.clone_folders import clone_folder
 from coevo.clone_folders import using
-from coevo.errors import Transient
 from coevo.folders import cache_folder
 from coevo.git import Repository
 from coevo.git_network import FETCH
 from coevo.git_network import PROTOCOLS
 from coevo.git_network import fetching
 from coevo.git_process import run_git
+from coevo.model.errors import Transient
+from coevo.model.records import short_hash
+from coevo.model.tables import TaskRow
 from coevo.place import folder_name
-from coevo.records import short_hash
-from coevo.tables import TaskRow
 
 _URL = re.compile(rf'(?:{"|".join(PROTOCOLS)})://\S+')
 

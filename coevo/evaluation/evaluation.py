@@ -12,7 +12,6 @@ from pathlib import Path
 
 from coevo import pit
 from coevo import snapshot
-from coevo.errors import Fatal
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.assignments import known_tasks
@@ -28,9 +27,10 @@ from coevo.evaluation.rows import Header
 from coevo.evaluation.verified import verified
 from coevo.jdk_supply import bring_releases
 from coevo.jdks import find_jdks
-from coevo.listener import SILENT
-from coevo.listener import Listener
 from coevo.measures import universal_mutator
+from coevo.model.errors import Fatal
+from coevo.model.listener import SILENT
+from coevo.model.listener import Listener
 from coevo.snapshot import Opened
 
 

@@ -18,9 +18,6 @@ from typing import TypeVar
 
 from coevo import bug_records
 from coevo.builds import build
-from coevo.containment import Bug
-from coevo.containment import contained
-from coevo.errors import Transient
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.cases import Case
 from coevo.evaluation.cases import Ground
@@ -49,7 +46,10 @@ from coevo.jdk_supply import JdkSupply
 from coevo.jdks import alike
 from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
-from coevo.listener import Listener
+from coevo.model.containment import Bug
+from coevo.model.containment import contained
+from coevo.model.errors import Transient
+from coevo.model.listener import Listener
 from coevo.place import folder_name
 from coevo.places.opening import place_of
 from coevo.workers import Failure

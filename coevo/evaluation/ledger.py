@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo import checksummed
-from coevo import codec
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import RESULTS_VERSION
 from coevo.execution import ENGINE_VERSION
+from coevo.model import codec
 
 # Raised when verdicts or measures of an evaluation may change, and the engine does not.
 JUDGING_VERSION = 5

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from coevo.errors import Fatal
 from coevo.evaluation import junit_xml
 from coevo.evaluation.evaluation import Evaluation
 from coevo.evaluation.records import Detail
@@ -16,6 +15,7 @@ from coevo.evaluation.reporting import report
 from coevo.evaluation.reporting.cells import plural
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.results import write_results
+from coevo.model.errors import Fatal
 from coevo.terminal import visible
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo.errors import Fatal
 from coevo.evaluation.records import Prediction
+from coevo.model.errors import Fatal
 
 REQUIRED = ('task_id', 'patch')
 TEXTS = ('model', 'harness', 'exit_status')

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from coevo.quality import Coverage
-from coevo.quality import Mutation
-from coevo.quality import PitTrouble
-from coevo.records import Cause
-from coevo.records import Outcome
-from coevo.records import Track
+from coevo.model.quality import Coverage
+from coevo.model.quality import Mutation
+from coevo.model.quality import PitTrouble
+from coevo.model.records import Cause
+from coevo.model.records import Outcome
+from coevo.model.records import Track
 
 
 class TaskOutcome(StrEnum):

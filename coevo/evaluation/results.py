@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo import durable
-from coevo.codec import records
-from coevo.errors import Fatal
 from coevo.evaluation.records import MethodResult
-from coevo.schema import arrow_schema
-from coevo.schema import table
+from coevo.model.codec import records
+from coevo.model.errors import Fatal
+from coevo.model.schema import arrow_schema
+from coevo.model.schema import table
 
 # Raised when a column is lost or changes its meaning.
 RESULTS_VERSION = 2

@@ -20,7 +20,7 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.results import RESULTS_VERSION
 from coevo.execution import ENGINE_VERSION
 from coevo.languages.base import Verdict
-from coevo.records import Outcome
+from coevo.model.records import Outcome
 
 # Characters of what a process wrote, and of what is said of an outcome.
 MOST_OUTPUT, MOST_SAID = 8000, 1000

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from coevo.arguments import add_jobs
 from coevo.arguments import add_sandbox
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.parser import Parser
 from coevo.parser import Verb
 from coevo.parser import add_cutoff

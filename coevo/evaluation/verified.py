@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from coevo.errors import Fatal
 from coevo.locations import locate
+from coevo.model.errors import Fatal
 from coevo.verification import verify
 
 

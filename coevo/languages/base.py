@@ -11,11 +11,11 @@ from enum import StrEnum
 from typing import Protocol
 
 from coevo.git import Repository
-from coevo.quality import PitTrouble
-from coevo.records import Environment
-from coevo.records import Outcome
-from coevo.records import Pair
-from coevo.records import TestMethod
+from coevo.model.quality import PitTrouble
+from coevo.model.records import Environment
+from coevo.model.records import Outcome
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
 
 # How a process ends that somebody killed, as a shell tells it and as Python does; under a limit of
 # ours it is a time-out or `memory`.

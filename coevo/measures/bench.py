@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.errors import Transient
 from coevo.git import Repository
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
@@ -15,11 +14,12 @@ from coevo.languages.base import Edits
 from coevo.languages.base import MainSources
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
-from coevo.quality import End
-from coevo.records import Dependency
-from coevo.records import Outcome
-from coevo.records import Pair
-from coevo.records import TestMethod
+from coevo.model.errors import Transient
+from coevo.model.quality import End
+from coevo.model.records import Dependency
+from coevo.model.records import Outcome
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
 
 Files = tuple[tuple[str, bytes | None], ...]
 """Contents by path, sorted; None is absent."""

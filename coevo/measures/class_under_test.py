@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 from coevo.syntax import JavaType
 from coevo.trees import Side
 from coevo.trees import Tree

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.git import Repository
-from coevo.records import Dependency
-from coevo.records import Pair
-from coevo.records import Revised
+from coevo.model.records import Dependency
+from coevo.model.records import Pair
+from coevo.model.records import Revised
 from coevo.syntax import JavaFile
 from coevo.syntax import JavaType
 from coevo.syntax import Member

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from coevo.languages.base import CoveredLine
 from coevo.languages.base import Trace
-from coevo.quality import Coverage
-from coevo.quality import CoveredDependency
-from coevo.records import Dependency
-from coevo.records import Revised
+from coevo.model.quality import Coverage
+from coevo.model.quality import CoveredDependency
+from coevo.model.records import Dependency
+from coevo.model.records import Revised
 
 Key = tuple[str, int, str]
 

@@ -15,9 +15,9 @@ from coevo.git import Repository
 from coevo.languages.base import ExecutedMethod
 from coevo.languages.base import Trace
 from coevo.measures.counterparts import declared
-from coevo.records import Dependency
-from coevo.records import Pair
-from coevo.records import Revised
+from coevo.model.records import Dependency
+from coevo.model.records import Pair
+from coevo.model.records import Revised
 from coevo.syntax import JavaType
 from coevo.syntax import Member
 

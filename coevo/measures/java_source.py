@@ -17,7 +17,7 @@ from coevo.measures.java_calls import Variable
 from coevo.measures.java_calls import named
 from coevo.measures.java_calls import text
 from coevo.measures.java_calls import variables_in
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 from coevo.syntax import JavaFile
 from coevo.syntax import JavaType
 from coevo.syntax import Member

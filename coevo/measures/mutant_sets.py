@@ -18,7 +18,7 @@ from coevo.measures.bench import Bench
 from coevo.measures.bench import module_of
 from coevo.measures.universal_mutator import Mutant
 from coevo.measures.universal_mutator import mutants_of
-from coevo.records import short_hash
+from coevo.model.records import short_hash
 
 CAP = 10
 """Mutants kept of a file, for each test (TestEvo-Bench, A.5)."""

@@ -21,10 +21,10 @@ from coevo.measures.mutant_sets import file_mutants
 from coevo.measures.mutant_sets import joined
 from coevo.measures.runs import affordable
 from coevo.measures.universal_mutator import OutOfTime
-from coevo.quality import MutantRow
-from coevo.quality import Mutation
-from coevo.records import Outcome
-from coevo.records import Revised
+from coevo.model.quality import MutantRow
+from coevo.model.quality import Mutation
+from coevo.model.records import Outcome
+from coevo.model.records import Revised
 
 BASELINE_RUNS = 3
 LEAST_CPU_LIMIT = 10.0

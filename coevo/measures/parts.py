@@ -21,9 +21,9 @@ from coevo.measures.undo import header_undone
 from coevo.measures.undo import type_put_back
 from coevo.measures.undo import type_removed
 from coevo.measures.undo import undone
-from coevo.records import Dependency
-from coevo.records import Pair
-from coevo.records import Revised
+from coevo.model.records import Dependency
+from coevo.model.records import Pair
+from coevo.model.records import Revised
 from coevo.syntax import Member
 
 Key = tuple[str, int, str, str]

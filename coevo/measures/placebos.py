@@ -24,9 +24,9 @@ from coevo.measures.java_calls import inside
 from coevo.measures.java_calls import named
 from coevo.measures.java_source import JavaSource
 from coevo.measures.java_source import read_source
-from coevo.records import Dependency
-from coevo.records import Pair
-from coevo.records import Revised
+from coevo.model.records import Dependency
+from coevo.model.records import Pair
+from coevo.model.records import Revised
 from coevo.text_edits import Edits
 
 _BLOCKS = ('block', 'constructor_body')

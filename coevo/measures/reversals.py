@@ -13,9 +13,9 @@ from coevo.measures.bench import GoldTest
 from coevo.measures.parts import Key
 from coevo.measures.parts import Part
 from coevo.measures.parts import parts_of
-from coevo.quality import ReversalRow
-from coevo.quality import ReversalStatus
-from coevo.records import Outcome
+from coevo.model.quality import ReversalRow
+from coevo.model.quality import ReversalStatus
+from coevo.model.records import Outcome
 
 TYPE_ABSENT = 'type_absent'
 """The signature of a declaration whose type does not stand at the other end."""

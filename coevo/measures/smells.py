@@ -18,7 +18,7 @@ from coevo.measures import production_smells
 from coevo.measures import resource_smells
 from coevo.measures.java_source import JavaTest
 from coevo.measures.java_source import read_source
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 from coevo.syntax import JavaType
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from coevo.measures.counterparts import Standing
 from coevo.measures.counterparts import like
 from coevo.measures.headers import header_of
-from coevo.records import Revised
+from coevo.model.records import Revised
 from coevo.syntax import Import
 from coevo.syntax import JavaFile
 from coevo.syntax import JavaType

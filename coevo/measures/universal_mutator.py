@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 
 CPU_LIMIT = 300
 """CPU seconds that the tool may take for one file; a busy machine does not come near it earlier."""

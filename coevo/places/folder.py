@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coevo import durable
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.place import Entry
 from coevo.place import Found
 from coevo.place import Hold

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from typing import Literal
 
 from coevo import leases
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from coevo.place import Entry
 from coevo.place import Found
 from coevo.place import Hold

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from dataclasses import field
 from importlib.resources import files
 
+from coevo.model.records import Dependency
+from coevo.model.records import Track
 from coevo.prompts.parts import Kind
 from coevo.prompts.parts import Part
-from coevo.records import Dependency
-from coevo.records import Track
 
 # Changes with every change of a text or of how its blanks are filled.
 VERSION = 'coevo-2'

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from coevo.git import Repository
-from coevo.records import Dependency
-from coevo.records import Revised
+from coevo.model.records import Dependency
+from coevo.model.records import Revised
 from coevo.syntax import JavaType
 from coevo.syntax import Member
 from coevo.syntax import parse

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import psutil
 
-from coevo.errors import Transient
+from coevo.model.errors import Transient
 from coevo.sandboxes import layout
 from coevo.sandboxes.job import HOME
 from coevo.sandboxes.job import TEMPORARY_FOLDER

@@ -28,9 +28,9 @@ import docker.errors
 import docker.types
 import requests
 
-from coevo.errors import Fatal
-from coevo.errors import Transient
 from coevo.folders import work_root
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from coevo.sandboxes import layout
 from coevo.sandboxes.job import HOME
 from coevo.sandboxes.job import TEMPORARY_FOLDER

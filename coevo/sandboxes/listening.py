@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 
-from coevo.errors import Transient
+from coevo.model.errors import Transient
 
 # Prepared as text, since it runs without coevo: setns is not in Python before 3.12, and a process
 # with threads may not enter a user name space.

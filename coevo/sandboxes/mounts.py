@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from pathlib import PurePosixPath
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.sandboxes.job import Mount
 
 

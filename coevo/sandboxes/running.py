@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.errors import Transient
+from coevo.model.errors import Transient
 from coevo.sandboxes.job import Job
 from coevo.sandboxes.process import Paths
 from coevo.sandboxes.process import Places

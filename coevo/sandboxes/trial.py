@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from typing import Protocol
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.sandboxes.job import Job
 from coevo.sandboxes.job import Limits
 from coevo.sandboxes.process import Process

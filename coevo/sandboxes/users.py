@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import psutil
 
-from coevo.errors import Transient
+from coevo.model.errors import Transient
 
 USERS = range(60000, 65000)
 _LOCKS = Path('/run/coevo')

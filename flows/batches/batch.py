@@ -9,10 +9,10 @@ import os
 import signal
 import sys
 
-from coevo import codec
 from coevo import leases
-from coevo.listener import SILENT
-from coevo.listener import Listener
+from coevo.model import codec
+from coevo.model.listener import SILENT
+from coevo.model.listener import Listener
 from coevo.place import root_of
 from coevo.places.opening import place_of
 from coevo.redaction import redact

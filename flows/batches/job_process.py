@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import IO
 from typing import NoReturn
 
-from coevo import codec
-from coevo.errors import Fatal
-from coevo.errors import Transient
-from coevo.listener import Listener
+from coevo.model import codec
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
+from coevo.model.listener import Listener
+from coevo.model.profiles import load_profile
 from coevo.place import root_of
-from coevo.profiles import load_profile
 from coevo.store import Store
 from flows.batches.contained import stop_with_parent
 from flows.batches.jobs import FATAL

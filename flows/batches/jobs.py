@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from coevo import credentials
-from coevo.records import Walk
+from coevo.model.records import Walk
 
 # What the process ends with, as `coevo mine` does; a bug gives 1.
 FATAL, TRANSIENT = 2, 3

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo.documents import parquet
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.place import Hold
 from coevo.place import Place
 from coevo.place import Root

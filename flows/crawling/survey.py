@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from coevo.errors import Transient
-from coevo.listener import Listener
+from coevo.model.errors import Transient
+from coevo.model.listener import Listener
 from flows.crawling.rows import RepositorySeen
 from miners.candidate_profiles import CandidateProfile
 from miners.candidates import Facts

@@ -13,12 +13,12 @@ from rich.console import Console
 
 from coevo.console import open_console
 from coevo.console import showing
-from coevo.errors import Fatal
 from coevo.git import Repository
-from coevo.profiles import load_profile
+from coevo.model.errors import Fatal
+from coevo.model.profiles import load_profile
+from coevo.model.records import Walk
 from coevo.query import Question
 from coevo.query import query
-from coevo.records import Walk
 from coevo.store import Store
 from flows.console import print_report
 from flows.demo import history

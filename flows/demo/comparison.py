@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from coevo.git import Repository
-from coevo.identity import method_id
-from coevo.records import Drop
-from coevo.records import Pair
-from coevo.records import Stage
-from coevo.tables import MethodRow
-from coevo.tables import Segment
+from coevo.model.identity import method_id
+from coevo.model.records import Drop
+from coevo.model.records import Pair
+from coevo.model.records import Stage
+from coevo.model.tables import MethodRow
+from coevo.model.tables import Segment
 from flows.demo.expected import Loss
 from flows.demo.expected import Method
 from miners.changes import diff

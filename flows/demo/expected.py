@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coevo.records import Label
-from coevo.records import Stage
-from coevo.records import Track
+from coevo.model.records import Label
+from coevo.model.records import Stage
+from coevo.model.records import Track
 from flows.demo import steps
 
 

@@ -12,8 +12,8 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 from prefect.utilities.annotations import quote
 
-from coevo.errors import Transient
-from coevo.listener import Listener
+from coevo.model.errors import Transient
+from coevo.model.listener import Listener
 from coevo.place import Root
 from coevo.place import root_of
 from flows import candidates

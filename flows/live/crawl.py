@@ -11,7 +11,7 @@ from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from coevo.listener import Listener
+from coevo.model.listener import Listener
 from flows import discovery
 from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from prefect.runtime import flow_run
 
 from coevo import leases
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.place import Root
 from coevo.places.opening import place_of
 from flows.batches import claims

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from coevo.errors import Fatal
 from coevo.execution import ENGINE_VERSION
+from coevo.model.errors import Fatal
 from coevo.place import Root
 from coevo.place import root_of
 

@@ -13,7 +13,7 @@ from prefect.client.schemas.objects import State
 from prefect.client.schemas.objects import TaskRun
 from prefect.tasks import Task
 
-from coevo.errors import Transient
+from coevo.model.errors import Transient
 
 # The rest of a batch waits meanwhile: what takes longer to come back is left for the next run.
 DELAYS = [10.0, 60.0]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coevo import reverifications
 from coevo import snapshot
-from coevo.records import Walk
+from coevo.model.records import Walk
 from coevo.store import Partition
 from coevo.store import Store
 

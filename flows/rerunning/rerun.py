@@ -9,19 +9,19 @@ from coevo.evidence import decide
 from coevo.execution import ENGINE_VERSION
 from coevo.execution import evaluate
 from coevo.git import Repository
-from coevo.identity import method_id
-from coevo.labels import deciding_cells
 from coevo.languages.base import KILLED
 from coevo.languages.base import Workshop
-from coevo.records import Outcome
-from coevo.records import Pair
+from coevo.model.identity import method_id
+from coevo.model.labels import deciding_cells
+from coevo.model.records import Outcome
+from coevo.model.records import Pair
+from coevo.model.tables import MethodRow
+from coevo.model.tables import Segment
 from coevo.results import Evaluation
 from coevo.results import Wanted
 from coevo.reverifications import Reverified
 from coevo.reverifications import RunAgain
 from coevo.store import Partition
-from coevo.tables import MethodRow
-from coevo.tables import Segment
 from flows.rows import cell_rows
 from miners.changes import diff
 

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from coevo.dependency_lists import list_for
-from coevo.dependency_lists import listed
 from coevo.languages.base import Trace
 from coevo.measures.coverage import coverage_of
 from coevo.measures.coverage import covered_by
-from coevo.quality import End
-from coevo.quality import ExecutedRow
-from coevo.records import Cell
-from coevo.records import DependencyList
-from coevo.records import Label
-from coevo.records import Pair
+from coevo.model.dependency_lists import list_for
+from coevo.model.dependency_lists import listed
+from coevo.model.quality import End
+from coevo.model.quality import ExecutedRow
+from coevo.model.records import Cell
+from coevo.model.records import DependencyList
+from coevo.model.records import Label
+from coevo.model.records import Pair
 from coevo.results import Wanted
 from coevo.tracing import OWN_CELL
 from coevo.tracing import Traces

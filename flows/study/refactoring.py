@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coevo.quality import RefactoringRow
-from coevo.records import Pair
+from coevo.model.quality import RefactoringRow
+from coevo.model.records import Pair
 from miners.refactorings import Refactorings
 from miners.refactorings import Status
 

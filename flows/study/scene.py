@@ -9,16 +9,16 @@ from typing import Any
 
 from coevo.git import Repository
 from coevo.languages.base import Workshop
-from coevo.profiles import Profile
-from coevo.quality import ExecutedRow
-from coevo.quality import MutantRow
-from coevo.quality import RefactoringRow
-from coevo.quality import ReversalRow
-from coevo.records import Pair
+from coevo.model.profiles import Profile
+from coevo.model.quality import ExecutedRow
+from coevo.model.quality import MutantRow
+from coevo.model.quality import RefactoringRow
+from coevo.model.quality import ReversalRow
+from coevo.model.records import Pair
+from coevo.model.tables import StartRow
 from coevo.results import Evaluation
 from coevo.suites import Suites
 from coevo.swapped import Files
-from coevo.tables import StartRow
 from flows.rows import Judged
 from miners.changes import PairChange
 from miners.refactorings import RefactoringMiners

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from coevo.isolation import isolate
 from coevo.languages.base import Conditions
+from coevo.model.records import Track
 from coevo.observed_passes import doubts
-from coevo.records import Track
 from coevo.repairs import guard_repairs
 from coevo.repairs import repair_kind
 from coevo.results import Step

@@ -9,11 +9,11 @@ from coevo.measures.assertions import assertion_change
 from coevo.measures.assertions import change_kinds
 from coevo.measures.class_under_test import type_under_test
 from coevo.measures.smells import smells_of
-from coevo.quality import Coverage
-from coevo.records import Candidate
-from coevo.records import Label
-from coevo.records import Pair
-from coevo.records import TestMethod
+from coevo.model.quality import Coverage
+from coevo.model.records import Candidate
+from coevo.model.records import Label
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
 from coevo.trees import tree
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from coevo.dependency_lists import listed
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
+from coevo.model.dependency_lists import listed
 from coevo.results import Step
 from flows.study.execution import covered
 from flows.study.execution import new_files

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from coevo.arguments import add_jobs
 from coevo.arguments import add_sandbox
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
+from coevo.model.records import Walk
 from coevo.parser import PIPELINE_VERBS
 from coevo.parser import Parser
 from coevo.place import on_disk
-from coevo.records import Walk
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
 from flows.verbs.arguments import runs
@@ -69,9 +69,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _mine(arguments: argparse.Namespace) -> int:
-    from coevo import profiles
     from coevo.console import open_console
     from coevo.console import showing
+    from coevo.model import profiles
     from coevo.store import Store
     from flows.console import print_report
     from flows.funnel import funnel

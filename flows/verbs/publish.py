@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from coevo.credentials import hidden
-from coevo.errors import Damaged
+from coevo.model.errors import Damaged
 from coevo.parser import PIPELINE_VERBS
 from coevo.parser import Parser
 from coevo.place import root_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from coevo.errors import Unsound
+from coevo.model.errors import Unsound
 from coevo.parser import PIPELINE_VERBS
 from coevo.parser import Parser
 from coevo.place import root_of

@@ -6,8 +6,8 @@ import argparse
 import sys
 
 from coevo.arguments import add_sandbox
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from coevo.parser import PIPELINE_VERBS
 from coevo.parser import Parser
 from flows.verbs.arguments import add_store

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coevo.building import building
-from coevo.errors import Fatal
 from coevo.folders import cache_folder
 from coevo.libraries import Say
 from coevo.libraries import run_tool
+from coevo.model.errors import Fatal
 
 _WEB = Path(__file__).with_name('web')
 _LIBRARIES = ('hyparquet', 'fzstd')

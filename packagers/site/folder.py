@@ -14,10 +14,10 @@ from typing import Any
 
 from coevo import durable
 from coevo import models
-from coevo.errors import Fatal
-from coevo.labels import TABLE
 from coevo.leaks import LEAST_LEAK
 from coevo.libraries import Say
+from coevo.model.errors import Fatal
+from coevo.model.labels import TABLE
 from coevo.snapshot import LEAST_RUNS
 from coevo.snapshot import LEAST_TIMEOUTS
 from packagers.site import months

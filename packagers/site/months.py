@@ -16,8 +16,8 @@ from typing import Any
 from coevo import durable
 from coevo import snapshot
 from coevo import statistics
-from coevo.errors import Damaged
-from coevo.errors import Fatal
+from coevo.model.errors import Damaged
+from coevo.model.errors import Fatal
 from packagers.site.reports import Report
 
 # What the page reads; the other tables stay with the snapshot.

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from coevo.errors import Fatal
 from coevo.evaluation.reporting.report import read_report
+from coevo.model.errors import Fatal
 
 Report = Mapping[str, Any]
 

@@ -27,12 +27,12 @@ from coevo.agents.run import Surroundings
 from coevo.agents.summary import told
 from coevo.agents.usage import Usage
 from coevo.cli import main
-from coevo.errors import Fatal
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.predictions import read_predictions
+from coevo.model.errors import Fatal
+from coevo.model.tables import TaskRow
 from coevo.patches import file_patch
 from coevo.sandbox import Mount
-from coevo.tables import TaskRow
 from tests import snapshots
 from tests.agents import model_server
 from tests.agents.model_server import KEY

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.agents.keeping import Keeping
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 
 ASKED = {'model': 'stand-in'}
 ROUND = '{"cost_usd": 0.5}\n'

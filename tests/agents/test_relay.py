@@ -15,7 +15,7 @@ import pytest
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
 from coevo.agents.relay import Relay
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from tests.agents import model_server
 from tests.agents.model_server import KEY
 from tests.agents.model_server import ModelServer

@@ -18,7 +18,7 @@ from coevo.agents.run import Caps
 from coevo.agents.run import Ran
 from coevo.agents.run import Surroundings
 from coevo.agents.run import run
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.sandbox import Mount
 from coevo.sandbox import Sandbox
 from tests.agents import model_server

@@ -12,7 +12,7 @@ import pytest
 
 from coevo.languages.base import Verdict
 from coevo.languages.java_maven import launch
-from coevo.records import Outcome
+from coevo.model.records import Outcome
 from coevo.sandbox import Sandbox
 from coevo.sandbox import open_sandbox
 from tests.attacks.arena import TEST_CLASSES

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from coevo.folders import cache_folder
-from coevo.records import Change
-from coevo.records import Outcome
+from coevo.model.records import Change
+from coevo.model.records import Outcome
 from coevo.store import Store
 from flows.pipeline import mine
 from tests.folders import open_folder

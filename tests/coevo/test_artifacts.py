@@ -24,9 +24,9 @@ from coevo.artifact_paths import parse
 from coevo.artifacts import ArtifactProxy
 from coevo.artifacts import Upstream
 from coevo.artifacts import upstreams
-from coevo.errors import Fatal
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
+from coevo.model.errors import Fatal
 from coevo.sandbox import Job
 from coevo.sandbox import Limits
 from coevo.sandbox import Mount

@@ -12,8 +12,8 @@ from coevo import cache as caches
 from coevo.cache import Cache
 from coevo.cache import batch_key
 from coevo.languages.base import Verdict
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from coevo.results import Order
 from coevo.results import Run
 

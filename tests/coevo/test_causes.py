@@ -6,9 +6,9 @@ import pytest
 
 from coevo.languages.java_maven.compilation import is_of_the_parser
 from coevo.languages.java_maven.environment import withheld
-from coevo.records import Cause
-from coevo.records import Label
-from coevo.records import Track
+from coevo.model.records import Cause
+from coevo.model.records import Label
+from coevo.model.records import Track
 from tests.once import mined_once
 from tests.projects import Mined
 from tests.projects import junit

@@ -15,7 +15,7 @@ import pytest
 from coevo import cli
 from coevo.cli import main
 from coevo.cli import parser
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from tests import snapshots
 
 

@@ -13,11 +13,11 @@ import coevo
 from coevo.cli import main
 from coevo.columns import Part
 from coevo.columns import foreign
-from coevo.errors import Damaged
-from coevo.errors import Fatal
 from coevo.evaluation.assignments import assignments
-from coevo.schema import SCHEMA_MINOR
-from coevo.schema import TABLES
+from coevo.model.errors import Damaged
+from coevo.model.errors import Fatal
+from coevo.model.schema import SCHEMA_MINOR
+from coevo.model.schema import TABLES
 from coevo.verification import verify
 from tests.coevo.test_verification import reseal
 

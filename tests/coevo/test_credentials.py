@@ -8,8 +8,8 @@ import pytest
 
 from coevo import credentials
 from coevo.cli import main
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from flows.batches.jobs import Job
 from flows.batches.jobs import Verb
 from miners.clones import obtain

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from coevo.display import show
-from coevo.errors import Fatal
-from coevo.records import Track
-from coevo.records import short_hash
+from coevo.model.errors import Fatal
+from coevo.model.records import Track
+from coevo.model.records import short_hash
 from coevo.store import Store
 from packagers.rows import Rows
 from tests import segments

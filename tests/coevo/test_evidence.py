@@ -8,11 +8,11 @@ import pytest
 
 from coevo.languages.java_maven import launch
 from coevo.languages.java_maven import workshop
-from coevo.records import Cell
-from coevo.records import Label
-from coevo.records import Outcome
-from coevo.records import Stage
-from coevo.records import Track
+from coevo.model.records import Cell
+from coevo.model.records import Label
+from coevo.model.records import Outcome
+from coevo.model.records import Stage
+from coevo.model.records import Track
 from tests.projects import Mined
 from tests.projects import junit
 from tests.projects import mined

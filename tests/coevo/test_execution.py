@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.java_maven import launch
-from coevo.records import Cell
+from coevo.model.records import Cell
 from flows.pipeline import mine
 from tests.once import mined_once
 from tests.projects import QUICK

@@ -16,7 +16,7 @@ import pytest
 import coevo
 from coevo import snapshot as snapshots_of
 from coevo.cli import main
-from coevo.errors import Damaged
+from coevo.model.errors import Damaged
 from coevo.verification import verify
 from packagers.site.folder import write as write_site
 from tests.coevo.test_verification import reseal

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.errors import Fatal
 from coevo.git import CorruptObject
 from coevo.git import FileChange
 from coevo.git import Repository
+from coevo.model.errors import Fatal
 from tests.repos import commit
 from tests.repos import commit_tree
 from tests.repos import damage

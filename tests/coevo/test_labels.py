@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from coevo.labels import CELL_ORDER
-from coevo.labels import TABLE
-from coevo.labels import contradictions
-from coevo.labels import deciding_cells
-from coevo.labels import former_contradictions
-from coevo.labels import label
-from coevo.reasons import OWNERS
-from coevo.records import Cell
-from coevo.records import Change
-from coevo.records import Label
-from coevo.records import Outcome
-from coevo.records import Stage
+from coevo.model.labels import CELL_ORDER
+from coevo.model.labels import TABLE
+from coevo.model.labels import contradictions
+from coevo.model.labels import deciding_cells
+from coevo.model.labels import former_contradictions
+from coevo.model.labels import label
+from coevo.model.reasons import OWNERS
+from coevo.model.records import Cell
+from coevo.model.records import Change
+from coevo.model.records import Label
+from coevo.model.records import Outcome
+from coevo.model.records import Stage
 
 OUTCOMES = (None, *Outcome)
 

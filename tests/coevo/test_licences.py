@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo import licences
+from coevo.model import licences
 
 
 @pytest.mark.parametrize(

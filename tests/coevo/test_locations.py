@@ -12,8 +12,8 @@ import pytest
 
 import coevo
 from coevo.cutoffs import Cutoff
-from coevo.errors import Damaged
-from coevo.errors import Fatal
+from coevo.model.errors import Damaged
+from coevo.model.errors import Fatal
 from coevo.place import Url
 from coevo.places.opening import place_of
 from coevo.query import Question

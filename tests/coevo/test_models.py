@@ -6,7 +6,7 @@ import pytest
 
 from coevo.cli import main
 from coevo.cutoffs import Cutoff
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.models import find_model
 from tests import snapshots
 

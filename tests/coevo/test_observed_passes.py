@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.reasons import Reason
-from coevo.records import Label
-from coevo.records import Stage
-from coevo.records import Track
+from coevo.model.reasons import Reason
+from coevo.model.records import Label
+from coevo.model.records import Stage
+from coevo.model.records import Track
 from tests.attacks.forgeries import TOOLS
 from tests.once import mined_once
 from tests.projects import QUICK

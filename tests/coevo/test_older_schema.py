@@ -12,11 +12,11 @@ import pytest
 
 import coevo
 from coevo import statistics
-from coevo.errors import Damaged
-from coevo.schema import ADDED
-from coevo.schema import SCHEMA_MINOR
-from coevo.schema import TABLES
-from coevo.schema import arrow_schema
+from coevo.model.errors import Damaged
+from coevo.model.schema import ADDED
+from coevo.model.schema import SCHEMA_MINOR
+from coevo.model.schema import TABLES
+from coevo.model.schema import arrow_schema
 from coevo.store import Store
 from coevo.verification import verify
 from tests import segments

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from coevo.model.records import Origin
 from coevo.origins import origin_of
-from coevo.records import Origin
 from coevo.syntax import parse
 
 PLACE = 'src/test/java/shop/CartTest.java'

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from coevo.place import Place
 from coevo.place import Url
 from coevo.place import root_of
@@ -153,7 +153,7 @@ def test_without_the_client_a_folder_will_do() -> None:
     script = (
         'import sys; sys.modules["obstore.store"] = None; sys.modules["obstore"] = None\n'
         'from pathlib import Path; from coevo.store import Store; Store(Path("nowhere"))\n'
-        'from coevo.errors import Fatal; from coevo.place import root_of; from coevo.places.opening import place_of\n'
+        'from coevo.model.errors import Fatal; from coevo.place import root_of; from coevo.places.opening import place_of\n'
         'try: place_of(root_of("s3://bucket/x"))\n'
         'except Fatal as error: print(error)\n'
     )

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.errors import Fatal
-from coevo.profiles import load_profile
-from coevo.profiles import profiles
-from coevo.records import Walk
+from coevo.model.errors import Fatal
+from coevo.model.profiles import load_profile
+from coevo.model.profiles import profiles
+from coevo.model.records import Walk
 
 
 def test_the_profiles() -> None:

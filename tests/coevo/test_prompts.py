@@ -8,6 +8,10 @@ import pytest
 
 from coevo.cli import main
 from coevo.git import Repository
+from coevo.model.records import RESOURCE
+from coevo.model.records import Dependency
+from coevo.model.records import Revised
+from coevo.model.records import Track
 from coevo.prompts import NONE_CHANGED
 from coevo.prompts import VERSION
 from coevo.prompts import Subject
@@ -17,10 +21,6 @@ from coevo.prompts import prompt
 from coevo.prompts.parts import Kind
 from coevo.prompts.parts import Part
 from coevo.prompts.parts import parts_of
-from coevo.records import RESOURCE
-from coevo.records import Dependency
-from coevo.records import Revised
-from coevo.records import Track
 from tests import snapshots
 from tests.repos import commit
 from tests.repos import init

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
-from coevo.errors import Damaged
+from coevo.model.errors import Damaged
 from coevo.place import Url
 from coevo.places.opening import place_of
 from coevo.verification import Finding

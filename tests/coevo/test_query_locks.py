@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.query import Question
 from coevo.query import query
 from tests.web_server import Site

@@ -19,9 +19,9 @@ from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.git import Repository
 from coevo.leaks import LEAST_LEAK
-from coevo.quality import Sibling
-from coevo.quality import Undone
-from coevo.records import Track
+from coevo.model.quality import Sibling
+from coevo.model.quality import Undone
+from coevo.model.records import Track
 from coevo.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish

@@ -14,17 +14,17 @@ import pytest
 
 import coevo
 from coevo.cutoffs import Cutoff
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
+from coevo.model.records import Change
+from coevo.model.records import Outcome
+from coevo.model.records import Stage
+from coevo.model.records import Walk
+from coevo.model.records import short_hash
+from coevo.model.schema import TABLES
+from coevo.model.tables import MethodRow
 from coevo.query import Question
 from coevo.query import query
-from coevo.records import Change
-from coevo.records import Outcome
-from coevo.records import Stage
-from coevo.records import Walk
-from coevo.records import short_hash
-from coevo.schema import TABLES
 from coevo.store import Store
-from coevo.tables import MethodRow
 from tests import segments
 from tests import snapshots
 from tests.segments import PARTITION

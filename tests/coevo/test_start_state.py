@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from coevo.model.records import TestMethod
 from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
-from coevo.records import TestMethod
 from coevo.start_state import Target
 from coevo.start_state import start_file
 from coevo.syntax import parse

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import coevo
-from coevo.schema import TABLES
+from coevo.model.schema import TABLES
 from coevo.statistics import STATISTICS
 from coevo.statistics import answer
 from coevo.store import Store

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from coevo import codec
 from coevo import leases
-from coevo.errors import Fatal
+from coevo.model import codec
+from coevo.model.errors import Fatal
+from coevo.model.records import Stage
+from coevo.model.records import Walk
 from coevo.place import Root
-from coevo.records import Stage
-from coevo.records import Walk
 from coevo.store import Partition
 from coevo.store import Store
 from tests import segments

@@ -21,7 +21,7 @@ from coevo.languages.java_maven import Site
 from coevo.languages.java_maven import Yards
 from coevo.languages.java_maven import launch
 from coevo.languages.java_maven import workshop as workshops
-from coevo.records import Walk
+from coevo.model.records import Walk
 from coevo.suites import Suites
 from coevo.suites import passes
 from miners.pairs import Route

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from coevo.errors import Fatal
 from coevo.jdks import Jdk
 from coevo.jdks import alike
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
+from coevo.model.errors import Fatal
 from coevo.toolchain import COVERAGE
 from coevo.toolchain import toolchain
 

@@ -11,9 +11,9 @@ from coevo.evaluation.records import Detections
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import RESULTS_VERSION
-from coevo.quality import Coverage
-from coevo.records import Outcome
-from coevo.records import Track
+from coevo.model.quality import Coverage
+from coevo.model.records import Outcome
+from coevo.model.records import Track
 
 COVERAGE = Coverage(
     lines=5,

@@ -22,7 +22,7 @@ from coevo.languages.base import Trace
 from coevo.languages.base import Verdict
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
-from coevo.records import Outcome
+from coevo.model.records import Outcome
 from tests.evaluation.till import TESTS
 from tests.evaluation.till import Till
 from tests.evaluation.till import opened

@@ -13,8 +13,8 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import OraclePreservation
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import aggregates
-from coevo.quality import Coverage
-from coevo.quality import Mutation
+from coevo.model.quality import Coverage
+from coevo.model.quality import Mutation
 from tests.evaluation.rows import row
 
 

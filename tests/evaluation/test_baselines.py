@@ -29,7 +29,7 @@ from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
 from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
-from coevo.records import Track
+from coevo.model.records import Track
 from coevo.workshops import Surroundings
 from coevo.workshops import Workshops
 from tests.evaluation import baselines

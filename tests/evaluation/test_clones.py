@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from coevo.errors import Transient
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.clones import NoRepository
 from coevo.evaluation.clones import repository_of
-from coevo.tables import TaskRow
+from coevo.model.errors import Transient
+from coevo.model.tables import TaskRow
 from tests import snapshots
 from tests.git_server import GitBackend
 from tests.git_server import serving

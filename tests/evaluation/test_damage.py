@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.cli import main
-from coevo.errors import Fatal
 from coevo.evaluation.output import check
 from coevo.evaluation.predictions import read_predictions
 from coevo.evaluation.reporting.report import read_report
@@ -19,6 +18,7 @@ from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import NAME
 from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
+from coevo.model.errors import Fatal
 from tests.evaluation.rows import ADEQUACY
 from tests.evaluation.rows import row
 

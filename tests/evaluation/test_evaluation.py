@@ -16,7 +16,6 @@ import pytest
 
 from coevo.cli import main
 from coevo.cutoffs import Cutoff
-from coevo.errors import Fatal
 from coevo.evaluation import examination
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
@@ -34,7 +33,8 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.cells import plural
 from coevo.evaluation.results import read_results
-from coevo.records import Track
+from coevo.model.errors import Fatal
+from coevo.model.records import Track
 from tests import segments
 from tests import snapshots
 from tests.evaluation.baselines import submit

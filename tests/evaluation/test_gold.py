@@ -6,9 +6,9 @@ from shutil import make_archive
 
 import pytest
 
-from coevo.errors import Transient
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.measuring.gold import gold_methods
+from coevo.model.errors import Transient
 from coevo.snapshot import attach
 from tests import snapshots
 from tests.web_server import Site

@@ -14,7 +14,7 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.rows import renamed
 from coevo.languages.java_maven.cures import CURES
-from coevo.records import Cause
+from coevo.model.records import Cause
 from tests import snapshots
 from tests.evaluation.rows import row
 

@@ -8,8 +8,8 @@ import pytest
 
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.matching import matched
-from coevo.records import Change
-from coevo.records import Track
+from coevo.model.records import Change
+from coevo.model.records import Track
 from coevo.syntax import parse
 from tests import segments
 

@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from coevo.errors import Fatal
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.evaluation import Evaluation
 from coevo.evaluation.evaluation import evaluate
@@ -27,8 +26,9 @@ from coevo.evaluation.reporting.regrading import regraded
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
-from coevo.quality import PitTrouble
-from coevo.records import Track
+from coevo.model.errors import Fatal
+from coevo.model.quality import PitTrouble
+from coevo.model.records import Track
 from tests import snapshots
 from tests.evaluation.rows import ADEQUACY
 from tests.evaluation.rows import row

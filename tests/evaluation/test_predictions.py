@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.errors import Fatal
 from coevo.evaluation.predictions import read_predictions
 from coevo.evaluation.records import Prediction
+from coevo.model.errors import Fatal
 
 KNOWN = frozenset({'t1', 't2'})
 FULL: dict[str, Any] = {

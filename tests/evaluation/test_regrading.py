@@ -24,8 +24,8 @@ from coevo.evaluation.results import write_results
 from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
 from coevo.languages.base import Verdict
-from coevo.records import Outcome
-from coevo.records import Track
+from coevo.model.records import Outcome
+from coevo.model.records import Track
 from tests import snapshots
 from tests.evaluation.rows import row
 

@@ -10,7 +10,6 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from coevo.errors import Fatal
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
@@ -18,8 +17,9 @@ from coevo.evaluation.reporting import tables
 from coevo.evaluation.reporting.report import System
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.reporting.report import write_report
-from coevo.records import Cause
-from coevo.records import Track
+from coevo.model.errors import Fatal
+from coevo.model.records import Cause
+from coevo.model.records import Track
 from tests.evaluation.rows import ADEQUACY
 from tests.evaluation.rows import row
 

@@ -15,8 +15,8 @@ from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.report import TrackReport
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.results import write_results
-from coevo.quality import Coverage
-from coevo.records import Track
+from coevo.model.quality import Coverage
+from coevo.model.records import Track
 from tests.evaluation.rows import row
 
 TASKS = """

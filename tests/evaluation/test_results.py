@@ -6,14 +6,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.errors import Fatal
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import NAME
 from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
-from coevo.schema import arrow_schema
+from coevo.model.errors import Fatal
+from coevo.model.schema import arrow_schema
 from tests.evaluation.rows import ADEQUACY
 from tests.evaluation.rows import row
 

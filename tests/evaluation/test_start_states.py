@@ -22,8 +22,8 @@ from coevo.evaluation.judging.start_states import fresh_repository
 from coevo.evaluation.judging.start_states import start_file
 from coevo.evaluation.records import Prediction
 from coevo.git import Repository
+from coevo.model.tables import TaskRow
 from coevo.patches import file_patch
-from coevo.tables import TaskRow
 from tests import snapshots
 from tests.repos import commit
 from tests.repos import git

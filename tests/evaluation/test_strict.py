@@ -14,7 +14,7 @@ from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detections
 from coevo.evaluation.records import OraclePreservation
 from coevo.evaluation.records import TaskOutcome
-from coevo.quality import Mutation
+from coevo.model.quality import Mutation
 
 NOTICED = Detections(count=3, pred=2, gold=1, both=1)
 OTHERS = Detections(count=3, pred=2, gold=1, both=0)

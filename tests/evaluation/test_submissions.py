@@ -20,7 +20,7 @@ from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
 from coevo.expected_throws import expected_throws
 from coevo.languages.base import Verdict
-from coevo.records import Outcome
+from coevo.model.records import Outcome
 from coevo.syntax import parse
 from tests import snapshots
 

@@ -29,7 +29,7 @@ from coevo.languages.base import Conditions
 from coevo.languages.java_maven import PairWorkshop
 from coevo.languages.java_maven import Site
 from coevo.languages.java_maven import Yards
-from coevo.profiles import load_profile
+from coevo.model.profiles import load_profile
 from coevo.snapshot import attach
 from tests.flows.mining_runs import released
 from tests.once import mined_once

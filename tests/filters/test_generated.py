@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.profiles import load_profile
-from coevo.reasons import Reason
-from coevo.records import Change
-from coevo.records import Origin
+from coevo.model.profiles import load_profile
+from coevo.model.reasons import Reason
+from coevo.model.records import Change
+from coevo.model.records import Origin
 from filters import sieve
 from tests.filters.test_sieve import Difference
 from tests.filters.test_sieve import candidates

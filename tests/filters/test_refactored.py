@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.profiles import load_profile
-from coevo.reasons import OWNERS
-from coevo.reasons import Reason
-from coevo.records import Stage
-from coevo.records import Track
+from coevo.model.profiles import load_profile
+from coevo.model.reasons import OWNERS
+from coevo.model.reasons import Reason
+from coevo.model.records import Stage
+from coevo.model.records import Track
 from filters import refactored_source
 from filters import refactored_test
 from filters import refactoring_unknown

@@ -9,19 +9,19 @@ from datetime import timedelta
 
 import pytest
 
-from coevo.identity import method_id
-from coevo.profiles import Profile
-from coevo.profiles import load_profile
-from coevo.reasons import EXPLANATIONS
-from coevo.reasons import OWNERS
-from coevo.reasons import Reason
-from coevo.records import Candidate
-from coevo.records import Change
-from coevo.records import Commit
-from coevo.records import Pair
-from coevo.records import Stage
-from coevo.records import TestMethod
-from coevo.records import Walk
+from coevo.model.identity import method_id
+from coevo.model.profiles import Profile
+from coevo.model.profiles import load_profile
+from coevo.model.reasons import EXPLANATIONS
+from coevo.model.reasons import OWNERS
+from coevo.model.reasons import Reason
+from coevo.model.records import Candidate
+from coevo.model.records import Change
+from coevo.model.records import Commit
+from coevo.model.records import Pair
+from coevo.model.records import Stage
+from coevo.model.records import TestMethod
+from coevo.model.records import Walk
 from filters import CHANGE_FILTERS
 from filters import FILTERS
 from filters import METHOD_FILTERS

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.profiles import load_profile
-from coevo.quality import RepairGuard
-from coevo.reasons import Reason
-from coevo.records import Outcome
-from coevo.records import Track
+from coevo.model.profiles import load_profile
+from coevo.model.quality import RepairGuard
+from coevo.model.reasons import Reason
+from coevo.model.records import Outcome
+from coevo.model.records import Track
 from filters import clock
 from filters import doubt
 from filters import sibling

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from coevo.listener import SILENT
-from coevo.listener import Listener
+from coevo.model.listener import SILENT
+from coevo.model.listener import Listener
 from coevo.place import Root
 from flows.crawling.crawls import read_repositories
 from flows.crawling.rows import RepositorySeen

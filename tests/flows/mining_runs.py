@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from coevo.records import Walk
+from coevo.model.records import Walk
 from coevo.store import Partition
 from flows.options import ReleaseOptions
 from flows.publication import publish

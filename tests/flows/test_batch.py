@@ -12,9 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from coevo import codec
 from coevo import leases
-from coevo.listener import Listener
+from coevo.model import codec
+from coevo.model.listener import Listener
 from coevo.places.opening import place_of
 from flows.batches import claims
 from flows.batches.batch import do

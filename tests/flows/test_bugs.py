@@ -11,13 +11,13 @@ import pytest
 
 from coevo import builds
 from coevo.cli import main
-from coevo.containment import Bug
-from coevo.containment import contained
-from coevo.errors import Fatal
-from coevo.errors import Transient
 from coevo.git import Repository
-from coevo.records import Pair
-from coevo.records import Walk
+from coevo.model.containment import Bug
+from coevo.model.containment import contained
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
+from coevo.model.records import Pair
+from coevo.model.records import Walk
 from coevo.store import Partition
 from coevo.store import Store
 from coevo.verification import verify

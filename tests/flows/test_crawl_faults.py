@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.errors import Fatal
-from coevo.errors import Transient
-from coevo.listener import Listener
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
+from coevo.model.listener import Listener
 from flows.crawling.crawls import crawling
 from flows.crawling.crawls import latest_kept
 from flows.crawling.crawls import read_repositories

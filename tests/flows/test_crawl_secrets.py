@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from miners.github_replies import Patience
 from tests.flows.crawling import QUICK
 from tests.flows.crawling import SECRET

@@ -11,8 +11,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from coevo.labels import contradictions
-from coevo.records import Label
+from coevo.model.labels import contradictions
+from coevo.model.records import Label
 from flows.demo import history
 from flows.demo import steps
 from flows.demo.comparison import differences

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from rich.console import Console
 
-from coevo.records import Stage
+from coevo.model.records import Stage
 from flows.console import funnel_table
 from flows.funnel import Step
 from flows.funnel import funnel

@@ -14,10 +14,10 @@ from coevo.languages.java_maven import launch
 from coevo.languages.java_maven import settings
 from coevo.languages.java_maven import workshop
 from coevo.languages.java_maven import yard
-from coevo.records import Cell
-from coevo.records import Label
-from coevo.records import Outcome
-from coevo.records import Stage
+from coevo.model.records import Cell
+from coevo.model.records import Label
+from coevo.model.records import Outcome
+from coevo.model.records import Stage
 from flows.pipeline import mine
 from tests.projects import Mined
 from tests.projects import junit

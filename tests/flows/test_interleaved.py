@@ -12,9 +12,9 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.identification import Study
 from coevo.identification import labelled
+from coevo.model.records import Walk
 from coevo.query import Question
 from coevo.query import query
-from coevo.records import Walk
 from coevo.snapshot import attach
 from coevo.verification import verify
 from flows.options import ReleaseOptions

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from flows.months import before
 from flows.months import end_of
 

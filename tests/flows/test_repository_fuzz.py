@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from coevo.errors import Fatal
 from coevo.git import CorruptObject
 from coevo.git import Repository
+from coevo.model.errors import Fatal
+from coevo.model.records import Candidate
+from coevo.model.records import Change
+from coevo.model.records import Pair
+from coevo.model.records import Walk
 from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
-from coevo.records import Candidate
-from coevo.records import Change
-from coevo.records import Pair
-from coevo.records import Walk
 from coevo.start_state import Target
 from coevo.start_state import start_file
 from coevo.store import Store

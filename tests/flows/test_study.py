@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.profiles import load_profile
-from coevo.quality import End
-from coevo.quality import ReversalStatus
-from coevo.records import Label
-from coevo.records import Track
+from coevo.model.profiles import load_profile
+from coevo.model.quality import End
+from coevo.model.quality import ReversalStatus
+from coevo.model.records import Label
+from coevo.model.records import Track
+from coevo.model.tables import MethodRow
+from coevo.model.tables import Segment
 from coevo.store import Store
-from coevo.tables import MethodRow
-from coevo.tables import Segment
 from tests import projects
 
 pytestmark = pytest.mark.jvm

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.reasons import Reason
-from coevo.records import Label
-from coevo.records import Walk
+from coevo.model.reasons import Reason
+from coevo.model.records import Label
+from coevo.model.records import Walk
 from coevo.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish

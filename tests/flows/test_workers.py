@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from coevo.errors import Transient
 from coevo.git import Repository
 from coevo.languages.base import Workshop
-from coevo.records import Pair
-from coevo.tables import Segment
+from coevo.model.errors import Transient
+from coevo.model.records import Pair
+from coevo.model.tables import Segment
 from coevo.workers import run_in_parallel
 from coevo.workshops import Surroundings
 from coevo.workshops import Workshops

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from coevo.git import Repository
-from coevo.records import Candidate
-from coevo.records import Commit
-from coevo.records import Pair
-from coevo.records import Walk
+from coevo.model.records import Candidate
+from coevo.model.records import Commit
+from coevo.model.records import Pair
+from coevo.model.records import Walk
 from miners.changes import PairChange
 from miners.changes import diff
 from tests import repos

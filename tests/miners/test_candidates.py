@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from miners.candidate_profiles import CandidateProfile
 from miners.candidate_profiles import load_profile
 from miners.candidate_profiles import profiles

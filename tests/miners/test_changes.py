@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.reasons import Reason
-from coevo.records import Change
-from coevo.records import Revised
+from coevo.model.reasons import Reason
+from coevo.model.records import Change
+from coevo.model.records import Revised
 from miners.changes import method_id
 from tests.miners.pairs_of import changes
 from tests.miners.pairs_of import diffed

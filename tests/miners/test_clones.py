@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.errors import Fatal
-from coevo.errors import Transient
 from coevo.git import Repository
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from miners.clones import Clone
 from miners.clones import obtain
 from tests.repos import commit

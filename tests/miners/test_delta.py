@@ -6,9 +6,9 @@ import pytest
 
 from coevo.languages.base import ExecutedMethod
 from coevo.languages.base import Trace
-from coevo.records import Candidate
-from coevo.records import CoupledBy
-from coevo.records import Dependency
+from coevo.model.records import Candidate
+from coevo.model.records import CoupledBy
+from coevo.model.records import Dependency
 from miners.changes import PairChange
 from miners.changes import method_id
 from miners.delta import Delta

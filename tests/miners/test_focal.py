@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from coevo.measures.class_under_test import class_under_test
-from coevo.records import RESOURCE
-from coevo.records import Dependency
-from coevo.records import Revised
-from coevo.records import TestMethod
+from coevo.model.records import RESOURCE
+from coevo.model.records import Dependency
+from coevo.model.records import Revised
+from coevo.model.records import TestMethod
 from miners.focal import focal_method
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from miners.budgets import Resource
 from miners.github_replies import Patience
 from tests.flows.crawling import QUICK

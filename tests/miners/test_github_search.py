@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from miners.github_search import CAP
 from miners.github_search import Found
 from miners.github_search import Outcome

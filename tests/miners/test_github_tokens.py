@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from miners.github_tokens import read_tokens
 
 

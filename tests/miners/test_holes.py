@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.errors import Fatal
 from coevo.git import CorruptObject
 from coevo.git import Repository
 from coevo.java_tests import find_tests
+from coevo.model.errors import Fatal
 from coevo.store import Store
 from coevo.syntax import Member
 from coevo.syntax import parse

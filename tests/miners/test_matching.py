@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.java_tests import find_tests
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 from coevo.syntax import parse
 from miners.contexts import Test
 from miners.contexts import Unit

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from coevo.git import Repository
-from coevo.records import Pair
-from coevo.records import TestMethod
-from coevo.records import Walk
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+from coevo.model.records import Walk
 from coevo.trees import Side
 from coevo.trees import tree
 from miners.only_refactored import source_only_refactored

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.records import Origin
+from coevo.model.records import Origin
 from tests.miners.pairs_of import changes
 from tests.miners.pairs_of import diffed
 from tests.miners.pairs_of import only

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from coevo.errors import Fatal
 from coevo.git import Repository
-from coevo.reasons import OWNERS
-from coevo.reasons import Reason
-from coevo.records import Stage
-from coevo.records import Walk
+from coevo.model.errors import Fatal
+from coevo.model.reasons import OWNERS
+from coevo.model.reasons import Reason
+from coevo.model.records import Stage
+from coevo.model.records import Walk
 from miners.pairs import Route
 from miners.pairs import Visit
 from miners.pairs import visit

@@ -14,9 +14,9 @@ import psutil
 import pytest
 
 from coevo.clone_folders import clone_folder
-from coevo.errors import Fatal
-from coevo.errors import Transient
 from coevo.git import Repository
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from miners import mirrors
 from miners.clones import obtain
 from miners.crawls import CRAWL

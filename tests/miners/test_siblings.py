@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.git import Repository
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 from miners.siblings import methods_by_module
 from miners.siblings import siblings
 from tests.repos import commit

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.profiles import load_profile
-from coevo.reasons import Reason
+from coevo.model.profiles import load_profile
+from coevo.model.reasons import Reason
 from filters import sieve
 from tests.miners.pairs_of import diffed
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from coevo.git import Repository
-from coevo.records import Pair
-from coevo.records import Walk
+from coevo.model.records import Pair
+from coevo.model.records import Walk
 from miners.changes import diff
 from miners.windows import shown_nearer
 from tests import repos

@@ -12,10 +12,10 @@ from pathlib import Path
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import write_results
-from coevo.records import Cause
-from coevo.records import short_hash
+from coevo.model.records import Cause
+from coevo.model.records import short_hash
+from coevo.model.tables import Segment
 from coevo.store import Store
-from coevo.tables import Segment
 from packagers import manifests
 from packagers import release
 from packagers.rows import Rows

@@ -17,7 +17,7 @@ import pytest
 
 from coevo import cutoffs
 from coevo.git import Repository
-from coevo.records import Change
+from coevo.model.records import Change
 from packagers.contamination import earliest
 from packagers.dating import Crawl
 from packagers.dating import date_methods

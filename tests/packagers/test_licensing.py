@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo import snapshot
-from coevo.records import Stage
+from coevo.model.records import Stage
 from coevo.store import Store
 from coevo.verification import verify
 from packagers.funnel import funnel

@@ -9,8 +9,8 @@ import pytest
 
 import coevo
 from coevo import leases
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from coevo.place import Place
 from coevo.place import Root
 from coevo.place import Url

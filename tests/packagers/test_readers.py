@@ -14,7 +14,7 @@ import pandas
 import polars
 import pytest
 
-from coevo.schema import TABLES
+from coevo.model.schema import TABLES
 from tests import snapshots
 
 

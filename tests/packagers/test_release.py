@@ -14,15 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo import snapshot
-from coevo.errors import Fatal
-from coevo.reasons import EXPLANATIONS
-from coevo.records import Change
-from coevo.records import Drop
-from coevo.records import Stage
-from coevo.schema import TABLES
-from coevo.schema import arrow_schema
+from coevo.model.errors import Fatal
+from coevo.model.reasons import EXPLANATIONS
+from coevo.model.records import Change
+from coevo.model.records import Drop
+from coevo.model.records import Stage
+from coevo.model.schema import TABLES
+from coevo.model.schema import arrow_schema
+from coevo.model.tables import MethodRow
 from coevo.store import Store
-from coevo.tables import MethodRow
 from coevo.verification import verify
 from packagers.built import Built
 from packagers.funnel import funnel

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from coevo.errors import Unsound
+from coevo.model.errors import Unsound
+from coevo.model.tables import MethodRow
 from coevo.place import Url
 from coevo.places.opening import place_of
 from coevo.store import Store
-from coevo.tables import MethodRow
 from coevo.verification import verify
 from packagers.rows import Rows
 from tests import segments

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
-from coevo.errors import Fatal
+from coevo.model.errors import Fatal
 from coevo.place import Root
 from coevo.place import Url
 from coevo.places.opening import place_of

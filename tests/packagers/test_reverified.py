@@ -12,15 +12,15 @@ import pytest
 
 from coevo import reverifications
 from coevo import snapshot
-from coevo.errors import Fatal
 from coevo.evidence import upper_95
+from coevo.model.errors import Fatal
+from coevo.model.records import Cell
+from coevo.model.records import Outcome
+from coevo.model.tables import MethodRow
 from coevo.place import Root
-from coevo.records import Cell
-from coevo.records import Outcome
 from coevo.reverifications import Reverified
 from coevo.reverifications import RunAgain
 from coevo.store import Store
-from coevo.tables import MethodRow
 from coevo.verification import verify
 from tests import segments
 from tests import snapshots

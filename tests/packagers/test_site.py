@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
-from coevo.errors import Damaged
-from coevo.errors import Fatal
+from coevo.model.errors import Damaged
+from coevo.model.errors import Fatal
 from packagers.site import folder
 from tests import snapshots
 from tests.packagers import sites

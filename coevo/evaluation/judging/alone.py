@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coevo.errors import Transient
 from coevo.languages.base import Batch
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model.errors import Transient
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 
 # What an observer that was in trouble says. It may have been ours: asked once more.
 _UNOBSERVED = 'unobserved'

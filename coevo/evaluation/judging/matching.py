@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coevo.evaluation.assignments import Target
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 from coevo.syntax import JavaFile
 from coevo.syntax import parse
 

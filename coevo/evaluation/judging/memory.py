@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from coevo import codec
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.ledger import Ledger
+from coevo.model import codec
 
 Entry = TypeVar('Entry')
 

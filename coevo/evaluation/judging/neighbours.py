@@ -20,9 +20,9 @@ from coevo.evaluation.ledger import Ledger
 from coevo.java_pieces import Outline
 from coevo.kept_tests import drawn
 from coevo.languages.base import Compiled
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from coevo.reach import derived
-from coevo.records import Outcome
-from coevo.records import TestMethod
 from coevo.start_state import other_tests
 from coevo.swapped import Bench
 from coevo.swapped import is_pass

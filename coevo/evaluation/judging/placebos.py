@@ -23,9 +23,9 @@ from coevo.evaluation.records import Placebo
 from coevo.languages.base import Compiled
 from coevo.measures.placebos import PlaceboKind
 from coevo.measures.placebos import placebo
-from coevo.records import Dependency
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model.records import Dependency
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from coevo.swapped import Files
 
 # A place may be one where nothing can be put in after all: another one is drawn.

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo import codec
 from coevo.evaluation.judging.submissions import located
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.ledger import Ledger
 from coevo.kept_tests import kept_tests
 from coevo.kept_tests import lost_test
-from coevo.records import Outcome
+from coevo.model import codec
+from coevo.model.records import Outcome
 from coevo.swapped import is_broken
 from coevo.syntax import parse
 

@@ -36,10 +36,10 @@ from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import MainSources
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from coevo.old_pieces import StartStateInvalid
 from coevo.reach import names_used_elsewhere
-from coevo.records import Outcome
-from coevo.records import TestMethod
 from coevo.swapped import Files
 from coevo.syntax import parse
 from coevo.test_files import content

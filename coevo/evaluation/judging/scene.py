@@ -10,8 +10,8 @@ from coevo.evaluation.assignments import Assignment
 from coevo.git import Repository
 from coevo.languages.base import Conditions
 from coevo.languages.base import Workshop
-from coevo.records import Pair
-from coevo.records import TestMethod
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from coevo.evaluation.judging.application import patched
 from coevo.git import Repository
-from coevo.quality import Sibling
-from coevo.quality import Undone
+from coevo.model.quality import Sibling
+from coevo.model.quality import Undone
 from coevo.swapped import Files
 from coevo.test_files import content
 

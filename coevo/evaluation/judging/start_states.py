@@ -14,10 +14,10 @@ from coevo.evaluation.judging.application import reverted
 from coevo.evaluation.judging.sibling_files import sibling_files
 from coevo.git import Repository
 from coevo.git_process import run_git
+from coevo.model.tables import TaskRow
 from coevo.patches import quoted
 from coevo.swapped import Files
 from coevo.swapped import with_file
-from coevo.tables import TaskRow
 from coevo.test_files import content
 
 _NOBODY = 'coevo <coevo@localhost>'

@@ -14,8 +14,8 @@ from coevo.evaluation.judging.alone import run_alone
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.trial import Trial
 from coevo.languages.base import Compiled
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from coevo.swapped import said
 
 # Without an observer, before anything is concluded of a failure on other code.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coevo.evaluation.assignments import Target
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 from coevo.syntax import JavaFile
 from coevo.test_files import as_declared
 

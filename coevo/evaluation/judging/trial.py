@@ -10,7 +10,7 @@ from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Workshop
-from coevo.records import Pair
+from coevo.model.records import Pair
 from coevo.swapped import Bench
 from coevo.swapped import Files
 from coevo.test_files import content

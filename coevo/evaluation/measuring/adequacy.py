@@ -31,11 +31,11 @@ from coevo.measures.mutants import run_mutants
 from coevo.measures.parts import Edit
 from coevo.measures.reversals import measure_reversals
 from coevo.measures.smells import smells_of
-from coevo.quality import End
-from coevo.quality import MutantRow
-from coevo.quality import ReversalRow
-from coevo.records import Dependency
-from coevo.records import Track
+from coevo.model.quality import End
+from coevo.model.quality import MutantRow
+from coevo.model.quality import ReversalRow
+from coevo.model.records import Dependency
+from coevo.model.records import Track
 from coevo.trees import tree
 
 Gold = Mapping[str, GoldMethod]

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.dependency_lists import listed
 from coevo.evaluation.judging.scene import Scene
 from coevo.evaluation.measuring.oracles import Lines
 from coevo.evaluation.measuring.oracles import oracle_lines
@@ -24,10 +23,11 @@ from coevo.measures.coverage import coverage_of
 from coevo.measures.executed import executed_at_new
 from coevo.measures.java_source import annotation_values
 from coevo.measures.java_source import read_source
-from coevo.quality import Coverage
-from coevo.records import Dependency
-from coevo.records import Revised
-from coevo.tables import TaskRow
+from coevo.model.dependency_lists import listed
+from coevo.model.quality import Coverage
+from coevo.model.records import Dependency
+from coevo.model.records import Revised
+from coevo.model.tables import TaskRow
 from coevo.test_files import content
 
 

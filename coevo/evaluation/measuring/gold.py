@@ -8,15 +8,15 @@ from typing import TypeVar
 
 import duckdb
 
-from coevo import codec
-from coevo.errors import Transient
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
-from coevo.quality import MutantRow
-from coevo.quality import ReversalRow
+from coevo.model import codec
+from coevo.model.errors import Transient
+from coevo.model.quality import MutantRow
+from coevo.model.quality import ReversalRow
+from coevo.model.tables import MethodRow
 from coevo.snapshot import Opened
 from coevo.snapshot import said
-from coevo.tables import MethodRow
 
 Row = TypeVar('Row', MutantRow, ReversalRow)
 

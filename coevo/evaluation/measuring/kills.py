@@ -23,11 +23,11 @@ from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.parts import Edit
 from coevo.measures.parts import parts_of
 from coevo.measures.universal_mutator import Mutant
-from coevo.quality import MutantRow
-from coevo.quality import ReversalRow
-from coevo.quality import ReversalStatus
-from coevo.records import Dependency
-from coevo.records import Outcome
+from coevo.model.quality import MutantRow
+from coevo.model.quality import ReversalRow
+from coevo.model.quality import ReversalStatus
+from coevo.model.records import Dependency
+from coevo.model.records import Outcome
 
 Change = tuple[str, int, str, str]
 Key = TypeVar('Key')

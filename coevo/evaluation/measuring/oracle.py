@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo import checksummed
-from coevo import codec
 from coevo.evaluation.records import OraclePreservation
 from coevo.execution import ENGINE_VERSION
 from coevo.git import Repository
@@ -26,13 +25,14 @@ from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.mutants import mutant_sets
 from coevo.measures.mutants import run_mutants
-from coevo.quality import MutantRow
-from coevo.records import Outcome
-from coevo.records import Revised
-from coevo.records import TestMethod
-from coevo.records import short_hash
+from coevo.model import codec
+from coevo.model.quality import MutantRow
+from coevo.model.records import Outcome
+from coevo.model.records import Revised
+from coevo.model.records import TestMethod
+from coevo.model.records import short_hash
+from coevo.model.tables import MethodRow
 from coevo.syntax import parse
-from coevo.tables import MethodRow
 from coevo.test_files import as_declared
 from coevo.test_files import content
 

@@ -13,9 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo import checksummed
-from coevo import codec
 from coevo import pit
-from coevo.errors import Transient
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.scene import Scene
 from coevo.evaluation.ledger import JUDGING_VERSION
@@ -27,10 +25,12 @@ from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
 from coevo.measures.counterparts import declared
-from coevo.quality import PitTrouble
-from coevo.records import Revised
-from coevo.records import TestMethod
-from coevo.records import short_hash
+from coevo.model import codec
+from coevo.model.errors import Transient
+from coevo.model.quality import PitTrouble
+from coevo.model.records import Revised
+from coevo.model.records import TestMethod
+from coevo.model.records import short_hash
 from coevo.test_files import content
 
 # Of a task, in the order of its targets; each is asked of the submitted test and of gold's.

@@ -8,7 +8,7 @@ from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detections
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
-from coevo.quality import Mutation
+from coevo.model.quality import Mutation
 
 
 def flagged(row: MethodResult) -> MethodResult:

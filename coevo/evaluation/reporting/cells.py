@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coevo.evaluation.reporting.bootstrap import Estimate
-from coevo.records import Track
+from coevo.model.records import Track
 from coevo.terminal import visible
 
 NAMES = {

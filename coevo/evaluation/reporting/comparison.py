@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.errors import Fatal
 from coevo.evaluation.records import Key
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
@@ -28,7 +27,8 @@ from coevo.evaluation.reporting.rates import indicator
 from coevo.evaluation.reporting.samples import Rows
 from coevo.evaluation.reporting.samples import Score
 from coevo.evaluation.results import read_results
-from coevo.records import Track
+from coevo.model.errors import Fatal
+from coevo.model.records import Track
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

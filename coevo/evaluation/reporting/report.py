@@ -25,7 +25,6 @@ from typing import TypeGuard
 from typing import TypeVar
 
 from coevo import durable
-from coevo.errors import Fatal
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import aggregates
 from coevo.evaluation.reporting import bootstrap
@@ -38,7 +37,8 @@ from coevo.evaluation.reporting.rates import Verdict
 from coevo.evaluation.reporting.rates import graded
 from coevo.evaluation.reporting.rates import rates
 from coevo.evaluation.reporting.samples import Rows
-from coevo.records import Track
+from coevo.model.errors import Fatal
+from coevo.model.records import Track
 
 _Value = TypeVar('_Value', int, str)
 

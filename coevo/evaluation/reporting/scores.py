@@ -9,7 +9,7 @@ from __future__ import annotations
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.samples import Score
-from coevo.quality import Coverage
+from coevo.model.quality import Coverage
 
 
 def coverage_pred(row: MethodResult) -> float | None:

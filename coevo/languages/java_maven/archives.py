@@ -20,7 +20,7 @@ from pathlib import Path
 
 from coevo import durable
 from coevo.languages.java_maven.places import ARCHIVES
-from coevo.records import short_hash
+from coevo.model.records import short_hash
 from coevo.sandbox import Job
 from coevo.sandbox import Limits
 from coevo.sandbox import Sandbox

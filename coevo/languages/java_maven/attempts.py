@@ -21,7 +21,7 @@ from coevo.languages.java_maven.session import Answer
 from coevo.languages.java_maven.session import Died
 from coevo.languages.java_maven.session import Session
 from coevo.languages.java_maven.settings import build_request
-from coevo.reasons import Reason
+from coevo.model.reasons import Reason
 
 LOOP, COMMAND = 'maven-loop', 'mvn'
 

@@ -39,7 +39,7 @@ from coevo.languages.java_maven.session import Session
 from coevo.languages.java_maven.settings import Javac
 from coevo.languages.java_maven.settings import compile_request
 from coevo.languages.java_maven.yard import Yard
-from coevo.records import short_hash
+from coevo.model.records import short_hash
 
 # Each has the class files of a whole test tree. What was removed is compiled again when asked for.
 MOST_EDITED_CELLS = 6

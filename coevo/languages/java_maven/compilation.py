@@ -12,7 +12,7 @@ from typing import Any
 
 from coevo.languages.java_maven.session import Answer
 from coevo.languages.java_maven.session import Died
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 
 # Errors that javac's scanner and parser give (its compiler.properties), less `compiler.err.`.
 _PARSER = re.compile(

@@ -22,7 +22,7 @@ from coevo.git import Repository
 from coevo.jdks import PREFERRED
 from coevo.jdks import Jdk
 from coevo.languages.java_maven.named_jdks import named_jdks
-from coevo.records import Pair
+from coevo.model.records import Pair
 
 # Long-term releases and when they came (Oracle Java SE Support Roadmap).
 LONG_TERM = (

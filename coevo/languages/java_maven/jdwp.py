@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from coevo.errors import Transient
+from coevo.model.errors import Transient
 
 _HANDSHAKE = b'JDWP-Handshake'
 _LARGEST = 1 << 24

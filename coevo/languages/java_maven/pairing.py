@@ -27,9 +27,9 @@ from coevo.languages.java_maven.jdk_choice import pair_ladder
 from coevo.languages.java_maven.site import Site
 from coevo.languages.java_maven.workshop import JavaWorkshop
 from coevo.languages.java_maven.yard import Yard
-from coevo.records import Environment
-from coevo.records import Pair
-from coevo.records import TestMethod
+from coevo.model.records import Environment
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
 
 BUILT = 'built'
 

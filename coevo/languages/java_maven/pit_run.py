@@ -23,10 +23,10 @@ from coevo.languages.java_maven.pit_report import read_report
 from coevo.languages.java_maven.places import TOOLS
 from coevo.languages.java_maven.plan import Plan
 from coevo.languages.java_maven.runner import Target
+from coevo.model.quality import PitTrouble
 from coevo.pit import Pit
 from coevo.pit import core
 from coevo.pit import jars
-from coevo.quality import PitTrouble
 from coevo.sandbox import Job
 from coevo.sandbox import Process
 from coevo.sandbox import Sandbox

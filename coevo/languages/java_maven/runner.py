@@ -30,7 +30,7 @@ from coevo.languages.java_maven.environment import withheld
 from coevo.languages.java_maven.observed_run import ObservedRun
 from coevo.languages.java_maven.observer import Watched
 from coevo.languages.java_maven.session import MOST_KILLS
-from coevo.records import Outcome
+from coevo.model.records import Outcome
 from coevo.sandbox import Job
 from coevo.sandbox import Process
 from coevo.sandbox import Sandbox

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from pathlib import PurePosixPath
 
-from coevo.records import short_hash
+from coevo.model.records import short_hash
 from coevo.sandbox import Mount
 
 

@@ -36,7 +36,7 @@ from coevo.languages.java_maven.runner import run_watched
 from coevo.languages.java_maven.session import Died
 from coevo.languages.java_maven.traces import read_traces
 from coevo.languages.java_maven.yard import Yard
-from coevo.records import Outcome
+from coevo.model.records import Outcome
 from coevo.toolchain import AGENT
 
 # Execution data of one request, in characters.

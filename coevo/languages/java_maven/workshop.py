@@ -42,12 +42,12 @@ from coevo.languages.java_maven.runner import run_observed
 from coevo.languages.java_maven.runner import run_targets
 from coevo.languages.java_maven.tracing import Tracer
 from coevo.languages.java_maven.yard import Yard
+from coevo.model.quality import PitTrouble
+from coevo.model.records import Environment
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from coevo.pit import OLDEST_JDK
 from coevo.pit import fetch_pit
-from coevo.quality import PitTrouble
-from coevo.records import Environment
-from coevo.records import Outcome
-from coevo.records import TestMethod
 from coevo.sandbox import Job
 from coevo.sandbox import Sandbox
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.errors import Transient
 from coevo.folders import cache_folder
 from coevo.jdks import Jdk
 from coevo.junit import JUnitLibraries
@@ -52,8 +51,9 @@ from coevo.languages.java_maven.sharing import can_share
 from coevo.languages.java_maven.sharing import differing
 from coevo.languages.java_maven.sharing import share
 from coevo.languages.java_maven.site import Site
-from coevo.records import ClassPathEntry
-from coevo.records import Environment
+from coevo.model.errors import Transient
+from coevo.model.records import ClassPathEntry
+from coevo.model.records import Environment
 from coevo.sandbox import Job
 from coevo.sandbox import Mount
 from coevo.toolchain import toolchain

@@ -14,8 +14,8 @@ import pytest
 from coevo.debian.bundle import Recipe
 from coevo.debian.bundle import install
 from coevo.debian.bundle import record
-from coevo.errors import Fatal
-from coevo.errors import Transient
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from tests.coevo.debian.archive import CODENAME
 from tests.coevo.debian.archive import add_package
 from tests.coevo.debian.archive import configure

@@ -16,8 +16,8 @@ from coevo.languages.java_maven.session import Session
 from coevo.languages.java_maven.site import Site
 from coevo.languages.java_maven.workshop import JavaWorkshop
 from coevo.languages.java_maven.yard import Yard
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source

@@ -15,8 +15,8 @@ from coevo.jdks import find_jdks
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Conditions
 from coevo.languages.java_maven.clock import Clock
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened
 from tests.projects import junit

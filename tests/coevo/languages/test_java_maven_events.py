@@ -10,7 +10,7 @@ import pytest
 from coevo.languages.java_maven.places import TREE
 from coevo.languages.java_maven.runner import Target
 from coevo.languages.java_maven.runner import run_targets
-from coevo.records import Outcome
+from coevo.model.records import Outcome
 from coevo.sandbox import Job
 from coevo.sandbox import Limits
 from coevo.sandbox import open_sandbox

@@ -15,7 +15,7 @@ from coevo.languages.java_maven.jdk_choice import Demand
 from coevo.languages.java_maven.jdk_choice import ladder
 from coevo.languages.java_maven.jdk_choice import read_demand
 from coevo.languages.java_maven.named_jdks import named_jdks
-from coevo.records import Label
+from coevo.model.records import Label
 from tests.once import mined_once
 from tests.projects import junit
 from tests.projects import pom

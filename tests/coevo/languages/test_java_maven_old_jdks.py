@@ -13,8 +13,8 @@ from coevo.languages.base import PLAIN
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.java_maven.attempts import LOOP
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from tests.coevo.jvm import jdk_of
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened

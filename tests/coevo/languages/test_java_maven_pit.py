@@ -15,8 +15,8 @@ from coevo.languages.base import Conditions
 from coevo.languages.java_maven.site import Site
 from coevo.languages.java_maven.workshop import JavaWorkshop
 from coevo.languages.java_maven.yard import Yard
-from coevo.quality import PitTrouble
-from coevo.records import TestMethod
+from coevo.model.quality import PitTrouble
+from coevo.model.records import TestMethod
 from tests.coevo.languages.test_java_maven_shapes import JUNIT4
 from tests.coevo.languages.test_java_maven_shapes import JUPITER
 from tests.coevo.languages.test_java_maven_shapes import module

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.records import Label
-from coevo.records import Outcome
+from coevo.model.records import Label
+from coevo.model.records import Outcome
 from tests.coevo.languages.test_java_maven_shapes import JUNIT4
 from tests.coevo.languages.test_java_maven_shapes import module
 from tests.coevo.languages.test_java_maven_shapes import root

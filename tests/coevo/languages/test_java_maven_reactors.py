@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.records import Label
-from coevo.records import Outcome
+from coevo.model.records import Label
+from coevo.model.records import Outcome
 from tests.coevo.languages.test_java_maven_processors import COMPILER
 from tests.coevo.languages.test_java_maven_processors import LEVEL_8
 from tests.coevo.languages.test_java_maven_processors import library

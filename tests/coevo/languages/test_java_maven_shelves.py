@@ -9,8 +9,8 @@ import pytest
 
 from coevo.folders import cache_folder
 from coevo.languages.java_maven.shelves import shelved
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened
 from tests.projects import junit

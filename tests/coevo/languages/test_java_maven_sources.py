@@ -10,7 +10,7 @@ from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import MainSources
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened
 from tests.projects import junit

@@ -10,8 +10,8 @@ import pytest
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
 from coevo.languages.base import Trace
-from coevo.records import Outcome
-from coevo.records import TestMethod
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened
 from tests.coevo.languages.test_java_maven_shapes import JUNIT4

@@ -9,7 +9,7 @@ import pytest
 
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Trace
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened
 from tests.projects import junit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coevo.measures.smells import Smell
 from coevo.measures.smells import smells_of
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 from coevo.syntax import JavaType
 from coevo.syntax import parse
 

@@ -15,11 +15,11 @@ from coevo.languages.java_maven import Site
 from coevo.languages.java_maven import Yards
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
-from coevo.records import Dependency
-from coevo.records import Pair
-from coevo.records import Revised
-from coevo.records import TestMethod
-from coevo.records import Walk
+from coevo.model.records import Dependency
+from coevo.model.records import Pair
+from coevo.model.records import Revised
+from coevo.model.records import TestMethod
+from coevo.model.records import Walk
 from coevo.syntax import parse
 from tests.projects import junit
 from tests.projects import pom

@@ -10,8 +10,8 @@ import pytest
 from coevo.git import Repository
 from coevo.measures.parts import Part
 from coevo.measures.parts import parts_of
-from coevo.records import Dependency
-from coevo.records import Revised
+from coevo.model.records import Dependency
+from coevo.model.records import Revised
 from coevo.syntax import parse
 from tests.coevo.measures.shop import pair_of
 from tests.repos import commit

@@ -11,10 +11,10 @@ import pytest
 from coevo.git import Repository
 from coevo.measures.placebos import PlaceboKind
 from coevo.measures.placebos import placebo
-from coevo.records import Dependency
-from coevo.records import Pair
-from coevo.records import Revised
-from coevo.records import Walk
+from coevo.model.records import Dependency
+from coevo.model.records import Pair
+from coevo.model.records import Revised
+from coevo.model.records import Walk
 from coevo.syntax import parse
 from tests.coevo.jvm import javac
 from tests.projects import write

@@ -10,10 +10,10 @@ from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
-from coevo.quality import ReversalStatus
-from coevo.records import Outcome
-from coevo.records import Revised
-from coevo.records import TestMethod
+from coevo.model.quality import ReversalStatus
+from coevo.model.records import Outcome
+from coevo.model.records import Revised
+from coevo.model.records import TestMethod
 from tests.coevo.languages.test_java_maven_processors import LEVEL_8
 from tests.coevo.languages.test_java_maven_shapes import JUNIT4
 from tests.coevo.languages.test_java_maven_shapes import module

@@ -8,10 +8,10 @@ import pytest
 
 from coevo.measures.bench import Bench
 from coevo.measures.reversals import measure_reversals
-from coevo.quality import ReversalRow
-from coevo.quality import ReversalStatus
-from coevo.records import Outcome
-from coevo.records import Revised
+from coevo.model.quality import ReversalRow
+from coevo.model.quality import ReversalStatus
+from coevo.model.records import Outcome
+from coevo.model.records import Revised
 from tests.coevo.measures.shop import gold
 from tests.coevo.measures.shop import opened
 

@@ -12,11 +12,11 @@ from coevo.measures.bench import GoldTest
 from coevo.measures.parts import Part
 from coevo.measures.parts import parts_of
 from coevo.measures.reversals import measure_reversals
-from coevo.quality import ReversalRow
-from coevo.quality import ReversalStatus
-from coevo.records import Dependency
-from coevo.records import Revised
-from coevo.records import TestMethod
+from coevo.model.quality import ReversalRow
+from coevo.model.quality import ReversalStatus
+from coevo.model.records import Dependency
+from coevo.model.records import Revised
+from coevo.model.records import TestMethod
 from coevo.syntax import parse
 from tests.coevo.measures.shop import opened
 from tests.projects import junit

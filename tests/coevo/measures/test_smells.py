@@ -4,7 +4,7 @@ import pytest
 
 from coevo.measures.smells import Smell
 from coevo.measures.smells import smells_of
-from coevo.records import TestMethod
+from coevo.model.records import TestMethod
 from tests.coevo.measures.classes import FLUENT
 from tests.coevo.measures.classes import JUNIT3
 from tests.coevo.measures.classes import JUNIT4

@@ -10,7 +10,7 @@ from coevo.git import Repository
 from coevo.measures.counterparts import counterpart
 from coevo.measures.counterparts import declared
 from coevo.measures.undo import undone
-from coevo.records import Revised
+from coevo.model.records import Revised
 from coevo.syntax import parse
 from tests.coevo.measures.shop import dependency
 from tests.coevo.measures.shop import pair_of

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from coevo.labels import contradictions
-from coevo.labels import former_contradictions
-from coevo.records import Stage
+from coevo.model.labels import contradictions
+from coevo.model.labels import former_contradictions
+from coevo.model.records import Stage
 
 
 class Reason(StrEnum):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from coevo.records import Candidate
-from coevo.records import Change
-from coevo.records import Pair
-from coevo.records import short_hash
+from coevo.model.records import Candidate
+from coevo.model.records import Change
+from coevo.model.records import Pair
+from coevo.model.records import short_hash
 
 
 class Declared(Protocol):

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coevo.records import Outcome
-from coevo.records import Revised
-from coevo.records import Walk
+from coevo.model.records import Outcome
+from coevo.model.records import Revised
+from coevo.model.records import Walk
 
 VALID = 'valid'  # of a start state: it is what it should be
 WITHOUT_SIBLINGS = 'gold does not pass without its siblings'

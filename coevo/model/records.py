@@ -1,4 +1,4 @@
-"""The words of coevo as frozen records and closed enums; `coevo.tables` has the rows of tables."""
+"""The words of coevo as frozen records and closed enums; `coevo.model.tables` has the rows of tables."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ RESOURCE = 'resource'
 
 
 class DependencyList(StrEnum):
-    """Which of its dependencies a test is asked about, see `coevo.dependency_lists`."""
+    """Which of its dependencies a test is asked about, see `coevo.model.dependency_lists`."""
 
     CALLED = 'called'  # those coupled by a call
     EXECUTED = 'executed'  # all of them

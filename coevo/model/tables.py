@@ -1,6 +1,6 @@
 """The rows of a snapshot's tables, and the segment that holds all rows of a pair.
 
-`coevo.schema` maps them to Arrow, `coevo.store` keeps them by segment, `packagers.release` writes
+`coevo.model.schema` maps them to Arrow, `coevo.store` keeps them by segment, `packagers.release` writes
 them. A column that a later step fills is None until then.
 """
 
@@ -9,28 +9,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from coevo.quality import Coverage
-from coevo.quality import CoveredDependency
-from coevo.quality import ExecutedRow
-from coevo.quality import Isolated
-from coevo.quality import MutantRow
-from coevo.quality import Mutation
-from coevo.quality import RefactoringRow
-from coevo.quality import RepairGuard
-from coevo.quality import ReversalRow
-from coevo.quality import Sibling
-from coevo.records import Cause
-from coevo.records import Cell
-from coevo.records import Change
-from coevo.records import Dependency
-from coevo.records import DependencyList
-from coevo.records import Drop
-from coevo.records import Environment
-from coevo.records import Label
-from coevo.records import Outcome
-from coevo.records import TestMethod
-from coevo.records import Track
-from coevo.records import Walk
+from coevo.model.quality import Coverage
+from coevo.model.quality import CoveredDependency
+from coevo.model.quality import ExecutedRow
+from coevo.model.quality import Isolated
+from coevo.model.quality import MutantRow
+from coevo.model.quality import Mutation
+from coevo.model.quality import RefactoringRow
+from coevo.model.quality import RepairGuard
+from coevo.model.quality import ReversalRow
+from coevo.model.quality import Sibling
+from coevo.model.records import Cause
+from coevo.model.records import Cell
+from coevo.model.records import Change
+from coevo.model.records import Dependency
+from coevo.model.records import DependencyList
+from coevo.model.records import Drop
+from coevo.model.records import Environment
+from coevo.model.records import Label
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
+from coevo.model.records import Track
+from coevo.model.records import Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

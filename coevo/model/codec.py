@@ -16,7 +16,7 @@ from typing import get_type_hints
 
 import pyarrow as pa
 
-from coevo.schema import optional
+from coevo.model.schema import optional
 
 Record = TypeVar('Record')
 Convert = Callable[[Any], Any]
@@ -38,7 +38,7 @@ def decode(record: type[Record], data: bytes) -> Record:
 
 
 def records(record: type[Record], table: pa.Table) -> tuple[Record, ...]:
-    """The records that `coevo.schema.table` was given; times are UTC. Other columns are left out."""
+    """The records that `coevo.model.schema.table` was given; times are UTC. Other columns are left out."""
     fields: Any = record
     known = {item.name for item in dataclasses.fields(fields)}
     rows = table.select([name for name in table.column_names if name in known]).to_pylist()

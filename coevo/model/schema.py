@@ -15,18 +15,18 @@ from typing import get_type_hints
 
 import pyarrow as pa
 
-from coevo.quality import ExecutedRow
-from coevo.quality import MutantRow
-from coevo.quality import RefactoringRow
-from coevo.quality import ReversalRow
-from coevo.records import Drop
-from coevo.tables import CellRow
-from coevo.tables import MethodRow
-from coevo.tables import PairRow
-from coevo.tables import RepositoryRow
-from coevo.tables import TaskRow
-from coevo.tables import TimingRow
-from coevo.tables import WithdrawnRow
+from coevo.model.quality import ExecutedRow
+from coevo.model.quality import MutantRow
+from coevo.model.quality import RefactoringRow
+from coevo.model.quality import ReversalRow
+from coevo.model.records import Drop
+from coevo.model.tables import CellRow
+from coevo.model.tables import MethodRow
+from coevo.model.tables import PairRow
+from coevo.model.tables import RepositoryRow
+from coevo.model.tables import TaskRow
+from coevo.model.tables import TimingRow
+from coevo.model.tables import WithdrawnRow
 
 # Raised when a table loses a column or a column changes its meaning; CHANGELOG says which.
 SCHEMA_VERSION = 1

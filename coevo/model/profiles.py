@@ -6,10 +6,10 @@ import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
 
-from coevo.errors import Fatal
-from coevo.records import DependencyList
-from coevo.records import Walk
-from coevo.records import short_hash
+from coevo.model.errors import Fatal
+from coevo.model.records import DependencyList
+from coevo.model.records import Walk
+from coevo.model.records import short_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class Profile:
 
 def profiles() -> dict[str, Profile]:
     """All profiles by name, in the file's order."""
-    text = files('coevo').joinpath('profiles.toml').read_text(encoding='utf-8')
+    text = files('coevo.model').joinpath('profiles.toml').read_text(encoding='utf-8')
     return {
         name: Profile(
             name=name,

@@ -93,7 +93,7 @@ def _by_small_letters() -> dict[str, str]:
 
 @cache
 def _table() -> _Table:
-    read = tomllib.loads(files('coevo').joinpath('licences.toml').read_text(encoding='utf-8'))
+    read = tomllib.loads(files('coevo.model').joinpath('licences.toml').read_text(encoding='utf-8'))
     return _Table(
         version=read['osi']['version'],
         osi=frozenset(read['osi']['ids']),
