@@ -170,7 +170,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from coevo.display import show
+    from coevo.snapshots.show import show
 
     print(show(arguments.snapshot, arguments.id))
     return 0

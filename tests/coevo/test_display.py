@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.display import show
 from coevo.model.errors import Fatal
 from coevo.model.records import Track
 from coevo.model.records import short_hash
+from coevo.snapshots.show import show
 from coevo.store import Store
 from packagers.rows import Rows
 from tests import segments
