@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from datetime import UTC
 from datetime import datetime
 
+from coevo.display.redaction import redact
 from coevo.model.containment import Bug
 from coevo.place import Place
-from coevo.redaction import redact
 
 
 def keep(place: Place, name: str, bug: Bug, build: str, about: Mapping[str, str]) -> str:

@@ -15,10 +15,10 @@ from typing import NoReturn
 
 from coevo import disk
 from coevo import jdk_verbs
-from coevo import terminal
 from coevo.agents import verbs as agent_verbs
 from coevo.arguments import in_unicode
-from coevo.credentials import hidden
+from coevo.display import terminal
+from coevo.display.credentials import hidden
 from coevo.evaluation import verbs as evaluation_verbs
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal

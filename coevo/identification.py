@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coevo import durable
-from coevo import presentation
 from coevo import snapshot
 from coevo.cutoffs import Cutoff
+from coevo.display import presentation
 from coevo.model.errors import Fatal
 from coevo.model.records import Walk
 from coevo.query import conditions

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from coevo.credentials import hidden
+from coevo.display.credentials import hidden
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coevo import durable
-from coevo import presentation
 from coevo import snapshot
-from coevo import terminal
 from coevo.cutoffs import Cutoff
+from coevo.display import presentation
+from coevo.display import terminal
 from coevo.model.errors import Fatal
 from coevo.snapshot import Opened
 

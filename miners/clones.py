@@ -13,10 +13,10 @@ from pathlib import Path
 from git import InvalidGitRepositoryError
 from git import Repo
 
-from coevo import credentials
 from coevo.clone_folders import changing
 from coevo.clone_folders import clone_folder
 from coevo.clone_folders import using
+from coevo.display import credentials
 from coevo.git import Repository
 from coevo.model.errors import Fatal
 from miners import remains

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from coevo import credentials
+from coevo.display import credentials
 from coevo.git_network import FETCH
 from coevo.git_network import SILENCE_SECONDS
 from coevo.git_network import fetching

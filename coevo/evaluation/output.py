@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from coevo.display.terminal import visible
 from coevo.evaluation import junit_xml
 from coevo.evaluation.evaluation import Evaluation
 from coevo.evaluation.records import Detail
@@ -16,7 +17,6 @@ from coevo.evaluation.reporting.cells import plural
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.results import write_results
 from coevo.model.errors import Fatal
-from coevo.terminal import visible
 
 
 def check(folder: Path, option: str) -> None:

@@ -83,8 +83,8 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
-    from coevo.console import open_console
-    from coevo.console import showing
+    from coevo.display.console import open_console
+    from coevo.display.console import showing
     from coevo.evaluation.evaluation import evaluate
     from coevo.evaluation.options import Options
     from coevo.evaluation.output import check
@@ -170,7 +170,7 @@ def existing_store(folder: Path | None) -> Path | None:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from coevo.console import open_console
+    from coevo.display.console import open_console
     from coevo.evaluation.reporting import comparison_tables
     from coevo.evaluation.reporting.comparison import compare_folders
 
@@ -183,7 +183,7 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 
 def _regrade(arguments: argparse.Namespace) -> int:
-    from coevo.console import open_console
+    from coevo.display.console import open_console
     from coevo.evaluation.reporting import tables
     from coevo.evaluation.reporting.regrading import regrade
 

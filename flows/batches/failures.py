@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from datetime import UTC
 from datetime import datetime
 
+from coevo.display.redaction import redact
 from coevo.execution import ENGINE_VERSION
 from coevo.place import Root
 from coevo.place import folder_name
 from coevo.places.opening import place_of
-from coevo.redaction import redact
 from flows.batches.contained import Ended
 
 FOLDER = 'failures'

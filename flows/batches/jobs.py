@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from coevo import credentials
+from coevo.display import credentials
 from coevo.model.records import Walk
 
 # What the process ends with, as `coevo mine` does; a bug gives 1.

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from coevo.console import open_console
-from coevo.console import showing
+from coevo.display.console import open_console
+from coevo.display.console import showing
 from coevo.git import Repository
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile

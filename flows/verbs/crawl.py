@@ -39,8 +39,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _crawl(arguments: argparse.Namespace) -> int:
-    from coevo.console import open_console
-    from coevo.console import showing
+    from coevo.display.console import open_console
+    from coevo.display.console import showing
     from coevo.place import root_of
     from flows.discovery import CrawlOptions
     from flows.discovery import crawl

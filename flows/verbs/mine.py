@@ -69,8 +69,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _mine(arguments: argparse.Namespace) -> int:
-    from coevo.console import open_console
-    from coevo.console import showing
+    from coevo.display.console import open_console
+    from coevo.display.console import showing
     from coevo.model import profiles
     from coevo.store import Store
     from flows.console import print_report

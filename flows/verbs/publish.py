@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from coevo.credentials import hidden
+from coevo.display.credentials import hidden
 from coevo.model.errors import Damaged
 from coevo.parser import PIPELINE_VERBS
 from coevo.parser import Parser

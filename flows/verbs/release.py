@@ -31,7 +31,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _release(arguments: argparse.Namespace) -> int:
-    from coevo.console import open_console
+    from coevo.display.console import open_console
     from flows.options import ReleaseOptions
     from flows.publication import publish
 

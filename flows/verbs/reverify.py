@@ -23,8 +23,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     """0 though labels were lost, which is what was asked; 1 where some could not be run."""
-    from coevo.console import open_console
-    from coevo.console import showing
+    from coevo.display.console import open_console
+    from coevo.display.console import showing
     from flows.reverification import ReverifyOptions
     from flows.reverification import reverify
 

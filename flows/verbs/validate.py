@@ -37,8 +37,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _one(arguments: argparse.Namespace, source: str) -> int:
     """One that cannot be asked does not keep the others from it."""
-    from coevo.console import open_console
-    from coevo.console import showing
+    from coevo.display.console import open_console
+    from coevo.display.console import showing
     from flows.validation import ValidateOptions
     from flows.validation import validate
 

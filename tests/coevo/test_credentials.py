@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo import credentials
 from coevo.cli import main
+from coevo.display import credentials
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from flows.batches.jobs import Job

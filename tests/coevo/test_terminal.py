@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
-from coevo.console import open_console
-from coevo.terminal import Guarded
-from coevo.terminal import visible
+from coevo.display.console import open_console
+from coevo.display.terminal import Guarded
+from coevo.display.terminal import visible
 from tests.coevo.test_forms import edit
 
 HOSTILE = "'a' || chr(27) || '[2J' || chr(8238) || chr(155) || 'b'"

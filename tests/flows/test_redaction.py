@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.redaction import redact
-from coevo.redaction import without_secrets
+from coevo.display.redaction import redact
+from coevo.display.redaction import without_secrets
 
 TOKEN = 'ghp_neverKeepThisOne0123456789'
 

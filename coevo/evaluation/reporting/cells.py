@@ -11,9 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from coevo.display.terminal import visible
 from coevo.evaluation.reporting.bootstrap import Estimate
 from coevo.model.records import Track
-from coevo.terminal import visible
 
 NAMES = {
     Track.GENERATION: 'Test generation',

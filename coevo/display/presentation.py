@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 from typing import Any
 
+from coevo.display.terminal import visible
 from coevo.model.errors import Fatal
-from coevo.terminal import visible
 
 if TYPE_CHECKING:
     import duckdb

@@ -17,9 +17,9 @@ from rich.progress import TextColumn
 from rich.progress import TimeElapsedColumn
 from rich.segment import Segment
 
-from coevo import terminal
+from coevo.display import terminal
+from coevo.display.terminal import visible
 from coevo.model.listener import Listener
-from coevo.terminal import visible
 
 # Without a terminal a line every so many steps says that the run lives.
 _LINES_EVERY = 10

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from collections.abc import Mapping
 
-from coevo import credentials
-from coevo.credentials import HIDDEN
+from coevo.display import credentials
+from coevo.display.credentials import HIDDEN
 
 _SECRET_NAMES = re.compile(r'TOKEN|SECRET|PASSWORD|PASSWD|API_KEY|AUTH_STRING|CREDENTIAL')
 # GitHub's prefixes: https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/

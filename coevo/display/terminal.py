@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from typing import TextIO
 
-from coevo import credentials
+from coevo.display import credentials
 
 # All but tab and line feed; marks, embeddings, overrides and isolates of bidirectional text; line ends
 # that are none to a program.

@@ -1,0 +1,1 @@
+"""What people see: terminals, tables and progress, and what of a text nobody may see."""
