@@ -37,7 +37,7 @@ from benchmarks.oracles.cell import Target
 from benchmarks.tables import append
 from coevo.git import Repository
 from coevo.model.records import Outcome
-from coevo.store import Store
+from coevo.storage.store import Store
 from miners.clones import obtain
 
 ENGINE = 'cost_engine.csv'

@@ -38,7 +38,7 @@ from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Walk
 from coevo.model.tables import MethodRow
-from coevo.store import Store
+from coevo.storage.store import Store
 from coevo.trees import tree
 from miners.changes import diff
 

@@ -39,7 +39,6 @@ from benchmarks.oracles.cell import Target
 from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
-from coevo.folders import work_root
 from coevo.git import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.base import Trace
@@ -51,6 +50,7 @@ from coevo.languages.java_maven.workshop import JavaWorkshop
 from coevo.languages.java_maven.yard import Yard
 from coevo.model.records import TestMethod
 from coevo.sandbox import Mount
+from coevo.storage.folders import work_root
 from coevo.toolchain import toolchain
 from miners.siblings import methods_by_module
 

@@ -39,7 +39,7 @@ from coevo.model.records import Pair
 from coevo.model.records import Walk
 from coevo.model.tables import MethodRow
 from coevo.model.tables import Segment
-from coevo.store import Store
+from coevo.storage.store import Store
 from miners.changes import diff
 
 WALKS = {1: (Walk.WINDOW, Walk.STATES), 2: (Walk.STATES,), 3: (Walk.PARENTS,)}

@@ -27,7 +27,7 @@ from coevo.model.records import Track
 from coevo.model.records import Walk
 from coevo.model.tables import MethodRow
 from coevo.model.tables import Segment
-from coevo.store import Store
+from coevo.storage.store import Store
 
 Ends = tuple[State, State]
 Task = tuple[str, str, str]  # pair, test file, track

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import psutil
 
-from coevo.folders import cache_folder
+from coevo.storage.folders import cache_folder
 
 _MEMORY_SECONDS = 0.5
 _DISK_SECONDS = 15.0

@@ -30,11 +30,11 @@ from coevo.model.profiles import load_profile
 from coevo.model.records import Stage
 from coevo.model.records import Walk
 from coevo.model.tables import Segment
-from coevo.place import on_disk
 from coevo.results import Step
-from coevo.store import Partition
-from coevo.store import Store
-from coevo.store import WalkRecord
+from coevo.storage.place import on_disk
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
+from coevo.storage.store import WalkRecord
 from flows.funnel import funnel
 from flows.funnel import labels
 

@@ -35,7 +35,7 @@ from coevo.model.quality import ReversalStatus
 from coevo.model.records import TestMethod
 from coevo.model.tables import MethodRow
 from coevo.model.tables import Segment
-from coevo.store import Store
+from coevo.storage.store import Store
 
 _COUNTS = tuple(Mutation.__dataclass_fields__)
 

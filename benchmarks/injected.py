@@ -37,7 +37,7 @@ from coevo.model.records import Label
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk
 from coevo.model.tables import MethodRow
-from coevo.store import Store
+from coevo.storage.store import Store
 from coevo.syntax import parse
 
 SEED = 5

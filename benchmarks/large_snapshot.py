@@ -35,9 +35,9 @@ from coevo.model.records import Walk
 from coevo.model.records import short_hash
 from coevo.model.tables import MethodRow
 from coevo.model.tables import Segment
-from coevo.store import Partition
-from coevo.store import Store
-from coevo.walks import WalkRecord
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
+from coevo.storage.walks import WalkRecord
 from packagers.release import Plan
 from packagers.release import release
 from packagers.rows import Rows

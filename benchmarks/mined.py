@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.oracles.cell import Place
-from coevo.clone_folders import clone_folder
 from coevo.git import Repository
 from coevo.model.identity import method_id
 from coevo.model.profiles import load_profile
@@ -21,8 +20,9 @@ from coevo.model.tables import CellRow
 from coevo.model.tables import PairRow
 from coevo.model.tables import Segment
 from coevo.results import WORST_FIRST
-from coevo.store import Partition
-from coevo.store import Store
+from coevo.storage.clone_folders import clone_folder
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
 from filters import sieve
 from miners.changes import diff
 

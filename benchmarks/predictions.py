@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.stores import segments
 from coevo.model.records import Walk
-from coevo.store import Store
+from coevo.storage.store import Store
 
 
 def predictions(stores: Sequence[Store], walks: Collection[Walk]) -> Iterator[dict[str, str]]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from coevo.model.records import Walk
 from coevo.model.tables import Segment
-from coevo.store import Store
+from coevo.storage.store import Store
 
 
 def segments(

@@ -12,7 +12,7 @@ from coevo.model.records import Drop
 from coevo.model.records import Pair
 from coevo.model.records import Stage
 from coevo.model.tables import Segment
-from coevo.store import WalkRecord
+from coevo.storage.store import WalkRecord
 from filters import sieve
 from flows.rows import pair_row
 from miners.changes import diff

@@ -51,8 +51,8 @@ from coevo.model.records import Walk
 from coevo.model.tables import MethodRow
 from coevo.model.tables import PairRow
 from coevo.model.tables import Segment
-from coevo.store import Partition
-from coevo.store import Store
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
 from miners.changes import diff
 
 SEED = 5

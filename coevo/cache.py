@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo import checksummed
 from coevo.languages.base import Verdict
 from coevo.model import codec
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from coevo.results import Order
 from coevo.results import Run
+from coevo.storage import checksummed
 
 # Of one cache; an entry takes about 150 bytes for each run.
 CACHE_BYTES = 256 << 20

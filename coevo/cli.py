@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from coevo import disk
 from coevo import jdk_verbs
 from coevo.agents import verbs as agent_verbs
 from coevo.arguments import in_unicode
@@ -28,6 +27,7 @@ from coevo.parser import Parser
 from coevo.parser import Verb
 from coevo.parser import add_cutoff
 from coevo.parser import cutoff_of
+from coevo.storage import disk
 
 
 class Terminated(KeyboardInterrupt):

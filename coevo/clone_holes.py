@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
-from coevo import durable
+from coevo.storage import durable
 
 _FILE = 'coevo-missing'
 

@@ -12,12 +12,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from coevo import refactoring_miner
-from coevo.folders import cache_folder
-from coevo.folders import work_root
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
 from coevo.libfaketime import libraries
 from coevo.model.errors import Fatal
+from coevo.storage.folders import cache_folder
+from coevo.storage.folders import work_root
 
 GIB = 1 << 30
 ENOUGH_DISK = 5 * GIB  # clones, builds and the libraries of a few hundred revisions

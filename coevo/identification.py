@@ -14,7 +14,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coevo import durable
 from coevo import snapshot
 from coevo.cutoffs import Cutoff
 from coevo.display import presentation
@@ -23,6 +22,7 @@ from coevo.model.records import Walk
 from coevo.query import conditions
 from coevo.query import left_out
 from coevo.snapshot import Opened
+from coevo.storage import durable
 
 if TYPE_CHECKING:
     import duckdb

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from coevo.folders import cache_folder
 from coevo.model.errors import Fatal
+from coevo.storage.folders import cache_folder
 
 PREFERRED = 17
 

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from coevo.building import building
-from coevo.folders import cache_folder
 from coevo.jdks import Jdk
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
+from coevo.storage.building import building
+from coevo.storage.folders import cache_folder
 
 Say = Callable[[str], None]
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.building import building
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
 from coevo.libraries import Say
 from coevo.libraries import digest
 from coevo.libraries import fetch_libraries
 from coevo.libraries import read_pins
+from coevo.storage.building import building
 from coevo.toolchain import compile_program
 from coevo.toolchain import toolchain
 

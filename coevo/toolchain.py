@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from coevo.building import building
-from coevo.folders import cache_folder
 from coevo.jdks import Jdk
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
@@ -25,6 +23,8 @@ from coevo.libraries import digest
 from coevo.libraries import fetch_libraries
 from coevo.libraries import read_pins
 from coevo.libraries import run_java_tool
+from coevo.storage.building import building
+from coevo.storage.folders import cache_folder
 
 _SOURCES = Path(__file__).with_name('jvm')
 _PINS = _SOURCES / 'pins.toml'

@@ -21,9 +21,9 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from coevo.folders import cache_folder
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
+from coevo.storage.folders import cache_folder
 
 _VARIABLE = 'COEVO_MAVEN_REPOSITORIES'
 _HELP = 'org.apache.maven.plugins:maven-help-plugin:3.4.1'

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from coevo.folders import work_root
+from coevo.storage.folders import work_root
 
 _PREFIX = 'coevo-run-'
 _LOCK = 'lock'

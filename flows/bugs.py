@@ -12,14 +12,14 @@ from pathlib import Path
 import filters
 import flows
 import miners
-from coevo import bug_records
-from coevo import builds
 from coevo.execution import ENGINE_VERSION
 from coevo.model.containment import Bug
 from coevo.model.records import Pair
-from coevo.place import Place
-from coevo.place import folder_name
-from coevo.store import Partition
+from coevo.storage import bug_records
+from coevo.storage import builds
+from coevo.storage.place import Place
+from coevo.storage.place import folder_name
+from coevo.storage.store import Partition
 from flows.batches.failures import FOLDER
 
 

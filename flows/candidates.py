@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.place import Root
+from coevo.storage.place import Root
 from flows.batches.jobs import Verb
 from flows.crawling.crawls import latest_kept
 from flows.validations import latest_validation

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
-from coevo.place import Root
+from coevo.storage.place import Root
 from flows.crawling import crawls
 from flows.crawling.events import events
 from flows.crawling.progress import Progress

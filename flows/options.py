@@ -8,8 +8,8 @@ from pathlib import Path
 
 from coevo.model.profiles import Profile
 from coevo.model.records import Walk
-from coevo.place import Root
-from coevo.place import on_disk
+from coevo.storage.place import Root
+from coevo.storage.place import on_disk
 from miners.remotes import NO_LIMITS
 from miners.remotes import Limits
 

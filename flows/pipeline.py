@@ -30,9 +30,9 @@ from coevo.model.reasons import Reason
 from coevo.model.records import Pair
 from coevo.model.tables import RepositoryRow
 from coevo.model.tables import Segment
-from coevo.store import Partition
-from coevo.store import Store
-from coevo.store import WalkRecord
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
+from coevo.storage.store import WalkRecord
 from coevo.suites import Suites
 from coevo.workers import Failure
 from coevo.workers import run_in_parallel

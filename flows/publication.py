@@ -7,7 +7,7 @@ from functools import cache
 
 from coevo.git import Repository
 from coevo.model.tables import MethodRow
-from coevo.store import Store
+from coevo.storage.store import Store
 from flows.licence import spdx_of
 from flows.options import ReleaseOptions
 from miners.clones import at_hand

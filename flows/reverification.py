@@ -3,7 +3,7 @@
 The deciding cells of the drawn methods are run as they were for the label, three fresh processes
 each, at the same revisions, in the same sandbox, on a JDK of the same feature release and under
 the same override, but without the cache: a verdict that is used again is no repeat. What came out
-is kept in the store (`coevo.reverifications`), and a release counts it (`packagers.reverified`).
+is kept in the store (`coevo.storage.reverifications`), and a release counts it (`packagers.reverified`).
 
 A label is lost where an outcome or a failure's signature is otherwise. Trouble of ours says
 nothing, nor does code that was built for the label and cannot be built now: libraries and their
@@ -28,7 +28,6 @@ from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
-from coevo import reverifications
 from coevo.git import CorruptObject
 from coevo.git import Repository
 from coevo.jdk_supply import JdkSupply
@@ -43,10 +42,11 @@ from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.records import Pair
 from coevo.model.tables import PairRow
-from coevo.place import Root
-from coevo.place import on_disk
-from coevo.store import Partition
-from coevo.store import Store
+from coevo.storage import reverifications
+from coevo.storage.place import Root
+from coevo.storage.place import on_disk
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
 from coevo.workers import Failure
 from coevo.workers import run_in_parallel
 from coevo.workshops import Surroundings

@@ -29,9 +29,9 @@ from coevo.model.listener import Listener
 from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import Walk
-from coevo.place import Root
-from coevo.place import on_disk
-from coevo.store import Store
+from coevo.storage.place import Root
+from coevo.storage.place import on_disk
+from coevo.storage.store import Store
 from coevo.suites import SuiteRun
 from coevo.workshops import Surroundings
 from coevo.workshops import Workshops

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from coevo.documents import line
-from coevo.documents import read
-from coevo.place import Root
-from coevo.place import folder_name
-from coevo.places.opening import place_of
+from coevo.storage.documents import line
+from coevo.storage.documents import read
+from coevo.storage.place import Root
+from coevo.storage.place import folder_name
+from coevo.storage.places import place_of
 
 FOLDER = 'validations'
 

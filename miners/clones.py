@@ -13,12 +13,12 @@ from pathlib import Path
 from git import InvalidGitRepositoryError
 from git import Repo
 
-from coevo.clone_folders import changing
-from coevo.clone_folders import clone_folder
-from coevo.clone_folders import using
 from coevo.display import credentials
 from coevo.git import Repository
 from coevo.model.errors import Fatal
+from coevo.storage.clone_folders import changing
+from coevo.storage.clone_folders import clone_folder
+from coevo.storage.clone_folders import using
 from miners import remains
 from miners.crawls import record_crawl
 from miners.evictions import make_room

@@ -13,9 +13,9 @@ from datetime import UTC
 from datetime import datetime
 from pathlib import Path
 
-from coevo.durable import write
 from coevo.git import Repository
 from coevo.model.errors import Fatal
+from coevo.storage.durable import write
 
 CRAWL = 'coevo-crawl.json'
 

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from coevo.durable import write
 from coevo.git import ENVIRONMENT
 from coevo.git_network import FETCH
+from coevo.storage.durable import write
 from miners.crawls import CRAWL
 from miners.mirror_git import DamagedMirror
 from miners.mirror_git import git

@@ -10,10 +10,10 @@ import logging
 import shutil
 from pathlib import Path
 
-from coevo.clone_folders import deserted
-from coevo.clone_folders import last_use
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
+from coevo.storage.clone_folders import deserted
+from coevo.storage.clone_folders import last_use
 from miners import remains
 from miners.mirror_git import bytes_of
 from miners.mirror_git import origin

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from pathlib import Path
 
-from coevo.durable import sync
 from coevo.model.errors import Fatal
+from coevo.storage.durable import sync
 from miners import damage
 from miners import remains
 from miners.mirror_git import ORIGIN

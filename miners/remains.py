@@ -15,9 +15,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo import durable
 from coevo.git import ENVIRONMENT
 from coevo.model.errors import Transient
+from coevo.storage import durable
 from miners.crawls import CRAWL
 from miners.mirror_git import git
 from miners.mirror_git import missing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from coevo.clone_folders import changing
+from coevo.storage.clone_folders import changing
 from miners.mirror_git import git
 from miners.mirror_git import refs_of
 from miners.mirror_git import sweep

@@ -13,12 +13,12 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from coevo import durable
 from coevo import java_tests
 from coevo import java_tokens
 from coevo import syntax
 from coevo.git import Repository
 from coevo.java_tests import find_tests
+from coevo.storage import durable
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from coevo.model.schema import SCHEMA_MINOR
 from coevo.model.schema import SCHEMA_VERSION
 from coevo.model.schema import TABLES
 from coevo.model.tables import RepositoryRow
-from coevo.store import Partition
+from coevo.storage.store import Partition
 from packagers.rows import Rows
 
 # Outside of the checksummed core: seconds are not the same twice.

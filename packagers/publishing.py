@@ -13,15 +13,15 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from coevo import durable
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.place import Hold
-from coevo.place import Place
-from coevo.place import Root
-from coevo.place import Url
-from coevo.places.opening import place_of
 from coevo.snapshot import MANIFEST
+from coevo.storage import durable
+from coevo.storage.place import Hold
+from coevo.storage.place import Place
+from coevo.storage.place import Root
+from coevo.storage.place import Url
+from coevo.storage.places import place_of
 
 _LEASE = 'release.lock'
 _TAKEN = (errno.ENOTEMPTY, errno.EEXIST)

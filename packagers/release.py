@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
-from coevo import durable
 from coevo.forms import is_month
 from coevo.model.errors import Fatal
 from coevo.model.errors import Unsound
 from coevo.model.schema import TABLES
 from coevo.model.tables import MethodRow
 from coevo.model.tables import RepositoryRow
-from coevo.place import Root
 from coevo.snapshot import MANIFEST
-from coevo.store import Partition
-from coevo.store import Store
+from coevo.storage import durable
+from coevo.storage.place import Root
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
 from coevo.verification import check
 from packagers import card
 from packagers import croissant

@@ -9,13 +9,13 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from coevo import durable
 from coevo import snapshot
 from coevo.local_copy import TIMINGS
 from coevo.local_copy import local
 from coevo.locations import MANIFEST
 from coevo.model.errors import Damaged
-from coevo.place import Root
+from coevo.storage import durable
+from coevo.storage.place import Root
 from coevo.verification import check
 from packagers import publishing
 

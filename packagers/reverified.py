@@ -24,7 +24,7 @@ from coevo.model.records import Stage
 from coevo.model.records import Walk
 from coevo.model.tables import CellRow
 from coevo.model.tables import MethodRow
-from coevo.reverifications import Reverified
+from coevo.storage.reverifications import Reverified
 from packagers.rows import Rows
 from packagers.rows import ordered
 

@@ -16,7 +16,6 @@ from itertools import chain
 from operator import attrgetter
 from typing import TypeVar
 
-from coevo import reverifications
 from coevo.model.errors import Fatal
 from coevo.model.quality import ExecutedRow
 from coevo.model.quality import MutantRow
@@ -36,11 +35,12 @@ from coevo.model.tables import StartRow
 from coevo.model.tables import TaskRow
 from coevo.model.tables import TimingRow
 from coevo.model.tables import WithdrawnRow
-from coevo.reverifications import Reverified
-from coevo.store import Mined
-from coevo.store import Partition
-from coevo.store import Store
-from coevo.walks import WalkRecord
+from coevo.storage import reverifications
+from coevo.storage.reverifications import Reverified
+from coevo.storage.store import Mined
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
+from coevo.storage.walks import WalkRecord
 from packagers.sameness import Identity
 from packagers.sameness import edit
 from packagers.sameness import groups

@@ -26,8 +26,8 @@ from coevo.model.records import Drop
 from coevo.model.records import Stage
 from coevo.model.tables import TaskRow
 from coevo.model.tables import WithdrawnRow
-from coevo.place import Root
-from coevo.places.opening import place_of
+from coevo.storage.place import Root
+from coevo.storage.places import place_of
 from packagers.rows import Rows
 from packagers.rows import ordered
 

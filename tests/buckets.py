@@ -14,7 +14,7 @@ from moto.server import DomainDispatcherApplication
 from moto.server import create_backend_app
 from werkzeug.serving import make_server
 
-from coevo.place import Url
+from coevo.storage.place import Url
 
 KEYS = {
     'AWS_ACCESS_KEY_ID': 'test',

@@ -15,7 +15,7 @@ from coevo.model.records import Walk
 from coevo.model.tables import CellRow
 from coevo.model.tables import MethodRow
 from coevo.model.tables import PairRow
-from coevo.store import Store
+from coevo.storage.store import Store
 from flows.options import MineOptions
 from flows.pipeline import MineReport
 from flows.pipeline import mine

@@ -46,9 +46,9 @@ from coevo.model.tables import PairRow
 from coevo.model.tables import RepositoryRow
 from coevo.model.tables import Segment
 from coevo.model.tables import TimingRow
-from coevo.store import Partition
-from coevo.store import Store
-from coevo.walks import WalkRecord
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
+from coevo.storage.walks import WalkRecord
 
 Moved = TypeVar('Moved', Segment, WalkRecord)
 

@@ -11,8 +11,8 @@ from coevo.model.records import short_hash
 from coevo.model.tables import MethodRow
 from coevo.model.tables import PairRow
 from coevo.model.tables import TaskRow
-from coevo.place import Root
-from coevo.store import Store
+from coevo.storage.place import Root
+from coevo.storage.store import Store
 from packagers.built import Built
 from packagers.gold import gold
 from packagers.manifests import About

@@ -26,7 +26,6 @@ from benchmarks.oracles.levels import raise_literals
 from benchmarks.oracles.trees import write_cell
 from coevo.artifacts import ArtifactProxy
 from coevo.artifacts import upstreams
-from coevo.folders import cache_folder
 from coevo.git import Repository
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
@@ -36,6 +35,7 @@ from coevo.sandbox import Limits
 from coevo.sandbox import Mount
 from coevo.sandbox import Sandbox
 from coevo.sandbox import open_sandbox
+from coevo.storage.folders import cache_folder
 from coevo.toolchain import Toolchain
 from coevo.toolchain import toolchain
 from coevo.workspace import workspace

@@ -18,16 +18,16 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from coevo import bug_records
-from coevo import durable
 from coevo.agents.records import Attempt
 from coevo.agents.records import attempt
 from coevo.agents.records import prediction_line
-from coevo.builds import build
 from coevo.model.containment import Bug
 from coevo.model.errors import Fatal
-from coevo.place import folder_name
-from coevo.places.opening import place_of
+from coevo.storage import bug_records
+from coevo.storage import durable
+from coevo.storage.builds import build
+from coevo.storage.place import folder_name
+from coevo.storage.places import place_of
 
 REPORT_VERSION = 1
 

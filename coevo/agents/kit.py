@@ -18,8 +18,6 @@ from coevo.agents.tar_stream import END
 from coevo.agents.unpacking import unpack
 from coevo.artifacts import ArtifactProxy
 from coevo.artifacts import upstreams
-from coevo.building import building
-from coevo.folders import cache_folder
 from coevo.jdk_supply import bring_releases
 from coevo.jdks import Jdk
 from coevo.jdks import alike
@@ -33,6 +31,8 @@ from coevo.sandbox import Job
 from coevo.sandbox import Limits
 from coevo.sandbox import Mount
 from coevo.sandbox import Sandbox
+from coevo.storage.building import building
+from coevo.storage.folders import cache_folder
 from coevo.toolchain import Toolchain
 from coevo.toolchain import toolchain
 

@@ -19,13 +19,13 @@ from dataclasses import asdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.building import building
 from coevo.debian.apt import Apt
 from coevo.debian.apt import Package
 from coevo.debian.elf import relink
 from coevo.debian.mirror import suites
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
+from coevo.storage.building import building
 
 Say = Callable[[str], None]
 

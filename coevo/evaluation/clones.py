@@ -9,10 +9,6 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from coevo.clone_folders import changing
-from coevo.clone_folders import clone_folder
-from coevo.clone_folders import using
-from coevo.folders import cache_folder
 from coevo.git import Repository
 from coevo.git_network import FETCH
 from coevo.git_network import PROTOCOLS
@@ -21,7 +17,11 @@ from coevo.git_process import run_git
 from coevo.model.errors import Transient
 from coevo.model.records import short_hash
 from coevo.model.tables import TaskRow
-from coevo.place import folder_name
+from coevo.storage.clone_folders import changing
+from coevo.storage.clone_folders import clone_folder
+from coevo.storage.clone_folders import using
+from coevo.storage.folders import cache_folder
+from coevo.storage.place import folder_name
 
 _URL = re.compile(rf'(?:{"|".join(PROTOCOLS)})://\S+')
 

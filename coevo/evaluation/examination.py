@@ -16,8 +16,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
-from coevo import bug_records
-from coevo.builds import build
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.cases import Case
 from coevo.evaluation.cases import Ground
@@ -50,8 +48,10 @@ from coevo.model.containment import Bug
 from coevo.model.containment import contained
 from coevo.model.errors import Transient
 from coevo.model.listener import Listener
-from coevo.place import folder_name
-from coevo.places.opening import place_of
+from coevo.storage import bug_records
+from coevo.storage.builds import build
+from coevo.storage.place import folder_name
+from coevo.storage.places import place_of
 from coevo.workers import Failure
 from coevo.workers import run_in_parallel
 from coevo.workshops import Surroundings

@@ -11,9 +11,9 @@ from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 
-from coevo import durable
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
+from coevo.storage import durable
 
 NAME = 'junit.xml'
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo import checksummed
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
@@ -19,6 +18,7 @@ from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import RESULTS_VERSION
 from coevo.execution import ENGINE_VERSION
 from coevo.model import codec
+from coevo.storage import checksummed
 
 # Raised when verdicts or measures of an evaluation may change, and the engine does not.
 JUDGING_VERSION = 5

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coevo.cutoffs import Cutoff
 from coevo.evaluation.records import Prediction
-from coevo.folders import cache_folder
+from coevo.storage.folders import cache_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

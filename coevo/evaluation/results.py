@@ -9,12 +9,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo import durable
 from coevo.evaluation.records import MethodResult
 from coevo.model.codec import records
 from coevo.model.errors import Fatal
 from coevo.model.schema import arrow_schema
 from coevo.model.schema import table
+from coevo.storage import durable
 
 # Raised when a column is lost or changes its meaning.
 RESULTS_VERSION = 2

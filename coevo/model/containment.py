@@ -1,6 +1,6 @@
 """The one place that catches what nobody foresaw: a bug of ours ends what was in hand, nothing else.
 
-A pair, a task or an attempt is contained. What it met is kept for a person (`coevo.bug_records`);
+A pair, a task or an attempt is contained. What it met is kept for a person (`coevo.storage.bug_records`);
 the data has no word of it.
 """
 

@@ -1,6 +1,6 @@
 """The rows of a snapshot's tables, and the segment that holds all rows of a pair.
 
-`coevo.model.schema` maps them to Arrow, `coevo.store` keeps them by segment, `packagers.release` writes
+`coevo.model.schema` maps them to Arrow, `coevo.storage.store` keeps them by segment, `packagers.release` writes
 them. A column that a later step fills is None until then.
 """
 

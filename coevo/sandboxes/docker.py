@@ -28,7 +28,6 @@ import docker.errors
 import docker.types
 import requests
 
-from coevo.folders import work_root
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.sandboxes import layout
@@ -44,6 +43,7 @@ from coevo.sandboxes.running import Running
 from coevo.sandboxes.spawning import spawn
 from coevo.sandboxes.trial import find
 from coevo.sandboxes.trial import try_out
+from coevo.storage.folders import work_root
 
 _USER = 64999
 _IMAGE = 'coevo-sandbox'

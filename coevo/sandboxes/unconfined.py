@@ -20,7 +20,6 @@ from pathlib import Path
 
 import psutil
 
-from coevo.folders import work_root
 from coevo.model.errors import Transient
 from coevo.sandboxes import layout
 from coevo.sandboxes.job import HOME
@@ -35,6 +34,7 @@ from coevo.sandboxes.running import Running
 from coevo.sandboxes.spawning import spawn
 from coevo.sandboxes.trial import find
 from coevo.sandboxes.trial import try_out
+from coevo.storage.folders import work_root
 
 # Inherited by every process of a job, so that none is lost that has left its session.
 _MARK = 'COEVO_JOB'

@@ -9,14 +9,14 @@ import os
 import signal
 import sys
 
-from coevo import leases
 from coevo.display.redaction import redact
 from coevo.display.redaction import without_secrets
 from coevo.model import codec
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
-from coevo.place import root_of
-from coevo.places.opening import place_of
+from coevo.storage import leases
+from coevo.storage.place import root_of
+from coevo.storage.places import place_of
 from flows.batches import claims
 from flows.batches import failures
 from flows.batches.contained import Ended

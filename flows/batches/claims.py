@@ -8,10 +8,10 @@ A claim keeps machines from doing the same work twice. What they write does not 
 
 from __future__ import annotations
 
-from coevo.leases import standings
-from coevo.place import Root
-from coevo.place import folder_name
-from coevo.places.opening import place_of
+from coevo.storage.leases import standings
+from coevo.storage.place import Root
+from coevo.storage.place import folder_name
+from coevo.storage.places import place_of
 
 _REPOSITORIES, _RUNS = 'claims/repositories', 'claims/runs'
 

@@ -15,9 +15,9 @@ from datetime import datetime
 
 from coevo.display.redaction import redact
 from coevo.execution import ENGINE_VERSION
-from coevo.place import Root
-from coevo.place import folder_name
-from coevo.places.opening import place_of
+from coevo.storage.place import Root
+from coevo.storage.place import folder_name
+from coevo.storage.places import place_of
 from flows.batches.contained import Ended
 
 FOLDER = 'failures'

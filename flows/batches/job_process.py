@@ -18,8 +18,8 @@ from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.listener import Listener
 from coevo.model.profiles import load_profile
-from coevo.place import root_of
-from coevo.store import Store
+from coevo.storage.place import root_of
+from coevo.storage.store import Store
 from flows.batches.contained import stop_with_parent
 from flows.batches.jobs import FATAL
 from flows.batches.jobs import TRANSIENT

@@ -22,13 +22,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo.documents import parquet
 from coevo.model.errors import Fatal
-from coevo.place import Hold
-from coevo.place import Place
-from coevo.place import Root
-from coevo.places.opening import place_of
-from coevo.store import Store
+from coevo.storage.documents import parquet
+from coevo.storage.place import Hold
+from coevo.storage.place import Place
+from coevo.storage.place import Root
+from coevo.storage.places import place_of
+from coevo.storage.store import Store
 from flows.crawling.rows import Event
 from flows.crawling.rows import QueryRead
 from flows.crawling.rows import RepositorySeen

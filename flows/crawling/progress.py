@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo.documents import parquet
-from coevo.place import Root
-from coevo.places.opening import place_of
+from coevo.storage.documents import parquet
+from coevo.storage.place import Root
+from coevo.storage.places import place_of
 from flows.crawling.rows import RepositorySeen
 from flows.crawling.rows import repository_seen
 

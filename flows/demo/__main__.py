@@ -19,7 +19,7 @@ from coevo.model.profiles import load_profile
 from coevo.model.records import Walk
 from coevo.query import Question
 from coevo.query import query
-from coevo.store import Store
+from coevo.storage.store import Store
 from flows.console import print_report
 from flows.demo import history
 from flows.demo.comparison import differences

@@ -14,8 +14,8 @@ from prefect.utilities.annotations import quote
 
 from coevo.model.errors import Transient
 from coevo.model.listener import Listener
-from coevo.place import Root
-from coevo.place import root_of
+from coevo.storage.place import Root
+from coevo.storage.place import root_of
 from flows import candidates
 from flows.batches.batch import do
 from flows.batches.contained import Limits

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 from prefect.runtime import flow_run
 
-from coevo import leases
 from coevo.model.errors import Fatal
-from coevo.place import Root
-from coevo.places.opening import place_of
+from coevo.storage import leases
+from coevo.storage.place import Root
+from coevo.storage.places import place_of
 from flows.batches import claims
 
 

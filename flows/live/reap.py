@@ -21,7 +21,7 @@ from prefect.client.schemas.objects import StateType
 from prefect.runtime import flow_run as this_run
 from prefect.states import Crashed
 
-from coevo.place import Root
+from coevo.storage.place import Root
 from flows.batches import claims
 from flows.live.surroundings import surroundings
 

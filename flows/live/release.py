@@ -12,7 +12,7 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
-from coevo.place import Root
+from coevo.storage.place import Root
 from flows import months
 from flows.live.heartbeat import living
 from flows.live.surroundings import check_engine

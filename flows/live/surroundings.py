@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from coevo.execution import ENGINE_VERSION
 from coevo.model.errors import Fatal
-from coevo.place import Root
-from coevo.place import root_of
+from coevo.storage.place import Root
+from coevo.storage.place import root_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

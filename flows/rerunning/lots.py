@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo import reverifications
 from coevo import snapshot
 from coevo.model.records import Walk
-from coevo.store import Partition
-from coevo.store import Store
+from coevo.storage import reverifications
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
 
 _PREFERENCE = tuple(Walk)
 

@@ -19,9 +19,9 @@ from coevo.model.tables import MethodRow
 from coevo.model.tables import Segment
 from coevo.results import Evaluation
 from coevo.results import Wanted
-from coevo.reverifications import Reverified
-from coevo.reverifications import RunAgain
-from coevo.store import Partition
+from coevo.storage.reverifications import Reverified
+from coevo.storage.reverifications import RunAgain
+from coevo.storage.store import Partition
 from flows.rows import cell_rows
 from miners.changes import diff
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from coevo.place import root_of
+from coevo.storage.place import root_of
 
 
 def add_store(verb: argparse.ArgumentParser) -> None:

@@ -41,7 +41,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _crawl(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from coevo.display.console import showing
-    from coevo.place import root_of
+    from coevo.storage.place import root_of
     from flows.discovery import CrawlOptions
     from flows.discovery import crawl
     from miners.candidate_profiles import load_profile

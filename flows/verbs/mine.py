@@ -16,7 +16,7 @@ from coevo.model.errors import Fatal
 from coevo.model.records import Walk
 from coevo.parser import PIPELINE_VERBS
 from coevo.parser import Parser
-from coevo.place import on_disk
+from coevo.storage.place import on_disk
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
 from flows.verbs.arguments import runs
@@ -72,7 +72,7 @@ def _mine(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from coevo.display.console import showing
     from coevo.model import profiles
-    from coevo.store import Store
+    from coevo.storage.store import Store
     from flows.console import print_report
     from flows.funnel import funnel
     from flows.options import MineOptions

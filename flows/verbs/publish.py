@@ -9,7 +9,7 @@ from coevo.display.credentials import hidden
 from coevo.model.errors import Damaged
 from coevo.parser import PIPELINE_VERBS
 from coevo.parser import Parser
-from coevo.place import root_of
+from coevo.storage.place import root_of
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:

@@ -8,7 +8,7 @@ import sys
 from coevo.model.errors import Unsound
 from coevo.parser import PIPELINE_VERBS
 from coevo.parser import Parser
-from coevo.place import root_of
+from coevo.storage.place import root_of
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
 

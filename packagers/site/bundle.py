@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.building import building
-from coevo.folders import cache_folder
 from coevo.libraries import Say
 from coevo.libraries import run_tool
 from coevo.model.errors import Fatal
+from coevo.storage.building import building
+from coevo.storage.folders import cache_folder
 
 _WEB = Path(__file__).with_name('web')
 _LIBRARIES = ('hyparquet', 'fzstd')

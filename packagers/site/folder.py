@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from coevo import durable
 from coevo import models
 from coevo.leaks import LEAST_LEAK
 from coevo.libraries import Say
@@ -20,6 +19,7 @@ from coevo.model.errors import Fatal
 from coevo.model.labels import TABLE
 from coevo.snapshot import LEAST_RUNS
 from coevo.snapshot import LEAST_TIMEOUTS
+from coevo.storage import durable
 from packagers.site import months
 from packagers.site import reports
 from packagers.site.bundle import bundle

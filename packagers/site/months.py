@@ -13,11 +13,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from coevo import durable
 from coevo import snapshot
 from coevo import statistics
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
+from coevo.storage import durable
 from packagers.site.reports import Report
 
 # What the page reads; the other tables stay with the snapshot.

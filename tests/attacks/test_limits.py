@@ -13,10 +13,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from coevo.folders import work_root
 from coevo.sandbox import Job
 from coevo.sandbox import Limits
 from coevo.sandbox import Sandbox
+from coevo.storage.folders import work_root
 from tests.attacks.jobs import LIMITS
 from tests.attacks.jobs import run
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.folders import cache_folder
 from coevo.model.records import Change
 from coevo.model.records import Outcome
-from coevo.store import Store
+from coevo.storage.folders import cache_folder
+from coevo.storage.store import Store
 from flows.pipeline import mine
 from tests.folders import open_folder
 from tests.projects import junit

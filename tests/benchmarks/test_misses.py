@@ -17,7 +17,7 @@ from benchmarks.published import Published
 from benchmarks.published import open_clone
 from benchmarks.published import published
 from coevo.model.records import Walk
-from coevo.store import Store
+from coevo.storage.store import Store
 from tests.projects import NAME
 from tests.projects import junit
 from tests.projects import mined

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.disk import is_trouble
-from coevo.disk import sentence
-from coevo.store import Store
+from coevo.storage.disk import is_trouble
+from coevo.storage.disk import sentence
+from coevo.storage.store import Store
 from tests import segments
 from tests.coevo.test_terminal import run
 
@@ -46,7 +46,7 @@ def test_a_folder_that_may_not_be_read_is_not_empty(tmp_path: Path) -> None:
     try:
         # Root reads what it may not read, unless that right is taken away.
         drop = ['setpriv', '--bounding-set=-dac_override,-dac_read_search', '--inh-caps=-all']
-        asked = f'from coevo.store import Store; Store(__import__("pathlib").Path({str(tmp_path / "store")!r})).partitions()'
+        asked = f'from coevo.storage.store import Store; Store(__import__("pathlib").Path({str(tmp_path / "store")!r})).partitions()'
         done = subprocess.run(
             [*(drop if os.geteuid() == 0 else ()), sys.executable, '-c', asked],
             capture_output=True,

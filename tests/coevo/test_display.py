@@ -9,7 +9,7 @@ from coevo.model.errors import Fatal
 from coevo.model.records import Track
 from coevo.model.records import short_hash
 from coevo.snapshots.show import show
-from coevo.store import Store
+from coevo.storage.store import Store
 from packagers.rows import Rows
 from tests import segments
 from tests import snapshots

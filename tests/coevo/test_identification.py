@@ -29,7 +29,7 @@ from coevo.model.tables import Segment
 from coevo.snapshot import attach
 from coevo.statistics import STATISTICS
 from coevo.statistics import answer
-from coevo.store import Store
+from coevo.storage.store import Store
 from coevo.verification import verify
 from tests import segments
 from tests import snapshots

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from coevo.folders import cache_folder
+from coevo.storage.folders import cache_folder
 from coevo.toolchain import toolchain
 from tests.coevo.jvm import PLATFORM
 from tests.coevo.jvm import REST

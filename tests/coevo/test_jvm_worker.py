@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks.oracles.cell import fetch_consoles
-from coevo.folders import cache_folder
+from coevo.storage.folders import cache_folder
 from coevo.toolchain import toolchain
 from tests.coevo.jvm import JUPITER
 from tests.coevo.jvm import NG

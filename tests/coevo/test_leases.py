@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from coevo import leases
-from coevo.leases import LeaseLost
-from coevo.leases import Taken
-from coevo.leases import Terms
-from coevo.place import Place
-from coevo.places.opening import place_of
+from coevo.storage import leases
+from coevo.storage.leases import LeaseLost
+from coevo.storage.leases import Taken
+from coevo.storage.leases import Terms
+from coevo.storage.place import Place
+from coevo.storage.places import place_of
 
 NAME = 'claims/example+ferry'
 ONE, OTHER = Terms(owner='one'), Terms(owner='other')
@@ -69,8 +69,8 @@ def test_a_holder_that_lives_keeps_it_beyond_its_time(place: Place) -> None:
 
 HOLD = """
 import sys, time
-from coevo.leases import LeaseLost, Terms, take
-from coevo.place import root_of; from coevo.places.opening import place_of
+from coevo.storage.leases import LeaseLost, Terms, take
+from coevo.storage.place import root_of; from coevo.storage.places import place_of
 
 with take(place_of(root_of(sys.argv[1])), sys.argv[2], Terms(owner='child', seconds=4)) as lease:
     print('held', flush=True)

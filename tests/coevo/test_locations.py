@@ -14,11 +14,11 @@ import coevo
 from coevo.cutoffs import Cutoff
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
-from coevo.place import Url
-from coevo.places.opening import place_of
 from coevo.query import Question
 from coevo.query import ask
 from coevo.query import query
+from coevo.storage.place import Url
+from coevo.storage.places import place_of
 from tests import snapshots
 from tests.web_server import Site
 

@@ -17,7 +17,7 @@ from coevo.model.schema import ADDED
 from coevo.model.schema import SCHEMA_MINOR
 from coevo.model.schema import TABLES
 from coevo.model.schema import arrow_schema
-from coevo.store import Store
+from coevo.storage.store import Store
 from coevo.verification import verify
 from tests import segments
 from tests import snapshots

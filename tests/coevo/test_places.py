@@ -12,11 +12,11 @@ import pytest
 from coevo.cli import main
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.place import Place
-from coevo.place import Url
-from coevo.place import root_of
-from coevo.places.opening import place_of
-from coevo.store import Store
+from coevo.storage.place import Place
+from coevo.storage.place import Url
+from coevo.storage.place import root_of
+from coevo.storage.places import place_of
+from coevo.storage.store import Store
 from tests import buckets
 from tests.segments import PARTITION
 from tests.segments import segment
@@ -152,8 +152,8 @@ def test_trouble_of_the_network_is_worth_another_try(
 def test_without_the_client_a_folder_will_do() -> None:
     script = (
         'import sys; sys.modules["obstore.store"] = None; sys.modules["obstore"] = None\n'
-        'from pathlib import Path; from coevo.store import Store; Store(Path("nowhere"))\n'
-        'from coevo.model.errors import Fatal; from coevo.place import root_of; from coevo.places.opening import place_of\n'
+        'from pathlib import Path; from coevo.storage.store import Store; Store(Path("nowhere"))\n'
+        'from coevo.model.errors import Fatal; from coevo.storage.place import root_of; from coevo.storage.places import place_of\n'
         'try: place_of(root_of("s3://bucket/x"))\n'
         'except Fatal as error: print(error)\n'
     )
@@ -163,7 +163,7 @@ def test_without_the_client_a_folder_will_do() -> None:
 
 
 def test_a_refusal_is_no_trouble_of_the_network() -> None:
-    from coevo.places.objects import _trouble
+    from coevo.storage.objects import _trouble
 
     refused = 'Error performing GET http://h/b in 1ms - Server returned non-2xx status code: {}: x'
     assert isinstance(_trouble(Url('s3://b'), refused.format('400 Bad Request')), Fatal)

@@ -13,8 +13,8 @@ import pytest
 
 from coevo.cli import main
 from coevo.model.errors import Damaged
-from coevo.place import Url
-from coevo.places.opening import place_of
+from coevo.storage.place import Url
+from coevo.storage.places import place_of
 from coevo.verification import Finding
 from coevo.verification import verify
 from tests.web_server import Site

@@ -24,7 +24,7 @@ from coevo.model.schema import TABLES
 from coevo.model.tables import MethodRow
 from coevo.query import Question
 from coevo.query import query
-from coevo.store import Store
+from coevo.storage.store import Store
 from tests import segments
 from tests import snapshots
 from tests.segments import PARTITION

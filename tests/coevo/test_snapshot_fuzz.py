@@ -19,7 +19,7 @@ import pytest
 
 from coevo.cli import main
 from coevo.evaluation.assignments import assignments
-from coevo.store import Store
+from coevo.storage.store import Store
 from packagers.built import Built
 from packagers.rows import Rows
 from tests import segments

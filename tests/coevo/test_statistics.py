@@ -13,7 +13,7 @@ import coevo
 from coevo.model.schema import TABLES
 from coevo.statistics import STATISTICS
 from coevo.statistics import answer
-from coevo.store import Store
+from coevo.storage.store import Store
 from packagers.funnel import funnel
 from packagers.rows import gather
 from tests import segments

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from coevo import leases
 from coevo.model import codec
 from coevo.model.errors import Fatal
 from coevo.model.records import Stage
 from coevo.model.records import Walk
-from coevo.place import Root
-from coevo.store import Partition
-from coevo.store import Store
+from coevo.storage import leases
+from coevo.storage.place import Root
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
 from tests import segments
 from tests.segments import PARTITION
 from tests.segments import REPO
@@ -129,7 +129,7 @@ def test_a_killed_miner_loses_the_pair_in_hand_only(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = (
-        'import sys; from tests import segments as s; from coevo import leases; from coevo.place import root_of\n'
+        'import sys; from tests import segments as s; from coevo.storage import leases; from coevo.storage.place import root_of\n'
         'leases.SECONDS = 4.0\n'
         'store = s.Store(root_of(sys.argv[1]))\n'
         'with store.lock(s.PARTITION):\n'

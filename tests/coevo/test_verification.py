@@ -30,7 +30,7 @@ from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
 from coevo.model.tables import CellRow
 from coevo.model.tables import WithdrawnRow
-from coevo.store import Store
+from coevo.storage.store import Store
 from coevo.verification import Finding
 from coevo.verification import verify
 from packagers import release

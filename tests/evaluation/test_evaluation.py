@@ -144,7 +144,7 @@ def test_a_server_in_trouble_is_asked_again_before_a_task_is_given_up(
 
 def _with_url(snapshot: Path, url: str) -> Path:
     """The same snapshot with an address for its repository, released anew."""
-    from coevo.store import Store
+    from coevo.storage.store import Store
 
     store = Store(snapshot.parent / 'elsewhere')
     segments.fill(store, 1, 2, 3)

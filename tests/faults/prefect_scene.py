@@ -17,8 +17,8 @@ from pathlib import Path
 
 import psutil
 
-from coevo.leases import standings
-from coevo.places.opening import place_of
+from coevo.storage.leases import standings
+from coevo.storage.places import place_of
 from flows.batches.claims import living_runs
 from tests.faults.chain import NAME
 from tests.faults.chain import Chain

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
-from coevo.place import Root
+from coevo.storage.place import Root
 from flows.crawling.crawls import read_repositories
 from flows.crawling.rows import RepositorySeen
 from flows.discovery import CrawlOptions

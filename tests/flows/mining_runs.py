@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from coevo.model.records import Walk
-from coevo.store import Partition
+from coevo.storage.store import Partition
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.projects import NAME

@@ -12,10 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from coevo import leases
 from coevo.model import codec
 from coevo.model.listener import Listener
-from coevo.places.opening import place_of
+from coevo.storage import leases
+from coevo.storage.places import place_of
 from flows.batches import claims
 from flows.batches.batch import do
 from flows.batches.contained import Limits

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from coevo import builds
 from coevo.cli import main
 from coevo.git import Repository
 from coevo.model.containment import Bug
@@ -18,8 +17,9 @@ from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
 from coevo.model.records import Walk
-from coevo.store import Partition
-from coevo.store import Store
+from coevo.storage import builds
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
 from coevo.verification import verify
 from flows import bugs
 from flows import mining

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import coevo
-from coevo.place import Url
-from coevo.place import on_disk
-from coevo.places.opening import place_of
+from coevo.storage.place import Url
+from coevo.storage.place import on_disk
+from coevo.storage.places import place_of
 from flows import pipeline
 from tests.flows.mining_runs import different
 from tests.flows.mining_runs import gone

@@ -23,7 +23,7 @@ from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
 from coevo.start_state import Target
 from coevo.start_state import start_file
-from coevo.store import Store
+from coevo.storage.store import Store
 from coevo.test_files import content
 from coevo.transplant import Graft
 from coevo.transplant import transplant

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
-from coevo.clone_folders import clone_folder
-from coevo.store import Store
+from coevo.storage.clone_folders import clone_folder
+from coevo.storage.store import Store
 from miners.clones import obtain
 from tests.flows.mining_runs import PAIRS
 from tests.flows.mining_runs import PARTITION

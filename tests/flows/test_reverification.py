@@ -20,7 +20,7 @@ from coevo.model.records import Label
 from coevo.model.records import Outcome
 from coevo.model.records import Track
 from coevo.model.tables import Segment
-from coevo.store import Store
+from coevo.storage.store import Store
 from coevo.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish

@@ -12,7 +12,7 @@ import pytest
 from coevo.jdk_supply import JdkSupply
 from coevo.jdks import LIMIT
 from coevo.jdks import find_jdks
-from coevo.store import Store
+from coevo.storage.store import Store
 from flows.options import MineOptions
 from flows.pipeline import MineReport
 from flows.pipeline import mine

@@ -11,7 +11,7 @@ from coevo.model.records import Label
 from coevo.model.records import Track
 from coevo.model.tables import MethodRow
 from coevo.model.tables import Segment
-from coevo.store import Store
+from coevo.storage.store import Store
 from tests import projects
 
 pytestmark = pytest.mark.jvm

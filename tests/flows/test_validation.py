@@ -11,8 +11,8 @@ import pytest
 from coevo.cli import main
 from coevo.execution import ENGINE_VERSION
 from coevo.languages.base import Build
-from coevo.place import Url
-from coevo.places.opening import place_of
+from coevo.storage.place import Url
+from coevo.storage.places import place_of
 from flows.validation import ValidateOptions
 from flows.validation import judged
 from flows.validation import of_build

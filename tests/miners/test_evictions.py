@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.clone_folders import clone_folder
-from coevo.clone_folders import using
 from coevo.git import Repository
 from coevo.model.errors import Transient
+from coevo.storage.clone_folders import clone_folder
+from coevo.storage.clone_folders import using
 from miners.clones import at_hand
 from miners.clones import obtain
 from miners.clones import obtained

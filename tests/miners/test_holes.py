@@ -15,7 +15,7 @@ from coevo.git import CorruptObject
 from coevo.git import Repository
 from coevo.java_tests import find_tests
 from coevo.model.errors import Fatal
-from coevo.store import Store
+from coevo.storage.store import Store
 from coevo.syntax import Member
 from coevo.syntax import parse
 from flows.licence import spdx_of

@@ -13,10 +13,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from coevo.clone_folders import clone_folder
 from coevo.git import Repository
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
+from coevo.storage.clone_folders import clone_folder
 from miners import mirrors
 from miners.clones import obtain
 from miners.crawls import CRAWL

@@ -10,7 +10,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from coevo.store import Store
+from coevo.storage.store import Store
 from tests import segments
 
 

@@ -15,7 +15,7 @@ from coevo.evaluation.results import write_results
 from coevo.model.records import Cause
 from coevo.model.records import short_hash
 from coevo.model.tables import Segment
-from coevo.store import Store
+from coevo.storage.store import Store
 from packagers import manifests
 from packagers import release
 from packagers.rows import Rows

@@ -11,7 +11,7 @@ import pytest
 
 from coevo import snapshot
 from coevo.model.records import Stage
-from coevo.store import Store
+from coevo.storage.store import Store
 from coevo.verification import verify
 from packagers.funnel import funnel
 from packagers.licensing import fill_licences

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 import coevo
-from coevo import leases
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.place import Place
-from coevo.place import Root
-from coevo.place import Url
-from coevo.places.objects import Objects
-from coevo.places.opening import place_of
-from coevo.store import Store
+from coevo.storage import leases
+from coevo.storage.objects import Objects
+from coevo.storage.place import Place
+from coevo.storage.place import Root
+from coevo.storage.place import Url
+from coevo.storage.places import place_of
+from coevo.storage.store import Store
 from packagers import publishing
 from packagers.release import ReleaseReport
 from tests import segments

@@ -22,7 +22,7 @@ from coevo.model.records import Stage
 from coevo.model.schema import TABLES
 from coevo.model.schema import arrow_schema
 from coevo.model.tables import MethodRow
-from coevo.store import Store
+from coevo.storage.store import Store
 from coevo.verification import verify
 from packagers.built import Built
 from packagers.funnel import funnel

@@ -14,9 +14,9 @@ import pytest
 
 from coevo.model.errors import Unsound
 from coevo.model.tables import MethodRow
-from coevo.place import Url
-from coevo.places.opening import place_of
-from coevo.store import Store
+from coevo.storage.place import Url
+from coevo.storage.places import place_of
+from coevo.storage.store import Store
 from coevo.verification import verify
 from packagers.rows import Rows
 from tests import segments

@@ -8,9 +8,9 @@ import pytest
 
 from coevo.cli import main
 from coevo.model.errors import Fatal
-from coevo.place import Root
-from coevo.place import Url
-from coevo.places.opening import place_of
+from coevo.storage.place import Root
+from coevo.storage.place import Url
+from coevo.storage.places import place_of
 from coevo.verification import verify
 from packagers import publishing
 from packagers.republishing import publish

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
-from coevo import checksummed
 from coevo.evaluation.records import OraclePreservation
 from coevo.execution import ENGINE_VERSION
 from coevo.git import Repository
@@ -32,6 +31,7 @@ from coevo.model.records import Revised
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
 from coevo.model.tables import MethodRow
+from coevo.storage import checksummed
 from coevo.syntax import parse
 from coevo.test_files import as_declared
 from coevo.test_files import content

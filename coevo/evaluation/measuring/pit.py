@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
-from coevo import checksummed
 from coevo import pit
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.scene import Scene
@@ -31,6 +30,7 @@ from coevo.model.quality import PitTrouble
 from coevo.model.records import Revised
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
+from coevo.storage import checksummed
 from coevo.test_files import content
 
 # Of a task, in the order of its targets; each is asked of the submitted test and of gold's.

@@ -24,7 +24,6 @@ from typing import Any
 from typing import TypeGuard
 from typing import TypeVar
 
-from coevo import durable
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import aggregates
 from coevo.evaluation.reporting import bootstrap
@@ -39,6 +38,7 @@ from coevo.evaluation.reporting.rates import rates
 from coevo.evaluation.reporting.samples import Rows
 from coevo.model.errors import Fatal
 from coevo.model.records import Track
+from coevo.storage import durable
 
 _Value = TypeVar('_Value', int, str)
 

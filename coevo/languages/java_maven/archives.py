@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
-from coevo import durable
 from coevo.languages.java_maven.places import ARCHIVES
 from coevo.model.records import short_hash
 from coevo.sandbox import Job
 from coevo.sandbox import Limits
 from coevo.sandbox import Sandbox
+from coevo.storage import durable
 
 # About 25 MB each; the one that was used least recently goes first.
 ARCHIVES_KEPT = 40

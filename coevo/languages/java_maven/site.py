@@ -7,10 +7,10 @@ from pathlib import Path
 
 from coevo.artifacts import ArtifactProxy
 from coevo.artifacts import upstreams
-from coevo.folders import cache_folder
 from coevo.git import Repository
 from coevo.libraries import Say
 from coevo.sandbox import open_sandbox
+from coevo.storage.folders import cache_folder
 from coevo.toolchain import Toolchain
 from coevo.workspace import workspace
 

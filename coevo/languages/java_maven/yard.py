@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.folders import cache_folder
 from coevo.jdks import Jdk
 from coevo.junit import JUnitLibraries
 from coevo.junit import junit_libraries
@@ -56,6 +55,7 @@ from coevo.model.records import ClassPathEntry
 from coevo.model.records import Environment
 from coevo.sandbox import Job
 from coevo.sandbox import Mount
+from coevo.storage.folders import cache_folder
 from coevo.toolchain import toolchain
 
 # Wall seconds for one build or compilation; far beyond what a healthy one takes.

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.folders import cache_folder
 from coevo.languages.java_maven.shelves import shelved
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.storage.folders import cache_folder
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened
 from tests.projects import junit

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.leases import standings
-from coevo.places.opening import place_of
+from coevo.storage.leases import standings
+from coevo.storage.places import place_of
 from tests.flows.mining_runs import PAIRS
 from tests.prefect_server import Server
 from tests.prefect_server import deploy

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.store import Store
+from coevo.storage.store import Store
 from flows.batches.claims import living_runs
 from tests.prefect_server import Server
 from tests.prefect_server import prefect_server
@@ -22,7 +22,7 @@ from tests.projects import write
 FLOW = """\
 import sys
 from prefect import tags
-from coevo import leases
+from coevo.storage import leases
 leases.SECONDS = 2.0
 from flows.live.mine import mine
 from flows.live.reap import reap

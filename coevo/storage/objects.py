@@ -17,13 +17,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from typing import Literal
 
-from coevo import leases
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.place import Entry
-from coevo.place import Found
-from coevo.place import Hold
-from coevo.place import Url
+from coevo.storage import leases
+from coevo.storage.place import Entry
+from coevo.storage.place import Found
+from coevo.storage.place import Hold
+from coevo.storage.place import Url
 
 if TYPE_CHECKING:
     from obstore import UpdateVersion

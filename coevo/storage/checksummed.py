@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from coevo import durable
+from coevo.storage import durable
 
 
 def write(file: Path, data: bytes) -> None:

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 from coevo.model import codec
 from coevo.model import schema
 from coevo.model.errors import Fatal
-from coevo.place import Found
-from coevo.place import Place
+from coevo.storage.place import Found
+from coevo.storage.place import Place
 
 
 def line(record: object) -> bytes:

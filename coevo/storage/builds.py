@@ -7,7 +7,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-_HERE = Path(__file__).parent
+_HERE = Path(__file__).parents[1]
 _MADE = '__pycache__'
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from coevo.place import folder_name
+from coevo.storage.place import folder_name
 
 
 def clone_folder(store: Path, repo: str) -> Path:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.place import Place
-from coevo.place import Root
-from coevo.places.folder import Folder
-from coevo.places.objects import Objects
+from coevo.storage.folder import Folder
+from coevo.storage.objects import Objects
+from coevo.storage.place import Place
+from coevo.storage.place import Root
 
 
 def place_of(root: Root) -> Place:

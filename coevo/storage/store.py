@@ -9,7 +9,7 @@
         lock                              who mines there now
     STORE/clones, STORE/cache, …          not this module's
 
-It lies in a folder or under a prefix of an object store (`coevo.place`). Every file is there as a
+It lies in a folder or under a prefix of an object store (`coevo.storage.place`). Every file is there as a
 whole or not at all: a kill costs the pair in hand. What two runs may change at once is changed by
 exchange: a file that is no longer what it was when it was read is read again.
 """
@@ -26,24 +26,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo import archive
-from coevo.archive import Archive
-from coevo.archive import Piece
 from coevo.model import codec
 from coevo.model.errors import Fatal
 from coevo.model.records import Walk
 from coevo.model.tables import Segment
-from coevo.place import Entry
-from coevo.place import Found
-from coevo.place import Hold
-from coevo.place import Place
-from coevo.place import Root
-from coevo.place import folder_name
-from coevo.place import named
-from coevo.places.opening import place_of
-from coevo.walks import WalkRecord
-from coevo.walks import arrange
-from coevo.walks import merge
+from coevo.storage import archive
+from coevo.storage.archive import Archive
+from coevo.storage.archive import Piece
+from coevo.storage.place import Entry
+from coevo.storage.place import Found
+from coevo.storage.place import Hold
+from coevo.storage.place import Place
+from coevo.storage.place import Root
+from coevo.storage.place import folder_name
+from coevo.storage.place import named
+from coevo.storage.places import place_of
+from coevo.storage.walks import WalkRecord
+from coevo.storage.walks import arrange
+from coevo.storage.walks import merge
 
 __all__ = ['Mined', 'Partition', 'Store', 'WalkRecord']
 
@@ -204,7 +204,7 @@ class Store:
         return tuple(sorted({p for _, p in walk.pairs if p not in there}))
 
     def write_walk(self, partition: Partition, record: WalkRecord) -> None:
-        """Add what a walk saw to what earlier ones saw (`coevo.walks.merge`)."""
+        """Add what a walk saw to what earlier ones saw (`coevo.storage.walks.merge`)."""
         self._stamp()
         written = False
         while not written:

@@ -21,7 +21,7 @@ from typing import Self
 from coevo.model import codec
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.place import Place
+from coevo.storage.place import Place
 
 SECONDS = 60.0
 # Renewed so many times within its time, so that one lost request does no harm.

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
-from coevo.documents import decoded
-from coevo.documents import line
 from coevo.model.tables import CellRow
-from coevo.place import Place
-from coevo.store import Partition
+from coevo.storage.documents import decoded
+from coevo.storage.documents import line
+from coevo.storage.place import Place
+from coevo.storage.store import Partition
 
 FOLDER = 'reverifications'
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo import durable
 from coevo.model.errors import Fatal
-from coevo.place import Entry
-from coevo.place import Found
-from coevo.place import Hold
+from coevo.storage import durable
+from coevo.storage.place import Entry
+from coevo.storage.place import Found
+from coevo.storage.place import Hold
 
 
 class Folder:

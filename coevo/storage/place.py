@@ -1,5 +1,5 @@
-"""Where a store lies: in a folder (`coevo.places.folder`) or in an object store
-(`coevo.places.objects`). Files are named by relative paths with `/`, and are whole or not there.
+"""Where a store lies: in a folder (`coevo.storage.folder`) or in an object store
+(`coevo.storage.objects`). Files are named by relative paths with `/`, and are whole or not there.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Protocol
 from urllib.parse import quote
 from urllib.parse import unquote
 
-from coevo.folders import cache_folder
 from coevo.model.errors import Fatal
+from coevo.storage.folders import cache_folder
 
 Url = NewType('Url', str)
 # What a user names.

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from coevo.display.redaction import redact
 from coevo.model.containment import Bug
-from coevo.place import Place
+from coevo.storage.place import Place
 
 
 def keep(place: Place, name: str, bug: Bug, build: str, about: Mapping[str, str]) -> str:

@@ -1,1 +1,0 @@
-"""The kinds of places that a store can lie in (`coevo.place`)."""
