@@ -24,7 +24,7 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.jdks import PREFERRED
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks

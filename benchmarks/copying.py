@@ -27,10 +27,10 @@ from coevo.evaluation.assignments import assignments
 from coevo.evaluation.clones import repository_of
 from coevo.evaluation.judging.start_states import files_at_start
 from coevo.evaluation.judging.start_states import start_file
-from coevo.git import Repository
+from coevo.git.patches import file_patch
+from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.records import TestMethod
-from coevo.patches import file_patch
 from coevo.syntax import Member
 from coevo.syntax import parse
 from coevo.trees import Side

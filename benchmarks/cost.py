@@ -35,7 +35,7 @@ from benchmarks.oracles.cell import Oracle
 from benchmarks.oracles.cell import Place
 from benchmarks.oracles.cell import Target
 from benchmarks.tables import append
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Outcome
 from coevo.storage.store import Store
 from miners.clones import obtain

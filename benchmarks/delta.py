@@ -33,7 +33,7 @@ from benchmarks.delta_causes import differences
 from benchmarks.published import State
 from benchmarks.published import States
 from benchmarks.published import open_clone
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Walk

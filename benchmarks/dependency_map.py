@@ -39,7 +39,7 @@ from benchmarks.oracles.cell import Target
 from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.base import Trace
 from coevo.languages.java_maven import tracing

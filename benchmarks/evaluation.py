@@ -45,7 +45,7 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target as Aim
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.measuring.oracle import old_method
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.java_maven import PairWorkshop
 from coevo.languages.java_maven import Site
 from coevo.languages.java_maven import Yards

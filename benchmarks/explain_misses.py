@@ -28,7 +28,7 @@ from benchmarks.published import States
 from benchmarks.published import open_clone
 from benchmarks.published import published
 from benchmarks.stores import segments
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.identity import method_id
 from coevo.model.labels import CELL_ORDER
 from coevo.model.records import Candidate

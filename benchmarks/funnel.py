@@ -23,7 +23,7 @@ from pathlib import Path
 from benchmarks.mined import open_clone
 from benchmarks.stores import segments as segments_of
 from benchmarks.unmined import sieved
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages import java_maven
 from coevo.model.profiles import Profile
 from coevo.model.profiles import load_profile

@@ -22,7 +22,7 @@ from benchmarks.mined import partitions
 from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.java_maven import PairWorkshop
 from coevo.languages.java_maven import Site
 from coevo.languages.java_maven import Yards

@@ -32,7 +32,7 @@ from benchmarks.oracles.cell import Target
 from benchmarks.published import Published
 from benchmarks.published import open_clone
 from benchmarks.published import published
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Label
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk

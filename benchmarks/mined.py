@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.oracles.cell import Place
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.identity import method_id
 from coevo.model.profiles import load_profile
 from coevo.model.records import Candidate

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.tables import PairRow
 
 State = tuple[tuple[str, str], ...]

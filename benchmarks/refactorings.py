@@ -31,7 +31,7 @@ import psutil
 from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Pair
 from coevo.model.records import Walk
 from coevo.model.records import short_hash

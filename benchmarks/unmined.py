@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from collections.abc import Iterator
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.identity import method_id
 from coevo.model.profiles import Profile
 from coevo.model.records import Drop

@@ -23,7 +23,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
 from coevo.languages.base import Build

@@ -15,7 +15,7 @@ from dataclasses import field
 
 from coevo.executed_start import StartState
 from coevo.executed_start import start_state
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Conditions
 from coevo.languages.base import Workshop

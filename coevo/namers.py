@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.syntax import parse
 from coevo.test_files import content
 

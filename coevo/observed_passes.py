@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 
 from coevo.expected_throws import expected_throws
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.groups import Ends
 from coevo.groups import method_in
 from coevo.languages.base import Conditions

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.syntax import JavaFile
 from coevo.syntax import JavaType
 from coevo.syntax import parse

@@ -15,13 +15,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 
+from coevo.git.patches import file_patch
 from coevo.languages.base import Compiled
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
 from coevo.model.records import TestMethod
 from coevo.namers import Namers
 from coevo.old_pieces import StartStateInvalid
-from coevo.patches import file_patch
 from coevo.reach import names_used_elsewhere
 from coevo.start_files import file_at_start
 from coevo.start_state import Target

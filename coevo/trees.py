@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from xml.etree import ElementTree
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Origin
 from coevo.origins import origin_of
 from coevo.syntax import JavaFile

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Self
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.jdk_supply import JdkSupply
 from coevo.languages import java_maven
 from coevo.languages.base import Workshop

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.listener import Listener
 from miners.clones import Clone
 from miners.clones import obtained

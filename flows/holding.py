@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
 from coevo.model.records import Pair
 

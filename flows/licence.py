@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from identify.identify import license_id
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model import licences
 
 _NAMES = re.compile(r'(licen[cs]e|copying|unlicense)([-._].*)?', re.IGNORECASE)

@@ -15,8 +15,8 @@ from coevo.evidence import decide
 from coevo.execution import ENGINE_VERSION
 from coevo.execution import NO_CACHE
 from coevo.execution import evaluate
-from coevo.git import CorruptObject
-from coevo.git import Repository
+from coevo.git.repository import CorruptObject
+from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
 from coevo.model.identity import method_id
 from coevo.model.profiles import Profile

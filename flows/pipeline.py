@@ -17,7 +17,7 @@ from functools import partial
 
 from coevo.cache import Cache
 from coevo.execution import ENGINE_VERSION
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.jdk_bundles import OFFERED
 from coevo.jdk_supply import JdkSupply
 from coevo.languages import java_maven

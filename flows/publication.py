@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import cache
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.tables import MethodRow
 from coevo.storage.store import Store
 from flows.licence import spdx_of

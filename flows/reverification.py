@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
-from coevo.git import CorruptObject
-from coevo.git import Repository
+from coevo.git.repository import CorruptObject
+from coevo.git.repository import Repository
 from coevo.jdk_supply import JdkSupply
 from coevo.jdk_supply import bring_releases
 from coevo.jdks import Jdk

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.execution import ENGINE_VERSION
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages import java_maven
 from coevo.languages.base import Build
 from coevo.languages.base import Workshop

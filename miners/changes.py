@@ -15,8 +15,8 @@ from dataclasses import field
 from functools import cached_property
 from functools import lru_cache
 
-from coevo.git import FileChange
-from coevo.git import Repository
+from coevo.git.repository import FileChange
+from coevo.git.repository import Repository
 from coevo.model.identity import method_id
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate

@@ -14,7 +14,7 @@ from git import InvalidGitRepositoryError
 from git import Repo
 
 from coevo.display import credentials
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.storage.clone_folders import changing
 from coevo.storage.clone_folders import clone_folder

@@ -13,7 +13,7 @@ from datetime import UTC
 from datetime import datetime
 from pathlib import Path
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.storage.durable import write
 

@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from coevo.git import ENVIRONMENT
-from coevo.git_network import FETCH
+from coevo.git.network import FETCH
+from coevo.git.repository import ENVIRONMENT
 from coevo.storage.durable import write
 from miners.crawls import CRAWL
 from miners.mirror_git import DamagedMirror

@@ -11,9 +11,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.clone_holes import holes
-from coevo.clone_holes import note
-from coevo.git import ENVIRONMENT
+from coevo.git.holes import holes
+from coevo.git.holes import note
+from coevo.git.repository import ENVIRONMENT
 from miners.mirror_git import missing
 from miners.mirror_git import run
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coevo.git import CorruptObject
-from coevo.git import Repository
-from coevo.git_objects import LINK
+from coevo.git.objects import LINK
+from coevo.git.repository import CorruptObject
+from coevo.git.repository import Repository
 
 
 def java_size(repository: Repository, rev: str) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from coevo.git import ENVIRONMENT
+from coevo.git.repository import ENVIRONMENT
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.syntax import Member

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from coevo.git import CorruptObject
-from coevo.git import FileChange
-from coevo.git import Repository
+from coevo.git.repository import CorruptObject
+from coevo.git.repository import FileChange
+from coevo.git.repository import Repository
 from coevo.model.reasons import Reason
 from coevo.model.records import Commit
 from coevo.model.records import Drop

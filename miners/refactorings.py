@@ -17,8 +17,8 @@ from pathlib import PurePosixPath
 from typing import Any
 from typing import Self
 
-from coevo.git import FileChange
-from coevo.git import Repository
+from coevo.git.repository import FileChange
+from coevo.git.repository import Repository
 from miners.refactoring_process import End
 from miners.refactoring_process import Limits
 from miners.refactoring_process import RefactoringProcess

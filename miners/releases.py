@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from datetime import timedelta
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 
 _TAGS = 'refs/tags/'

@@ -15,7 +15,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.git import ENVIRONMENT
+from coevo.git.repository import ENVIRONMENT
 from coevo.model.errors import Transient
 from coevo.storage import durable
 from miners.crawls import CRAWL

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from coevo.display import credentials
-from coevo.git_network import FETCH
-from coevo.git_network import SILENCE_SECONDS
-from coevo.git_network import fetching
+from coevo.git.network import FETCH
+from coevo.git.network import SILENCE_SECONDS
+from coevo.git.network import fetching
 from coevo.model.errors import Transient
 from miners import holes
 from miners.mirror_git import NO_SPACE

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from coevo.git import FileChange
+from coevo.git.repository import FileChange
 from coevo.languages.base import Trace
 from coevo.model.records import RESOURCE
 from coevo.model.records import CoupledBy

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from coevo.git import CorruptObject
-from coevo.git import Repository
+from coevo.git.repository import CorruptObject
+from coevo.git.repository import Repository
 from coevo.model.reasons import Reason
 from coevo.model.records import Commit
 from coevo.model.records import Drop

@@ -10,7 +10,7 @@ from itertools import takewhile
 from itertools import zip_longest
 from pathlib import PurePosixPath
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import TestMethod
 from coevo.trees import Side
 from coevo.trees import tree

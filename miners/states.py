@@ -10,10 +10,10 @@ import hashlib
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from coevo.git import CorruptObject
-from coevo.git import Repository
-from coevo.git_objects import FOLDER
-from coevo.git_objects import SUBMODULE
+from coevo.git.objects import FOLDER
+from coevo.git.objects import SUBMODULE
+from coevo.git.repository import CorruptObject
+from coevo.git.repository import Repository
 from coevo.model.reasons import Reason
 from coevo.model.records import Commit
 from coevo.model.records import Drop

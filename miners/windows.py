@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import lru_cache
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.identity import method_id
 from coevo.model.records import Change
 from coevo.model.records import Pair

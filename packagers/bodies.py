@@ -16,7 +16,7 @@ from pathlib import Path
 from coevo import java_tests
 from coevo import java_tokens
 from coevo import syntax
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.java_tests import find_tests
 from coevo.storage import durable
 

@@ -19,7 +19,7 @@ from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Commit
 from packagers.bodies import Bodies
 from packagers.bodies import read_bodies

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Change
 from coevo.model.records import Dependency
 from coevo.model.records import Revised

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.evaluation.judging.sibling_files import sibling_files
-from coevo.git import Repository
+from coevo.git.patches import file_patch
+from coevo.git.repository import Repository
 from coevo.model.quality import VALID
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
@@ -21,7 +22,6 @@ from coevo.model.tables import MethodRow
 from coevo.model.tables import StartRow
 from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
-from coevo.patches import file_patch
 from coevo.reach import names_used_elsewhere
 from coevo.start_state import Target
 from coevo.start_state import start_file

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 
 # Who asks for a merge may bring in the history of another project; that does not relate the two.
 _ROOTS = ('rev-list', '--max-parents=0', '--exclude=refs/pull/*', '--all')

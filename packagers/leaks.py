@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.tables import MethodRow
 from coevo.syntax import parse
 from coevo.trees import Side

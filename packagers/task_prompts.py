@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coevo import prompts
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Dependency
 from coevo.model.records import Track
 from coevo.model.tables import MethodRow

@@ -17,7 +17,8 @@ from datetime import datetime
 from functools import cache
 
 from coevo import prompts
-from coevo.git import Repository
+from coevo.git.patches import tree_patch
+from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.quality import Coverage
 from coevo.model.reasons import Reason
@@ -32,7 +33,6 @@ from coevo.model.tables import RepositoryRow
 from coevo.model.tables import StartRow
 from coevo.model.tables import TaskRow
 from coevo.old_pieces import StartStateInvalid
-from coevo.patches import tree_patch
 from packagers import sameness
 from packagers.built import Built
 from packagers.contamination import Basis

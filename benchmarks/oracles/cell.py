@@ -26,7 +26,7 @@ from benchmarks.oracles.levels import raise_literals
 from benchmarks.oracles.trees import write_cell
 from coevo.artifacts import ArtifactProxy
 from coevo.artifacts import upstreams
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod

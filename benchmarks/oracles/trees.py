@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 
 _DEFAULT = 'src/test'
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.git import Repository
-from coevo.patches import quoted
-from coevo.patches import tree_patch
+from coevo.git.patches import quoted
+from coevo.git.patches import tree_patch
+from coevo.git.repository import Repository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

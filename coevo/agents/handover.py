@@ -13,7 +13,7 @@ from coevo.agents.difference import Ends
 from coevo.agents.difference import File
 from coevo.agents.tar_stream import content
 from coevo.agents.tar_stream import members
-from coevo.git_objects import LINK
+from coevo.git.objects import LINK
 
 # Of files that differ. A test file has a hundredth of it; more is no answer.
 MOST_BYTES = 16 << 20

@@ -23,7 +23,7 @@ from coevo.evaluation.measuring.worth import Measures
 from coevo.evaluation.measuring.worth import with_adequacy
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import Prediction
-from coevo.git import CorruptObject
+from coevo.git.repository import CorruptObject
 from coevo.languages.base import Conditions
 from coevo.languages.base import Workshop
 from coevo.model.records import Pair

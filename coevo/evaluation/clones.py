@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from coevo.git import Repository
-from coevo.git_network import FETCH
-from coevo.git_network import PROTOCOLS
-from coevo.git_network import fetching
-from coevo.git_process import run_git
+from coevo.git.network import FETCH
+from coevo.git.network import PROTOCOLS
+from coevo.git.network import fetching
+from coevo.git.process import run_git
+from coevo.git.repository import Repository
 from coevo.model.errors import Transient
 from coevo.model.records import short_hash
 from coevo.model.tables import TaskRow

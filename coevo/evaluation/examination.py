@@ -39,7 +39,7 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import renamed
 from coevo.evaluation.rows import rows
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.jdk_supply import JdkSupply
 from coevo.jdks import alike
 from coevo.jdks import find_jdks

@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.quality import PitTrouble
 from coevo.model.records import Environment
 from coevo.model.records import Outcome

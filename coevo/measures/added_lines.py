@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 
 _HUNK = re.compile(rb'^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@', re.MULTILINE)
 # Said in full, since a user's Git may know other defaults than ours.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions

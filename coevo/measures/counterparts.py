@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised

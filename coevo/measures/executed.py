@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.base import ExecutedMethod
 from coevo.languages.base import Trace
 from coevo.measures.counterparts import declared

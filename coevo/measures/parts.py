@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.measures.counterparts import Standing
 from coevo.measures.counterparts import counterpart
 from coevo.measures.counterparts import declared

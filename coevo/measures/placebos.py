@@ -15,7 +15,7 @@ from random import Random
 
 from tree_sitter import Node
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.measures.counterparts import Standing
 from coevo.measures.counterparts import counterpart
 from coevo.measures.counterparts import declared

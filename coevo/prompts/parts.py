@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
 from coevo.syntax import JavaType

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from coevo.display.console import open_console
 from coevo.display.console import showing
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
 from coevo.model.records import Walk

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.identity import method_id
 from coevo.model.records import Drop
 from coevo.model.records import Pair

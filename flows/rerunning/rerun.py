@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from coevo.evidence import decide
 from coevo.execution import ENGINE_VERSION
 from coevo.execution import evaluate
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.base import KILLED
 from coevo.languages.base import Workshop
 from coevo.model.identity import method_id

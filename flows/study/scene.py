@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from typing import Any
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
 from coevo.model.profiles import Profile
 from coevo.model.quality import ExecutedRow

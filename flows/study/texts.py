@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.measures.assertions import assertion_change
 from coevo.measures.assertions import change_kinds
 from coevo.measures.class_under_test import type_under_test

@@ -29,9 +29,9 @@ from coevo.agents.usage import Usage
 from coevo.cli import main
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.predictions import read_predictions
+from coevo.git.patches import file_patch
 from coevo.model.errors import Fatal
 from coevo.model.tables import TaskRow
-from coevo.patches import file_patch
 from coevo.sandbox import Mount
 from tests import snapshots
 from tests.agents import model_server

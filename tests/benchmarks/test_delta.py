@@ -10,7 +10,7 @@ from benchmarks.delta import compare
 from benchmarks.delta import summary
 from benchmarks.delta import tasks
 from benchmarks.delta_causes import plain
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from tests import repos
 
 MAIN = 'src/main/java/p/'

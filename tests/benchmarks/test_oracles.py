@@ -15,7 +15,7 @@ from benchmarks.oracles.levels import PROPERTIES
 from benchmarks.oracles.levels import level_properties
 from benchmarks.oracles.levels import raise_literals
 from benchmarks.oracles.trees import write_cell
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from tests.repos import commit
 from tests.repos import init
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import CorruptObject
-from coevo.git import FileChange
-from coevo.git import Repository
+from coevo.git.repository import CorruptObject
+from coevo.git.repository import FileChange
+from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from tests.repos import commit
 from tests.repos import commit_tree

@@ -10,7 +10,7 @@ import pytest
 
 from coevo.evidence import decide
 from coevo.execution import evaluate
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.isolation import Isolation
 from coevo.isolation import isolate
 from coevo.languages.java_maven import PairWorkshop

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
-from coevo.patches import file_patch
-from coevo.patches import tree_patch
+from coevo.git.patches import file_patch
+from coevo.git.patches import tree_patch
+from coevo.git.repository import Repository
 from tests.repos import commit
 from tests.repos import git
 from tests.repos import init

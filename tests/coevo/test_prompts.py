@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import RESOURCE
 from coevo.model.records import Dependency
 from coevo.model.records import Revised

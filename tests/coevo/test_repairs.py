@@ -12,7 +12,7 @@ import pytest
 from coevo import libfaketime
 from coevo.evidence import decide
 from coevo.execution import evaluate
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.java_maven import PairWorkshop
 from coevo.languages.java_maven import Site
 from coevo.languages.java_maven import Yards

@@ -17,7 +17,7 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.leaks import LEAST_LEAK
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.base import Build
 from coevo.languages.base import Workshop
 from coevo.languages.java_maven import PairWorkshop

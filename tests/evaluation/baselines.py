@@ -13,8 +13,8 @@ from coevo.evaluation.clones import repository_of
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
+from coevo.git.patches import file_patch
 from coevo.model.records import Track
-from coevo.patches import file_patch
 from tests.attacks.forgeries import FORGERIES
 from tests.attacks.forgeries import JUNIT4
 from tests.attacks.forgeries import TOOLS

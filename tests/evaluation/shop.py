@@ -12,8 +12,8 @@ from coevo.evaluation.assignments import assignments
 from coevo.evaluation.clones import repository_of
 from coevo.evaluation.judging.start_states import start_file
 from coevo.evaluation.records import Prediction
+from coevo.git.patches import file_patch
 from coevo.model.records import Track
-from coevo.patches import file_patch
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.once import mined_once

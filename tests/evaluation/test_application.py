@@ -14,7 +14,7 @@ from coevo.evaluation.judging.application import reverted
 from coevo.evaluation.judging.application import unacceptable
 from coevo.evaluation.judging.legibility import is_legible
 from coevo.evaluation.records import Detail
-from coevo.patches import file_patch
+from coevo.git.patches import file_patch
 from tests.repos import commit
 from tests.repos import git
 from tests.repos import init

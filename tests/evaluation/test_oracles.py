@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.evaluation.measuring.oracles import oracle_lines
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from tests.repos import commit
 from tests.repos import init
 

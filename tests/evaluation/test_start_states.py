@@ -21,9 +21,9 @@ from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.start_states import fresh_repository
 from coevo.evaluation.judging.start_states import start_file
 from coevo.evaluation.records import Prediction
-from coevo.git import Repository
+from coevo.git.patches import file_patch
+from coevo.git.repository import Repository
 from coevo.model.tables import TaskRow
-from coevo.patches import file_patch
 from tests import snapshots
 from tests.repos import commit
 from tests.repos import git

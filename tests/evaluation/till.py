@@ -24,7 +24,7 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.base import Conditions
 from coevo.languages.java_maven import PairWorkshop
 from coevo.languages.java_maven import Site

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.containment import Bug
 from coevo.model.containment import contained
 from coevo.model.errors import Fatal

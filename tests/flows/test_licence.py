@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from flows.licence import spdx_of
 from tests.repos import commit
 from tests.repos import init

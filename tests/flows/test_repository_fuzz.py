@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import CorruptObject
-from coevo.git import Repository
+from coevo.git.repository import CorruptObject
+from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.records import Candidate
 from coevo.model.records import Change

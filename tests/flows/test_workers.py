@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
 from coevo.model.errors import Transient
 from coevo.model.records import Pair

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from coevo.patches import file_patch
+from coevo.git.patches import file_patch
 from tests.fuzz.bytes_of import broken
 
 WORDS = (

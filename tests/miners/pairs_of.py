@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Candidate
 from coevo.model.records import Commit
 from coevo.model.records import Pair

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from miners.clones import Clone

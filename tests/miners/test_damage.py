@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from miners.clones import obtain
 from miners.crawls import crawled_at
 from miners.crawls import record_crawl

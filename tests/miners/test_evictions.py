@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.errors import Transient
 from coevo.storage.clone_folders import clone_folder
 from coevo.storage.clone_folders import using

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import CorruptObject
-from coevo.git import Repository
+from coevo.git.repository import CorruptObject
+from coevo.git.repository import Repository
 from coevo.java_tests import find_tests
 from coevo.model.errors import Fatal
 from coevo.storage.store import Store

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from miners.java_size import java_size
 from tests.repos import commit
 from tests.repos import init

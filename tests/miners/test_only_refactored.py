@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk

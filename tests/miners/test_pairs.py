@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.reasons import OWNERS
 from coevo.model.reasons import Reason

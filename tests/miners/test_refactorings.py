@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from miners.refactorings import Limits
 from miners.refactorings import RefactoringMiner
 from miners.refactorings import Refactorings

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from miners.releases import latest_release
 from tests.repos import commit
 from tests.repos import git

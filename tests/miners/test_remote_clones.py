@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.storage.clone_folders import clone_folder

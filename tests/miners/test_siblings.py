@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import TestMethod
 from miners.siblings import methods_by_module
 from miners.siblings import siblings

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Pair
 from coevo.model.records import Walk
 from miners.changes import diff

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.syntax import parse
 from packagers.contamination import Basis
 from packagers.contamination import FirstSeen

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Change
 from coevo.model.records import Dependency
 from coevo.model.records import Label

@@ -16,7 +16,7 @@ import duckdb
 import pytest
 
 from coevo import cutoffs
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.records import Change
 from packagers.contamination import earliest
 from packagers.dating import Crawl

@@ -16,7 +16,7 @@ from typing import TypeVar
 import pytest
 
 from coevo import prompts
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.quality import Isolated
 from coevo.model.records import Change

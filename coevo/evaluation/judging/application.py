@@ -16,8 +16,8 @@ from coevo.evaluation.judging.unified_diffs import Malformed
 from coevo.evaluation.judging.unified_diffs import Section
 from coevo.evaluation.judging.unified_diffs import sections
 from coevo.evaluation.records import Detail
-from coevo.git_process import ENVIRONMENT
-from coevo.patches import is_text
+from coevo.git.patches import is_text
+from coevo.git.process import ENVIRONMENT
 
 # Far more than any test file that a person wrote.
 MOST_BYTES = 1 << 20

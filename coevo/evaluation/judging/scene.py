@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.evaluation.assignments import Assignment
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.base import Conditions
 from coevo.languages.base import Workshop
 from coevo.model.records import Pair

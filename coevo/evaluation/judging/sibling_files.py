@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from coevo.evaluation.judging.application import patched
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
 from coevo.swapped import Files

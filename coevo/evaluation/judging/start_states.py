@@ -12,10 +12,10 @@ from pathlib import Path
 
 from coevo.evaluation.judging.application import reverted
 from coevo.evaluation.judging.sibling_files import sibling_files
-from coevo.git import Repository
-from coevo.git_process import run_git
+from coevo.git.patches import quoted
+from coevo.git.process import run_git
+from coevo.git.repository import Repository
 from coevo.model.tables import TaskRow
-from coevo.patches import quoted
 from coevo.swapped import Files
 from coevo.swapped import with_file
 from coevo.test_files import content

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coevo.evaluation.assignments import Assignment
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.patches import quoted
+from coevo.git.patches import quoted
 
 # A file of more lines than that is refused for its size.
 _HUNK = re.compile(rb'@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@')

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from coevo.evaluation.records import OraclePreservation
 from coevo.execution import ENGINE_VERSION
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.measures.added_lines import LeftLines
 from coevo.measures.added_lines import left_lines
 from coevo.measures.bench import Bench

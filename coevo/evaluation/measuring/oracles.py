@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from tree_sitter import Node
 from tree_sitter import Parser
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.java_tokens import JAVA
 from coevo.measures.java_assertions import is_oracle
 from coevo.measures.java_assertions import is_oracle_reference

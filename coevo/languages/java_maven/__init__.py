@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.java_maven.pairing import PairWorkshop
 from coevo.languages.java_maven.pairing import Yards
 from coevo.languages.java_maven.site import Site

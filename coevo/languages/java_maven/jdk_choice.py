@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import zip_longest
 from xml.etree import ElementTree
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.jdks import PREFERRED
 from coevo.jdks import Jdk
 from coevo.languages.java_maven.named_jdks import named_jdks

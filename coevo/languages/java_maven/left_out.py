@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 
 NEEDS_SUBMODULE = 'needs_submodule'
 NEEDS_LFS_FILE = 'needs_lfs_file'

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 
 # Where they stand, and what of them says which.
 _PLACES = (

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
 
-from coevo.git import Entry
+from coevo.git.repository import Entry
 from coevo.languages.java_maven.images import Image
 from coevo.languages.java_maven.report import Module
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from coevo.artifacts import ArtifactProxy
 from coevo.artifacts import upstreams
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.libraries import Say
 from coevo.sandbox import open_sandbox
 from coevo.storage.folders import cache_folder

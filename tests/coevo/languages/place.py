@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.jdks import Jdk
 from coevo.languages.java_maven.site import Site
 from coevo.languages.java_maven.workshop import JavaWorkshop

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.java_maven import settings
 from coevo.languages.java_maven import yard as yards
 from coevo.languages.java_maven.session import Answer

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
 from coevo.languages.java_maven.jdk_choice import Demand

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.java_maven.left_out import NEEDS_LFS_FILE
 from coevo.languages.java_maven.left_out import NEEDS_SUBMODULE
 from coevo.languages.java_maven.left_out import need_of

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.base import PLAIN
 from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Conditions

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.base import Build
 from coevo.languages.java_maven.session import Session
 from coevo.languages.java_maven.site import Site

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from contextlib import contextmanager
 from pathlib import Path
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.languages.java_maven import PairWorkshop
 from coevo.languages.java_maven import Site
 from coevo.languages.java_maven import Yards

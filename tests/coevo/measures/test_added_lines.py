@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.measures.added_lines import added_lines
 from coevo.measures.added_lines import left_lines
 from tests.repos import commit

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.measures.parts import Part
 from coevo.measures.parts import parts_of
 from coevo.model.records import Dependency

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.measures.placebos import PlaceboKind
 from coevo.measures.placebos import placebo
 from coevo.model.records import Dependency

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 from coevo.measures.counterparts import counterpart
 from coevo.measures.counterparts import declared
 from coevo.measures.undo import undone

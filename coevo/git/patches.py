@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from pathlib import Path
 
-from coevo.git import Repository
+from coevo.git.repository import Repository
 
 _OPTIONS = (
     '--no-ext-diff',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from coevo.git_process import ENVIRONMENT
+from coevo.git.process import ENVIRONMENT
 
 # A fetch that brings what its refspecs name and touches nothing else.
 FETCH = ('fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance')

@@ -12,17 +12,17 @@ from functools import cached_property
 from functools import lru_cache
 from pathlib import Path
 
-from coevo.clone_holes import holes
-from coevo.git_objects import FOLDER
-from coevo.git_objects import LINK
-from coevo.git_objects import SUBMODULE
-from coevo.git_objects import Header
-from coevo.git_objects import parse_commit
-from coevo.git_objects import parse_tree
-from coevo.git_process import ENVIRONMENT
-from coevo.git_process import CorruptObject
-from coevo.git_process import ObjectReader
-from coevo.git_process import run_git
+from coevo.git.holes import holes
+from coevo.git.objects import FOLDER
+from coevo.git.objects import LINK
+from coevo.git.objects import SUBMODULE
+from coevo.git.objects import Header
+from coevo.git.objects import parse_commit
+from coevo.git.objects import parse_tree
+from coevo.git.process import ENVIRONMENT
+from coevo.git.process import CorruptObject
+from coevo.git.process import ObjectReader
+from coevo.git.process import run_git
 from coevo.model.errors import Fatal
 from coevo.model.records import Commit
 

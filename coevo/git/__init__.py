@@ -1,0 +1,1 @@
+"""Repositories of Git, read as they lie: objects, differences, patches."""
