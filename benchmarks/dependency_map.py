@@ -49,7 +49,7 @@ from coevo.languages.java_maven.traces import read_traces
 from coevo.languages.java_maven.workshop import JavaWorkshop
 from coevo.languages.java_maven.yard import Yard
 from coevo.model.records import TestMethod
-from coevo.sandbox import Mount
+from coevo.sandboxes.sandbox import Mount
 from coevo.storage.folders import work_root
 from coevo.toolchain import toolchain
 from miners.siblings import methods_by_module

@@ -14,8 +14,8 @@ from pathlib import Path
 from coevo import refactoring_miner
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
-from coevo.libfaketime import libraries
 from coevo.model.errors import Fatal
+from coevo.sandboxes.libfaketime import libraries
 from coevo.storage.folders import cache_folder
 from coevo.storage.folders import work_root
 

@@ -12,8 +12,8 @@ import pytest
 
 from coevo.jdks import LIMIT
 from coevo.jdks import find_jdks
-from coevo.sandbox import Sandbox
-from coevo.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import open_sandbox
 from coevo.storage.place import Url
 from tests.daemon import docker_daemon
 from tests.folders import open_folder

@@ -30,15 +30,15 @@ from coevo.git.repository import Repository
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from coevo.sandbox import Job
-from coevo.sandbox import Limits
-from coevo.sandbox import Mount
-from coevo.sandbox import Sandbox
-from coevo.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.workspace import workspace
 from coevo.storage.folders import cache_folder
 from coevo.toolchain import Toolchain
 from coevo.toolchain import toolchain
-from coevo.workspace import workspace
 
 _PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1'
 _CONSOLE = 'org.junit.platform:junit-platform-console-standalone'

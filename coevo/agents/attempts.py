@@ -47,10 +47,10 @@ from coevo.model.containment import contained
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.tables import TaskRow
-from coevo.sandbox import Sandbox
-from coevo.sandbox import open_sandbox
 from coevo.sandboxes.names import CONFINING
-from coevo.workspace import workspace
+from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.workspace import workspace
 
 Say = Callable[[str], None]
 

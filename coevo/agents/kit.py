@@ -27,10 +27,10 @@ from coevo.libraries import fetch_libraries
 from coevo.libraries import read_pins
 from coevo.model.errors import Transient
 from coevo.model.tables import TaskRow
-from coevo.sandbox import Job
-from coevo.sandbox import Limits
-from coevo.sandbox import Mount
-from coevo.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage.building import building
 from coevo.storage.folders import cache_folder
 from coevo.toolchain import Toolchain

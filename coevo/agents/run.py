@@ -35,11 +35,11 @@ from coevo.agents.meter import Meter
 from coevo.agents.relay import Relay
 from coevo.agents.tar_stream import END
 from coevo.model.errors import Transient
-from coevo.sandbox import Job
-from coevo.sandbox import Limits
-from coevo.sandbox import Mount
-from coevo.sandbox import Process
-from coevo.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Process
+from coevo.sandboxes.sandbox import Sandbox
 
 # Where an agent finds things.
 PROJECT, INPUT, SOFTWARE = '/w/project', '/in', '/agent'

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coevo.agents.attempts import Plan
     from coevo.agents.endpoint import Endpoint
     from coevo.agents.run import Surroundings
-    from coevo.sandbox import Mount
+    from coevo.sandboxes.sandbox import Mount
 
 GIB = 1 << 30
 
@@ -171,7 +171,7 @@ def _endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> Endpoin
 
 def _mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list[Mount]:
     from coevo.agents.run import SOFTWARE
-    from coevo.sandbox import Mount
+    from coevo.sandboxes.sandbox import Mount
 
     if arguments.software is None:
         if adapter is not None:

@@ -1,1 +1,1 @@
-"""The back ends of `coevo.sandbox`, one module each, and what they share."""
+"""The back ends of `coevo.sandboxes.sandbox`, one module each, and what they share."""

@@ -25,8 +25,8 @@ from coevo.agents.run import Caps
 from coevo.agents.run import Ran
 from coevo.agents.run import Surroundings
 from coevo.agents.run import run
-from coevo.sandbox import Mount
-from coevo.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Sandbox
 from tests.agents import model_server
 from tests.agents.model_server import KEY
 from tests.agents.model_server import ModelServer

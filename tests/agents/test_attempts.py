@@ -32,7 +32,7 @@ from coevo.evaluation.predictions import read_predictions
 from coevo.git.patches import file_patch
 from coevo.model.errors import Fatal
 from coevo.model.tables import TaskRow
-from coevo.sandbox import Mount
+from coevo.sandboxes.sandbox import Mount
 from tests import snapshots
 from tests.agents import model_server
 from tests.agents.model_server import KEY

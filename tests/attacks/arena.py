@@ -20,8 +20,8 @@ from coevo.languages.java_maven.report import Module
 from coevo.languages.java_maven.report import Surefire
 from coevo.languages.java_maven.runner import Target
 from coevo.languages.java_maven.runner import run_targets
-from coevo.sandbox import Mount
-from coevo.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Sandbox
 from coevo.toolchain import toolchain
 from tests.coevo.jvm import JUPITER
 from tests.coevo.jvm import PLATFORM

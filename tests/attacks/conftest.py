@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from coevo.sandbox import Sandbox
-from coevo.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import open_sandbox
 from tests.attacks.victim import SECRET
 from tests.attacks.victim import Victim
 from tests.attacks.victim import victim_in

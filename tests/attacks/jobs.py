@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coevo.sandbox import Job
-from coevo.sandbox import Limits
-from coevo.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Sandbox
 
 LIMITS = Limits(
     cpu_seconds=30,

@@ -13,8 +13,8 @@ import pytest
 from coevo.languages.base import Verdict
 from coevo.languages.java_maven import launch
 from coevo.model.records import Outcome
-from coevo.sandbox import Sandbox
-from coevo.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import open_sandbox
 from tests.attacks.arena import TEST_CLASSES
 from tests.attacks.arena import Project
 from tests.attacks.arena import compiled

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.sandbox import Job
-from coevo.sandbox import Mount
-from coevo.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Sandbox
 from tests.attacks.jobs import LIMITS
 from tests.attacks.jobs import Done
 from tests.attacks.jobs import run

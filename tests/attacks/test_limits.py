@@ -13,9 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from coevo.sandbox import Job
-from coevo.sandbox import Limits
-from coevo.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage.folders import work_root
 from tests.attacks.jobs import LIMITS
 from tests.attacks.jobs import run
@@ -190,7 +190,7 @@ def test_pid_1_cannot_be_stopped_from_inside(sandbox: Sandbox) -> None:
 
 COEVO = """
 import sys
-from coevo.sandbox import *
+from coevo.sandboxes.sandbox import *
 from tests.attacks.jobs import LIMITS
 script = 'head -c 4M /dev/zero > /w/x; ' + {daemon!r} + ' echo ready; sleep 600; true'
 process = open_sandbox(sys.argv[1]).start(
@@ -231,7 +231,9 @@ def mounts() -> set[str]:
 
 
 def run_by_the_next_coevo(back_end: str) -> None:
-    program = f"from coevo.sandbox import open_sandbox; open_sandbox('{back_end}').close()"
+    program = (
+        f"from coevo.sandboxes.sandbox import open_sandbox; open_sandbox('{back_end}').close()"
+    )
     subprocess.run([sys.executable, '-c', program], check=True)
 
 

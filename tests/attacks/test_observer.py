@@ -13,7 +13,7 @@ from coevo.languages.java_maven.report import Surefire
 from coevo.languages.java_maven.runner import Target
 from coevo.languages.java_maven.runner import run_observed
 from coevo.model.records import Outcome
-from coevo.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Sandbox
 from tests.attacks.arena import Project
 from tests.attacks.arena import compiled
 from tests.attacks.arena import target

@@ -27,10 +27,10 @@ from coevo.artifacts import upstreams
 from coevo.jdks import choose_jdk
 from coevo.jdks import find_jdks
 from coevo.model.errors import Fatal
-from coevo.sandbox import Job
-from coevo.sandbox import Limits
-from coevo.sandbox import Mount
-from coevo.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import open_sandbox
 from coevo.upstreams import read
 
 JAR = '/org/example/lib/1.0/lib-1.0.jar'

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo import libfaketime
 from coevo.doctor import examine
+from coevo.sandboxes import libfaketime
 
 
 def test_says_what_to_do_about_everything_that_is_missing(

@@ -9,7 +9,6 @@ from functools import partial
 
 import pytest
 
-from coevo import libfaketime
 from coevo.evidence import decide
 from coevo.execution import evaluate
 from coevo.git.repository import Repository
@@ -27,6 +26,7 @@ from coevo.repairs import guard_repairs
 from coevo.repairs import repair_kind
 from coevo.results import Step
 from coevo.results import Wanted
+from coevo.sandboxes import libfaketime
 from miners.changes import diff
 from miners.pairs import Route
 from miners.pairs import visit

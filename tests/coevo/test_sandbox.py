@@ -19,13 +19,13 @@ import pytest
 
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.sandbox import Job
-from coevo.sandbox import Limits
-from coevo.sandbox import Mount
-from coevo.sandbox import Process
-from coevo.sandbox import Sandbox
-from coevo.sandbox import open_sandbox
 from coevo.sandboxes.bubblewrap import descendants
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Process
+from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import open_sandbox
 from tests.attacks.jobs import LIMITS
 from tests.attacks.jobs import Done
 
@@ -366,7 +366,7 @@ def test_nothing_outlives_a_killed_coevo(
     if name == 'docker':
         request.getfixturevalue('daemon')
     program = f"""
-from coevo.sandbox import *
+from coevo.sandboxes.sandbox import *
 limits = {LIMITS!r}
 process = open_sandbox({name!r}).start(
     Job(argv=('bash', '-c', 'echo ready; sleep 600; true', {marker!r}), limits=limits))

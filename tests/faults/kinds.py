@@ -20,7 +20,7 @@ from typing import TypeVar
 
 import psutil
 
-from coevo.libfaketime import libraries
+from coevo.sandboxes.libfaketime import libraries
 from tests.faults.chain import STEPS
 from tests.faults.chain import Chain
 from tests.faults.chain import jvms

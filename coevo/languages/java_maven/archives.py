@@ -20,9 +20,9 @@ from pathlib import Path
 
 from coevo.languages.java_maven.places import ARCHIVES
 from coevo.model.records import short_hash
-from coevo.sandbox import Job
-from coevo.sandbox import Limits
-from coevo.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage import durable
 
 # About 25 MB each; the one that was used least recently goes first.

@@ -18,8 +18,8 @@ from coevo.languages.java_maven.archives import dumping
 from coevo.languages.java_maven.places import BUILD_TREE
 from coevo.languages.java_maven.places import HEAD
 from coevo.languages.java_maven.places import WORKSPACE
-from coevo.sandbox import Job
-from coevo.sandbox import Mount
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Mount
 from coevo.toolchain import Toolchain
 from coevo.wire import encode
 

@@ -15,9 +15,9 @@ from datetime import UTC
 from datetime import datetime
 from math import ceil
 
-from coevo.libfaketime import libraries
-from coevo.sandbox import Job
-from coevo.sandbox import Sandbox
+from coevo.sandboxes.libfaketime import libraries
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Sandbox
 
 # How libfaketime shall treat time-outs of a monotonic clock: which is right depends on its version
 # and on the C library. Under the wrong one `Object.wait` returns at once, or never (measured, and

@@ -35,9 +35,9 @@ from coevo.languages.java_maven.runner import LEAST_CPU_LIMIT
 from coevo.languages.java_maven.runner import WALL_PER_CPU
 from coevo.languages.java_maven.runner import request_of
 from coevo.languages.java_maven.shelves import shelved
-from coevo.sandbox import Job
-from coevo.sandbox import Limits
-from coevo.sandbox import Mount
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Mount
 from coevo.toolchain import FIRST_WITH_MODULES
 from coevo.toolchain import Toolchain
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from coevo.languages.java_maven.observer import Observer
 from coevo.languages.java_maven.observer import Watched
 from coevo.languages.java_maven.observer import disagreement
-from coevo.sandbox import Process
+from coevo.sandboxes.sandbox import Process
 
 _ACCEPT_SECONDS = 0.5
 

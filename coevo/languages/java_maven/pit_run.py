@@ -27,9 +27,9 @@ from coevo.model.quality import PitTrouble
 from coevo.pit import Pit
 from coevo.pit import core
 from coevo.pit import jars
-from coevo.sandbox import Job
-from coevo.sandbox import Process
-from coevo.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Process
+from coevo.sandboxes.sandbox import Sandbox
 
 CPU_SECONDS = 300.0
 WALL_SECONDS = 1200.0

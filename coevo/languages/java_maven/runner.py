@@ -31,9 +31,9 @@ from coevo.languages.java_maven.observed_run import ObservedRun
 from coevo.languages.java_maven.observer import Watched
 from coevo.languages.java_maven.session import MOST_KILLS
 from coevo.model.records import Outcome
-from coevo.sandbox import Job
-from coevo.sandbox import Process
-from coevo.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Process
+from coevo.sandboxes.sandbox import Sandbox
 from coevo.wire import encode
 
 # CPU seconds that a method may use at least; ten times its slowest passing run if that is more,

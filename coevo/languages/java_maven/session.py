@@ -14,9 +14,9 @@ from typing import Any
 from typing import cast
 
 from coevo.languages.base import KILLED
-from coevo.sandbox import Job
-from coevo.sandbox import Process
-from coevo.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Process
+from coevo.sandboxes.sandbox import Sandbox
 from coevo.wire import WireError
 from coevo.wire import receive
 from coevo.wire import send

@@ -14,9 +14,9 @@ from coevo.languages.java_maven.places import REPOSITORY
 from coevo.languages.java_maven.places import SOCKET
 from coevo.languages.java_maven.places import TOOLS
 from coevo.languages.java_maven.places import WORKSPACE
-from coevo.sandbox import Job
-from coevo.sandbox import Limits
-from coevo.sandbox import Mount
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Mount
 from coevo.toolchain import Toolchain
 
 SETTINGS = 'settings.xml'

@@ -16,7 +16,7 @@ from pathlib import Path
 from pathlib import PurePosixPath
 
 from coevo.model.records import short_hash
-from coevo.sandbox import Mount
+from coevo.sandboxes.sandbox import Mount
 
 
 def shelved(folder: Path, files: Mapping[str, Path]) -> Iterator[Mount]:

@@ -9,10 +9,10 @@ from coevo.artifacts import ArtifactProxy
 from coevo.artifacts import upstreams
 from coevo.git.repository import Repository
 from coevo.libraries import Say
-from coevo.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.workspace import workspace
 from coevo.storage.folders import cache_folder
 from coevo.toolchain import Toolchain
-from coevo.workspace import workspace
 
 
 class Site:

@@ -48,8 +48,8 @@ from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from coevo.pit import OLDEST_JDK
 from coevo.pit import fetch_pit
-from coevo.sandbox import Job
-from coevo.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Sandbox
 
 Run = Callable[[Sandbox, Job, Sequence[Target]], Batch]
 

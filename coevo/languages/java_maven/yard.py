@@ -53,8 +53,8 @@ from coevo.languages.java_maven.site import Site
 from coevo.model.errors import Transient
 from coevo.model.records import ClassPathEntry
 from coevo.model.records import Environment
-from coevo.sandbox import Job
-from coevo.sandbox import Mount
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Mount
 from coevo.storage.folders import cache_folder
 from coevo.toolchain import toolchain
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from coevo import libfaketime
 from coevo.jdks import Jdk
 from coevo.jdks import find_jdks
 from coevo.languages.base import PLAIN
@@ -17,6 +16,7 @@ from coevo.languages.base import Conditions
 from coevo.languages.java_maven.clock import Clock
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.sandboxes import libfaketime
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened
 from tests.projects import junit

@@ -11,9 +11,9 @@ from coevo.languages.java_maven.places import TREE
 from coevo.languages.java_maven.runner import Target
 from coevo.languages.java_maven.runner import run_targets
 from coevo.model.records import Outcome
-from coevo.sandbox import Job
-from coevo.sandbox import Limits
-from coevo.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import open_sandbox
 
 TARGET = Target(classes=('shop.TillTest',), method='rings', parameters=())
 BEGIN, END = {'e': 'begin', 't': 0}, {'e': 'end', 't': 0, 'tests': 1, 'cpu_ms': 5}
