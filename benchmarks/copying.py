@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo import snapshot
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.assignments import assignments
@@ -31,6 +30,7 @@ from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.records import TestMethod
+from coevo.snapshots import snapshot
 from coevo.syntax import Member
 from coevo.syntax import parse
 from coevo.trees import Side

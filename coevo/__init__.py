@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def open(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection with the tables of snapshots as views (`coevo.snapshot.open`)."""
-    from coevo import snapshot  # only who opens one pays for the import
+    """A DuckDB connection with the tables of snapshots as views (`coevo.snapshots.snapshot.open`)."""
+    from coevo.snapshots import snapshot  # only who opens one pays for the import
 
     return snapshot.open(path, *more)

@@ -123,8 +123,8 @@ def _no_pipeline(arguments: argparse.Namespace) -> int:
 
 
 def _query(arguments: argparse.Namespace) -> int:
-    from coevo.query import Question
-    from coevo.query import query
+    from coevo.snapshots.query import Question
+    from coevo.snapshots.query import query
 
     question = Question(
         sql=arguments.sql,
@@ -138,10 +138,10 @@ def _query(arguments: argparse.Namespace) -> int:
 
 
 def _identification(arguments: argparse.Namespace) -> int:
-    from coevo.identification import Study
-    from coevo.identification import identify
-    from coevo.identification import parse_split
     from coevo.model.records import Walk
+    from coevo.snapshots.identification import Study
+    from coevo.snapshots.identification import identify
+    from coevo.snapshots.identification import parse_split
 
     study = Study(
         cutoff=cutoff_of(arguments),
@@ -156,7 +156,7 @@ def _identification(arguments: argparse.Namespace) -> int:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    from coevo.verification import verify
+    from coevo.snapshots.verification import verify
 
     try:
         findings = verify(arguments.snapshot)
@@ -177,7 +177,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _prompt(arguments: argparse.Namespace) -> int:
-    from coevo import snapshot
+    from coevo.snapshots import snapshot
 
     sql = 'SELECT prompt FROM tasks WHERE task_id = ?'
     with snapshot.reading((arguments.snapshot,)):

@@ -13,7 +13,7 @@ from coevo.arguments import in_unicode
 from coevo.model.errors import Fatal
 
 if TYPE_CHECKING:
-    from coevo.cutoffs import Cutoff
+    from coevo.snapshots.cutoffs import Cutoff
 
 # Not in the wheel, which tells of them all the same.
 PIPELINE_VERBS = {
@@ -62,8 +62,8 @@ def add_cutoff(verb: Parser) -> None:
 
 def cutoff_of(arguments: argparse.Namespace) -> Cutoff | None:
     """What was asked for; Fatal for a margin or a file without a cutoff, which would do nothing."""
-    from coevo.cutoffs import Cutoff
-    from coevo.models import find_model
+    from coevo.snapshots.cutoffs import Cutoff
+    from coevo.snapshots.models import find_model
 
     if arguments.model is not None:
         model = find_model(arguments.model, arguments.models)

@@ -13,7 +13,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from coevo.leaks import LEAST_LEAK
 from coevo.model import licences
 from coevo.model.quality import WITHOUT_SIBLINGS
 from coevo.model.quality import Undone
@@ -22,6 +21,7 @@ from coevo.model.schema import SCHEMA_MINOR
 from coevo.model.schema import SCHEMA_VERSION
 from coevo.model.schema import TABLES
 from coevo.model.tables import RepositoryRow
+from coevo.snapshots.leaks import LEAST_LEAK
 from coevo.storage.store import Partition
 from packagers.rows import Rows
 

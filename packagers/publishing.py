@@ -15,7 +15,7 @@ from pathlib import Path
 
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.snapshot import MANIFEST
+from coevo.snapshots.snapshot import MANIFEST
 from coevo.storage import durable
 from coevo.storage.place import Hold
 from coevo.storage.place import Place

@@ -17,18 +17,18 @@ from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
-from coevo.forms import is_month
 from coevo.model.errors import Fatal
 from coevo.model.errors import Unsound
 from coevo.model.schema import TABLES
 from coevo.model.tables import MethodRow
 from coevo.model.tables import RepositoryRow
-from coevo.snapshot import MANIFEST
+from coevo.snapshots.forms import is_month
+from coevo.snapshots.snapshot import MANIFEST
+from coevo.snapshots.verification import check
 from coevo.storage import durable
 from coevo.storage.place import Root
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
-from coevo.verification import check
 from packagers import card
 from packagers import croissant
 from packagers import manifests

@@ -9,14 +9,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from coevo import snapshot
-from coevo.local_copy import TIMINGS
-from coevo.local_copy import local
-from coevo.locations import MANIFEST
 from coevo.model.errors import Damaged
+from coevo.snapshots import snapshot
+from coevo.snapshots.local_copy import TIMINGS
+from coevo.snapshots.local_copy import local
+from coevo.snapshots.locations import MANIFEST
+from coevo.snapshots.verification import check
 from coevo.storage import durable
 from coevo.storage.place import Root
-from coevo.verification import check
 from packagers import publishing
 
 

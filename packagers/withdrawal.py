@@ -17,8 +17,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo import snapshot
-from coevo.locations import files_of
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
 from coevo.model.reasons import Reason
@@ -26,6 +24,8 @@ from coevo.model.records import Drop
 from coevo.model.records import Stage
 from coevo.model.tables import TaskRow
 from coevo.model.tables import WithdrawnRow
+from coevo.snapshots import snapshot
+from coevo.snapshots.locations import files_of
 from coevo.storage.place import Root
 from coevo.storage.places import place_of
 from packagers.rows import Rows

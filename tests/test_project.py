@@ -78,7 +78,7 @@ def test_the_wheel_holds_the_core_alone(wheel: Path) -> None:
     for needed in (
         'coevo/model/profiles.toml',
         'coevo/model/licences.toml',
-        'coevo/queries/identification.sql',
+        'coevo/snapshots/queries/identification.sql',
         'coevo/jvm/pins.toml',
         'coevo/jvm/worker/Worker.java',
     ):

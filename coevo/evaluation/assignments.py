@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import TypeVar
 
-from coevo import snapshot
-from coevo.cutoffs import Cutoff
 from coevo.languages.java_maven.cures import CURES
-from coevo.leaks import no_leak
 from coevo.model import codec
 from coevo.model.errors import Fatal
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
 from coevo.model.tables import MethodRow
 from coevo.model.tables import TaskRow
-from coevo.query import conditions
-from coevo.snapshot import Opened
+from coevo.snapshots import snapshot
+from coevo.snapshots.cutoffs import Cutoff
+from coevo.snapshots.leaks import no_leak
+from coevo.snapshots.query import conditions
+from coevo.snapshots.snapshot import Opened
 
 if TYPE_CHECKING:
     import duckdb

@@ -11,7 +11,6 @@ from dataclasses import field
 from pathlib import Path
 
 from coevo import pit
-from coevo import snapshot
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.assignments import known_tasks
@@ -31,7 +30,8 @@ from coevo.measures import universal_mutator
 from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
-from coevo.snapshot import Opened
+from coevo.snapshots import snapshot
+from coevo.snapshots.snapshot import Opened
 
 
 @dataclass(slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.cutoffs import Cutoff
 from coevo.evaluation.records import Prediction
+from coevo.snapshots.cutoffs import Cutoff
 from coevo.storage.folders import cache_folder
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from coevo.locations import locate
 from coevo.model.errors import Fatal
-from coevo.verification import verify
+from coevo.snapshots.locations import locate
+from coevo.snapshots.verification import verify
 
 
 def verified(snapshot: Path | str) -> str:

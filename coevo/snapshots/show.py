@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
 
-from coevo import snapshot
 from coevo.display import presentation
 from coevo.display.terminal import visible
 from coevo.model.errors import Fatal
 from coevo.model.labels import CELL_ORDER
 from coevo.model.records import Walk
+from coevo.snapshots import snapshot
 
 if TYPE_CHECKING:
     import duckdb

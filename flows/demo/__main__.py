@@ -17,8 +17,8 @@ from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
 from coevo.model.records import Walk
-from coevo.query import Question
-from coevo.query import query
+from coevo.snapshots.query import Question
+from coevo.snapshots.query import query
 from coevo.storage.store import Store
 from flows.console import print_report
 from flows.demo import history

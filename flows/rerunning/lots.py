@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo import snapshot
 from coevo.model.records import Walk
+from coevo.snapshots import snapshot
 from coevo.storage import reverifications
 from coevo.storage.store import Partition
 from coevo.storage.store import Store

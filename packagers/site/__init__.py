@@ -4,6 +4,6 @@ OUT/index.html, main.js, main.css   the page
 OUT/licences.txt                    of what is bundled in it
 OUT/site.json                       which months there are, and what their files are called
 OUT/MONTH/data/TABLE/…              Parquet, byte by byte that of the snapshot
-OUT/MONTH/statistics.json           the answers to `coevo/queries/`
+OUT/MONTH/statistics.json           the answers to `coevo/snapshots/queries/`
 OUT/MONTH/reports.json              the report.json of each evaluation against it
 """

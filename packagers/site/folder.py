@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from coevo import models
-from coevo.leaks import LEAST_LEAK
 from coevo.libraries import Say
 from coevo.model.errors import Fatal
 from coevo.model.labels import TABLE
-from coevo.snapshot import LEAST_RUNS
-from coevo.snapshot import LEAST_TIMEOUTS
+from coevo.snapshots import models
+from coevo.snapshots.leaks import LEAST_LEAK
+from coevo.snapshots.snapshot import LEAST_RUNS
+from coevo.snapshots.snapshot import LEAST_TIMEOUTS
 from coevo.storage import durable
 from packagers.site import months
 from packagers.site import reports

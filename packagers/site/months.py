@@ -13,10 +13,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from coevo import snapshot
-from coevo import statistics
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
+from coevo.snapshots import snapshot
+from coevo.snapshots import statistics
 from coevo.storage import durable
 from packagers.site.reports import Report
 

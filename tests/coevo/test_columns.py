@@ -11,14 +11,14 @@ import pytest
 
 import coevo
 from coevo.cli import main
-from coevo.columns import Part
-from coevo.columns import foreign
 from coevo.evaluation.assignments import assignments
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
 from coevo.model.schema import SCHEMA_MINOR
 from coevo.model.schema import TABLES
-from coevo.verification import verify
+from coevo.snapshots.columns import Part
+from coevo.snapshots.columns import foreign
+from coevo.snapshots.verification import verify
 from tests.coevo.test_verification import reseal
 
 

@@ -14,10 +14,10 @@ import duckdb
 import pytest
 
 import coevo
-from coevo import snapshot as snapshots_of
 from coevo.cli import main
 from coevo.model.errors import Damaged
-from coevo.verification import verify
+from coevo.snapshots import snapshot as snapshots_of
+from coevo.snapshots.verification import verify
 from packagers.site.folder import write as write_site
 from tests.coevo.test_verification import reseal
 from tests.web_server import Site

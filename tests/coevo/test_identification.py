@@ -11,13 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.cli import main
-from coevo.cutoffs import Cutoff
-from coevo.identification import COUNTS
-from coevo.identification import Study
-from coevo.identification import identify
-from coevo.identification import labelled
-from coevo.identification import parse_split
-from coevo.identification import split_of
 from coevo.model.errors import Fatal
 from coevo.model.identity import method_id_in
 from coevo.model.records import Cell
@@ -26,11 +19,18 @@ from coevo.model.records import Outcome
 from coevo.model.records import Stage
 from coevo.model.tables import MethodRow
 from coevo.model.tables import Segment
-from coevo.snapshot import attach
-from coevo.statistics import STATISTICS
-from coevo.statistics import answer
+from coevo.snapshots.cutoffs import Cutoff
+from coevo.snapshots.identification import COUNTS
+from coevo.snapshots.identification import Study
+from coevo.snapshots.identification import identify
+from coevo.snapshots.identification import labelled
+from coevo.snapshots.identification import parse_split
+from coevo.snapshots.identification import split_of
+from coevo.snapshots.snapshot import attach
+from coevo.snapshots.statistics import STATISTICS
+from coevo.snapshots.statistics import answer
+from coevo.snapshots.verification import verify
 from coevo.storage.store import Store
-from coevo.verification import verify
 from tests import segments
 from tests import snapshots
 from tests.segments import REFINEMENT

@@ -11,12 +11,12 @@ import duckdb
 import pytest
 
 import coevo
-from coevo.cutoffs import Cutoff
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
-from coevo.query import Question
-from coevo.query import ask
-from coevo.query import query
+from coevo.snapshots.cutoffs import Cutoff
+from coevo.snapshots.query import Question
+from coevo.snapshots.query import ask
+from coevo.snapshots.query import query
 from coevo.storage.place import Url
 from coevo.storage.places import place_of
 from tests import snapshots

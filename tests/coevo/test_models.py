@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
-from coevo.cutoffs import Cutoff
 from coevo.model.errors import Fatal
-from coevo.models import find_model
+from coevo.snapshots.cutoffs import Cutoff
+from coevo.snapshots.models import find_model
 from tests import snapshots
 
 OURS = """

@@ -11,14 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import coevo
-from coevo import statistics
 from coevo.model.errors import Damaged
 from coevo.model.schema import ADDED
 from coevo.model.schema import SCHEMA_MINOR
 from coevo.model.schema import TABLES
 from coevo.model.schema import arrow_schema
+from coevo.snapshots import statistics
+from coevo.snapshots.verification import verify
 from coevo.storage.store import Store
-from coevo.verification import verify
 from tests import segments
 from tests import snapshots
 from tests.coevo.test_verification import reseal

@@ -13,10 +13,10 @@ import pytest
 
 from coevo.cli import main
 from coevo.model.errors import Damaged
+from coevo.snapshots.verification import Finding
+from coevo.snapshots.verification import verify
 from coevo.storage.place import Url
 from coevo.storage.places import place_of
-from coevo.verification import Finding
-from coevo.verification import verify
 from tests.web_server import Site
 
 PAIRS = 'data/pairs/part-0.parquet'

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 from coevo.model.errors import Fatal
-from coevo.query import Question
-from coevo.query import query
+from coevo.snapshots.query import Question
+from coevo.snapshots.query import query
 from tests.web_server import Site
 
 # Found by DuckDB by its name, where it may look at Python's variables.

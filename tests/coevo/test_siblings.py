@@ -18,11 +18,11 @@ from coevo.evaluation.assignments import assignments
 from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.git.repository import Repository
-from coevo.leaks import LEAST_LEAK
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
 from coevo.model.records import Track
-from coevo.verification import verify
+from coevo.snapshots.leaks import LEAST_LEAK
+from coevo.snapshots.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.once import mined_once

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import coevo
-from coevo.cutoffs import Cutoff
 from coevo.model.errors import Fatal
 from coevo.model.records import Change
 from coevo.model.records import Outcome
@@ -22,8 +21,9 @@ from coevo.model.records import Walk
 from coevo.model.records import short_hash
 from coevo.model.schema import TABLES
 from coevo.model.tables import MethodRow
-from coevo.query import Question
-from coevo.query import query
+from coevo.snapshots.cutoffs import Cutoff
+from coevo.snapshots.query import Question
+from coevo.snapshots.query import query
 from coevo.storage.store import Store
 from tests import segments
 from tests import snapshots

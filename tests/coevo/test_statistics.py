@@ -11,8 +11,8 @@ import pytest
 
 import coevo
 from coevo.model.schema import TABLES
-from coevo.statistics import STATISTICS
-from coevo.statistics import answer
+from coevo.snapshots.statistics import STATISTICS
+from coevo.snapshots.statistics import answer
 from coevo.storage.store import Store
 from packagers.funnel import funnel
 from packagers.rows import gather

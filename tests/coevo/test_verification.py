@@ -30,9 +30,9 @@ from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
 from coevo.model.tables import CellRow
 from coevo.model.tables import WithdrawnRow
+from coevo.snapshots.verification import Finding
+from coevo.snapshots.verification import verify
 from coevo.storage.store import Store
-from coevo.verification import Finding
-from coevo.verification import verify
 from packagers import release
 from packagers.manifests import About
 from packagers.rows import Rows

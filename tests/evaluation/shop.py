@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo import snapshot
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.clones import repository_of
@@ -14,6 +13,7 @@ from coevo.evaluation.judging.start_states import start_file
 from coevo.evaluation.records import Prediction
 from coevo.git.patches import file_patch
 from coevo.model.records import Track
+from coevo.snapshots import snapshot
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.once import mined_once

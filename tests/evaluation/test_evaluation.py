@@ -15,7 +15,6 @@ import duckdb
 import pytest
 
 from coevo.cli import main
-from coevo.cutoffs import Cutoff
 from coevo.evaluation import examination
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
@@ -35,6 +34,7 @@ from coevo.evaluation.reporting.cells import plural
 from coevo.evaluation.results import read_results
 from coevo.model.errors import Fatal
 from coevo.model.records import Track
+from coevo.snapshots.cutoffs import Cutoff
 from tests import segments
 from tests import snapshots
 from tests.evaluation.baselines import submit

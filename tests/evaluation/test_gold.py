@@ -9,7 +9,7 @@ import pytest
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.measuring.gold import gold_methods
 from coevo.model.errors import Transient
-from coevo.snapshot import attach
+from coevo.snapshots.snapshot import attach
 from tests import snapshots
 from tests.web_server import Site
 

@@ -30,7 +30,7 @@ from coevo.languages.java_maven import PairWorkshop
 from coevo.languages.java_maven import Site
 from coevo.languages.java_maven import Yards
 from coevo.model.profiles import load_profile
-from coevo.snapshot import attach
+from coevo.snapshots.snapshot import attach
 from tests.flows.mining_runs import released
 from tests.once import mined_once
 from tests.projects import junit

@@ -17,10 +17,10 @@ from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
 from coevo.model.records import Walk
+from coevo.snapshots.verification import verify
 from coevo.storage import builds
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
-from coevo.verification import verify
 from flows import bugs
 from flows import mining
 from flows.pipeline import mine

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.verification import verify
+from coevo.snapshots.verification import verify
 from flows.options import ReleaseOptions
 from flows.pipeline import mine
 from flows.publication import publish

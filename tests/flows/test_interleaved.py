@@ -10,13 +10,13 @@ import pytest
 import coevo
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
-from coevo.identification import Study
-from coevo.identification import labelled
 from coevo.model.records import Walk
-from coevo.query import Question
-from coevo.query import query
-from coevo.snapshot import attach
-from coevo.verification import verify
+from coevo.snapshots.identification import Study
+from coevo.snapshots.identification import labelled
+from coevo.snapshots.query import Question
+from coevo.snapshots.query import query
+from coevo.snapshots.snapshot import attach
+from coevo.snapshots.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.once import mined_once

@@ -21,13 +21,13 @@ from coevo.model.records import Pair
 from coevo.model.records import Walk
 from coevo.old_pieces import Original
 from coevo.old_pieces import StartStateInvalid
+from coevo.snapshots.verification import verify
 from coevo.start_state import Target
 from coevo.start_state import start_file
 from coevo.storage.store import Store
 from coevo.test_files import content
 from coevo.transplant import Graft
 from coevo.transplant import transplant
-from coevo.verification import verify
 from filters import sieve
 from flows.pipeline import mine
 from miners.changes import diff

@@ -11,7 +11,6 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coevo import snapshot
 from coevo.cli import main
 from coevo.evidence import upper_95
 from coevo.model.records import Cause
@@ -20,8 +19,9 @@ from coevo.model.records import Label
 from coevo.model.records import Outcome
 from coevo.model.records import Track
 from coevo.model.tables import Segment
+from coevo.snapshots import snapshot
+from coevo.snapshots.verification import verify
 from coevo.storage.store import Store
-from coevo.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from flows.reverification import Reverification

@@ -9,7 +9,7 @@ import pytest
 from coevo.model.reasons import Reason
 from coevo.model.records import Label
 from coevo.model.records import Walk
-from coevo.verification import verify
+from coevo.snapshots.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.once import mined_once

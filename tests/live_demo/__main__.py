@@ -21,7 +21,7 @@ from typing import Any
 
 from rich.console import Console
 
-from coevo.verification import verify
+from coevo.snapshots.verification import verify
 from tests.live_demo import history
 from tests.prefect_server import ROOT
 from tests.prefect_server import Server

@@ -15,9 +15,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from coevo import cutoffs
 from coevo.git.repository import Repository
 from coevo.model.records import Change
+from coevo.snapshots import cutoffs
 from packagers.contamination import earliest
 from packagers.dating import Crawl
 from packagers.dating import date_methods

@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coevo import snapshot
 from coevo.model.records import Stage
+from coevo.snapshots import snapshot
+from coevo.snapshots.verification import verify
 from coevo.storage.store import Store
-from coevo.verification import verify
 from packagers.funnel import funnel
 from packagers.licensing import fill_licences
 from packagers.licensing import withhold

@@ -13,7 +13,6 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coevo import snapshot
 from coevo.model.errors import Fatal
 from coevo.model.reasons import EXPLANATIONS
 from coevo.model.records import Change
@@ -22,8 +21,9 @@ from coevo.model.records import Stage
 from coevo.model.schema import TABLES
 from coevo.model.schema import arrow_schema
 from coevo.model.tables import MethodRow
+from coevo.snapshots import snapshot
+from coevo.snapshots.verification import verify
 from coevo.storage.store import Store
-from coevo.verification import verify
 from packagers.built import Built
 from packagers.funnel import funnel
 from packagers.parquet import write_table

@@ -14,10 +14,10 @@ import pytest
 
 from coevo.model.errors import Unsound
 from coevo.model.tables import MethodRow
+from coevo.snapshots.verification import verify
 from coevo.storage.place import Url
 from coevo.storage.places import place_of
 from coevo.storage.store import Store
-from coevo.verification import verify
 from packagers.rows import Rows
 from tests import segments
 from tests import snapshots

@@ -8,10 +8,10 @@ import pytest
 
 from coevo.cli import main
 from coevo.model.errors import Fatal
+from coevo.snapshots.verification import verify
 from coevo.storage.place import Root
 from coevo.storage.place import Url
 from coevo.storage.places import place_of
-from coevo.verification import verify
 from packagers import publishing
 from packagers.republishing import publish
 from tests import snapshots

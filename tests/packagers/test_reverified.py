@@ -10,18 +10,18 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coevo import snapshot
 from coevo.evidence import upper_95
 from coevo.model.errors import Fatal
 from coevo.model.records import Cell
 from coevo.model.records import Outcome
 from coevo.model.tables import MethodRow
+from coevo.snapshots import snapshot
+from coevo.snapshots.verification import verify
 from coevo.storage import reverifications
 from coevo.storage.place import Root
 from coevo.storage.reverifications import Reverified
 from coevo.storage.reverifications import RunAgain
 from coevo.storage.store import Store
-from coevo.verification import verify
 from tests import segments
 from tests import snapshots
 from tests.segments import PARTITION

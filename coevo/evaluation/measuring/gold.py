@@ -15,8 +15,8 @@ from coevo.model.errors import Transient
 from coevo.model.quality import MutantRow
 from coevo.model.quality import ReversalRow
 from coevo.model.tables import MethodRow
-from coevo.snapshot import Opened
-from coevo.snapshot import said
+from coevo.snapshots.snapshot import Opened
+from coevo.snapshots.snapshot import said
 
 Row = TypeVar('Row', MutantRow, ReversalRow)
 

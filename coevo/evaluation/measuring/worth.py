@@ -20,7 +20,7 @@ from coevo.evaluation.measuring.adequacy import measure
 from coevo.evaluation.measuring.gold import gold_methods
 from coevo.evaluation.measuring.pit import with_pit
 from coevo.expected_throws import expected_throws
-from coevo.snapshot import Opened
+from coevo.snapshots.snapshot import Opened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

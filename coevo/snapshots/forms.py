@@ -23,10 +23,10 @@ from typing import get_args
 from typing import get_origin
 from typing import get_type_hints
 
-from coevo.columns import Part
 from coevo.model.schema import TABLES
 from coevo.model.schema import missing_columns
 from coevo.model.schema import optional
+from coevo.snapshots.columns import Part
 
 if TYPE_CHECKING:
     import duckdb

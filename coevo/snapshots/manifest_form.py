@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from coevo import forms
 from coevo.model.schema import SCHEMA_VERSION
+from coevo.snapshots import forms
 
 _FILE = re.compile(r'(data/[a-z_]{1,64}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,127}', re.ASCII)
 _SHA256 = re.compile('[0-9a-f]{64}')

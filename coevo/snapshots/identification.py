@@ -14,14 +14,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coevo import snapshot
-from coevo.cutoffs import Cutoff
 from coevo.display import presentation
 from coevo.model.errors import Fatal
 from coevo.model.records import Walk
-from coevo.query import conditions
-from coevo.query import left_out
-from coevo.snapshot import Opened
+from coevo.snapshots import snapshot
+from coevo.snapshots.cutoffs import Cutoff
+from coevo.snapshots.query import conditions
+from coevo.snapshots.query import left_out
+from coevo.snapshots.snapshot import Opened
 from coevo.storage import durable
 
 if TYPE_CHECKING:
@@ -77,7 +77,11 @@ def labelled(opened: Opened, study: Study) -> duckdb.DuckDBPyConnection:
     """The connection to a snapshot with the table `identification`, the query's answer with `split`."""
     snapshot.limit(opened, dict(conditions(study.cutoff)))
     connection = opened.connection
-    query = files('coevo').joinpath('queries', 'identification.sql').read_text(encoding='utf-8')
+    query = (
+        files('coevo.snapshots')
+        .joinpath('queries', 'identification.sql')
+        .read_text(encoding='utf-8')
+    )
     connection.execute(f'CREATE TEMP TABLE answer AS {query}', {'walk': str(study.walk)})
     connection.execute('CREATE TEMP TABLE splits (family VARCHAR, split VARCHAR)')
     families = connection.execute('SELECT DISTINCT family FROM answer').fetchall()

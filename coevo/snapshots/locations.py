@@ -101,7 +101,7 @@ class Elsewhere:
     def files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
     ) -> Sequence[str]:
-        from coevo.remote_files import attach
+        from coevo.snapshots.remote_files import attach
 
         opened = {name: self.open(name) for name in files_of(table, listed)}
         return attach(connection, self.shown, opened)
@@ -114,7 +114,7 @@ def locate(place: Path | str) -> Location:
         raise Fatal(f'{text!r} has a name that is not UTF-8, which DuckDB cannot open; rename it')
     scheme = urlsplit(text).scheme if '://' in text else ''
     if scheme in ('http', 'https'):
-        from coevo.ranges import over_http
+        from coevo.snapshots.ranges import over_http
 
         return Elsewhere(hidden(text), over_http(text.rstrip('/')))
     if scheme == 's3':

@@ -7,8 +7,8 @@ from datetime import UTC
 from datetime import datetime
 from datetime import timedelta
 
-from coevo.leaks import no_leak
 from coevo.model.errors import Fatal
+from coevo.snapshots.leaks import no_leak
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

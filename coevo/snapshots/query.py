@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coevo import snapshot
-from coevo.cutoffs import Cutoff
 from coevo.display import presentation
 from coevo.display import terminal
 from coevo.model.errors import Fatal
-from coevo.snapshot import Opened
+from coevo.snapshots import snapshot
+from coevo.snapshots.cutoffs import Cutoff
+from coevo.snapshots.snapshot import Opened
 from coevo.storage import durable
 
 if TYPE_CHECKING:

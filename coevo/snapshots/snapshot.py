@@ -13,18 +13,6 @@ from typing import TYPE_CHECKING
 from typing import Any
 from typing import cast
 
-from coevo import columns
-from coevo import cutoffs
-from coevo import forms
-from coevo.columns import Part
-from coevo.leaks import no_leak
-from coevo.locations import MANIFEST
-from coevo.locations import Location
-from coevo.locations import data_files
-from coevo.locations import locate
-from coevo.locations import quoted
-from coevo.locations import source
-from coevo.manifest_form import is_manifest
 from coevo.model import licences
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
@@ -35,6 +23,18 @@ from coevo.model.records import Cell
 from coevo.model.schema import SCHEMA_VERSION
 from coevo.model.schema import TABLES
 from coevo.model.schema import missing_columns
+from coevo.snapshots import columns
+from coevo.snapshots import cutoffs
+from coevo.snapshots import forms
+from coevo.snapshots.columns import Part
+from coevo.snapshots.leaks import no_leak
+from coevo.snapshots.locations import MANIFEST
+from coevo.snapshots.locations import Location
+from coevo.snapshots.locations import data_files
+from coevo.snapshots.locations import locate
+from coevo.snapshots.locations import quoted
+from coevo.snapshots.locations import source
+from coevo.snapshots.manifest_form import is_manifest
 
 if TYPE_CHECKING:
     import duckdb

@@ -1,9 +1,9 @@
-"""The laws of what is measured of methods: mutants, coverage, start states (see `coevo.rules`)."""
+"""The laws of what is measured of methods: mutants, coverage, start states (see `coevo.snapshots.rules`)."""
 
 from __future__ import annotations
 
 from coevo.model.quality import VALID
-from coevo.rules import Rule
+from coevo.snapshots.rules import Rule
 
 # Before 1.2 it was of a method's own dependencies, and no list was named.
 _COVERED = '(CASE WHEN t.dependency_list IS NULL THEN m.coverage ELSE m.task_coverage END)'

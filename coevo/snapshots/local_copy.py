@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from pathlib import PurePosixPath
 
-from coevo.locations import MANIFEST
-from coevo.locations import Folder
-from coevo.locations import Location
-from coevo.locations import locate
 from coevo.model.errors import Damaged
-from coevo.snapshot import manifest_at
+from coevo.snapshots.locations import MANIFEST
+from coevo.snapshots.locations import Folder
+from coevo.snapshots.locations import Location
+from coevo.snapshots.locations import locate
+from coevo.snapshots.snapshot import manifest_at
 from coevo.storage import durable
 
 # The manifest does not name them, since seconds are not the same twice.

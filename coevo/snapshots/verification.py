@@ -1,6 +1,6 @@
 """Check a snapshot against what it claims: its files, its keys, the label table, the funnel.
 
-A rule is a query that gives the rows which break it; most stand in `coevo.rules`. The order is from
+A rule is a query that gives the rows which break it; most stand in `coevo.snapshots.rules`. The order is from
 the outside to the inside, and what makes later rules meaningless ends the check.
 """
 
@@ -21,21 +21,21 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo import forms
-from coevo import labelling
-from coevo import measured_rules
-from coevo import rules
-from coevo import sibling_rules
-from coevo import snapshot
-from coevo.local_copy import local
 from coevo.model import licences
 from coevo.model.records import short_hash
 from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
 from coevo.model.schema import agrees
-from coevo.rules import Rule
-from coevo.snapshot import Opened
-from coevo.snapshot import minor_of
+from coevo.snapshots import forms
+from coevo.snapshots import labelling
+from coevo.snapshots import measured_rules
+from coevo.snapshots import rules
+from coevo.snapshots import sibling_rules
+from coevo.snapshots import snapshot
+from coevo.snapshots.local_copy import local
+from coevo.snapshots.rules import Rule
+from coevo.snapshots.snapshot import Opened
+from coevo.snapshots.snapshot import minor_of
 
 if TYPE_CHECKING:
     import duckdb

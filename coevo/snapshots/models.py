@@ -9,8 +9,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from coevo.cutoffs import first_clean_moment
 from coevo.model.errors import Fatal
+from coevo.snapshots.cutoffs import first_clean_moment
 
 VERSION = 1
 
@@ -28,7 +28,7 @@ class Model:
 
 def published() -> tuple[Model, ...]:
     """Those that come with coevo."""
-    text = files('coevo').joinpath('models.toml').read_text('utf-8')
+    text = files('coevo.snapshots').joinpath('models.toml').read_text('utf-8')
     return tuple(_read(text, 'models.toml'))
 
 

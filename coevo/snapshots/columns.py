@@ -2,7 +2,7 @@
 
 Files that we wrote are known by their Parquet schema alone. Others may have been written by anyone:
 they may have more columns, and be read as long as ours are there. Nulls they may have anywhere, which
-their values are asked for then (`coevo.forms`).
+their values are asked for then (`coevo.snapshots.forms`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from coevo.locations import quoted
-from coevo.locations import source
 from coevo.model.schema import TABLES
 from coevo.model.schema import arrow_schema
 from coevo.model.schema import missing_columns
+from coevo.snapshots.locations import quoted
+from coevo.snapshots.locations import source
 
 if TYPE_CHECKING:
     import duckdb

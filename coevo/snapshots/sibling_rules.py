@@ -1,11 +1,11 @@
-"""The laws of siblings and leaks (see `coevo.rules`). Before schema 1.2 there are none of either."""
+"""The laws of siblings and leaks (see `coevo.snapshots.rules`). Before schema 1.2 there are none of either."""
 
 from __future__ import annotations
 
 from coevo.model.quality import Undone
 from coevo.model.reasons import Reason
 from coevo.model.records import Stage
-from coevo.rules import Rule
+from coevo.snapshots.rules import Rule
 
 _EACH = '(SELECT *, unnest(siblings) AS sibling FROM tasks)'
 

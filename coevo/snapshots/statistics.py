@@ -25,7 +25,11 @@ class Statistic:
 
     @property
     def sql(self) -> str:
-        return files('coevo').joinpath('queries', f'{self.name}.sql').read_text(encoding='utf-8')
+        return (
+            files('coevo.snapshots')
+            .joinpath('queries', f'{self.name}.sql')
+            .read_text(encoding='utf-8')
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from coevo.model.records import Cell
 from coevo.model.records import Change
 from coevo.model.records import Label
 from coevo.model.records import Outcome
-from coevo.snapshot import LEAST_RUNS
-from coevo.snapshot import LEAST_TIMEOUTS
+from coevo.snapshots.snapshot import LEAST_RUNS
+from coevo.snapshots.snapshot import LEAST_TIMEOUTS
 
 if TYPE_CHECKING:
     import duckdb
