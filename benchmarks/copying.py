@@ -28,13 +28,13 @@ from coevo.evaluation.judging.start_states import files_at_start
 from coevo.evaluation.judging.start_states import start_file
 from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.trees import Side
+from coevo.languages.java.reading.trees import tree
 from coevo.model.errors import Fatal
 from coevo.model.records import TestMethod
 from coevo.snapshots import snapshot
-from coevo.syntax import Member
-from coevo.syntax import parse
-from coevo.trees import Side
-from coevo.trees import tree
 
 _WORDS = re.compile(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+')
 _IDENTIFIER = re.compile(r'[A-Za-z_$][\w$]*')

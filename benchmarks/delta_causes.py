@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
+from coevo.languages.java.reading.trees import Side
+from coevo.languages.java.reading.trees import Tree
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
-from coevo.trees import Side
-from coevo.trees import Tree
 from miners.sources import SourceChange
 
 

@@ -13,10 +13,10 @@ from dataclasses import replace
 from coevo.kept_tests import kept_tests
 from coevo.kept_tests import lost_test
 from coevo.languages.base import Compiled
+from coevo.languages.java.surgery.old_pieces import StartStateInvalid
 from coevo.model.quality import VALID
 from coevo.model.quality import WITHOUT_SIBLINGS
 from coevo.model.records import TestMethod
-from coevo.old_pieces import StartStateInvalid
 from coevo.siblings import Surroundings
 from coevo.start_files import file_at_start
 from coevo.swapped import Bench

@@ -19,13 +19,17 @@ from coevo.git.repository import Repository
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Conditions
 from coevo.languages.base import Workshop
+from coevo.languages.java.reading.test_files import content
+from coevo.languages.java.reading.test_files import path_at_old
+from coevo.languages.java.surgery.old_pieces import StartStateInvalid
+from coevo.languages.java.surgery.reach import names_used_elsewhere
+from coevo.languages.java.surgery.transplant import Graft
+from coevo.languages.java.surgery.transplant import transplant
 from coevo.model.quality import Isolated
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
 from coevo.model.tables import StartRow
-from coevo.old_pieces import StartStateInvalid
-from coevo.reach import names_used_elsewhere
 from coevo.siblings import Siblings
 from coevo.siblings import Surroundings
 from coevo.siblings import sibling_patch
@@ -39,10 +43,6 @@ from coevo.swapped import Verdicts
 from coevo.swapped import is_broken
 from coevo.swapped import is_pass
 from coevo.swapped import said
-from coevo.test_files import content
-from coevo.test_files import path_at_old
-from coevo.transplant import Graft
-from coevo.transplant import transplant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 
-from coevo.java_pieces import Outline
 from coevo.languages.base import Compiled
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.surgery.pieces import Outline
+from coevo.languages.java.surgery.start_state import other_tests
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
-from coevo.start_state import other_tests
 from coevo.swapped import Bench
 from coevo.swapped import is_pass
 from coevo.swapped import said
-from coevo.syntax import Member
 
 # How many of the tests that a start file keeps have to compile and pass.
 MOST_KEPT = 10

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from coevo.expected_throws import expected_throws
 from coevo.git.repository import Repository
 from coevo.groups import Ends
 from coevo.groups import method_in
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
+from coevo.languages.java.reading.expected_throws import expected_throws
+from coevo.languages.java.reading.test_files import content
 from coevo.model.labels import deciding_cells
 from coevo.model.records import Cell
 from coevo.model.records import Outcome
@@ -24,7 +25,6 @@ from coevo.model.records import TestMethod
 from coevo.results import Evaluation
 from coevo.results import Step
 from coevo.results import Wanted
-from coevo.test_files import content
 
 # Trouble of ours is not seen twice; who forges is.
 _RUNS = 2

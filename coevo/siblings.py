@@ -17,21 +17,21 @@ from functools import cache
 
 from coevo.git.patches import file_patch
 from coevo.languages.base import Compiled
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.test_files import content
+from coevo.languages.java.reading.test_files import path_at_old
+from coevo.languages.java.surgery.namers import Namers
+from coevo.languages.java.surgery.old_pieces import StartStateInvalid
+from coevo.languages.java.surgery.reach import names_used_elsewhere
+from coevo.languages.java.surgery.start_state import Target
+from coevo.languages.java.surgery.start_state import start_file
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
 from coevo.model.records import TestMethod
-from coevo.namers import Namers
-from coevo.old_pieces import StartStateInvalid
-from coevo.reach import names_used_elsewhere
 from coevo.start_files import file_at_start
-from coevo.start_state import Target
-from coevo.start_state import start_file
 from coevo.swapped import Bench
 from coevo.swapped import Files
 from coevo.swapped import Task
-from coevo.syntax import parse
-from coevo.test_files import content
-from coevo.test_files import path_at_old
 
 NEEDED = 'something else does not compile without it'
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from coevo.languages.java.reading.test_files import content
+from coevo.languages.java.reading.test_files import path_at_old
+from coevo.languages.java.surgery.old_pieces import Original
+from coevo.languages.java.surgery.reach import names_used_elsewhere
+from coevo.languages.java.surgery.start_state import Target
+from coevo.languages.java.surgery.start_state import start_file
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
-from coevo.old_pieces import Original
-from coevo.reach import names_used_elsewhere
-from coevo.start_state import Target
-from coevo.start_state import start_file
 from coevo.swapped import Bench
 from coevo.swapped import Subject
 from coevo.swapped import Task
-from coevo.test_files import content
-from coevo.test_files import path_at_old
 
 
 def file_at_start(bench: Bench, task: Task, also: Collection[TestMethod] = ()) -> bytes | None:

@@ -13,13 +13,13 @@ from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
+from coevo.languages.java.reading.test_files import content
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
 from coevo.results import Wanted
-from coevo.test_files import content
 
 Files = tuple[tuple[str, bytes | None], ...]
 Verdicts = Mapping[str, Verdict]

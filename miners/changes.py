@@ -17,15 +17,15 @@ from functools import lru_cache
 
 from coevo.git.repository import FileChange
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.trees import Side
+from coevo.languages.java.reading.trees import Tree
+from coevo.languages.java.reading.trees import tree
 from coevo.model.identity import method_id
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
 from coevo.model.records import Change
 from coevo.model.records import Origin
 from coevo.model.records import Pair
-from coevo.trees import Side
-from coevo.trees import Tree
-from coevo.trees import tree
 from miners.contexts import Test
 from miners.contexts import TestTree
 from miners.coupling import Reference

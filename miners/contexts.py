@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from coevo.java_tests import find_tests
-from coevo.java_tests import is_fixture
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.tests import find_tests
+from coevo.languages.java.reading.tests import is_fixture
+from coevo.languages.java.reading.trees import Located
+from coevo.languages.java.reading.trees import Side
+from coevo.languages.java.reading.trees import Tree
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
-from coevo.syntax import JavaType
-from coevo.syntax import Member
-from coevo.trees import Located
-from coevo.trees import Side
-from coevo.trees import Tree
 from miners.resources import is_named
 
 

@@ -10,12 +10,12 @@ from functools import lru_cache
 
 from tree_sitter import Parser
 
-from coevo.java_tokens import JAVA
-from coevo.java_tokens import Token
-from coevo.java_tokens import Tokens
-from coevo.java_tokens import outside
-from coevo.syntax import JavaType
-from coevo.syntax import parse
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.tokens import JAVA
+from coevo.languages.java.reading.tokens import Token
+from coevo.languages.java.reading.tokens import Tokens
+from coevo.languages.java.reading.tokens import outside
 
 # Members are no compilation unit: the grammar wants a type around them.
 _BEFORE, _AFTER = b'class _ {\n', b'\n}'

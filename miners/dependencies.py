@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from functools import cached_property
 from functools import lru_cache
 
+from coevo.languages.java.reading.syntax import Import
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.trees import Located
+from coevo.languages.java.reading.trees import Side
+from coevo.languages.java.reading.trees import Tree
 from coevo.model.records import CoupledBy
-from coevo.syntax import Import
-from coevo.syntax import Member
-from coevo.trees import Located
-from coevo.trees import Side
-from coevo.trees import Tree
 from miners.common_calls import COMMON
 from miners.contexts import Test
 from miners.contexts import TestTree

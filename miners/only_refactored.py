@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.trees import Located
+from coevo.languages.java.reading.trees import Tree
+from coevo.languages.java.reading.trees import tree
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.syntax import Member
-from coevo.trees import Located
-from coevo.trees import Tree
-from coevo.trees import tree
 from miners.declarations import rest
 from miners.refactored import Declaration
 from miners.refactored import all_only_refactored

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coevo.syntax import parse
+from coevo.languages.java.reading.syntax import parse
 from miners.declarations import Declaration
 from miners.declarations import rest
 from miners.declarations import same_tokens

@@ -8,11 +8,11 @@ from pathlib import PurePosixPath
 
 from coevo.git.repository import FileChange
 from coevo.languages.base import Trace
+from coevo.languages.java.reading.trees import Tree
 from coevo.model.records import RESOURCE
 from coevo.model.records import CoupledBy
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
-from coevo.trees import Tree
 
 _MAIN, _TEST = 'src/main/resources/', 'src/test/resources/'
 

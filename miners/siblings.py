@@ -11,9 +11,9 @@ from itertools import zip_longest
 from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.trees import Side
+from coevo.languages.java.reading.trees import tree
 from coevo.model.records import TestMethod
-from coevo.trees import Side
-from coevo.trees import tree
 from miners.contexts import TestTree
 
 # How many of each kind of neighbour are named: one that passes is enough.

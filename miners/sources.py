@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.trees import Located
+from coevo.languages.java.reading.trees import Tree
 from coevo.model.records import Origin
 from coevo.model.records import Revised
-from coevo.syntax import JavaType
-from coevo.syntax import Member
-from coevo.trees import Located
-from coevo.trees import Tree
 
 _SHARED = 0.5
 """Least share of equal members for which a type of the same simple name is the same type moved."""

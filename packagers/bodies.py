@@ -13,11 +13,11 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from coevo import java_tests
-from coevo import java_tokens
-from coevo import syntax
 from coevo.git.repository import Repository
-from coevo.java_tests import find_tests
+from coevo.languages.java.reading import syntax
+from coevo.languages.java.reading import tests as java_tests
+from coevo.languages.java.reading import tokens as java_tokens
+from coevo.languages.java.reading.tests import find_tests
 from coevo.storage import durable
 
 

@@ -12,12 +12,12 @@ from datetime import datetime
 from pathlib import Path
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.syntax import parse
 from coevo.model.records import Change
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
 from coevo.model.tables import MethodRow
-from coevo.syntax import Member
-from coevo.syntax import parse
 from packagers.contamination import earliest
 from packagers.contamination import first_seen
 

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.trees import Side
+from coevo.languages.java.reading.trees import Tree
+from coevo.languages.java.reading.trees import tree
 from coevo.model.tables import MethodRow
-from coevo.syntax import parse
-from coevo.trees import Side
-from coevo.trees import Tree
-from coevo.trees import tree
 from packagers.near_duplicates import Grams
 from packagers.near_duplicates import ngrams
 from packagers.near_duplicates import tokens

@@ -19,6 +19,7 @@ from functools import cache
 from coevo import prompts
 from coevo.git.patches import tree_patch
 from coevo.git.repository import Repository
+from coevo.languages.java.surgery.old_pieces import StartStateInvalid
 from coevo.model.errors import Fatal
 from coevo.model.quality import Coverage
 from coevo.model.reasons import Reason
@@ -32,7 +33,6 @@ from coevo.model.tables import PairRow
 from coevo.model.tables import RepositoryRow
 from coevo.model.tables import StartRow
 from coevo.model.tables import TaskRow
-from coevo.old_pieces import StartStateInvalid
 from packagers import sameness
 from packagers.built import Built
 from packagers.contamination import Basis

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
+from coevo.languages.java.reading.syntax import JavaFile
 from coevo.measures.java_calls import Call
 from coevo.measures.java_calls import Variable
 from coevo.measures.java_calls import inside
 from coevo.measures.java_calls import named
 from coevo.measures.java_calls import text
-from coevo.syntax import JavaFile
 
 # How many arguments an assertion has without a message and without a delta.
 ARITY: Mapping[str, int] = {

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from tree_sitter import Parser
 
-from coevo.java_tokens import JAVA
+from coevo.languages.java.reading.tokens import JAVA
 from coevo.measures.assertion_texts import texts_in
 
 COVERAGE_STEP = 0.05

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import Member
 from coevo.measures.java_calls import inside
 from coevo.measures.java_calls import text
 from coevo.measures.java_source import JavaTest
 from coevo.measures.java_source import annotation_values
-from coevo.syntax import JavaType
-from coevo.syntax import Member
 
 _DEFAULT_CLASSES = frozenset({'ExampleUnitTest', 'ExampleInstrumentedTest'})
 _IGNORING = frozenset({'Ignore', 'Disabled'})

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.trees import Side
+from coevo.languages.java.reading.trees import Tree
 from coevo.model.records import TestMethod
-from coevo.syntax import JavaType
-from coevo.trees import Side
-from coevo.trees import Tree
 
 _HEAD = re.compile(r'\$*[^$]*')
 _AFFIX = re.compile(r'^Tests?(?=[A-Z])|(?:Tests?|TestCases?|IT|ITCase|Spec)$')

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import JavaFile
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.syntax import parse
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised
-from coevo.syntax import JavaFile
-from coevo.syntax import JavaType
-from coevo.syntax import Member
-from coevo.syntax import parse
 
 CALLABLES = ('method', 'constructor')
 

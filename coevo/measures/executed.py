@@ -14,12 +14,12 @@ from dataclasses import replace
 from coevo.git.repository import Repository
 from coevo.languages.base import ExecutedMethod
 from coevo.languages.base import Trace
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import Member
 from coevo.measures.counterparts import declared
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised
-from coevo.syntax import JavaType
-from coevo.syntax import Member
 
 _PARAMETER = re.compile(r'\[*(?:L([^;]+);|[BCDFIJSZ])')
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 from tree_sitter import Node
 from tree_sitter import Parser
 
-from coevo.java_tokens import JAVA
-from coevo.syntax import JavaType
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.tokens import JAVA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from coevo.java_tokens import COMMENTS
-from coevo.java_tokens import erase
+from coevo.languages.java.reading.tokens import COMMENTS
+from coevo.languages.java.reading.tokens import erase
 
 _CLASS_BODIES = frozenset({'class_body', 'interface_body', 'enum_body'})
 _ATOMS = frozenset({'string_literal', 'character_literal'})

@@ -10,18 +10,18 @@ from functools import lru_cache
 from tree_sitter import Node
 from tree_sitter import Parser
 
-from coevo.java_tests import find_tests
-from coevo.java_tokens import JAVA
-from coevo.java_tokens import erase
+from coevo.languages.java.reading.syntax import JavaFile
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.tests import find_tests
+from coevo.languages.java.reading.tokens import JAVA
+from coevo.languages.java.reading.tokens import erase
 from coevo.measures.java_calls import Variable
 from coevo.measures.java_calls import named
 from coevo.measures.java_calls import text
 from coevo.measures.java_calls import variables_in
 from coevo.model.records import TestMethod
-from coevo.syntax import JavaFile
-from coevo.syntax import JavaType
-from coevo.syntax import Member
-from coevo.syntax import parse
 
 
 class JavaSource:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import Member
 from coevo.measures.counterparts import Standing
 from coevo.measures.counterparts import counterpart
 from coevo.measures.counterparts import declared
@@ -24,7 +25,6 @@ from coevo.measures.undo import undone
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised
-from coevo.syntax import Member
 
 Key = tuple[str, int, str, str]
 """What a row of `reversals` is about: file, first line, what happened, declaration."""

@@ -16,6 +16,7 @@ from random import Random
 from tree_sitter import Node
 
 from coevo.git.repository import Repository
+from coevo.languages.java.surgery.text_edits import Edits
 from coevo.measures.counterparts import Standing
 from coevo.measures.counterparts import counterpart
 from coevo.measures.counterparts import declared
@@ -27,7 +28,6 @@ from coevo.measures.java_source import read_source
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised
-from coevo.text_edits import Edits
 
 _BLOCKS = ('block', 'constructor_body')
 _CALLS_ANOTHER_CONSTRUCTOR = 'explicit_constructor_invocation'

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from coevo.languages.java.reading.syntax import JavaType
 from coevo.measures.java_calls import Call
 from coevo.measures.java_calls import calls_in
 from coevo.measures.java_calls import created_type
 from coevo.measures.java_calls import text
 from coevo.measures.java_source import JavaTest
-from coevo.syntax import JavaType
 
 _JAVA_LANG = frozenset(
     {

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from enum import StrEnum
 
+from coevo.languages.java.reading.syntax import JavaType
 from coevo.measures import assertion_smells
 from coevo.measures import body_smells
 from coevo.measures import class_smells
@@ -19,7 +20,6 @@ from coevo.measures import resource_smells
 from coevo.measures.java_source import JavaTest
 from coevo.measures.java_source import read_source
 from coevo.model.records import TestMethod
-from coevo.syntax import JavaType
 
 
 class Smell(StrEnum):

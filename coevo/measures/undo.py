@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from coevo.languages.java.reading.syntax import Import
+from coevo.languages.java.reading.syntax import JavaFile
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.surgery.text_edits import Edits
+from coevo.languages.java.surgery.text_edits import indentation
 from coevo.measures.counterparts import Standing
 from coevo.measures.counterparts import like
 from coevo.measures.headers import header_of
 from coevo.model.records import Revised
-from coevo.syntax import Import
-from coevo.syntax import JavaFile
-from coevo.syntax import JavaType
-from coevo.syntax import Member
-from coevo.syntax import parse
-from coevo.text_edits import Edits
-from coevo.text_edits import indentation
 
 
 def undone(revised: Revised, old: Standing | None, new: Standing) -> bytes:

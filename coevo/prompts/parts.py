@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.test_files import content
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
-from coevo.syntax import JavaType
-from coevo.syntax import Member
-from coevo.syntax import parse
-from coevo.test_files import content
 
 
 class Kind(StrEnum):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from coevo.languages.base import Trace
+from coevo.languages.java.reading.trees import tree
 from coevo.measures.coverage import coverage_of
 from coevo.measures.coverage import covered_by
 from coevo.model.dependency_lists import list_for
@@ -23,7 +24,6 @@ from coevo.results import Wanted
 from coevo.tracing import OWN_CELL
 from coevo.tracing import Traces
 from coevo.tracing import trace_cells
-from coevo.trees import tree
 from flows.rows import Judged
 from flows.study.scene import Scene
 from flows.study.scene import Study

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.trees import tree
 from coevo.measures.assertions import assertion_change
 from coevo.measures.assertions import change_kinds
 from coevo.measures.class_under_test import type_under_test
@@ -14,7 +15,6 @@ from coevo.model.records import Candidate
 from coevo.model.records import Label
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.trees import tree
 
 
 def text_columns(repository: Repository, pair: Pair, candidate: Candidate) -> dict[str, Any]:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.java_tests import find_tests
-from coevo.java_tests import is_fixture
-from coevo.syntax import JavaType
-from coevo.syntax import parse
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.tests import find_tests
+from coevo.languages.java.reading.tests import is_fixture
 
 
 def found_in(source: str, *others: str) -> list[str]:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.junit import JUnitLibraries
-from coevo.junit import junit_libraries
+from coevo.languages.java.reading.junit import JUnitLibraries
+from coevo.languages.java.reading.junit import junit_libraries
 from coevo.toolchain import pins
 
 VINTAGE = (

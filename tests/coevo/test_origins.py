@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from coevo.languages.java.reading.origins import origin_of
+from coevo.languages.java.reading.syntax import parse
 from coevo.model.records import Origin
-from coevo.origins import origin_of
-from coevo.syntax import parse
 
 PLACE = 'src/test/java/shop/CartTest.java'
 IMPORT = 'import java.util.List;\n'

@@ -6,12 +6,12 @@ import re
 
 import pytest
 
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.surgery.old_pieces import Original
+from coevo.languages.java.surgery.old_pieces import StartStateInvalid
+from coevo.languages.java.surgery.start_state import Target
+from coevo.languages.java.surgery.start_state import start_file
 from coevo.model.records import TestMethod
-from coevo.old_pieces import Original
-from coevo.old_pieces import StartStateInvalid
-from coevo.start_state import Target
-from coevo.start_state import start_file
-from coevo.syntax import parse
 
 SIBLING = '    @Test public void sibling() { assertTrue(Shop.open()); }\n'
 HEAD = 'package p;\n\nimport org.junit.Test;\nimport static org.junit.Assert.assertTrue;\n'

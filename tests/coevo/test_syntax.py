@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.syntax import MOST_BYTES
-from coevo.syntax import MOST_NESTED
-from coevo.syntax import JavaType
-from coevo.syntax import Member
-from coevo.syntax import parse
+from coevo.languages.java.reading.syntax import MOST_BYTES
+from coevo.languages.java.reading.syntax import MOST_NESTED
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.syntax import parse
 
 
 def members(source: str) -> dict[str, Member]:

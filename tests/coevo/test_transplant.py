@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.old_pieces import StartStateInvalid
-from coevo.syntax import parse
-from coevo.transplant import Graft
-from coevo.transplant import transplant
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.surgery.old_pieces import StartStateInvalid
+from coevo.languages.java.surgery.transplant import Graft
+from coevo.languages.java.surgery.transplant import transplant
 from tests.coevo.test_start_state import SIBLING
 from tests.coevo.test_start_state import java
 from tests.coevo.test_start_state import method

@@ -18,10 +18,10 @@ from coevo.evaluation.rows import MOST_OUTPUT
 from coevo.evaluation.rows import MOST_SAID
 from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
-from coevo.expected_throws import expected_throws
 from coevo.languages.base import Verdict
+from coevo.languages.java.reading.expected_throws import expected_throws
+from coevo.languages.java.reading.syntax import parse
 from coevo.model.records import Outcome
-from coevo.syntax import parse
 from tests import snapshots
 
 FILE = b"""package p;

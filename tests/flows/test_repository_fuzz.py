@@ -14,20 +14,20 @@ import pytest
 
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.test_files import content
+from coevo.languages.java.surgery.old_pieces import Original
+from coevo.languages.java.surgery.old_pieces import StartStateInvalid
+from coevo.languages.java.surgery.start_state import Target
+from coevo.languages.java.surgery.start_state import start_file
+from coevo.languages.java.surgery.transplant import Graft
+from coevo.languages.java.surgery.transplant import transplant
 from coevo.model.errors import Fatal
 from coevo.model.records import Candidate
 from coevo.model.records import Change
 from coevo.model.records import Pair
 from coevo.model.records import Walk
-from coevo.old_pieces import Original
-from coevo.old_pieces import StartStateInvalid
 from coevo.snapshots.verification import verify
-from coevo.start_state import Target
-from coevo.start_state import start_file
 from coevo.storage.store import Store
-from coevo.test_files import content
-from coevo.transplant import Graft
-from coevo.transplant import transplant
 from filters import sieve
 from flows.pipeline import mine
 from miners.changes import diff

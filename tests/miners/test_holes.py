@@ -13,11 +13,11 @@ import pytest
 
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
-from coevo.java_tests import find_tests
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.tests import find_tests
 from coevo.model.errors import Fatal
 from coevo.storage.store import Store
-from coevo.syntax import Member
-from coevo.syntax import parse
 from flows.licence import spdx_of
 from flows.pipeline import MineReport
 from flows.pipeline import mine

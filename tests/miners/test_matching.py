@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.java_tests import find_tests
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.tests import find_tests
 from coevo.model.records import TestMethod
-from coevo.syntax import parse
 from miners.contexts import Test
 from miners.contexts import Unit
 from miners.matching import match

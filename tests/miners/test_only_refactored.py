@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.trees import Side
+from coevo.languages.java.reading.trees import tree
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk
-from coevo.trees import Side
-from coevo.trees import tree
 from miners.only_refactored import source_only_refactored
 from miners.only_refactored import test_only_refactored as only_refactored
 from miners.refactorings import RefactoringMiner

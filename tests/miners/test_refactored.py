@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from coevo.syntax import parse
+from coevo.languages.java.reading.syntax import parse
 from miners.refactored import Declaration
 from miners.refactored import all_only_refactored
 from miners.refactored import only_refactored

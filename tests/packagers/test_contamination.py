@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.syntax import parse
+from coevo.languages.java.reading.syntax import parse
 from packagers.contamination import Basis
 from packagers.contamination import FirstSeen
 from packagers.contamination import earliest

@@ -17,6 +17,7 @@ import pytest
 
 from coevo import prompts
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import parse
 from coevo.model.errors import Fatal
 from coevo.model.quality import Isolated
 from coevo.model.records import Change
@@ -32,7 +33,6 @@ from coevo.model.tables import MethodRow
 from coevo.model.tables import PairRow
 from coevo.model.tables import RepositoryRow
 from coevo.model.tables import TaskRow
-from coevo.syntax import parse
 from packagers.task_dependencies import merge_dependencies
 from packagers.tasks import build_tasks
 from tests.repos import commit

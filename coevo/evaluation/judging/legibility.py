@@ -1,6 +1,6 @@
 """Whether a submitted file can be read by our own parser: no patch may stop an evaluation.
 
-The parser itself counts what it reads (`coevo.syntax`), here and in the miner. What is long or nested
+The parser itself counts what it reads (`coevo.languages.java.reading.syntax`), here and in the miner. What is long or nested
 deeply is moreover tried by a process of its own first, within limits: a submission is hostile, and what
 nobody thought of may take its time or our stack.
 """
@@ -13,8 +13,8 @@ import resource
 import subprocess
 import sys
 
-from coevo.java_pieces import Outline
-from coevo.syntax import parse
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.surgery.pieces import Outline
 
 # Less is read within seconds whatever it is, and never too deep.
 PLAIN_BYTES, PLAIN_DEPTH = 1 << 16, 100

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coevo.evaluation.assignments import Target
+from coevo.languages.java.reading.syntax import JavaFile
+from coevo.languages.java.reading.syntax import parse
 from coevo.model.records import TestMethod
-from coevo.syntax import JavaFile
-from coevo.syntax import parse
 
 Declared = tuple[str, str, tuple[str, ...]]
 """Class, name and parameters."""

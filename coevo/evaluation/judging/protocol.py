@@ -31,21 +31,21 @@ from coevo.evaluation.judging.steadiness import passes_again
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
-from coevo.expected_throws import expected_throws
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import MainSources
+from coevo.languages.java.reading.expected_throws import expected_throws
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.test_files import content
+from coevo.languages.java.reading.test_files import path_at_old
+from coevo.languages.java.surgery.old_pieces import StartStateInvalid
+from coevo.languages.java.surgery.reach import names_used_elsewhere
+from coevo.languages.java.surgery.transplant import Graft
+from coevo.languages.java.surgery.transplant import transplant
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from coevo.old_pieces import StartStateInvalid
-from coevo.reach import names_used_elsewhere
 from coevo.swapped import Files
-from coevo.syntax import parse
-from coevo.test_files import content
-from coevo.test_files import path_at_old
-from coevo.transplant import Graft
-from coevo.transplant import transplant
 
 _RUN_AND_BROKEN = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
 

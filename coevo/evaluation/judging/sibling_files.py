@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from coevo.evaluation.judging.application import patched
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.test_files import content
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
 from coevo.swapped import Files
-from coevo.test_files import content
 
 
 def sibling_files(

@@ -15,10 +15,10 @@ from coevo.evaluation.judging.sibling_files import sibling_files
 from coevo.git.patches import quoted
 from coevo.git.process import run_git
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.test_files import content
 from coevo.model.tables import TaskRow
 from coevo.swapped import Files
 from coevo.swapped import with_file
-from coevo.test_files import content
 
 _NOBODY = 'coevo <coevo@localhost>'
 _PLAIN_FILE = '100644'

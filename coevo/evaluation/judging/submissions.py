@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coevo.evaluation.assignments import Target
+from coevo.languages.java.reading.syntax import JavaFile
+from coevo.languages.java.reading.test_files import as_declared
 from coevo.model.records import TestMethod
-from coevo.syntax import JavaFile
-from coevo.test_files import as_declared
 
 
 def located(file: JavaFile, target: Target, name: str | None = None) -> TestMethod | None:

@@ -10,10 +10,10 @@ from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Workshop
+from coevo.languages.java.reading.test_files import content
 from coevo.model.records import Pair
 from coevo.swapped import Bench
 from coevo.swapped import Files
-from coevo.test_files import content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

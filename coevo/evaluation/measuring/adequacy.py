@@ -21,6 +21,7 @@ from coevo.evaluation.measuring.kills import undoable
 from coevo.evaluation.measuring.oracle import old_kills
 from coevo.evaluation.measuring.oracle import preservation
 from coevo.evaluation.records import Adequacy
+from coevo.languages.java.reading.trees import tree
 from coevo.measures import universal_mutator
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
@@ -36,7 +37,6 @@ from coevo.model.quality import MutantRow
 from coevo.model.quality import ReversalRow
 from coevo.model.records import Dependency
 from coevo.model.records import Track
-from coevo.trees import tree
 
 Gold = Mapping[str, GoldMethod]
 Row = TypeVar('Row', MutantRow, ReversalRow)

@@ -17,6 +17,7 @@ from coevo.evaluation.measuring.oracles import oracle_lines
 from coevo.evaluation.measuring.oracles import top_level_types
 from coevo.languages.base import CoveredLine
 from coevo.languages.base import Trace
+from coevo.languages.java.reading.test_files import content
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
 from coevo.measures.coverage import coverage_of
@@ -28,7 +29,6 @@ from coevo.model.quality import Coverage
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
 from coevo.model.tables import TaskRow
-from coevo.test_files import content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

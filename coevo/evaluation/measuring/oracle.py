@@ -15,6 +15,9 @@ from pathlib import Path
 from coevo.evaluation.records import OraclePreservation
 from coevo.execution import ENGINE_VERSION
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.test_files import as_declared
+from coevo.languages.java.reading.test_files import content
 from coevo.measures.added_lines import LeftLines
 from coevo.measures.added_lines import left_lines
 from coevo.measures.bench import Bench
@@ -32,9 +35,6 @@ from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
 from coevo.model.tables import MethodRow
 from coevo.storage import checksummed
-from coevo.syntax import parse
-from coevo.test_files import as_declared
-from coevo.test_files import content
 
 # Of each old test, the first by lot: a count, so that no machine's speed decides.
 MOST_MUTANTS = 100

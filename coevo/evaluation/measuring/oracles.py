@@ -11,12 +11,12 @@ from tree_sitter import Node
 from tree_sitter import Parser
 
 from coevo.git.repository import Repository
-from coevo.java_tokens import JAVA
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.tokens import JAVA
 from coevo.measures.java_assertions import is_oracle
 from coevo.measures.java_assertions import is_oracle_reference
 from coevo.measures.java_calls import call_of
 from coevo.measures.java_calls import inside
-from coevo.syntax import parse
 
 _MAIN = re.compile(r'(?:^|/)src/main/')
 

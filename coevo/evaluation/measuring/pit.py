@@ -23,6 +23,7 @@ from coevo.execution import ENGINE_VERSION
 from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
+from coevo.languages.java.reading.test_files import content
 from coevo.measures.counterparts import declared
 from coevo.model import codec
 from coevo.model.errors import Transient
@@ -31,7 +32,6 @@ from coevo.model.records import Revised
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
 from coevo.storage import checksummed
-from coevo.test_files import content
 
 # Of a task, in the order of its targets; each is asked of the submitted test and of gold's.
 MOST_METHODS = 20

@@ -19,7 +19,7 @@ from coevo.evaluation.measuring.adequacy import Measured
 from coevo.evaluation.measuring.adequacy import measure
 from coevo.evaluation.measuring.gold import gold_methods
 from coevo.evaluation.measuring.pit import with_pit
-from coevo.expected_throws import expected_throws
+from coevo.languages.java.reading.expected_throws import expected_throws
 from coevo.snapshots.snapshot import Opened
 
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from pathlib import PurePosixPath
 
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java_maven.class_names import outermost
 from coevo.languages.java_maven.images import link_classes
-from coevo.syntax import JavaType
-from coevo.syntax import parse
 
 Files = tuple[tuple[str, bytes | None], ...]
 """Contents by repository path, None where a file is absent."""

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coevo.jdks import Jdk
-from coevo.junit import JUnitLibraries
-from coevo.junit import junit_libraries
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
+from coevo.languages.java.reading.junit import JUnitLibraries
+from coevo.languages.java.reading.junit import junit_libraries
 from coevo.languages.java_maven import launch
 from coevo.languages.java_maven import settings
 from coevo.languages.java_maven.archives import Archives

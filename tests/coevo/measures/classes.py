@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import parse
 from coevo.measures.smells import Smell
 from coevo.measures.smells import smells_of
 from coevo.model.records import TestMethod
-from coevo.syntax import JavaType
-from coevo.syntax import parse
 
 JUNIT3 = 'import junit.framework.TestCase;\nimport java.io.*;\n{0}class CartTest extends TestCase {{ {1} }}'
 JUNIT4 = (

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java_maven import PairWorkshop
 from coevo.languages.java_maven import Site
 from coevo.languages.java_maven import Yards
@@ -20,7 +21,6 @@ from coevo.model.records import Pair
 from coevo.model.records import Revised
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk
-from coevo.syntax import parse
 from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source

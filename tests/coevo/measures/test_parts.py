@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import parse
 from coevo.measures.parts import Part
 from coevo.measures.parts import parts_of
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
-from coevo.syntax import parse
 from tests.coevo.measures.shop import pair_of
 from tests.repos import commit
 from tests.repos import init

@@ -9,13 +9,13 @@ from random import Random
 import pytest
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import parse
 from coevo.measures.placebos import PlaceboKind
 from coevo.measures.placebos import placebo
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised
 from coevo.model.records import Walk
-from coevo.syntax import parse
 from tests.coevo.jvm import javac
 from tests.projects import write
 from tests.repos import git

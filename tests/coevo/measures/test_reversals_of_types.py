@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java_maven.edited_code import FILTERED
 from coevo.measures.bench import GoldTest
 from coevo.measures.parts import Part
@@ -17,7 +18,6 @@ from coevo.model.quality import ReversalStatus
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
 from coevo.model.records import TestMethod
-from coevo.syntax import parse
 from tests.coevo.measures.shop import opened
 from tests.projects import junit
 from tests.projects import pom

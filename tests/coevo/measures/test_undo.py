@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import parse
 from coevo.measures.counterparts import counterpart
 from coevo.measures.counterparts import declared
 from coevo.measures.undo import undone
 from coevo.model.records import Revised
-from coevo.syntax import parse
 from tests.coevo.measures.shop import dependency
 from tests.coevo.measures.shop import pair_of
 from tests.repos import commit

@@ -13,11 +13,11 @@ from pathlib import PurePosixPath
 from xml.etree import ElementTree
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.origins import origin_of
+from coevo.languages.java.reading.syntax import JavaFile
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import parse
 from coevo.model.records import Origin
-from coevo.origins import origin_of
-from coevo.syntax import JavaFile
-from coevo.syntax import JavaType
-from coevo.syntax import parse
 
 _LINK = '120000'
 # Beside src/test there are src/it, src/integration-test, src/testFixtures and the like.

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from coevo.git.repository import Repository
-from coevo.syntax import JavaFile
-from coevo.syntax import JavaType
-from coevo.syntax import parse
+from coevo.languages.java.reading.syntax import JavaFile
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import parse
 
 _MAIN = re.compile(r'(?:^|/)src/main/')
 

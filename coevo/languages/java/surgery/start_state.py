@@ -13,19 +13,19 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from coevo.java_pieces import Key
-from coevo.java_pieces import Outline
-from coevo.java_pieces import Piece
-from coevo.java_pieces import inside
-from coevo.java_tests import is_fixture
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.tests import is_fixture
+from coevo.languages.java.surgery.old_pieces import Original
+from coevo.languages.java.surgery.old_pieces import StartStateInvalid
+from coevo.languages.java.surgery.old_pieces import bring
+from coevo.languages.java.surgery.old_pieces import outline
+from coevo.languages.java.surgery.old_places import add
+from coevo.languages.java.surgery.pieces import Key
+from coevo.languages.java.surgery.pieces import Outline
+from coevo.languages.java.surgery.pieces import Piece
+from coevo.languages.java.surgery.pieces import inside
+from coevo.languages.java.surgery.text_edits import Edits
 from coevo.model.records import TestMethod
-from coevo.old_pieces import Original
-from coevo.old_pieces import StartStateInvalid
-from coevo.old_pieces import bring
-from coevo.old_pieces import outline
-from coevo.old_places import add
-from coevo.syntax import Member
-from coevo.text_edits import Edits
 
 # A field with one of these is a helper of the tests that name it, no fixture of all of them.
 _HELPER_ANNOTATIONS = frozenset({'Rule', 'TempDir', 'Captor', 'SuppressWarnings', 'Deprecated'})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coevo.java_pieces import Piece
-from coevo.old_pieces import OldFile
-from coevo.text_edits import Edits
-from coevo.text_edits import indentation
+from coevo.languages.java.surgery.old_pieces import OldFile
+from coevo.languages.java.surgery.pieces import Piece
+from coevo.languages.java.surgery.text_edits import Edits
+from coevo.languages.java.surgery.text_edits import indentation
 
 
 def add(edits: Edits, file: OldFile, piece: Piece, standing: Sequence[Piece]) -> None:

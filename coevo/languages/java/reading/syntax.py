@@ -15,13 +15,13 @@ from functools import lru_cache
 from tree_sitter import Node
 from tree_sitter import Parser
 
-from coevo.java_tokens import JAVA
-from coevo.java_tokens import Slice
-from coevo.java_tokens import Span
-from coevo.java_tokens import Tokens
-from coevo.java_tokens import code_end
-from coevo.java_tokens import erase
-from coevo.java_tokens import outside
+from coevo.languages.java.reading.tokens import JAVA
+from coevo.languages.java.reading.tokens import Slice
+from coevo.languages.java.reading.tokens import Span
+from coevo.languages.java.reading.tokens import Tokens
+from coevo.languages.java.reading.tokens import code_end
+from coevo.languages.java.reading.tokens import erase
+from coevo.languages.java.reading.tokens import outside
 from coevo.model.records import short_hash
 
 _KINDS = {

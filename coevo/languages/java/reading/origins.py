@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
+from coevo.languages.java.reading.syntax import JavaFile
 from coevo.model.records import Origin
-from coevo.syntax import JavaFile
 
 _VENDORED = re.compile(
     r'vendor(s|ed)?|(third|3rd)[-_]?party|node_modules|bower_components', re.IGNORECASE

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from coevo.java_pieces import Outline
-from coevo.java_tests import is_fixture
+from coevo.languages.java.reading.tests import is_fixture
+from coevo.languages.java.surgery.old_pieces import Original
+from coevo.languages.java.surgery.pieces import Outline
+from coevo.languages.java.surgery.start_state import Plan
+from coevo.languages.java.surgery.start_state import Target
+from coevo.languages.java.surgery.start_state import check
+from coevo.languages.java.surgery.start_state import find
 from coevo.model.records import TestMethod
-from coevo.old_pieces import Original
-from coevo.start_state import Plan
-from coevo.start_state import Target
-from coevo.start_state import check
-from coevo.start_state import find
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

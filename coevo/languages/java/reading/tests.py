@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterable
 
-from coevo.syntax import JavaFile
-from coevo.syntax import JavaType
-from coevo.syntax import Member
+from coevo.languages.java.reading.syntax import JavaFile
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import Member
 
 TEST_ANNOTATIONS = frozenset(
     {

@@ -14,18 +14,18 @@ from itertools import groupby
 
 from tree_sitter import Parser
 
-from coevo.java_tests import find_tests
-from coevo.java_tokens import JAVA
-from coevo.java_tokens import Slice
-from coevo.java_tokens import Span
-from coevo.java_tokens import Token
-from coevo.java_tokens import Tokens
-from coevo.java_tokens import code_end
-from coevo.java_tokens import outside
-from coevo.syntax import Import
-from coevo.syntax import JavaType
-from coevo.syntax import Member
-from coevo.syntax import parse
+from coevo.languages.java.reading.syntax import Import
+from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.tests import find_tests
+from coevo.languages.java.reading.tokens import JAVA
+from coevo.languages.java.reading.tokens import Slice
+from coevo.languages.java.reading.tokens import Span
+from coevo.languages.java.reading.tokens import Token
+from coevo.languages.java.reading.tokens import Tokens
+from coevo.languages.java.reading.tokens import code_end
+from coevo.languages.java.reading.tokens import outside
 
 _WORDS = re.compile(r'[A-Za-z_$][\w$]*')
 _IDENTIFIERS = ('identifier', 'type_identifier')

@@ -9,10 +9,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 
-from coevo.java_pieces import Outline
-from coevo.java_pieces import Piece
-from coevo.java_pieces import inside
-from coevo.java_tests import is_fixture
+from coevo.languages.java.reading.tests import is_fixture
+from coevo.languages.java.surgery.pieces import Outline
+from coevo.languages.java.surgery.pieces import Piece
+from coevo.languages.java.surgery.pieces import inside
 from coevo.model.records import TestMethod
 
 # Seen without any import; a wildcard is not brought for their sake.

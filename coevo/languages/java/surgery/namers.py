@@ -6,8 +6,8 @@ import re
 from functools import cache
 
 from coevo.git.repository import Repository
-from coevo.syntax import parse
-from coevo.test_files import content
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.test_files import content
 
 _WORD = re.compile(r'[\w$]+')
 _MAIN = re.compile(r'(?:^|/)src/main/')

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import JavaFile
 from coevo.model.records import TestMethod
-from coevo.syntax import JavaFile
 
 
 def content(repository: Repository, rev: str, path: str) -> bytes | None:

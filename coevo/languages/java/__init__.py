@@ -1,0 +1,1 @@
+"""Java: everything that knows its syntax, its tests, its JDKs and Maven."""

@@ -1,0 +1,1 @@
+"""Java files as text: types, members, tokens, tests."""

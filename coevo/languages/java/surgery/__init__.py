@@ -1,0 +1,1 @@
+"""Java files cut and put together again: start files, transplants."""
