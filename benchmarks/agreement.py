@@ -37,7 +37,7 @@ from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
 from benchmarks.tables import write
-from coevo.languages.java_maven.cures import CURES
+from coevo.languages.java.maven.cures import CURES
 from coevo.model.records import Outcome
 
 KEY = ('repo', 'old', 'new', 'cell', 'method')

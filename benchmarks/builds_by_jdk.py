@@ -25,12 +25,12 @@ from pathlib import Path
 from statistics import median
 
 from coevo.git.repository import Repository
-from coevo.jdks import PREFERRED
-from coevo.jdks import Jdk
-from coevo.jdks import find_jdks
-from coevo.languages.java_maven.site import Site
-from coevo.languages.java_maven.workshop import JavaWorkshop
-from coevo.languages.java_maven.yard import Yard
+from coevo.languages.java.maven.site import Site
+from coevo.languages.java.maven.workshop import JavaWorkshop
+from coevo.languages.java.maven.yard import Yard
+from coevo.languages.java.tools.jdks import PREFERRED
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.jdks import find_jdks
 from miners.clones import obtain
 
 _SECONDS = ('build_seconds', 'tests_seconds', 'seconds')

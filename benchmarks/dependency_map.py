@@ -42,16 +42,16 @@ from benchmarks.tables import read
 from coevo.git.repository import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.base import Trace
-from coevo.languages.java_maven import tracing
-from coevo.languages.java_maven.code_files import CodeFiles
-from coevo.languages.java_maven.site import Site
-from coevo.languages.java_maven.traces import read_traces
-from coevo.languages.java_maven.workshop import JavaWorkshop
-from coevo.languages.java_maven.yard import Yard
+from coevo.languages.java.maven import tracing
+from coevo.languages.java.maven.code_files import CodeFiles
+from coevo.languages.java.maven.site import Site
+from coevo.languages.java.maven.traces import read_traces
+from coevo.languages.java.maven.workshop import JavaWorkshop
+from coevo.languages.java.maven.yard import Yard
+from coevo.languages.java.tools.toolchain import toolchain
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Mount
 from coevo.storage.folders import work_root
-from coevo.toolchain import toolchain
 from miners.siblings import methods_by_module
 
 _AGENT = '/tools/entries/entries.jar'

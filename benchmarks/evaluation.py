@@ -46,9 +46,9 @@ from coevo.evaluation.assignments import Target as Aim
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.measuring.oracle import old_method
 from coevo.git.repository import Repository
-from coevo.languages.java_maven import PairWorkshop
-from coevo.languages.java_maven import Site
-from coevo.languages.java_maven import Yards
+from coevo.languages.java.maven import PairWorkshop
+from coevo.languages.java.maven import Site
+from coevo.languages.java.maven import Yards
 from coevo.measures import bench as measures
 from coevo.measures.mutants import BASELINE_RUNS
 from coevo.measures.mutants import mutable_lines

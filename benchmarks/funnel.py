@@ -24,7 +24,7 @@ from benchmarks.mined import open_clone
 from benchmarks.stores import segments as segments_of
 from benchmarks.unmined import sieved
 from coevo.git.repository import Repository
-from coevo.languages import java_maven
+from coevo.languages.java import maven
 from coevo.model.profiles import Profile
 from coevo.model.profiles import load_profile
 from coevo.model.records import Stage
@@ -191,7 +191,7 @@ def _records(stores: Sequence[Store], walk: Walk) -> Iterator[tuple[WalkRecord, 
             if partition.walk is walk:
                 first.setdefault(partition.repo, store)
     for repo, store in sorted(first.items()):
-        partition = Partition(repo=repo, language=java_maven.NAME, walk=walk)
+        partition = Partition(repo=repo, language=maven.NAME, walk=walk)
         yield store.walk(partition), on_disk(store.root)
 
 

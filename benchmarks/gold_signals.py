@@ -23,9 +23,9 @@ from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
 from coevo.git.repository import Repository
-from coevo.languages.java_maven import PairWorkshop
-from coevo.languages.java_maven import Site
-from coevo.languages.java_maven import Yards
+from coevo.languages.java.maven import PairWorkshop
+from coevo.languages.java.maven import Site
+from coevo.languages.java.maven import Yards
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
 from coevo.measures.mutants import measure_mutants

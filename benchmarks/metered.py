@@ -18,7 +18,7 @@ from pathlib import Path
 from unittest import mock
 
 from coevo.cli import main as coevo_main
-from coevo.languages.java_maven import yard
+from coevo.languages.java.maven import yard
 from coevo.sandboxes.process import Process
 
 _guard = threading.Lock()

@@ -34,7 +34,7 @@ from benchmarks.oracles.cell import Flags
 from benchmarks.oracles.cell import Oracle
 from benchmarks.oracles.cell import Place
 from benchmarks.oracles.cell import Target
-from coevo.languages.java_maven.cures import CURES
+from coevo.languages.java.maven.cures import CURES
 from coevo.model.errors import Transient
 from coevo.model.identity import method_id
 from coevo.model.labels import TRACKS

@@ -28,9 +28,9 @@ from benchmarks.refactorings import clones
 from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
-from coevo.jdks import choose_jdk
-from coevo.jdks import find_jdks
-from coevo.refactoring_miner import class_path
+from coevo.languages.java.tools.jdks import choose_jdk
+from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.refactoring_miner import class_path
 from miners.refactorings import RefactoringMiner
 from miners.refactorings import Refactorings
 

@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from coevo.git.repository import Repository
-from coevo.jdks import Jdk
-from coevo.jdks import find_jdks
 from coevo.languages.base import Build
-from coevo.languages.java_maven import PairWorkshop
-from coevo.languages.java_maven import Site
-from coevo.languages.java_maven import Yards
+from coevo.languages.java.maven import PairWorkshop
+from coevo.languages.java.maven import Site
+from coevo.languages.java.maven import Yards
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Pair
 from coevo.model.records import Walk
 from miners.clones import obtain

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from coevo import refactoring_miner
-from coevo.jdks import choose_jdk
-from coevo.jdks import find_jdks
+from coevo.languages.java.tools import refactoring_miner
+from coevo.languages.java.tools.jdks import choose_jdk
+from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.errors import Fatal
 from coevo.sandboxes.libfaketime import libraries
 from coevo.storage.folders import cache_folder

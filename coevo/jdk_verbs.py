@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from coevo.jdks import Jdk
+from coevo.languages.java.tools.jdks import Jdk
 from coevo.parser import Parser
 
 
@@ -27,7 +27,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from coevo.jdks import find_jdks
+    from coevo.languages.java.tools.jdks import find_jdks
 
     jdks = find_jdks()
     for jdk in sorted(jdks, key=lambda one: (one.feature, one.version, str(one.home))):
@@ -38,8 +38,8 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _install(arguments: argparse.Namespace) -> int:
-    from coevo.jdk_bundles import install_jdk
-    from coevo.jdks import find_jdks
+    from coevo.languages.java.tools.jdk_bundles import install_jdk
+    from coevo.languages.java.tools.jdks import find_jdks
 
     for feature in dict.fromkeys(arguments.features):
         known = find_jdks()
@@ -50,7 +50,7 @@ def _install(arguments: argparse.Namespace) -> int:
 
 
 def _missing(jdks: Sequence[Jdk]) -> Iterator[int]:
-    from coevo.jdk_bundles import OFFERED
+    from coevo.languages.java.tools.jdk_bundles import OFFERED
 
     there = {jdk.feature for jdk in jdks}
     return (feature for feature in OFFERED if feature not in there)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Self
 
 from coevo.git.repository import Repository
-from coevo.jdk_supply import JdkSupply
-from coevo.languages import java_maven
 from coevo.languages.base import Workshop
-from coevo.libraries import Say
+from coevo.languages.java import maven
+from coevo.languages.java.tools.jdk_supply import JdkSupply
+from coevo.languages.java.tools.libraries import Say
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
 
@@ -45,8 +45,8 @@ class Workshops:
         self._uses = Counter(rev for pair in pairs for rev in (pair.old.rev, pair.new.rev))
         self._stack = ExitStack()
         self._lock = threading.Lock()
-        self._site: java_maven.Site | None = None
-        self._yards: java_maven.Yards | None = None
+        self._site: maven.Site | None = None
+        self._yards: maven.Yards | None = None
         self._halted = False
 
     def __enter__(self) -> Self:
@@ -63,11 +63,11 @@ class Workshops:
                 raise Transient('the run is being ended')
             if self._yards is None:
                 around = self._surroundings
-                self._site = java_maven.Site(
+                self._site = maven.Site(
                     around.repository, sandbox=around.sandbox, stack=self._stack, say=around.say
                 )
-                self._yards = java_maven.Yards(self._site, around.jdks)
-            return java_maven.PairWorkshop(self._yards)
+                self._yards = maven.Yards(self._site, around.jdks)
+            return maven.PairWorkshop(self._yards)
 
     def forget(self, pair: Pair) -> None:
         """A pair is done: revisions that no other one needs are removed."""

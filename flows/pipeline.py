@@ -18,10 +18,10 @@ from functools import partial
 from coevo.cache import Cache
 from coevo.execution import ENGINE_VERSION
 from coevo.git.repository import Repository
-from coevo.jdk_bundles import OFFERED
-from coevo.jdk_supply import JdkSupply
-from coevo.languages import java_maven
 from coevo.languages.base import Workshop
+from coevo.languages.java import maven
+from coevo.languages.java.tools.jdk_bundles import OFFERED
+from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.model.containment import Bug
 from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT
@@ -92,11 +92,11 @@ def _mine(
         until=options.until,
     )
     seen = visit(repository, route)
-    if not java_maven.detect(repository, seen.head):
+    if not maven.detect(repository, seen.head):
         raise Fatal(
             f'{clone.repo} has no pom.xml at {seen.head[:12]}; only Maven projects can be mined'
         )
-    partition = Partition(repo=clone.repo, language=java_maven.NAME, walk=options.walk)
+    partition = Partition(repo=clone.repo, language=maven.NAME, walk=options.walk)
     store = Store(options.store)
     with store.lock(partition), RefactoringMiners() as refactoring_miners:
         mining = Mine(
@@ -231,7 +231,7 @@ def _walk_record(
         repository=RepositoryRow(
             repo=clone.repo,
             url=clone.url,
-            language=java_maven.NAME,
+            language=maven.NAME,
             walk=options.walk,
             ref=route.ref,
             head=seen.head,

@@ -30,11 +30,11 @@ from pathlib import Path
 
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
-from coevo.jdk_supply import JdkSupply
-from coevo.jdk_supply import bring_releases
-from coevo.jdks import Jdk
-from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
+from coevo.languages.java.tools.jdk_supply import JdkSupply
+from coevo.languages.java.tools.jdk_supply import bring_releases
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.containment import Bug
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coevo.evidence import Decision
+from coevo.languages.java.tools.tool_versions import tool_versions
 from coevo.model.labels import CELL_ORDER
 from coevo.model.records import Candidate
 from coevo.model.records import Cell
@@ -20,7 +21,6 @@ from coevo.model.tables import PairRow
 from coevo.results import CellResult
 from coevo.results import Evaluation
 from coevo.results import Wanted
-from coevo.tool_versions import tool_versions
 from miners.changes import PairChange
 
 

@@ -20,10 +20,10 @@ from pathlib import Path
 
 from coevo.execution import ENGINE_VERSION
 from coevo.git.repository import Repository
-from coevo.languages import java_maven
 from coevo.languages.base import Build
 from coevo.languages.base import Workshop
-from coevo.languages.java_maven.jdk_choice import demand_of
+from coevo.languages.java import maven
+from coevo.languages.java.maven.jdk_choice import demand_of
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.records import Outcome
@@ -119,7 +119,7 @@ def _prove(
     options: ValidateOptions, repository: Repository, blank: Validation, listener: Listener
 ) -> tuple[Validation, Seconds]:
     nothing = Seconds(build=0.0, suite=0.0)
-    if not java_maven.detect(repository, blank.rev):
+    if not maven.detect(repository, blank.rev):
         return replace(blank, reason=Invalid.NO_POM), nothing
     commit = repository.commit(blank.rev)
     # A workshop builds pairs: this is one of a revision with itself, which is built once.

@@ -21,10 +21,10 @@ from typing import cast
 
 import psutil
 
-from coevo.jdks import choose_jdk
-from coevo.jdks import find_jdks
+from coevo.languages.java.tools.jdks import choose_jdk
+from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.refactoring_miner import class_path
 from coevo.model.errors import Fatal
-from coevo.refactoring_miner import class_path
 
 _ROOT = Path(__file__).resolve().parents[1]
 _SAMPLE_MILLISECONDS = 100

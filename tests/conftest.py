@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.jdks import LIMIT
-from coevo.jdks import find_jdks
+from coevo.languages.java.tools.jdks import LIMIT
+from coevo.languages.java.tools.jdks import find_jdks
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.sandboxes.sandbox import open_sandbox
 from coevo.storage.place import Url

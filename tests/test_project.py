@@ -79,8 +79,8 @@ def test_the_wheel_holds_the_core_alone(wheel: Path) -> None:
         'coevo/model/profiles.toml',
         'coevo/model/licences.toml',
         'coevo/snapshots/queries/identification.sql',
-        'coevo/jvm/pins.toml',
-        'coevo/jvm/worker/Worker.java',
+        'coevo/languages/java/jvm/pins.toml',
+        'coevo/languages/java/jvm/worker/Worker.java',
     ):
         assert any(line.startswith(needed) for line in names), needed
 

@@ -24,9 +24,11 @@ from typing import Any
 from benchmarks.oracles.levels import level_properties
 from benchmarks.oracles.levels import raise_literals
 from benchmarks.oracles.trees import write_cell
-from coevo.artifacts import ArtifactProxy
-from coevo.artifacts import upstreams
 from coevo.git.repository import Repository
+from coevo.languages.java.tools.artifacts import ArtifactProxy
+from coevo.languages.java.tools.artifacts import upstreams
+from coevo.languages.java.tools.toolchain import Toolchain
+from coevo.languages.java.tools.toolchain import toolchain
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
@@ -37,8 +39,6 @@ from coevo.sandboxes.sandbox import Sandbox
 from coevo.sandboxes.sandbox import open_sandbox
 from coevo.sandboxes.workspace import workspace
 from coevo.storage.folders import cache_folder
-from coevo.toolchain import Toolchain
-from coevo.toolchain import toolchain
 
 _PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1'
 _CONSOLE = 'org.junit.platform:junit-platform-console-standalone'

@@ -16,15 +16,17 @@ from pathlib import Path
 from coevo.agents.pump import pumping
 from coevo.agents.tar_stream import END
 from coevo.agents.unpacking import unpack
-from coevo.artifacts import ArtifactProxy
-from coevo.artifacts import upstreams
-from coevo.jdk_supply import bring_releases
-from coevo.jdks import Jdk
-from coevo.jdks import alike
-from coevo.jdks import choose_jdk
-from coevo.jdks import find_jdks
-from coevo.libraries import fetch_libraries
-from coevo.libraries import read_pins
+from coevo.languages.java.tools.artifacts import ArtifactProxy
+from coevo.languages.java.tools.artifacts import upstreams
+from coevo.languages.java.tools.jdk_supply import bring_releases
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.jdks import alike
+from coevo.languages.java.tools.jdks import choose_jdk
+from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.libraries import fetch_libraries
+from coevo.languages.java.tools.libraries import read_pins
+from coevo.languages.java.tools.toolchain import Toolchain
+from coevo.languages.java.tools.toolchain import toolchain
 from coevo.model.errors import Transient
 from coevo.model.tables import TaskRow
 from coevo.sandboxes.sandbox import Job
@@ -33,8 +35,6 @@ from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage.building import building
 from coevo.storage.folders import cache_folder
-from coevo.toolchain import Toolchain
-from coevo.toolchain import toolchain
 
 Say = Callable[[str], None]
 

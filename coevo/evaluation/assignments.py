@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import TypeVar
 
-from coevo.languages.java_maven.cures import CURES
+from coevo.languages.java.maven.cures import CURES
 from coevo.model import codec
 from coevo.model.errors import Fatal
 from coevo.model.records import TestMethod

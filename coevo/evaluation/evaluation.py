@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
-from coevo import pit
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.assignments import known_tasks
@@ -24,8 +23,9 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import Header
 from coevo.evaluation.verified import verified
-from coevo.jdk_supply import bring_releases
-from coevo.jdks import find_jdks
+from coevo.languages.java.tools import pit
+from coevo.languages.java.tools.jdk_supply import bring_releases
+from coevo.languages.java.tools.jdks import find_jdks
 from coevo.measures import universal_mutator
 from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT

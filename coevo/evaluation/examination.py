@@ -40,10 +40,10 @@ from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import renamed
 from coevo.evaluation.rows import rows
 from coevo.git.repository import Repository
-from coevo.jdk_supply import JdkSupply
-from coevo.jdks import alike
-from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
+from coevo.languages.java.tools.jdk_supply import JdkSupply
+from coevo.languages.java.tools.jdks import alike
+from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.containment import Bug
 from coevo.model.containment import contained
 from coevo.model.errors import Transient

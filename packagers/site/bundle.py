@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.libraries import Say
-from coevo.libraries import run_tool
+from coevo.languages.java.tools.libraries import Say
+from coevo.languages.java.tools.libraries import run_tool
 from coevo.model.errors import Fatal
 from coevo.storage.building import building
 from coevo.storage.folders import cache_folder

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from coevo.libraries import Say
+from coevo.languages.java.tools.libraries import Say
 from coevo.model.errors import Fatal
 from coevo.model.labels import TABLE
 from coevo.snapshots import models

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from coevo.languages.base import Verdict
-from coevo.languages.java_maven.report import Surefire
-from coevo.languages.java_maven.runner import Target
-from coevo.languages.java_maven.runner import run_observed
+from coevo.languages.java.maven.report import Surefire
+from coevo.languages.java.maven.runner import Target
+from coevo.languages.java.maven.runner import run_observed
 from coevo.model.records import Outcome
 from coevo.sandboxes.sandbox import Sandbox
 from tests.attacks.arena import Project

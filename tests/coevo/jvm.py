@@ -14,13 +14,13 @@ from typing import Self
 
 import pytest
 
-from coevo.jdks import Jdk
-from coevo.jdks import find_jdks
-from coevo.toolchain import Toolchain
-from coevo.toolchain import toolchain
-from coevo.wire import encode
-from coevo.wire import receive
-from coevo.wire import send
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.toolchain import Toolchain
+from coevo.languages.java.tools.toolchain import toolchain
+from coevo.languages.java.tools.wire import encode
+from coevo.languages.java.tools.wire import receive
+from coevo.languages.java.tools.wire import send
 
 NONCE = 'n0nce'
 

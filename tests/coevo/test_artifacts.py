@@ -19,19 +19,19 @@ from pathlib import Path
 
 import pytest
 
-from coevo.artifact_paths import Kind
-from coevo.artifact_paths import parse
-from coevo.artifacts import ArtifactProxy
-from coevo.artifacts import Upstream
-from coevo.artifacts import upstreams
-from coevo.jdks import choose_jdk
-from coevo.jdks import find_jdks
+from coevo.languages.java.tools.artifact_paths import Kind
+from coevo.languages.java.tools.artifact_paths import parse
+from coevo.languages.java.tools.artifacts import ArtifactProxy
+from coevo.languages.java.tools.artifacts import Upstream
+from coevo.languages.java.tools.artifacts import upstreams
+from coevo.languages.java.tools.jdks import choose_jdk
+from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.upstreams import read
 from coevo.model.errors import Fatal
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import open_sandbox
-from coevo.upstreams import read
 
 JAR = '/org/example/lib/1.0/lib-1.0.jar'
 METADATA = '/org/example/lib/maven-metadata.xml'
@@ -509,7 +509,7 @@ def test_a_jvm_in_the_sandbox_reaches_the_proxy_alone(
     repository.add(large, bytes(3 << 20))
     home = choose_jdk(find_jdks()).home
     (folder / 'Client.java').write_text(CLIENT)
-    relay = Path(__file__).parents[2] / 'coevo/jvm/relay/Relay.java'
+    relay = Path(__file__).parents[2] / 'coevo/languages/java/jvm/relay/Relay.java'
     classes = folder / 'classes'
     subprocess.run([home / 'bin/javac', '-d', classes, relay, folder / 'Client.java'], check=True)
     job = Job(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java_maven.compilation import is_of_the_parser
-from coevo.languages.java_maven.environment import withheld
+from coevo.languages.java.maven.compilation import is_of_the_parser
+from coevo.languages.java.maven.environment import withheld
 from coevo.model.records import Cause
 from coevo.model.records import Label
 from coevo.model.records import Track

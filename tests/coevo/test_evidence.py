@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.languages.java_maven import launch
-from coevo.languages.java_maven import workshop
+from coevo.languages.java.maven import launch
+from coevo.languages.java.maven import workshop
 from coevo.model.records import Cell
 from coevo.model.records import Label
 from coevo.model.records import Outcome

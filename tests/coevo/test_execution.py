@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java_maven import launch
+from coevo.languages.java.maven import launch
 from coevo.model.records import Cell
 from flows.pipeline import mine
 from tests.once import mined_once

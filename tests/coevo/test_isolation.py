@@ -13,9 +13,9 @@ from coevo.execution import evaluate
 from coevo.git.repository import Repository
 from coevo.isolation import Isolation
 from coevo.isolation import isolate
-from coevo.languages.java_maven import PairWorkshop
-from coevo.languages.java_maven import Site
-from coevo.languages.java_maven import Yards
+from coevo.languages.java.maven import PairWorkshop
+from coevo.languages.java.maven import Site
+from coevo.languages.java.maven import Yards
 from coevo.model.identity import method_id
 from coevo.model.profiles import load_profile
 from coevo.model.quality import Isolated

@@ -4,7 +4,7 @@ import pytest
 
 from coevo.languages.java.reading.junit import JUnitLibraries
 from coevo.languages.java.reading.junit import junit_libraries
-from coevo.toolchain import pins
+from coevo.languages.java.tools.toolchain import pins
 
 VINTAGE = (
     'junit-vintage-engine',

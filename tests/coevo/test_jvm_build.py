@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from coevo.languages.java.tools.toolchain import toolchain
 from coevo.storage.folders import cache_folder
-from coevo.toolchain import toolchain
 from tests.coevo.jvm import PLATFORM
 from tests.coevo.jvm import REST
 from tests.coevo.jvm import VINTAGE

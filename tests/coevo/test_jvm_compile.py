@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from coevo.jdks import Jdk
-from coevo.toolchain import toolchain
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.toolchain import toolchain
 from tests.coevo.jvm import PLATFORM
 from tests.coevo.jvm import REST
 from tests.coevo.jvm import VINTAGE

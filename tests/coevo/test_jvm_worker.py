@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks.oracles.cell import fetch_consoles
+from coevo.languages.java.tools.toolchain import toolchain
 from coevo.storage.folders import cache_folder
-from coevo.toolchain import toolchain
 from tests.coevo.jvm import JUPITER
 from tests.coevo.jvm import NG
 from tests.coevo.jvm import PLATFORM

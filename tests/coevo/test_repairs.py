@@ -12,9 +12,9 @@ import pytest
 from coevo.evidence import decide
 from coevo.execution import evaluate
 from coevo.git.repository import Repository
-from coevo.languages.java_maven import PairWorkshop
-from coevo.languages.java_maven import Site
-from coevo.languages.java_maven import Yards
+from coevo.languages.java.maven import PairWorkshop
+from coevo.languages.java.maven import Site
+from coevo.languages.java.maven import Yards
 from coevo.model.identity import method_id
 from coevo.model.quality import RepairGuard
 from coevo.model.records import Cause

@@ -16,11 +16,11 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.base import Build
 from coevo.languages.base import Workshop
-from coevo.languages.java_maven import PairWorkshop
-from coevo.languages.java_maven import Site
-from coevo.languages.java_maven import Yards
-from coevo.languages.java_maven import launch
-from coevo.languages.java_maven import workshop as workshops
+from coevo.languages.java.maven import PairWorkshop
+from coevo.languages.java.maven import Site
+from coevo.languages.java.maven import Yards
+from coevo.languages.java.maven import launch
+from coevo.languages.java.maven import workshop as workshops
 from coevo.model.records import Walk
 from coevo.suites import Suites
 from coevo.suites import passes

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from importlib import metadata
 
-from coevo.tool_versions import tool_versions
+from coevo.languages.java.tools.tool_versions import tool_versions
 
 
 def test_every_tool_has_a_version() -> None:

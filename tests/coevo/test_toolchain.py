@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from coevo.jdks import Jdk
-from coevo.jdks import alike
-from coevo.jdks import choose_jdk
-from coevo.jdks import find_jdks
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.jdks import alike
+from coevo.languages.java.tools.jdks import choose_jdk
+from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.toolchain import COVERAGE
+from coevo.languages.java.tools.toolchain import toolchain
 from coevo.model.errors import Fatal
-from coevo.toolchain import COVERAGE
-from coevo.toolchain import toolchain
 
-FETCH = 'from coevo.toolchain import toolchain; print(toolchain())'
+FETCH = 'from coevo.languages.java.tools.toolchain import toolchain; print(toolchain())'
 
 
 def jdk(home: Path, version: str) -> Path:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.wire import WireError
-from coevo.wire import encode
-from coevo.wire import receive
+from coevo.languages.java.tools.wire import WireError
+from coevo.languages.java.tools.wire import encode
+from coevo.languages.java.tools.wire import receive
 
 LIMIT = 10_000
 

@@ -27,8 +27,8 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
-from coevo.jdks import find_jdks
 from coevo.languages.base import Workshop
+from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Track
 from coevo.workshops import Surroundings
 from coevo.workshops import Workshops

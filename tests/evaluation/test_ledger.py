@@ -13,7 +13,7 @@ from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.rows import renamed
-from coevo.languages.java_maven.cures import CURES
+from coevo.languages.java.maven.cures import CURES
 from coevo.model.records import Cause
 from tests import snapshots
 from tests.evaluation.rows import row

@@ -26,9 +26,9 @@ from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
 from coevo.git.repository import Repository
 from coevo.languages.base import Conditions
-from coevo.languages.java_maven import PairWorkshop
-from coevo.languages.java_maven import Site
-from coevo.languages.java_maven import Yards
+from coevo.languages.java.maven import PairWorkshop
+from coevo.languages.java.maven import Site
+from coevo.languages.java.maven import Yards
 from coevo.model.profiles import load_profile
 from coevo.snapshots.snapshot import attach
 from tests.flows.mining_runs import released

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java_maven import launch
-from coevo.languages.java_maven import settings
-from coevo.languages.java_maven import workshop
-from coevo.languages.java_maven import yard
+from coevo.languages.java.maven import launch
+from coevo.languages.java.maven import settings
+from coevo.languages.java.maven import workshop
+from coevo.languages.java.maven import yard
 from coevo.model.records import Cell
 from coevo.model.records import Label
 from coevo.model.records import Outcome

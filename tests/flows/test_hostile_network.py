@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.downloads import Downloads
+from coevo.languages.java.tools.downloads import Downloads
 from flows.pipeline import mine
 from tests.projects import junit
 from tests.projects import mined

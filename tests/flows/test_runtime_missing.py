@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.jdk_supply import JdkSupply
-from coevo.jdks import LIMIT
-from coevo.jdks import find_jdks
+from coevo.languages.java.tools.jdk_supply import JdkSupply
+from coevo.languages.java.tools.jdks import LIMIT
+from coevo.languages.java.tools.jdks import find_jdks
 from coevo.storage.store import Store
 from flows.options import MineOptions
 from flows.pipeline import MineReport

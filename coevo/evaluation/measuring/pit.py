@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
-from coevo import pit
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.scene import Scene
 from coevo.evaluation.ledger import JUDGING_VERSION
@@ -24,6 +23,7 @@ from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
 from coevo.languages.java.reading.test_files import content
+from coevo.languages.java.tools import pit
 from coevo.measures.counterparts import declared
 from coevo.model import codec
 from coevo.model.errors import Transient

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.jdks import Jdk
-from coevo.languages.java_maven.site import Site
-from coevo.languages.java_maven.workshop import JavaWorkshop
-from coevo.languages.java_maven.yard import Yard
+from coevo.languages.java.maven.site import Site
+from coevo.languages.java.maven.workshop import JavaWorkshop
+from coevo.languages.java.maven.yard import Yard
+from coevo.languages.java.tools.jdks import Jdk
 from tests.projects import write
 from tests.repos import git
 

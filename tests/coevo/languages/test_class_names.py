@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java_maven.class_names import outermost
-from coevo.languages.java_maven.edited_files import is_of
+from coevo.languages.java.maven.class_names import outermost
+from coevo.languages.java.maven.edited_files import is_of
 from tests.coevo.jvm import javac
 from tests.coevo.jvm import write
 

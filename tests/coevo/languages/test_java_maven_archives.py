@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.java_maven import settings
-from coevo.languages.java_maven import yard as yards
-from coevo.languages.java_maven.session import Answer
-from coevo.languages.java_maven.session import Session
-from coevo.languages.java_maven.site import Site
-from coevo.languages.java_maven.workshop import JavaWorkshop
-from coevo.languages.java_maven.yard import Yard
+from coevo.languages.java.maven import settings
+from coevo.languages.java.maven import yard as yards
+from coevo.languages.java.maven.session import Answer
+from coevo.languages.java.maven.session import Session
+from coevo.languages.java.maven.site import Site
+from coevo.languages.java.maven.workshop import JavaWorkshop
+from coevo.languages.java.maven.yard import Yard
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from tests.projects import junit

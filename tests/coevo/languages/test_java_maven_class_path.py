@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java_maven.class_path import libraries_first
+from coevo.languages.java.maven.class_path import libraries_first
 
 FOLDERS = ('/w/./target/test-classes', '/w/./target/classes')
 LIBRARY = '/repo/lib.jar'

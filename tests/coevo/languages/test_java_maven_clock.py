@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from coevo.jdks import Jdk
-from coevo.jdks import find_jdks
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Conditions
-from coevo.languages.java_maven.clock import Clock
+from coevo.languages.java.maven.clock import Clock
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from coevo.sandboxes import libfaketime

@@ -9,9 +9,9 @@ import pytest
 
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
-from coevo.languages.java_maven.cells import MOST_EDITED_CELLS
-from coevo.languages.java_maven.workshop import JavaWorkshop
-from coevo.languages.java_maven.yard import Yard
+from coevo.languages.java.maven.cells import MOST_EDITED_CELLS
+from coevo.languages.java.maven.workshop import JavaWorkshop
+from coevo.languages.java.maven.yard import Yard
 from coevo.model.records import TestMethod
 from tests.coevo.languages.place import opened
 from tests.coevo.languages.test_java_maven_processors import LEVEL_8

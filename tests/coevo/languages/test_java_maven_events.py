@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from coevo.languages.java_maven.places import TREE
-from coevo.languages.java_maven.runner import Target
-from coevo.languages.java_maven.runner import run_targets
+from coevo.languages.java.maven.places import TREE
+from coevo.languages.java.maven.runner import Target
+from coevo.languages.java.maven.runner import run_targets
 from coevo.model.records import Outcome
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.jdks import Jdk
-from coevo.jdks import find_jdks
-from coevo.languages.java_maven.jdk_choice import Demand
-from coevo.languages.java_maven.jdk_choice import ladder
-from coevo.languages.java_maven.jdk_choice import read_demand
-from coevo.languages.java_maven.named_jdks import named_jdks
+from coevo.languages.java.maven.jdk_choice import Demand
+from coevo.languages.java.maven.jdk_choice import ladder
+from coevo.languages.java.maven.jdk_choice import read_demand
+from coevo.languages.java.maven.named_jdks import named_jdks
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Label
 from tests.once import mined_once
 from tests.projects import junit

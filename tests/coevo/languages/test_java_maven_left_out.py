@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.java_maven.left_out import NEEDS_LFS_FILE
-from coevo.languages.java_maven.left_out import NEEDS_SUBMODULE
-from coevo.languages.java_maven.left_out import need_of
+from coevo.languages.java.maven.left_out import NEEDS_LFS_FILE
+from coevo.languages.java.maven.left_out import NEEDS_SUBMODULE
+from coevo.languages.java.maven.left_out import need_of
 from tests.projects import junit
 from tests.projects import mined
 from tests.projects import pom

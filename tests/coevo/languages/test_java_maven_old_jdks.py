@@ -12,7 +12,7 @@ import pytest
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
-from coevo.languages.java_maven.attempts import LOOP
+from coevo.languages.java.maven.attempts import LOOP
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from tests.coevo.jvm import jdk_of

@@ -6,9 +6,9 @@ import os
 import tarfile
 from pathlib import Path
 
-from coevo.languages.java_maven.packed_trees import MOST_PACKED
-from coevo.languages.java_maven.packed_trees import PackedTrees
-from coevo.languages.java_maven.packed_trees import pack
+from coevo.languages.java.maven.packed_trees import MOST_PACKED
+from coevo.languages.java.maven.packed_trees import PackedTrees
+from coevo.languages.java.maven.packed_trees import pack
 
 
 def layer(folder: Path, **files: str) -> Path:

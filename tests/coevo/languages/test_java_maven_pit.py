@@ -12,9 +12,9 @@ from coevo.git.repository import Repository
 from coevo.languages.base import PLAIN
 from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Conditions
-from coevo.languages.java_maven.site import Site
-from coevo.languages.java_maven.workshop import JavaWorkshop
-from coevo.languages.java_maven.yard import Yard
+from coevo.languages.java.maven.site import Site
+from coevo.languages.java.maven.workshop import JavaWorkshop
+from coevo.languages.java.maven.yard import Yard
 from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod
 from tests.coevo.languages.test_java_maven_shapes import JUNIT4

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from coevo.languages.java_maven.report import Entry
-from coevo.languages.java_maven.report import Surefire
-from coevo.languages.java_maven.report import modules_of
+from coevo.languages.java.maven.report import Entry
+from coevo.languages.java.maven.report import Surefire
+from coevo.languages.java.maven.report import modules_of
 
 
 def project(module: str, **changed: Any) -> dict[str, Any]:

@@ -9,9 +9,9 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.base import Build
-from coevo.languages.java_maven.session import Session
-from coevo.languages.java_maven.site import Site
-from coevo.languages.java_maven.yard import Yard
+from coevo.languages.java.maven.session import Session
+from coevo.languages.java.maven.site import Site
+from coevo.languages.java.maven.yard import Yard
 from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source

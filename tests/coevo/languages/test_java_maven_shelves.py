@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java_maven.shelves import shelved
+from coevo.languages.java.maven.shelves import shelved
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from coevo.storage.folders import cache_folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java_maven.pit_report import read_report
+from coevo.languages.java.maven.pit_report import read_report
 
 MUTANT = """<mutation detected='true' status='{status}' numberOfTestsRun='1'>
 <sourceFile>Till.java</sourceFile><mutatedClass>shop.Till</mutatedClass>

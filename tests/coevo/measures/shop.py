@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from coevo.git.repository import Repository
+from coevo.languages.java.maven import PairWorkshop
+from coevo.languages.java.maven import Site
+from coevo.languages.java.maven import Yards
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java_maven import PairWorkshop
-from coevo.languages.java_maven import Site
-from coevo.languages.java_maven import Yards
 from coevo.measures.bench import Bench
 from coevo.measures.bench import GoldTest
 from coevo.model.records import Dependency

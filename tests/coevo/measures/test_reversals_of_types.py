@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from coevo.languages.java.maven.edited_code import FILTERED
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java_maven.edited_code import FILTERED
 from coevo.measures.bench import GoldTest
 from coevo.measures.parts import Part
 from coevo.measures.parts import parts_of

@@ -1,0 +1,247 @@
+"""How a revision is built: by Maven in a warm JVM, in a fresh one, then by Maven's own command.
+
+The command is the fallback (notes on the engine, recommendation 1): it is a process of its own and
+heeds `.mvn/jvm.config`, which opens the JDK to plugins. It costs a JVM's start for every build.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.languages.java.maven.images import Image
+from coevo.languages.java.maven.left_out import NEEDS_LFS_FILE
+from coevo.languages.java.maven.left_out import NEEDS_SUBMODULE
+from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import failure_of
+from coevo.languages.java.maven.session import Answer
+from coevo.languages.java.maven.session import Died
+from coevo.languages.java.maven.session import Session
+from coevo.languages.java.maven.settings import build_request
+from coevo.model.reasons import Reason
+
+LOOP, COMMAND = 'maven-loop', 'mvn'
+
+# What `_failures` makes of a build that could not say what became of it.
+WITHOUT_A_WORD = '[[], []]'
+
+# What Maven's extension calls a module that asks for whatever version there is on the day.
+UNPINNED = str(Reason.UNPINNED_DEPENDENCY)
+
+# A tree that no sandbox of ours has room for.
+TREE_TOO_LARGE = 'tree_too_large'
+
+# A tree with a path that no file system of ours can hold.
+PATH_TOO_LONG = 'path_too_long'
+
+# A tree without a POM at its root.
+NO_POM = 'no_pom'
+
+# The one death of a builder that a JVM for Maven alone may be spared.
+OUT_OF_MEMORY = 'out_of_memory'
+
+# Failures of the project's own sources, libraries and POMs: the same however Maven is started.
+_OF_THE_SOURCES = (
+    'maven-compiler-plugin:compile',
+    'maven-compiler-plugin:testCompile',
+    UNPINNED,
+)
+_OF_THE_MODEL = (
+    'ArtifactDescriptorException',
+    'ArtifactNotFoundException',
+    'ArtifactResolutionException',
+    'DependencyCollectionException',
+    'DependencyResolutionException',
+    'ModelBuildingException',
+    'PluginDescriptorParsingException',
+    'PluginResolutionException',
+    'ProjectBuildingException',
+    'UnresolvableModelException',
+    'VersionRangeResolutionException',
+)
+
+# What writes manifests, documents or descriptors: it is left out once it fails, for no test needs it.
+NEEDLESS = frozenset(
+    {
+        'asciidoctor-maven-plugin',
+        'bnd-maven-plugin',
+        'docbkx-maven-plugin',
+        'duplicate-finder-maven-plugin',
+        'flatten-maven-plugin',
+        'maven-bundle-plugin',
+        'maven-plugin-plugin',
+        'maven-remote-resources-plugin',
+    }
+)
+
+# How the failure of a revision begins whose builder died, the reason behind it.
+_BUILDER_DIED = 'builder_'
+
+# What Maven's script reads before it starts a JVM, and a warm JVM cannot heed.
+JVM_OPTIONS = '.mvn/jvm.config'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """The answer that counts, who gave it, and the CPU seconds of all tries."""
+
+    answer: Answer | Died
+    builder: str
+    cpu_seconds: float
+
+
+class Attempts:
+    """What was learnt from failed builds of a run: none fails twice in the same way at full cost.
+
+    java_home  the JDK for Maven's command
+    """
+
+    def __init__(self, java_home: Path) -> None:
+        self._java_home = java_home
+        self._confirmed: set[str | None] = {None}  # what failed in a fresh JVM
+        self._hopeless: set[tuple[str | None, str]] = set()  # what failed by command, too
+
+    def build(self, image: Image, session: Session) -> Attempt:
+        """Build by the ways there are until one builds all; the best one counts.
+
+        Goals that no test needs are left out once they fail, one after the other.
+        """
+        without: frozenset[str] = frozenset()
+        attempt = self._build(image, session, without)
+        while failed := needless(attempt.answer) - without:
+            without |= failed
+            again = self._build(image, session, without)
+            spent = again.cpu_seconds + attempt.cpu_seconds
+            attempt = dataclasses.replace(again, cpu_seconds=spent)
+        return attempt
+
+    def _build(self, image: Image, session: Session, without: frozenset[str]) -> Attempt:
+        answer = self._in_the_loop(image, session, without)
+        failures = None if isinstance(answer, Died) else _failures(answer)
+        options = _text(image.code / JVM_OPTIONS)
+        if not _may_be_cured(answer, options) or (failures, options) in self._hopeless:
+            return Attempt(answer=answer, builder=LOOP, cpu_seconds=_cpu_seconds(answer))
+        command = build_request(image, self._java_home, sorted(without))
+        again = session.ask(command, image.built)
+        spent = _cpu_seconds(answer) + _cpu_seconds(again)
+        if _built(again) > _built(answer):
+            return Attempt(answer=again, builder=COMMAND, cpu_seconds=spent)
+        self._hopeless.add((failures, options))
+        if _built(answer):  # its files made way for those of the second try
+            answer = session.ask(build_request(image, without=sorted(without)), image.built)
+            spent += _cpu_seconds(answer)
+        return Attempt(answer=answer, builder=LOOP, cpu_seconds=spent)
+
+    def _in_the_loop(
+        self, image: Image, session: Session, without: frozenset[str]
+    ) -> Answer | Died:
+        """Once more in a fresh JVM where a used one failed, or any died; not if it took too long.
+
+        Earlier builds may have filled the sandbox's disk or left processes and files behind. What
+        failed in a fresh JVM before, in just the same way, is believed of a used one.
+        """
+        request = build_request(image, without=sorted(without))
+        fresh = session.fresh
+        answer = session.ask(request, image.built)
+        if isinstance(answer, Died):
+            return answer if answer.reason == 'time' else session.ask(request, image.built)
+        if _failures(answer) in self._confirmed or needless(answer):
+            return answer
+        if not fresh:
+            session.close()
+            again = session.ask(request, image.built)
+            if isinstance(again, Died):
+                return again
+            spent = again.cpu_seconds + answer.cpu_seconds
+            answer = dataclasses.replace(again, cpu_seconds=spent)
+        self._confirmed |= {_failures(answer)} - {WITHOUT_A_WORD}
+        return answer
+
+
+def needless(answer: Answer | Died) -> frozenset[str]:
+    """The plugins that failed though no test needs what they make."""
+    if isinstance(answer, Died):
+        return frozenset()
+    failures = (project['failure'] or {} for project in answer.report.get('projects') or [])
+    failed = {str(failure.get('mojo')).partition(':')[0] for failure in failures}
+    return NEEDLESS & failed
+
+
+def why(answer: Answer | Died, modules: Mapping[str, Module]) -> str:
+    """Why nothing of a revision was built."""
+    if isinstance(answer, Died):
+        return f'{_BUILDER_DIED}{answer.reason}'
+    reasons = [module.failure for module in modules.values() if module.failure != 'skipped']
+    failures = answer.report.get('failures') or [None]
+    return next((reason for reason in reasons if reason), failure_of(failures[0]))
+
+
+def is_hopeless(failure: str | None) -> bool:
+    """Whether what failed fails on any JDK: a POM that cannot be read, a library that is gone,
+    a tree that is too large or has no POM.
+
+    So does, as far as anyone would wait for it, what took too long or killed its builder.
+    """
+    if failure is None:
+        return False
+    known = (
+        *_OF_THE_MODEL,
+        UNPINNED,
+        TREE_TOO_LARGE,
+        PATH_TOO_LONG,
+        NO_POM,
+        NEEDS_SUBMODULE,
+        NEEDS_LFS_FILE,
+    )
+    return failure in known or is_of_the_builder(failure)
+
+
+def is_of_the_builder(failure: str) -> bool:
+    """Whether a builder died of what it was to build."""
+    return failure.startswith(_BUILDER_DIED)
+
+
+def _may_be_cured(answer: Answer | Died, options: str) -> bool:
+    """Whether another way of starting Maven may do better."""
+    if isinstance(answer, Died):
+        return answer.reason == OUT_OF_MEMORY
+    if _failures(answer) is None or needless(answer):
+        return False
+    return bool(options) or not _is_the_projects(answer)
+
+
+def _is_the_projects(answer: Answer) -> bool:
+    failures = [project['failure'] for project in answer.report.get('projects') or []]
+    told = [one for one in (*failures, *(answer.report.get('failures') or [])) if one]
+    return bool(told) and all(
+        one.get('mojo') in _OF_THE_SOURCES
+        or any(name.rpartition('.')[2] in _OF_THE_MODEL for name in one.get('exceptions') or ())
+        for one in told
+    )
+
+
+def _failures(answer: Answer) -> str | None:
+    """What failed in a build and how, as text to compare; None if nothing did."""
+    projects = answer.report.get('projects') or []
+    if answer.report.get('status') == 'built' and projects:
+        return None
+    failures = [[project['module'], project['failure']] for project in projects]
+    others = answer.report.get('failures') or []
+    return json.dumps([[one for one in failures if one[1]], others], sort_keys=True)
+
+
+def _built(answer: Answer | Died) -> int:
+    if isinstance(answer, Died):
+        return 0
+    return sum(project['status'] == 'built' for project in answer.report.get('projects') or [])
+
+
+def _cpu_seconds(answer: Answer | Died) -> float:
+    return 0.0 if isinstance(answer, Died) else answer.cpu_seconds
+
+
+def _text(file: Path) -> str:
+    return file.read_text(errors='replace') if file.is_file() else ''

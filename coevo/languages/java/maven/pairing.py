@@ -1,0 +1,199 @@
+"""Workshops for pairs: both ends are built with the same JDK, the first of a ladder that does it."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+from coevo.languages.base import PLAIN
+from coevo.languages.base import Batch
+from coevo.languages.base import Build
+from coevo.languages.base import ByteCodeMutants
+from coevo.languages.base import Checked
+from coevo.languages.base import Compiled
+from coevo.languages.base import Conditions
+from coevo.languages.base import Edits
+from coevo.languages.base import Loan
+from coevo.languages.base import Traced
+from coevo.languages.base import Verdict
+from coevo.languages.java.maven.attempts import is_hopeless
+from coevo.languages.java.maven.jdk_choice import pair_ladder
+from coevo.languages.java.maven.site import Site
+from coevo.languages.java.maven.workshop import JavaWorkshop
+from coevo.languages.java.maven.yard import Yard
+from coevo.languages.java.tools.jdk_supply import JdkSupply
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.model.records import Environment
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+
+BUILT = 'built'
+
+
+class Yards:
+    """A yard for each JDK that some pair needs; shared by all workshops of a run."""
+
+    def __init__(self, site: Site, jdks: JdkSupply | None = None) -> None:
+        self._site = site
+        self._jdks = jdks or JdkSupply()
+        self._yards: dict[Jdk | None, Yard] = {}
+        self._lock = threading.Lock()
+
+    def ladder(self, pair: Pair) -> tuple[Jdk, ...]:
+        """The JDKs to try, some of which may have to be brought."""
+        return pair_ladder(self._site.repository, pair, self._jdks.offered)
+
+    def had(self, ladder: Sequence[Jdk]) -> Iterator[Jdk | None]:
+        """Those of a ladder that can be had, each brought when it is its turn.
+
+        If none can, the newest at hand; with none at all None, for what the toolchain says of that.
+        """
+        found = False
+        for jdk in ladder:
+            had = self._jdks.get(jdk)
+            if had is not None:
+                found = True
+                yield had
+        if not found:
+            yield max(self._jdks.known, key=lambda jdk: jdk.feature, default=None)
+
+    def lacking(self, ladder: Sequence[Jdk]) -> int | None:
+        """The feature release of the first of a ladder that could not be brought."""
+        return next((jdk.feature for jdk in ladder if self._jdks.failed(jdk)), None)
+
+    def yard(self, jdk: Jdk | None) -> Yard:
+        with self._lock:
+            if jdk not in self._yards:
+                self._yards[jdk] = Yard(self._site, jdk)
+            return self._yards[jdk]
+
+    def forget(self, rev: str) -> None:
+        """Remove what was built of a revision."""
+        for yard in tuple(self._yards.values()):
+            yard.forget(rev)
+
+
+class PairWorkshop:
+    """Fulfils `coevo.languages.base.Workshop`; one per thread, for one pair after the other."""
+
+    def __init__(self, yards: Yards) -> None:
+        self._yards = yards
+        self._workshops: dict[Jdk | None, JavaWorkshop] = {}
+        self._current: JavaWorkshop | None = None
+
+    def build(self, pair: Pair) -> tuple[Build, Build]:
+        """Both ends, by the first JDK that builds both; else by the first that builds most."""
+        for workshop in self._workshops.values():
+            workshop.keep_only({pair.old.rev, pair.new.rev})
+        best: tuple[Build, Build] | None = None
+        spent, tried = 0.0, []
+        ladder = self._yards.ladder(pair)
+        for jdk in self._yards.had(ladder):
+            workshop = self._workshop(jdk)
+            ends = workshop.build(pair.old.rev), workshop.build(pair.new.rev)
+            spent += sum(end.cpu_seconds for end in ends)
+            tried.append(ends[0].jdk)
+            if best is None or _worth(ends) > _worth(best):
+                best, self._current = ends, workshop
+            if _is_whole(best) or any(is_hopeless(end.failure) for end in ends):
+                break
+        assert best is not None, 'a ladder is never empty'
+        lacking = self._yards.lacking(ladder) if any(end.failure for end in best) else None
+        return _told(best, spent, tuple(tried), lacking)
+
+    def compile(
+        self,
+        tests_rev: str,
+        code_rev: str,
+        module: str,
+        loan: Loan | None = None,
+        edits: Edits | None = None,
+    ) -> Compiled:
+        return self._chosen.compile(tests_rev, code_rev, module, loan, edits)
+
+    def check_sources(
+        self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
+    ) -> tuple[Checked, ...]:
+        return self._chosen.check_sources(code_rev, module, path, variants)
+
+    def differs(self, code_rev: str, module: str, loan: Loan) -> bool:
+        return self._chosen.differs(code_rev, module, loan)
+
+    def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
+        return self._chosen.compile_verdict(compiled, method)
+
+    def shadowing(self, compiled: Compiled) -> frozenset[str]:
+        return self._chosen.shadowing(compiled)
+
+    def content(self, compiled: Compiled) -> str | None:
+        return self._chosen.content(compiled)
+
+    def run(
+        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
+    ) -> Batch:
+        return self._chosen.run(compiled, methods, conditions)
+
+    def trace(
+        self,
+        compiled: Compiled,
+        methods: Sequence[TestMethod],
+        files: Collection[str],
+        conditions: Conditions = PLAIN,
+        *,
+        shared: bool = False,
+        watched: Mapping[str, Collection[int]] | None = None,
+    ) -> Traced:
+        return self._chosen.trace(
+            compiled, methods, files, conditions, shared=shared, watched=watched
+        )
+
+    def mutate(
+        self,
+        compiled: Compiled,
+        method: TestMethod,
+        lines: Mapping[str, Collection[int]],
+        conditions: Conditions = PLAIN,
+    ) -> ByteCodeMutants:
+        return self._chosen.mutate(compiled, method, lines, conditions)
+
+    def cure(self, verdict: Verdict) -> str | None:
+        return self._chosen.cure(verdict)
+
+    def environment(self, rev: str, module: str) -> Environment | None:
+        return self._chosen.environment(rev, module)
+
+    def close(self) -> None:
+        for workshop in self._workshops.values():
+            workshop.close()
+
+    @property
+    def _chosen(self) -> JavaWorkshop:
+        assert self._current is not None, 'a pair is built before it is used'
+        return self._current
+
+    def _workshop(self, jdk: Jdk | None) -> JavaWorkshop:
+        if jdk not in self._workshops:
+            self._workshops[jdk] = JavaWorkshop(self._yards.yard(jdk))
+        return self._workshops[jdk]
+
+
+def _is_whole(ends: tuple[Build, Build]) -> bool:
+    return all(end.summary == BUILT for end in ends)
+
+
+def _worth(ends: tuple[Build, Build]) -> tuple[int, int]:
+    """Usable ends, then modules built."""
+    modules = [why for end in ends for why in end.modules.values()]
+    return sum(end.failure is None for end in ends), sum(why is None for why in modules)
+
+
+def _told(
+    ends: tuple[Build, Build], spent: float, tried: tuple[str, ...], lacking: int | None
+) -> tuple[Build, Build]:
+    """Both say what was tried; the first pays for all of it."""
+    old, new = (dataclasses.replace(end, jdks_tried=tried, jdk_lacking=lacking) for end in ends)
+    return dataclasses.replace(old, cpu_seconds=spent - new.cpu_seconds), new

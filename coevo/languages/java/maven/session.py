@@ -1,0 +1,153 @@
+"""The JVM in a sandbox that builds revisions and compiles test trees, one request at a time."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from typing import cast
+
+from coevo.languages.base import KILLED
+from coevo.languages.java.tools.wire import WireError
+from coevo.languages.java.tools.wire import receive
+from coevo.languages.java.tools.wire import send
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Process
+from coevo.sandboxes.sandbox import Sandbox
+
+# No leak was seen in sixty builds (notes on the engine, section 3); not examined beyond.
+REQUESTS_PER_JVM = 60
+
+# What one build may send back: class files and resources of all modules.
+RESPONSE_BYTES = 1 << 30
+
+# What the builder says when a request, not the code it was about, has failed.
+FATAL_STATUS = ('crashed', 'out_of_memory')
+
+# So often in a row it is the work itself that kills: a machine short of memory is not so stubborn.
+MOST_KILLS = 5
+_LAST_WORDS_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Died:
+    """The JVM ended, or was ended, before it answered."""
+
+    reason: str  # time, exit:N, or one of `FATAL_STATUS`
+    noise: str
+    killed: bool = False  # by somebody else
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    report: dict[str, Any]
+    files: tuple[str, ...]
+    cpu_seconds: float
+
+
+class Session:
+    """Starts its JVM on the first request, and anew after `REQUESTS_PER_JVM` or a death.
+
+    job  asked for when a JVM is started
+    """
+
+    def __init__(self, sandbox: Sandbox, job: Callable[[], Job], *, seconds: float) -> None:
+        self._sandbox, self._job, self._seconds = sandbox, job, seconds
+        self._process: Process | None = None
+        self._served = 0
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the next request is the first one of its JVM."""
+        return self._process is None or self._served in (0, REQUESTS_PER_JVM)
+
+    def ask(self, request: Sequence[str], folder: Path) -> Answer | Died:
+        """One request; its files are written below `folder`, which is made anew.
+
+        A JVM that was killed is asked again: who did it is not to be told from here.
+        """
+        for _ in range(MOST_KILLS):
+            answer = self._ask(request, folder)
+            if not (isinstance(answer, Died) and answer.killed):
+                break
+        return answer
+
+    def _ask(self, request: Sequence[str], folder: Path) -> Answer | Died:
+        process = self._running()
+        before = process.cpu_seconds()
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        with _deadline(process, self._seconds) as expired:
+            try:
+                send(process.stdin, [process.inside(text) for text in request])
+                value, files = receive(process.stdout, folder, limit=RESPONSE_BYTES)
+            except (WireError, OSError):
+                return self._died(process, timed_out=expired.is_set())
+            except BaseException:
+                self.close()  # half of an answer may be left, which is not the next one's
+                raise
+        self._served += 1
+        used = process.cpu_seconds() - before
+        report = cast('dict[str, Any]', _restored(value, process))
+        if report.get('status') in FATAL_STATUS:
+            self.close()
+            return Died(reason=report['status'], noise=str(report.get('log', '')))
+        return Answer(report=report, files=files, cpu_seconds=used)
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    def _running(self) -> Process:
+        if self._process is not None and self._served >= REQUESTS_PER_JVM:
+            self.close()
+        if self._process is None or self._process.poll() is not None:
+            self._process = self._sandbox.start(self._job())
+            self._served = 0
+        return self._process
+
+    def _died(self, process: Process, *, timed_out: bool) -> Died:
+        lingered = not process.ended_within(_LAST_WORDS_SECONDS)
+        process.kill()
+        status = process.wait(timeout=10)
+        self._process = None
+        reason = 'time' if timed_out or process.exceeded else f'exit:{status}'
+        noise = process.noise()
+        process.close()
+        return Died(reason=reason, noise=noise, killed=not lingered and reason in KILLED)
+
+
+def _restored(value: object, process: Process) -> object:
+    """A report in the sandbox's own paths."""
+    if isinstance(value, str):
+        return process.outside(value)
+    if isinstance(value, list):
+        return [_restored(one, process) for one in value]
+    if isinstance(value, dict):
+        return {name: _restored(one, process) for name, one in value.items()}
+    return value
+
+
+@contextmanager
+def _deadline(process: Process, seconds: float) -> Iterator[threading.Event]:
+    """Kill the process after so many wall seconds; the event says whether that happened."""
+    expired = threading.Event()
+
+    def expire() -> None:
+        expired.set()
+        process.kill()
+
+    timer = threading.Timer(seconds, expire)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield expired
+    finally:
+        timer.cancel()

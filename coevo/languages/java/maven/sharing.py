@@ -1,0 +1,66 @@
+"""What Maven made of one revision serves another that differs in test sources alone.
+
+Maven compiles no tests for us, so it never looks at them, but where another module uses them,
+where a plugin writes test sources, or where they are resources as well: there each revision is
+built for itself.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+from pathlib import Path
+
+from coevo.git.repository import Entry
+from coevo.languages.java.maven.images import Image
+from coevo.languages.java.maven.report import Module
+
+# Roots elsewhere may be main sources too.
+_TESTS = 'src/test/'
+
+
+def differing(one: Mapping[str, Entry], other: Mapping[str, Entry]) -> frozenset[str]:
+    """Paths of files that two trees do not share."""
+    return frozenset(path for path, _ in one.items() ^ other.items())
+
+
+def can_share(donor: Image, changed: Collection[str]) -> bool:
+    """Whether a build of the donor's revision is one of a revision with these changed files."""
+    modules = donor.modules.values()
+    roots = [root for module in modules for root in _roots(module)]
+    return (
+        bool(roots)
+        and all(module.failure is None and not module.tests_compiled for module in modules)
+        and not any((donor.built / str(module.index) / 'generated').is_dir() for module in modules)
+        and all(path.endswith('.java') and path.startswith(tuple(roots)) for path in changed)
+    )
+
+
+def _roots(module: Module) -> Iterator[str]:
+    """A module's folders of test sources that hold nothing but that, with a slash at the end."""
+    others = set(module.test_folders) - set(module.test_source_roots)
+    for root in module.test_source_roots:
+        apart = not any(_overlap(root, other) for other in others)
+        if apart and f'{root}/'.startswith(_TESTS):
+            yield os.path.normpath(f'{module.path}/{root}') + '/'
+
+
+def _overlap(one: str, other: str) -> bool:
+    return f'{one}/'.startswith(f'{other}/') or f'{other}/'.startswith(f'{one}/')
+
+
+def share(donor: Image, image: Image) -> None:
+    """Give an image what the donor's builder sent, as links to files that nobody writes to."""
+    for module in donor.modules.values():
+        built = str(module.index)
+        for side in (donor.code, donor.sources):
+            _link_tree(side / module.path / module.classes, image.built / built / 'classes')
+        _link_tree(donor.built / built / 'test-classes', image.built / built / 'test-classes')
+
+
+def _link_tree(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, copy_function=os.link, dirs_exist_ok=True)

@@ -1,0 +1,44 @@
+"""What a run has once, whatever JDKs it uses: a sandbox, a workspace, the proxy for libraries."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from coevo.git.repository import Repository
+from coevo.languages.java.tools.artifacts import ArtifactProxy
+from coevo.languages.java.tools.artifacts import upstreams
+from coevo.languages.java.tools.libraries import Say
+from coevo.languages.java.tools.toolchain import Toolchain
+from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.workspace import workspace
+from coevo.storage.folders import cache_folder
+
+
+class Site:
+    """Opened for one repository; what it holds is closed with the stack."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        *,
+        sandbox: str,
+        stack: ExitStack,
+        say: Say = lambda sentence: None,
+    ) -> None:
+        self.repository, self.say = repository, say
+        self.sandbox = open_sandbox(sandbox)
+        stack.callback(self.sandbox.close)
+        self._root = stack.enter_context(workspace())
+        self.shared = cache_folder() / 'maven'
+        self.shared.mkdir(parents=True, exist_ok=True)
+        self.proxy = stack.enter_context(
+            ArtifactProxy(upstreams(), self.shared, self._root / 'artifacts')
+        )
+
+    def folder_for(self, tools: Toolchain) -> Path:
+        """The part of the workspace for what is built with one JDK."""
+        folder = self._root / f'jdk-{tools.jdk}'
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o755)
+        return folder

@@ -1,0 +1,283 @@
+"""Build, compile and run for one thread: a session of its own over images that all share."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from coevo.languages.base import PLAIN
+from coevo.languages.base import Batch
+from coevo.languages.base import Build
+from coevo.languages.base import ByteCodeMutants
+from coevo.languages.base import Checked
+from coevo.languages.base import Compiled
+from coevo.languages.base import Conditions
+from coevo.languages.base import Edits
+from coevo.languages.base import Loan
+from coevo.languages.base import MainSources
+from coevo.languages.base import Trace
+from coevo.languages.base import Traced
+from coevo.languages.base import Verdict
+from coevo.languages.java.maven.cell_images import CellImage
+from coevo.languages.java.maven.cell_images import CellKey
+from coevo.languages.java.maven.cells import Cells
+from coevo.languages.java.maven.code_files import code_files
+from coevo.languages.java.maven.compilation import is_of_the_parser
+from coevo.languages.java.maven.cures import cure
+from coevo.languages.java.maven.packed_trees import PackedTrees
+from coevo.languages.java.maven.pit_run import pit_job
+from coevo.languages.java.maven.pit_run import run_pit
+from coevo.languages.java.maven.plan import Plan
+from coevo.languages.java.maven.report import without_own_options
+from coevo.languages.java.maven.runner import LEAST_CPU_LIMIT
+from coevo.languages.java.maven.runner import SLOWER_THAN_PASSING
+from coevo.languages.java.maven.runner import Target
+from coevo.languages.java.maven.runner import did_not_start
+from coevo.languages.java.maven.runner import run_observed
+from coevo.languages.java.maven.runner import run_targets
+from coevo.languages.java.maven.tracing import Tracer
+from coevo.languages.java.maven.yard import Yard
+from coevo.languages.java.tools.pit import OLDEST_JDK
+from coevo.languages.java.tools.pit import fetch_pit
+from coevo.model.quality import PitTrouble
+from coevo.model.records import Environment
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Sandbox
+
+Run = Callable[[Sandbox, Job, Sequence[Target]], Batch]
+
+# The signature of a test whose JVM refuses the options that the project has for it.
+JVM_OPTIONS = 'jvm_options'
+
+# The signature of tests that were to run under a clock that cannot be set here.
+NO_CLOCK = 'no_clock'
+
+
+class JavaWorkshop:
+    """What a thread does with one JDK: all of `coevo.languages.base.Workshop` but pairs."""
+
+    def __init__(self, yard: Yard) -> None:
+        self._yard = yard
+        self._session = yard.session()
+        self._cells = Cells(yard, self._session)
+        self._tracer = Tracer(yard)
+        self._trees = PackedTrees(yard.folder('trees', secrets.token_hex(8)))
+        self._slowest: dict[TestMethod, float] = {}
+
+    def build(self, rev: str) -> Build:
+        return self._yard.build(rev, self._session)
+
+    def keep_only(self, revs: Collection[str]) -> None:
+        """Remove compiled cells of any other revision."""
+        self._cells.keep_only(revs)
+
+    def compile(
+        self,
+        tests_rev: str,
+        code_rev: str,
+        module: str,
+        loan: Loan | None = None,
+        edits: Edits | None = None,
+    ) -> Compiled:
+        key = CellKey(tests_rev=tests_rev, code_rev=code_rev, module=module, loan=loan, edits=edits)
+        return self._cells.get(key).compiled
+
+    def check_sources(
+        self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
+    ) -> tuple[Checked, ...]:
+        return self._cells.check_sources(code_rev, module, path, variants)
+
+    def differs(self, code_rev: str, module: str, loan: Loan) -> bool:
+        return self._cells.module(code_rev, module, loan) != self._cells.module(
+            code_rev, module, None
+        )
+
+    def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
+        cell = self._cells.of(compiled)
+        signature = cell.report.why_broken(method)
+        if signature is None:
+            return None
+        if cell.compiled.code_failure is not None:
+            return Verdict(outcome=Outcome.UNBUILDABLE, signature=signature)
+        return Verdict(
+            outcome=Outcome.COMPILE_ERROR, signature=signature, syntax=is_of_the_parser(signature)
+        )
+
+    def shadowing(self, compiled: Compiled) -> frozenset[str]:
+        """By what was compiled, not by what sources look like: names can be written in escapes."""
+        module = self._cells.module(compiled.code_rev, compiled.module, compiled.loan)
+        image = self._yard.image(compiled.code_rev)
+        folders = [] if module is None else list(image.class_folders(module))
+        return frozenset(
+            name
+            for name in self._cells.of(compiled).report.classes
+            if any((folder / f'{name.replace(".", "/")}.class').is_file() for folder in folders)
+        )
+
+    def content(self, compiled: Compiled) -> str | None:
+        """Of whole trees: a test may read any file that is laid out beside it."""
+        module = self._cells.module(compiled.code_rev, compiled.module, compiled.loan)
+        if module is None:
+            return None
+        junit = self._yard.junit(module, self._session)
+        return self._yard.content(compiled, module, junit)
+
+    def run(
+        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
+    ) -> Batch:
+        """A method of which no concrete class was compiled is missing; no process is asked."""
+        cell = self._cells.of(compiled)
+        if cell.compiled.code_failure is not None:
+            refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=cell.compiled.code_failure)
+            return Batch(verdicts=(refused,) * len(methods), cpu_seconds=0.0)
+        targets = [self._target(cell, method, conditions) for method in methods]
+        chosen = [place for place, target in enumerate(targets) if target.classes]
+        verdicts: list[Verdict | None] = [Verdict(outcome=Outcome.MISSING)] * len(methods)
+        if not chosen:
+            return Batch(verdicts=tuple(verdicts), cpu_seconds=0.0)
+        batch = self._process(cell, tuple(targets[place] for place in chosen), conditions)
+        for place, verdict in zip(chosen, batch.verdicts, strict=True):
+            verdicts[place] = verdict
+            if verdict is not None and verdict.outcome is Outcome.PASS:
+                slowest = self._slowest.get(methods[place], 0.0)
+                self._slowest[methods[place]] = max(slowest, verdict.cpu_seconds)
+        return replace(batch, verdicts=tuple(verdicts))
+
+    def trace(
+        self,
+        compiled: Compiled,
+        methods: Sequence[TestMethod],
+        files: Collection[str],
+        conditions: Conditions = PLAIN,
+        *,
+        shared: bool = False,
+        watched: Mapping[str, Collection[int]] | None = None,
+    ) -> Traced:
+        """None, too, for a method of which no concrete class was compiled."""
+        cell = self._cells.of(compiled)
+        targets = [self._target(cell, method, conditions) for method in methods]
+        chosen = [place for place, target in enumerate(targets) if target.classes]
+        traces: list[Trace | None] = [None] * len(methods)
+        if not chosen or compiled.code_failure is not None:
+            return Traced(traces=tuple(traces), cpu_seconds=0.0)
+        plan = self._plan(cell, tuple(targets[place] for place in chosen), conditions)
+        if plan is None:
+            return Traced(traces=tuple(traces), cpu_seconds=0.0)
+        plan, making = self._yard.with_archive(plan)
+        modules = self._yard.image(compiled.code_rev).modules
+        code = code_files(plan, modules, self._yard.files(compiled.code_rev))
+        plan = replace(plan, observed=watched is not None)
+        traced = self._tracer.trace(plan, code, files, shared=shared, watched=watched)
+        for place, trace in zip(chosen, traced.traces, strict=True):
+            traces[place] = trace
+        return Traced(traces=tuple(traces), cpu_seconds=traced.cpu_seconds + making)
+
+    def mutate(
+        self,
+        compiled: Compiled,
+        method: TestMethod,
+        lines: Mapping[str, Collection[int]],
+        conditions: Conditions = PLAIN,
+    ) -> ByteCodeMutants:
+        if self._yard.toolchain.feature < OLDEST_JDK:
+            return ByteCodeMutants(trouble=PitTrouble.OLD_JDK)
+        cell = self._cells.of(compiled)
+        target = self._target(cell, method, conditions)
+        plan = self._plan(cell, (target,), replace(conditions, observed=False))
+        if plan is None or not target.classes or self.compile_verdict(compiled, method):
+            return ByteCodeMutants(trouble=PitTrouble.NOT_COMPILED)
+        launcher = self._yard.launcher
+        job = pit_job(launcher, launcher.arranged(plan), fetch_pit(), lines)
+        return run_pit(self._yard.sandbox, job)
+
+    def _process(
+        self, cell: CellImage, targets: tuple[Target, ...], conditions: Conditions
+    ) -> Batch:
+        plan = self._plan(cell, targets, conditions)
+        if plan is None:
+            unknown = Verdict(outcome=Outcome.INFRA, signature=NO_CLOCK)
+            return Batch(verdicts=(unknown,) * len(targets), cpu_seconds=0.0)
+        plan, making = self._yard.with_archive(plan)
+        run = run_observed if conditions.observed else run_targets
+        batch = run(self._yard.sandbox, self._yard.launcher.job(plan), targets)
+        if did_not_start(batch) and self._is_refused(plan, run, targets):
+            refused = Verdict(outcome=Outcome.ERROR, signature=JVM_OPTIONS)
+            batch = replace(batch, verdicts=(refused,) * len(targets))
+        return replace(batch, cpu_seconds=batch.cpu_seconds + making)
+
+    def _plan(
+        self, cell: CellImage, targets: tuple[Target, ...], conditions: Conditions
+    ) -> Plan | None:
+        """None where its clock cannot be set."""
+        code = self._yard.image(cell.compiled.code_rev)
+        module = self._cells.module(
+            cell.compiled.code_rev, cell.compiled.module, cell.compiled.loan
+        )
+        assert module is not None, 'what was compiled has a module'
+        tests = self._yard.image(cell.compiled.tests_rev).tests
+        clock = {} if conditions.clock is None else self._yard.clock.environment(conditions.clock)
+        if clock is None:
+            return None
+        sources, removed = self._sources(cell, conditions.sources)
+        layers = (code.code, *sources, tests, *cell.edited, *cell.folders)
+        gone = (*cell.removed, *removed)
+        return Plan(
+            module=module,
+            layers=layers,
+            tree=self._trees.of(layers, gone),
+            removed=gone,
+            junit=self._yard.junit(module, self._session),
+            override=conditions.override,
+            targets=targets,
+            clock=clock,
+            cpu_limit=conditions.process_cpu_limit,
+            observed=conditions.observed,
+        )
+
+    def _sources(
+        self, cell: CellImage, shown: MainSources | None
+    ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+        """Layers of main sources, and files of them that are gone."""
+        if shown is None:
+            own = self._yard.image(cell.compiled.code_rev).sources
+            return (own, *cell.sources), cell.removed_sources
+        return () if shown.rev is None else (self._yard.image(shown.rev).sources,), ()
+
+    def _is_refused(self, plan: Plan, run: Run, targets: Sequence[Target]) -> bool:
+        """Whether a process starts without the project's own options and properties, but not with them.
+
+        A JVM may refuse them, or our worker may: `-Djava.security.manager` lets it read nothing.
+        """
+        starts = []
+        for each in (plan, replace(plan, module=without_own_options(plan.module))):
+            job = self._yard.launcher.job(each)
+            starts.append(not did_not_start(run(self._yard.sandbox, job, targets)))
+        return starts == [False, True]
+
+    def cure(self, verdict: Verdict) -> str | None:
+        return cure(verdict)
+
+    def environment(self, rev: str, module: str) -> Environment | None:
+        return self._yard.environment(rev, module)
+
+    def close(self) -> None:
+        self._session.close()
+        self._tracer.close()
+        self._trees.close()
+
+    def _target(self, cell: CellImage, method: TestMethod, conditions: Conditions) -> Target:
+        usual = max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))
+        return Target(
+            classes=cell.report.concrete_classes(method.test_class),
+            method=method.test_method,
+            parameters=method.parameters,
+            cpu_limit=usual if conditions.cpu_limit is None else conditions.cpu_limit,
+            expects=conditions.expects,
+        )

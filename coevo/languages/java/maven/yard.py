@@ -1,0 +1,355 @@
+"""What the workshops of one run share: folders, sandbox, libraries, and revisions built once."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import threading
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Sequence
+from pathlib import Path
+
+from coevo.languages.base import Build
+from coevo.languages.base import Compiled
+from coevo.languages.java.maven import launch
+from coevo.languages.java.maven import settings
+from coevo.languages.java.maven.archives import Archives
+from coevo.languages.java.maven.archives import Rehearsal
+from coevo.languages.java.maven.archives import archive_key
+from coevo.languages.java.maven.attempts import NO_POM
+from coevo.languages.java.maven.attempts import PATH_TOO_LONG
+from coevo.languages.java.maven.attempts import TREE_TOO_LARGE
+from coevo.languages.java.maven.attempts import Attempts
+from coevo.languages.java.maven.attempts import is_of_the_builder
+from coevo.languages.java.maven.attempts import why
+from coevo.languages.java.maven.builder_archive import rehearsal
+from coevo.languages.java.maven.clock import Clock
+from coevo.languages.java.maven.images import Image
+from coevo.languages.java.maven.images import separate
+from coevo.languages.java.maven.launch import Launcher
+from coevo.languages.java.maven.left_out import need_of
+from coevo.languages.java.maven.levels import declared_level
+from coevo.languages.java.maven.places import ARCHIVES
+from coevo.languages.java.maven.places import REPOSITORY
+from coevo.languages.java.maven.places import TOOLS
+from coevo.languages.java.maven.places import WORKSPACE
+from coevo.languages.java.maven.plan import JUnit
+from coevo.languages.java.maven.plan import Plan
+from coevo.languages.java.maven.report import Entry
+from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import library_path
+from coevo.languages.java.maven.report import modules_of
+from coevo.languages.java.maven.session import Died
+from coevo.languages.java.maven.session import Session
+from coevo.languages.java.maven.sharing import can_share
+from coevo.languages.java.maven.sharing import differing
+from coevo.languages.java.maven.sharing import share
+from coevo.languages.java.maven.site import Site
+from coevo.languages.java.reading.junit import JUnitLibraries
+from coevo.languages.java.reading.junit import junit_libraries
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.toolchain import toolchain
+from coevo.model.errors import Transient
+from coevo.model.records import ClassPathEntry
+from coevo.model.records import Environment
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Mount
+from coevo.storage.folders import cache_folder
+
+# Wall seconds for one build or compilation; far beyond what a healthy one takes.
+BUILD_SECONDS = 1200.0
+
+# What Linux takes is 255 and 4096; the rest is for where a tree lies, and what is made beside it.
+_MOST_NAME_BYTES, _MOST_PATH_BYTES = 255, 3000
+
+# Older JVMs keep archives of their own classes alone.
+OLDEST_WITH_ARCHIVES = 11
+
+# The worker needs the platform to say that no engine knows a test.
+NO_JUNIT = JUnitLibraries(
+    last=(
+        'junit-platform-launcher',
+        'junit-platform-engine',
+        'junit-platform-commons',
+        'opentest4j',
+        'apiguardian-api',
+    )
+)
+
+
+class Yard:
+    """Revisions built with one JDK; nothing is started before the first workshop asks for it."""
+
+    def __init__(self, site: Site, chosen: Jdk | None = None) -> None:
+        self._repository = site.repository
+        self.sandbox = site.sandbox
+        self.toolchain = toolchain(site.say, chosen)
+        self.root = site.folder_for(self.toolchain)
+        self.shared = site.shared
+        self._proxy = site.proxy
+        self._images: dict[str, tuple[Build, Image]] = {}
+        self._junits: dict[tuple[str, ...], JUnit] = {}
+        self._attempts = Attempts(self.toolchain.java_home)
+        self._locks: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+        self._sharing = threading.Lock()  # an image is not removed while another one takes of it
+        settings.write(self.root)
+        archives = cache_folder() / 'archives'
+        archives.mkdir(mode=0o755, parents=True, exist_ok=True)
+        self._archives = Archives(self.sandbox, archives, self.root / 'lists')
+        self._mounts = (
+            Mount(source=self.root, target=WORKSPACE),
+            Mount(source=self.shared, target=REPOSITORY),
+            Mount(source=self.toolchain.tools, target=f'{TOOLS}/programs'),
+            Mount(source=self.toolchain.libraries, target=f'{TOOLS}/libraries'),
+            Mount(source=archives, target=ARCHIVES),
+            *_foreign(self.toolchain.java_home),
+            *_foreign(self.toolchain.tools_home, unless=self.toolchain.java_home),
+        )
+        self.launcher = Launcher(toolchain=self.toolchain, workspace=self.root, mounts=self._mounts)
+        self.clock = Clock(self.sandbox, self.launcher.clock_probe)
+
+    def session(self) -> Session:
+        """A JVM of its own for builds and compilations, started on its first request."""
+        return Session(self.sandbox, self.builder_job, seconds=BUILD_SECONDS)
+
+    def reader(self) -> Session:
+        """A JVM of its own that reads execution data, started on its first request."""
+        job = settings.tracer_job(self.toolchain, self._mounts)
+        return Session(self.sandbox, lambda: job, seconds=BUILD_SECONDS)
+
+    def builder_job(self) -> Job:
+        """With an archive of Maven's classes, which the first one of a machine has to make."""
+        archive = None
+        if self.toolchain.feature >= OLDEST_WITH_ARCHIVES:
+            archive, _ = self._archive(
+                settings.builder_places(self.toolchain),
+                lambda file: rehearsal(self.toolchain, self._mounts, self.root, file),
+            )
+        return settings.builder_job(self.toolchain, self._mounts, self._proxy.socket, archive)
+
+    def files(self, rev: str) -> Collection[str]:
+        """Repository paths of a revision."""
+        return self._repository.tree(rev).keys()
+
+    def with_archive(self, plan: Plan) -> tuple[Plan, float]:
+        """A plan with its class path and, where there is one, an archive of its classes; the CPU
+        seconds that it took to make one."""
+        plan = self.launcher.arranged(plan)
+        if launch.WORKER not in plan.libraries or self.toolchain.feature < OLDEST_WITH_ARCHIVES:
+            return plan, 0.0
+        archive, used = self._archive(
+            plan.libraries, lambda file: self.launcher.rehearsal(plan, file)
+        )
+        return dataclasses.replace(plan, archive=archive), used
+
+    def _archive(
+        self, places: Sequence[str], made_by: Callable[[Path], Rehearsal]
+    ) -> tuple[str | None, float]:
+        """The archive of a class path, and the CPU seconds that it took to make it now.
+
+        made_by  how, from a file with a list of classes
+        """
+        key = archive_key(
+            str(self.toolchain.java),
+            self.toolchain.jdk,
+            self.sandbox.name,
+            [(place, self.launcher.outside(place)) for place in places],
+        )
+        used = 0.0
+        with self._archives.settling(key) as due:
+            if due:
+                used = self._archives.make(key, made_by(self._archives.list_file(key)))
+        return self._archives.place(key), used
+
+    def image(self, rev: str) -> Image:
+        """A revision that was built."""
+        return self._images[rev][1]
+
+    def build(self, rev: str, session: Session) -> Build:
+        """Build a revision, or answer at no cost from what another pair has built."""
+        with self._lock:
+            lock = self._locks.setdefault(rev, threading.Lock())
+        with lock:
+            if rev in self._images:
+                return dataclasses.replace(self._images[rev][0], cpu_seconds=0.0)
+            refusal = self._refusal(rev)
+            if refusal is not None:
+                self._images[rev] = self._refused(rev, refusal)
+            else:
+                image = self._laid_out(rev)
+                self._images[rev] = self._shared(image) or self._build(image, session)
+            return self._images[rev][0]
+
+    def forget(self, rev: str) -> None:
+        with self._sharing:
+            found = self._images.pop(rev, None)
+            if found is not None:
+                found[1].remove()
+
+    def folder(self, *names: str) -> Path:
+        """A folder of the workspace, its parents made."""
+        folder = self.root.joinpath(*names)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def junit(self, module: Module, session: Session) -> JUnit:
+        """The engine that runs a module's tests: its own, with what that lacks resolved."""
+        places = (entry.path or entry.file for entry in module.class_path)
+        names = tuple(Path(place).name for place in places if place)
+        with self._lock:
+            known = self._junits.get(names)
+        if known is None:
+            known = self._choose_junit(names, session)
+            with self._lock:
+                self._junits[names] = known
+        return known
+
+    def _choose_junit(self, names: Sequence[str], session: Session) -> JUnit:
+        chosen = junit_libraries(names) or NO_JUNIT
+        resolved: tuple[str, ...] = ()
+        if chosen.resolve:
+            answer = session.ask(settings.resolve_request(chosen.resolve), self.folder('resolved'))
+            if isinstance(answer, Died) or not answer.report.get('resolved'):
+                raise Transient(f'{", ".join(chosen.resolve)} could not be resolved')
+            paths = [library_path(one['path']) for one in answer.report['resolved']]
+            resolved = tuple(f'{REPOSITORY}/{p}' for p in paths if p and Path(p).name not in names)
+        place = self.launcher.library
+        return JUnit(
+            first=tuple(map(place, chosen.first)),
+            last=(*resolved, *map(place, chosen.last)),
+        )
+
+    def content(self, compiled: Compiled, module: Module, junit: JUnit) -> str:
+        """A digest of both trees, the libraries, the settings and the tools of a cell."""
+        code = self.image(compiled.code_rev)
+        parts = (
+            *(
+                str(self._repository.header(rev).tree)
+                for rev in (compiled.code_rev, compiled.tests_rev)
+            ),
+            repr(module),
+            *(str(self._digest(code, entry)) for entry in module.class_path),
+            repr(junit),
+            self.toolchain.jdk,
+            *(folder.name for folder in (self.toolchain.tools, self.toolchain.libraries)),
+            self.sandbox.name,
+            repr(compiled.loan),
+            repr(compiled.edits),
+        )
+        return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
+
+    def environment(self, rev: str, module: str) -> Environment | None:
+        """What it takes to build and run a module at a revision that was built."""
+        image = self.image(rev)
+        known = image.modules.get(module)
+        if known is None:
+            return None
+        only = '' if module == '.' else f' -pl {module} -am'
+        return Environment(
+            jdk=self.toolchain.jdk,
+            build_tool=self.toolchain.maven_home.name.removeprefix('apache-').replace('-', ' '),
+            compile_command=f'mvn{only} test-compile',
+            test_command='java -jar <junit_jar> execute --class-path <classpath> <junit_args>',
+            class_path=tuple(
+                ClassPathEntry(coordinates=entry.coordinates, sha256=digest)
+                for entry in known.class_path
+                if (digest := self._digest(image, entry)) is not None
+            ),
+        )
+
+    def _digest(self, image: Image, entry: Entry) -> str | None:
+        """The SHA-256 of a library; None for a module of the same build and for what is not there."""
+        if entry.path is not None:
+            return self._proxy.sha256(entry.path)
+        file = image.code / entry.file if entry.file else None
+        return hashlib.sha256(file.read_bytes()).hexdigest() if file and file.is_file() else None
+
+    def _refusal(self, rev: str) -> str | None:
+        """Why a tree is not even written: it would fill the disk of every sandbox, cannot be, or is no
+        project."""
+        if any(map(_is_too_long, (*self._repository.tree(rev), *self._repository.submodules(rev)))):
+            return PATH_TOO_LONG
+        if 'pom.xml' not in self._repository.tree(rev):
+            return NO_POM
+        too_large = self._repository.size(rev) > launch.MOST_TREE_BYTES
+        return TREE_TOO_LARGE if too_large else None
+
+    def _refused(self, rev: str, failure: str) -> tuple[Build, Image]:
+        build = Build(rev=rev, failure=failure, modules={}, jdk=self.toolchain.jdk)
+        return build, Image(rev=rev, root=self.root, modules={})
+
+    def _laid_out(self, rev: str) -> Image:
+        """A revision's tree, and nothing that Maven made."""
+        image = Image(rev=rev, root=self.root, modules={})
+        image.remove()  # what a try that trouble of ours ended may have left
+        image.code.parent.mkdir(parents=True, exist_ok=True)
+        self._repository.materialise(rev, image.code)
+        return image
+
+    def _shared(self, empty: Image) -> tuple[Build, Image] | None:
+        """The build of a revision that differs in test sources alone, if one is at hand."""
+        tree = self._repository.tree(empty.rev)
+        with self._sharing:
+            for build, donor in tuple(self._images.values()):
+                changed = differing(tree, self._repository.tree(donor.rev))
+                if build.failure is None and can_share(donor, changed):
+                    share(donor, empty)
+                    image = dataclasses.replace(empty, modules=donor.modules)
+                    separate(image, tuple(sorted({*image.modules, *self._poms(image.rev)})))
+                    return dataclasses.replace(build, rev=image.rev, cpu_seconds=0.0), image
+        return None
+
+    def _build(self, empty: Image, session: Session) -> tuple[Build, Image]:
+        trouble_before = self._proxy.trouble
+        attempt = self._attempts.build(empty, session)
+        answer = attempt.answer
+        if self._proxy.trouble != trouble_before:
+            raise Transient('libraries could not be fetched; check the network')
+        modules = {} if isinstance(answer, Died) else modules_of(answer.report)
+        image = dataclasses.replace(empty, modules=modules)
+        separate(image, tuple(sorted({*modules, *self._poms(empty.rev)})))
+        built = [module for module in modules.values() if module.failure is None]
+        build = Build(
+            rev=empty.rev,
+            failure=None if built else self._named(why(answer, modules), empty.rev),
+            modules={
+                name: module.failure and self._named(module.failure, empty.rev, name)
+                for name, module in modules.items()
+            },
+            level=declared_level(built),
+            overrides=tuple(sorted({o for module in built for o in module.overrides})),
+            builder=attempt.builder,
+            jdk=self.toolchain.jdk,
+            cpu_seconds=attempt.cpu_seconds,
+        )
+        return build, image
+
+    def _named(self, failure: str, rev: str, module: str | None = None) -> str:
+        """A failure of Maven's by its cause, if that is content which no clone holds."""
+        if failure == 'skipped' or is_of_the_builder(failure):
+            return failure
+        return need_of(self._repository, rev, module) or failure
+
+    def _poms(self, rev: str) -> Iterator[str]:
+        """Folders with a POM: modules, whether or not Maven got as far as reading them."""
+        for path in self._repository.tree(rev):
+            folder, _, name = path.rpartition('/')
+            if name == 'pom.xml':
+                yield folder or '.'
+
+
+def _is_too_long(path: str) -> bool:
+    """Whether a path of a repository is more than Linux takes, with room for where it is written."""
+    raw = path.encode('utf-8', 'surrogateescape')
+    return len(raw) > _MOST_PATH_BYTES or any(len(n) > _MOST_NAME_BYTES for n in raw.split(b'/'))
+
+
+def _foreign(java_home: Path, unless: Path | None = None) -> Iterator[Mount]:
+    """A JDK that is not among the system's folders, which every sandbox sees."""
+    if java_home == unless:
+        return
+    if not java_home.is_relative_to('/usr') or java_home.is_relative_to('/usr/local'):
+        yield Mount(source=java_home.resolve(), target=str(java_home))

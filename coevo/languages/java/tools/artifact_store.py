@@ -1,0 +1,119 @@
+"""Files of Maven repositories, fetched once and kept in a folder of Maven's own layout.
+
+Releases never change: what is stored stays. Metadata is fetched once per run and kept in memory;
+snapshots are refused, since nobody could build with them again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tempfile
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from coevo.languages.java.tools.artifact_paths import Kind
+from coevo.languages.java.tools.artifact_paths import Resource
+from coevo.languages.java.tools.downloads import Downloads
+from coevo.languages.java.tools.upstreams import Upstream
+from coevo.model.errors import Fatal
+
+# Not a name that Maven gives anything: temporary files, on the same file system.
+_INCOMING = '.coevo'
+
+
+class ArtifactStore:
+    """`folder` may be shared by several processes; each object remembers what it did not find.
+
+    refused   paths of snapshots that were asked for
+    served    paths of releases that were asked for and are there
+    """
+
+    def __init__(self, upstreams: Sequence[Upstream], folder: Path, *, pause: float = 1) -> None:
+        self._downloads = Downloads(upstreams, pause=pause)
+        self._folder = folder
+        self._guard = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
+        self._absent: set[str] = set()
+        self._metadata: dict[str, bytes] = {}
+        self._sha256: dict[str, str] = {}
+        self.refused: set[str] = set()
+        self.served: set[str] = set()
+        (folder / _INCOMING).mkdir(parents=True, exist_ok=True)
+
+    def obtain(self, resource: Resource) -> Path | bytes | None:
+        """The file, or its bytes, or None if there is no such thing; Transient on trouble."""
+        if resource.kind is Kind.SNAPSHOT:
+            self.refused.add(resource.path)
+            return None
+        with self._lock(resource.path):
+            if resource.path in self._absent:
+                return None
+            found = self._find(resource)
+            if found is None:
+                self._absent.add(resource.path)
+                return None
+        if resource.kind is Kind.RELEASE:
+            self.served.add(resource.path)
+        return found if resource.checksum is None else _checksum(found, resource.checksum)
+
+    def sha256(self, path: str) -> str:
+        """Of a stored file, as hexadecimal digits."""
+        if path not in self._sha256:
+            file = self._folder / path
+            if not file.is_file():
+                raise Fatal(f'{path} is not among the stored artifacts; build its revision again')
+            with file.open('rb') as stream:
+                self._sha256[path] = hashlib.file_digest(stream, 'sha256').hexdigest()
+        return self._sha256[path]
+
+    def close(self) -> None:
+        self._downloads.close()
+
+    def _lock(self, path: str) -> threading.Lock:
+        with self._guard:
+            return self._locks.setdefault(path, threading.Lock())
+
+    def _find(self, resource: Resource) -> Path | bytes | None:
+        if resource.kind is Kind.METADATA:
+            return self._find_metadata(resource.path)
+        file = self._folder / resource.path
+        return file if file.is_file() or self._store(resource.path, file) else None
+
+    def _find_metadata(self, path: str) -> bytes | None:
+        if path not in self._metadata:
+            body = io.BytesIO()
+            if not self._downloads.fetch(path, body):
+                return None
+            self._metadata[path] = body.getvalue()
+        return self._metadata[path]
+
+    def _store(self, path: str, file: Path) -> bool:
+        with tempfile.NamedTemporaryFile(dir=self._folder / _INCOMING) as new:
+            if not self._downloads.fetch(path, new):
+                return False
+            new.flush()
+            os.fchmod(new.fileno(), 0o644)
+            os.fsync(new.fileno())
+            _make_folders(file.parent, self._folder)
+            with suppress(FileExistsError):  # another process was faster; a release stays
+                os.link(new.name, file)
+        return True
+
+
+def _make_folders(folder: Path, root: Path) -> None:
+    """Folders that every user may read, whatever our umask."""
+    if folder == root or folder.is_dir():
+        return
+    _make_folders(folder.parent, root)
+    with suppress(FileExistsError):
+        folder.mkdir()
+        folder.chmod(0o755)
+
+
+def _checksum(found: Path | bytes, algorithm: str) -> bytes:
+    content = found if isinstance(found, bytes) else found.read_bytes()
+    return hashlib.new(algorithm, content, usedforsecurity=False).hexdigest().encode()

@@ -1,0 +1,98 @@
+"""JDKs that coevo brings itself: Debian's packages, unpacked into the tool cache."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from coevo.debian.bundle import Recipe
+from coevo.debian.bundle import Say
+from coevo.debian.bundle import install
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.jdks import installed_jdks
+from coevo.languages.java.tools.jdks import read_jdk
+from coevo.model.errors import Fatal
+
+# Long-term releases: what builds of any date can be expected to run on.
+OFFERED = (8, 11, 17, 21, 25)
+
+# The C library and what comes with it; then what the desktop classes load without a screen.
+_LIBRARIES = (
+    *('libc6', 'libstdc++6', 'libgcc-s1', 'zlib1g'),
+    *('libjpeg62-turbo', 'libjpeg-turbo8', 'liblcms2-2', 'libfreetype6', 'libfontconfig1'),
+    *('libpng16-16t64', 'libpng16-16', 'libbrotli1', 'libbz2-1.0', 'libexpat1'),
+    *(
+        'libharfbuzz0b',
+        'libgraphite2-3',
+        'libglib2.0-0t64',
+        'libglib2.0-0',
+        'libpcre2-8-0',
+        'libffi8',
+        'libatomic1',
+    ),
+)
+# The certificates that the system's JDKs trust are made when their package is installed.
+_CERTIFICATES = ('lib/security/cacerts', 'jre/lib/security/cacerts')
+
+
+def folder_of(feature: int) -> Path:
+    """Where a JDK lies once it is installed."""
+    return installed_jdks() / f'jdk-{feature}'
+
+
+def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
+    """A JDK of a feature release, brought if it is not there; Fatal, Transient.
+
+    others  JDKs at hand, whose certificates it gets where the system has none
+    """
+    if feature not in OFFERED:
+        known = ', '.join(map(str, OFFERED))
+        raise Fatal(f'JDK {feature} is not among those that can be installed: {known}')
+
+    def trust(home: Path, root: Path) -> None:
+        _trust(home, others)
+
+    recipe = Recipe(
+        what=f'JDK {feature}',
+        packages=(f'openjdk-{feature}-jdk-headless', f'openjdk-{feature}-jre-headless'),
+        libraries=_LIBRARIES,
+        home=f'usr/lib/jvm/java-{feature}-openjdk-*',
+        finish=trust,
+    )
+    folder = install(recipe, folder_of(feature), say)
+    jdk = read_jdk(folder)
+    why = None if jdk is not None and jdk.feature == feature else 'it is no such JDK'
+    why = why or _does_not_run(folder)
+    if jdk is None or why is not None:
+        shutil.rmtree(folder)
+        raise Fatal(f'JDK {feature} was installed but is of no use here ({why}) and was removed')
+    return jdk
+
+
+def _trust(home: Path, others: Iterable[Jdk]) -> None:
+    """Give a JDK the certificates of another one; without any, no test could open a TLS context."""
+    own = [home / name for name in _CERTIFICATES if (home / name).parent.is_dir()]
+    found = (jdk.home / name for jdk in others for name in _CERTIFICATES)
+    source = next((path for path in found if path.is_file()), None)
+    for path in own:
+        if source is not None and not path.is_file():
+            shutil.copyfile(source, path)
+
+
+def _does_not_run(home: Path) -> str | None:
+    """Why a JDK does not start, in its own words; None where it does."""
+    for name in ('java', 'javac'):
+        done = subprocess.run(
+            [home / 'bin' / name, '-version'],
+            check=False,
+            env={'PATH': os.defpath},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            return (done.stderr.strip().splitlines() or [f'status {done.returncode}'])[-1]
+    return None

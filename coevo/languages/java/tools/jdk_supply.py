@@ -1,0 +1,88 @@
+"""The JDKs that a run may use: those of the machine, and those that are brought when they are asked for."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+
+from coevo.languages.java.tools.jdk_bundles import OFFERED
+from coevo.languages.java.tools.jdk_bundles import folder_of
+from coevo.languages.java.tools.jdk_bundles import install_jdk
+from coevo.languages.java.tools.jdks import LIMIT
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.libraries import Say
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
+
+
+class JdkSupply:
+    """Safe from several threads. What could not be brought once is not tried again by this run.
+
+    known   the machine's; what `find_jdks` finds if None
+    brings  whether others may be brought; not where $COEVO_JDKS says which may be used
+    """
+
+    def __init__(
+        self,
+        known: Sequence[Jdk] | None = None,
+        *,
+        brings: bool = False,
+        say: Say = lambda sentence: None,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._known = tuple(find_jdks(environment) if known is None else known)
+        self._brings = brings and not environment.get(LIMIT)
+        self._say = say
+        self._brought: dict[int, Jdk | None] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def known(self) -> tuple[Jdk, ...]:
+        """Those of the machine, which need not be brought."""
+        return self._known
+
+    @property
+    def offered(self) -> tuple[Jdk, ...]:
+        """Those that `get` can be asked for: the machine's, then stand-ins for what it lacks."""
+        there = {jdk.feature for jdk in self._known}
+        absent = (feature for feature in OFFERED if self._brings and feature not in there)
+        return (*self._known, *(Jdk(home=folder_of(one), version=str(one)) for one in absent))
+
+    def get(self, jdk: Jdk) -> Jdk | None:
+        """One of those that are offered, brought if need be; None where that fails, which is said."""
+        if jdk in self._known:
+            return jdk
+        with self._lock:
+            if jdk.feature not in self._brought:
+                self._brought[jdk.feature] = self._fetch(jdk.feature)
+            return self._brought[jdk.feature]
+
+    def failed(self, jdk: Jdk) -> bool:
+        """Whether it was to be brought, and could not be."""
+        return jdk not in self._known and self._brought.get(jdk.feature, jdk) is None
+
+    def has(self, feature: int) -> bool:
+        """Whether a release can be had; it is brought if need be."""
+        offered = (jdk for jdk in self.offered if jdk.feature == feature)
+        return any(self.get(jdk) is not None for jdk in offered)
+
+    def _fetch(self, feature: int) -> Jdk | None:
+        self._say(f'JDK {feature} is not on this machine; it is brought now, which takes a minute')
+        try:
+            return install_jdk(feature, self._say, self._known)
+        except (Fatal, Transient) as error:
+            self._say(f'JDK {feature} could not be brought ({error}); this run goes on without it')
+            return None
+
+
+def bring_releases(versions: Iterable[str], say: Say) -> None:
+    """Have a JDK for each of these versions (17.0.15), of its feature release; what fails is said."""
+    supply = JdkSupply(brings=True, say=say)
+    wanted = {Jdk(home=Path(), version=version).feature for version in versions if version}
+    for feature in sorted(wanted):
+        supply.has(feature)

@@ -1,0 +1,164 @@
+"""Pinned libraries: named in a file with their checksums, fetched once by the machine's own Maven."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tomllib
+import zipfile
+from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
+from coevo.storage.building import building
+from coevo.storage.folders import cache_folder
+
+Say = Callable[[str], None]
+
+_COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    """A library that is fetched once and must have this checksum."""
+
+    coordinates: str  # group:artifact:version[:type:classifier]
+    sha256: str
+
+    @property
+    def artifact(self) -> str:
+        return self.coordinates.split(':')[1]
+
+    @property
+    def file(self) -> str:
+        _, artifact, version, *rest = self.coordinates.split(':')
+        kind, classifier = rest or ('jar', '')
+        return '-'.join(filter(None, (artifact, version, classifier))) + f'.{kind}'
+
+
+def read_pins(file: Path) -> tuple[Pin, ...]:
+    """The libraries that a file of pins names, in its order."""
+    return tuple(Pin(**row) for row in tomllib.loads(file.read_text())['library'])
+
+
+def library_folder(file: Path) -> Path:
+    """Where the libraries of a file of pins lie once they are fetched."""
+    return cache_folder() / 'tools' / f'libraries-{digest(file)}'
+
+
+def fetch_libraries(file: Path, jdk: Jdk, say: Say, what: str) -> Path:
+    """The folder of the pinned libraries; `say` hears that `what` is fetched if it is not there.
+
+    Archives of type zip are unpacked. Transient if Maven fails, Fatal if a checksum is another one.
+    """
+    folder = library_folder(file)
+    if not folder.is_dir():
+        with building(folder) as new:
+            if new is not None:
+                say(f'fetching {what} (once)')
+                _fetch(new, read_pins(file), jdk)
+    return folder
+
+
+# -- one folder, built once --------------------------------------------------------------------
+
+
+def digest(*files: Path) -> str:
+    """Of names and contents, as 16 hexadecimal digits."""
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b'\0' + file.read_bytes() + b'\0')
+    return digest.hexdigest()[:16]
+
+
+# -- fetching ----------------------------------------------------------------------------------
+
+
+def _fetch(folder: Path, pins: Sequence[Pin], jdk: Jdk) -> None:
+    maven = shutil.which('mvn')
+    if maven is None:
+        raise Fatal('Maven was not found on PATH; install it (apt install maven) and run again')
+    (folder / 'pom.xml').write_text(_pom(folder, pins))
+    command = [maven, '-q', '-B', '-f', str(folder / 'pom.xml'), _COPY]
+    run_java_tool(
+        command, jdk, 'Maven could not fetch the pinned libraries; check its network and settings'
+    )
+    (folder / 'pom.xml').unlink()
+    for pin in pins:
+        _verify(folder / pin.file, pin)
+    for distribution in folder.glob('*.zip'):
+        _unpack(distribution, folder)
+        distribution.unlink()
+
+
+def _pom(folder: Path, pins: Sequence[Pin]) -> str:
+    return f"""<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>coevo</groupId><artifactId>tools</artifactId><version>1</version>
+  <packaging>pom</packaging>
+  <build><plugins><plugin>
+    <groupId>org.apache.maven.plugins</groupId><artifactId>maven-dependency-plugin</artifactId>
+    <configuration>
+      <outputDirectory>{escape(str(folder))}</outputDirectory>
+      <artifactItems>{''.join(map(_item, pins))}</artifactItems>
+    </configuration>
+  </plugin></plugins></build>
+</project>"""
+
+
+def _item(pin: Pin) -> str:
+    names = ('groupId', 'artifactId', 'version', 'type', 'classifier')
+    values = zip(names, pin.coordinates.split(':'), strict=False)
+    inner = ''.join(f'<{name}>{value}</{name}>' for name, value in values)
+    return f'<artifactItem>{inner}</artifactItem>'
+
+
+def _verify(file: Path, pin: Pin) -> None:
+    found = hashlib.sha256(file.read_bytes()).hexdigest()
+    if found != pin.sha256:
+        raise Fatal(
+            f'{pin.coordinates} has checksum {found} instead of {pin.sha256}: your Maven mirror'
+            ' or local repository holds another file; delete it there and run again'
+        )
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    with zipfile.ZipFile(archive) as zipped:
+        for entry in zipped.infolist():
+            path = Path(zipped.extract(entry, folder))
+            path.chmod((entry.external_attr >> 16) & 0o777 or 0o644)
+
+
+def run_java_tool(command: Sequence[str], jdk: Jdk, sentence: str) -> None:
+    """Run a tool of this machine with a JDK, otherwise as `run_tool` does."""
+    run_tool(command, sentence, environment={**os.environ, 'JAVA_HOME': str(jdk.home)})
+
+
+def run_tool(
+    command: Sequence[str],
+    sentence: str,
+    *,
+    environment: Mapping[str, str],
+    folder: Path | None = None,
+) -> None:
+    """Run a tool of this machine; Transient with the sentence and its last words if it fails."""
+    done = subprocess.run(
+        command,
+        check=False,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode:
+        raise Transient(f'{sentence}:\n{done.stdout.strip()[-2000:]}')

@@ -1,0 +1,30 @@
+"""RefactoringMiner as a library: one pinned version for all data, which runs on JDK 17 and newer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.libraries import Say
+from coevo.languages.java.tools.libraries import fetch_libraries
+from coevo.languages.java.tools.libraries import library_folder
+from coevo.languages.java.tools.libraries import read_pins
+
+_PINS = Path(__file__).parents[1] / 'jvm' / 'refactoring_miner.toml'
+
+
+def version() -> str:
+    """The version whose refactorings stand in the data, such as 3.0.10."""
+    (found,) = (pin for pin in read_pins(_PINS) if pin.artifact == 'refactoring-miner')
+    return found.coordinates.split(':')[2]
+
+
+def is_fetched() -> bool:
+    """Whether its jars are in the tool cache."""
+    return library_folder(_PINS).is_dir()
+
+
+def class_path(jdk: Jdk, say: Say = lambda line: None) -> tuple[Path, ...]:
+    """Its jars, in the order of the pins; fetched with that JDK's Maven if they are not there."""
+    folder = fetch_libraries(_PINS, jdk, say, 'RefactoringMiner')
+    return tuple(folder / pin.file for pin in read_pins(_PINS))

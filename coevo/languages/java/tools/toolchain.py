@@ -1,0 +1,165 @@
+"""The JVM side's tools: a JDK, a pinned Maven, pinned libraries and our own programs.
+
+They are fetched and compiled on first use into the tool cache; later uses touch no network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.jdks import choose_jdk
+from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.libraries import Pin
+from coevo.languages.java.tools.libraries import Say
+from coevo.languages.java.tools.libraries import digest
+from coevo.languages.java.tools.libraries import fetch_libraries
+from coevo.languages.java.tools.libraries import read_pins
+from coevo.languages.java.tools.libraries import run_java_tool
+from coevo.storage.building import building
+from coevo.storage.folders import cache_folder
+
+_SOURCES = Path(__file__).parents[1] / 'jvm'
+_PINS = _SOURCES / 'pins.toml'
+
+# Packages of the JDK are open before, `--add-opens` is no option, and the compiler is a jar.
+FIRST_WITH_MODULES = 9
+
+# What reads the execution data of JaCoCo's agent.
+COVERAGE = ('org.jacoco.core', 'asm', 'asm-commons', 'asm-tree')
+AGENT = 'org.jacoco.agent'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolchain:
+    """Where the tools lie; everything below `tools` and `libraries` is world-readable.
+
+    java_home   the JDK that builds the repository's code and runs its tests
+    jdk         its version, such as 17.0.15
+    tools_home  the JDK of tools that run none of that code, the same for all
+    tools       our programs: worker.jar, builder.jar, extension.jar, relay.jar
+    libraries   the pinned jars, named ARTIFACT-VERSION.jar
+    """
+
+    java_home: Path
+    jdk: str
+    tools_home: Path
+    maven_home: Path
+    tools: Path
+    libraries: Path
+
+    @property
+    def java(self) -> Path:
+        return self.java_home / 'bin' / 'java'
+
+    @property
+    def feature(self) -> int:
+        """8, 11, 17, …"""
+        return Jdk(home=self.java_home, version=self.jdk).feature
+
+    @property
+    def builder_class_path(self) -> tuple[Path, ...]:
+        """What the builder runs on: itself, all of Maven and, up to JDK 8, the compiler's jar."""
+        compiler = (self.java_home / 'lib' / 'tools.jar',)
+        return (
+            self.tools / 'builder.jar',
+            *sorted((self.maven_home / 'boot').glob('*.jar')),
+            *sorted((self.maven_home / 'lib').glob('*.jar')),
+            *(compiler if self.feature < FIRST_WITH_MODULES else ()),
+        )
+
+    @property
+    def tracer_class_path(self) -> tuple[Path, ...]:
+        """What the reader of execution data runs on: no Maven, but for what writes JSON."""
+        (gson,) = (self.maven_home / 'lib').glob('gson-*.jar')
+        return (self.tools / 'builder.jar', gson, *map(self.library, COVERAGE))
+
+    def library(self, artifact: str) -> Path:
+        """The pinned jar of an artifactId."""
+        (found,) = (pin for pin in pins() if pin.artifact == artifact)
+        return self.libraries / found.file
+
+
+@cache
+def pins() -> tuple[Pin, ...]:
+    """The pinned libraries, from the package's `jvm/pins.toml`."""
+    return read_pins(_PINS)
+
+
+def toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolchain:
+    """The tools, fetched and compiled if they are not there yet; `say` hears what takes a while.
+
+    chosen  the JDK of the repository's code; the machine's own choice if None
+    """
+    jdk = choose_jdk(find_jdks())
+    code = chosen or jdk
+    folder = cache_folder() / 'tools'
+    libraries = fetch_libraries(_PINS, jdk, say, 'Maven and the JUnit libraries')
+    tools = folder / f'programs-{_programs_key(jdk, libraries)}'
+    if not tools.is_dir():
+        with building(tools) as new:
+            if new is not None:
+                _compile_programs(new, jdk, libraries, say)
+    (maven_home,) = libraries.glob('apache-maven-*/')
+    return Toolchain(
+        java_home=code.home,
+        jdk=code.version,
+        tools_home=jdk.home,
+        maven_home=maven_home,
+        tools=tools,
+        libraries=libraries,
+    )
+
+
+# -- compiling our programs --------------------------------------------------------------------
+
+
+def _programs_key(jdk: Jdk, libraries: Path) -> str:
+    files = sorted(path for path in _SOURCES.rglob('*') if path.is_file())
+    text = f'{jdk.home}\0{jdk.version}\0{libraries.name}\0{digest(*files)}'
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _compile_programs(folder: Path, jdk: Jdk, libraries: Path, say: Say) -> None:
+    say('compiling the JVM programs (once)')
+    maven = sorted(libraries.glob('apache-maven-*/lib/*.jar'))
+    platform = sorted(libraries.glob('junit-platform-*.jar'))
+    annotations = sorted(libraries.glob('apiguardian-*.jar'))
+    boot = sorted(libraries.glob('apache-maven-*/boot/*.jar'))
+    coverage = [libraries / pin.file for pin in pins() if pin.artifact in COVERAGE]
+    agent = [libraries / pin.file for pin in pins() if pin.artifact == AGENT]
+    compile_program(folder / 'worker.jar', jdk, ['--release', '8'], platform + annotations + agent)
+    # The compiler's own interface is not among what `--release 8` knows.
+    source_8 = ['-source', '8', '-target', '8', '-Xlint:-options']
+    compile_program(folder / 'builder.jar', jdk, source_8, maven + boot + coverage)
+    compile_program(folder / 'extension.jar', jdk, ['--release', '8'], maven + boot)
+    compile_program(folder / 'relay.jar', jdk, [], [])
+
+
+def compile_program(jar: Path, jdk: Jdk, options: list[str], class_path: list[Path]) -> None:
+    """Compile the program named like the jar; its resources go in beside the classes."""
+    with tempfile.TemporaryDirectory(dir=jar.parent) as classes:
+        libraries = os.pathsep.join(map(str, class_path))
+        command = [str(jdk.home / 'bin' / 'javac'), '-nowarn', '-proc:none', '-encoding', 'UTF-8']
+        sources = sorted((_SOURCES / jar.stem).rglob('*.java'))
+        command += [*options, '-cp', libraries, '-d', classes, *map(str, sources)]
+        run_java_tool(command, jdk, f'javac could not compile coevo/languages/java/jvm/{jar.stem}')
+        resources = _SOURCES / jar.stem / 'resources'
+        if resources.is_dir():
+            shutil.copytree(resources, classes, dirs_exist_ok=True)
+        _pack(jar, Path(classes))
+
+
+def _pack(jar: Path, classes: Path) -> None:
+    with zipfile.ZipFile(jar, 'w', zipfile.ZIP_DEFLATED) as zipped:
+        for file in sorted(path for path in classes.rglob('*') if path.is_file()):
+            zipped.writestr(
+                zipfile.ZipInfo(file.relative_to(classes).as_posix()), file.read_bytes()
+            )
