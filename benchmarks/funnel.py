@@ -23,6 +23,7 @@ from pathlib import Path
 from benchmarks.mined import open_clone
 from benchmarks.stores import segments as segments_of
 from benchmarks.unmined import sieved
+from coevo.engine.results import Step
 from coevo.git.repository import Repository
 from coevo.languages.java import maven
 from coevo.model.profiles import Profile
@@ -30,7 +31,6 @@ from coevo.model.profiles import load_profile
 from coevo.model.records import Stage
 from coevo.model.records import Walk
 from coevo.model.tables import Segment
-from coevo.results import Step
 from coevo.storage.place import on_disk
 from coevo.storage.store import Partition
 from coevo.storage.store import Store

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.oracles.cell import Place
+from coevo.engine.results import WORST_FIRST
 from coevo.git.repository import Repository
 from coevo.model.identity import method_id
 from coevo.model.profiles import load_profile
@@ -19,7 +20,6 @@ from coevo.model.records import Walk
 from coevo.model.tables import CellRow
 from coevo.model.tables import PairRow
 from coevo.model.tables import Segment
-from coevo.results import WORST_FIRST
 from coevo.storage.clone_folders import clone_folder
 from coevo.storage.store import Partition
 from coevo.storage.store import Store

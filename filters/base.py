@@ -61,7 +61,7 @@ class Case:
 class TrackCase:
     """What is known of a labelled method that would have a track.
 
-    doubt               why a deciding pass is not believed, see `coevo.observed_passes`
+    doubt               why a deciding pass is not believed, see `coevo.engine.observed_passes`
     *_only_refactored   None where it is unknown
     suite_old, _new     `pass`, or what of the whole suite was broken; None if not asked
     """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coevo.engine.suites import passes
 from coevo.model.reasons import Reason
-from coevo.suites import passes
 from filters.base import TrackCase
 
 REASONS = (Reason.SUITE_OLD_BROKEN, Reason.SUITE_NEW_BROKEN, Reason.SUITE_UNKNOWN)

@@ -12,7 +12,7 @@ from pathlib import Path
 import filters
 import flows
 import miners
-from coevo.execution import ENGINE_VERSION
+from coevo.engine.execution import ENGINE_VERSION
 from coevo.model.containment import Bug
 from coevo.model.records import Pair
 from coevo.storage import bug_records

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 
-from coevo.cache import Cache
-from coevo.evidence import decide
-from coevo.execution import ENGINE_VERSION
-from coevo.execution import NO_CACHE
-from coevo.execution import evaluate
+from coevo.engine.cache import Cache
+from coevo.engine.evidence import decide
+from coevo.engine.execution import ENGINE_VERSION
+from coevo.engine.execution import NO_CACHE
+from coevo.engine.execution import evaluate
+from coevo.engine.results import Evaluation
+from coevo.engine.results import Wanted
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
@@ -29,8 +31,6 @@ from coevo.model.records import short_hash
 from coevo.model.tables import EnvironmentRow
 from coevo.model.tables import Segment
 from coevo.model.tables import TimingRow
-from coevo.results import Evaluation
-from coevo.results import Wanted
 from filters import sieve
 from flows.holding import Holding
 from flows.rows import Judged

@@ -15,8 +15,13 @@ from dataclasses import dataclass
 from dataclasses import field
 from functools import partial
 
-from coevo.cache import Cache
-from coevo.execution import ENGINE_VERSION
+from coevo.engine.cache import Cache
+from coevo.engine.execution import ENGINE_VERSION
+from coevo.engine.suites import Suites
+from coevo.engine.workers import Failure
+from coevo.engine.workers import run_in_parallel
+from coevo.engine.workshops import Surroundings
+from coevo.engine.workshops import Workshops
 from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
 from coevo.languages.java import maven
@@ -33,11 +38,6 @@ from coevo.model.tables import Segment
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.store import WalkRecord
-from coevo.suites import Suites
-from coevo.workers import Failure
-from coevo.workers import run_in_parallel
-from coevo.workshops import Surroundings
-from coevo.workshops import Workshops
 from flows.bugs import PairBugs
 from flows.cloning import cloned
 from flows.licence import spdx_of

@@ -28,6 +28,10 @@ from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
+from coevo.engine.workers import Failure
+from coevo.engine.workers import run_in_parallel
+from coevo.engine.workshops import Surroundings
+from coevo.engine.workshops import Workshops
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
@@ -47,10 +51,6 @@ from coevo.storage.place import Root
 from coevo.storage.place import on_disk
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
-from coevo.workers import Failure
-from coevo.workers import run_in_parallel
-from coevo.workshops import Surroundings
-from coevo.workshops import Workshops
 from flows.bugs import PairBugs
 from flows.rerunning.lots import draw
 from flows.rerunning.rerun import Drawn

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coevo.evidence import Decision
+from coevo.engine.evidence import Decision
+from coevo.engine.results import CellResult
+from coevo.engine.results import Evaluation
+from coevo.engine.results import Wanted
 from coevo.languages.java.tools.tool_versions import tool_versions
 from coevo.model.labels import CELL_ORDER
 from coevo.model.records import Candidate
@@ -18,9 +21,6 @@ from coevo.model.records import TestMethod
 from coevo.model.tables import CellRow
 from coevo.model.tables import MethodRow
 from coevo.model.tables import PairRow
-from coevo.results import CellResult
-from coevo.results import Evaluation
-from coevo.results import Wanted
 from miners.changes import PairChange
 
 

@@ -18,7 +18,10 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.execution import ENGINE_VERSION
+from coevo.engine.execution import ENGINE_VERSION
+from coevo.engine.suites import SuiteRun
+from coevo.engine.workshops import Surroundings
+from coevo.engine.workshops import Workshops
 from coevo.git.repository import Repository
 from coevo.languages.base import Build
 from coevo.languages.base import Workshop
@@ -32,9 +35,6 @@ from coevo.model.records import Walk
 from coevo.storage.place import Root
 from coevo.storage.place import on_disk
 from coevo.storage.store import Store
-from coevo.suites import SuiteRun
-from coevo.workshops import Surroundings
-from coevo.workshops import Workshops
 from flows.cloning import cloned
 from flows.validations import Invalid
 from flows.validations import Seconds

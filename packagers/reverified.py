@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from typing import Any
 
-from coevo.evidence import upper_95
+from coevo.engine.evidence import upper_95
 from coevo.model.labels import deciding_cells
 from coevo.model.reasons import Reason
 from coevo.model.records import Cell
@@ -104,7 +104,7 @@ def _counted(
 
 
 def _bound(row: MethodRow) -> float | None:
-    """As `coevo.evidence.flake_upper_95` has it, by the counts of the row."""
+    """As `coevo.engine.evidence.flake_upper_95` has it, by the counts of the row."""
     runs = [
         getattr(row, f'{cell}_runs')
         for cell in deciding_cells(row.change)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from coevo.engine.workshops import Workshops
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
 from coevo.languages.base import Compiled
@@ -22,7 +23,6 @@ from coevo.languages.base import Workshop
 from coevo.model.profiles import Profile
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk
-from coevo.workshops import Workshops
 from flows import pipeline
 from tests.projects import QUICK
 from tests.projects import Mined

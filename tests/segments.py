@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any
 from typing import TypeVar
 
-from coevo.execution import ENGINE_VERSION
+from coevo.engine.execution import ENGINE_VERSION
 from coevo.model import codec
 from coevo.model.identity import method_id_in
 from coevo.model.labels import TRACKS

@@ -16,6 +16,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
+from coevo.engine.workers import Failure
+from coevo.engine.workers import run_in_parallel
+from coevo.engine.workshops import Surroundings
+from coevo.engine.workshops import Workshops
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.cases import Case
 from coevo.evaluation.cases import Ground
@@ -52,10 +56,6 @@ from coevo.storage import bug_records
 from coevo.storage.builds import build
 from coevo.storage.place import folder_name
 from coevo.storage.places import place_of
-from coevo.workers import Failure
-from coevo.workers import run_in_parallel
-from coevo.workshops import Surroundings
-from coevo.workshops import Workshops
 
 # Trouble of ours is tried again in workshops of their own, beside what `run_in_parallel` does.
 ROUNDS = 2

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.engine.execution import ENGINE_VERSION
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import RESULTS_VERSION
-from coevo.execution import ENGINE_VERSION
 from coevo.model import codec
 from coevo.storage import checksummed
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
+from coevo.engine.execution import ENGINE_VERSION
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.outcomes import Seen
@@ -18,7 +19,6 @@ from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.results import RESULTS_VERSION
-from coevo.execution import ENGINE_VERSION
 from coevo.languages.base import Verdict
 from coevo.model.records import Outcome
 

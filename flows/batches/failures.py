@@ -14,7 +14,7 @@ from datetime import UTC
 from datetime import datetime
 
 from coevo.display.redaction import redact
-from coevo.execution import ENGINE_VERSION
+from coevo.engine.execution import ENGINE_VERSION
 from coevo.storage.place import Root
 from coevo.storage.place import folder_name
 from coevo.storage.places import place_of

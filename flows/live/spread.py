@@ -12,7 +12,7 @@ from prefect.deployments import run_deployment
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
-from coevo.execution import ENGINE_VERSION
+from coevo.engine.execution import ENGINE_VERSION
 from flows import candidates
 from flows.batches.jobs import Verb
 from flows.live.heartbeat import living

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from coevo.execution import ENGINE_VERSION
+from coevo.engine.execution import ENGINE_VERSION
 from coevo.model.errors import Fatal
 from coevo.storage.place import Root
 from coevo.storage.place import root_of

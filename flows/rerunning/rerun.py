@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coevo.evidence import decide
-from coevo.execution import ENGINE_VERSION
-from coevo.execution import evaluate
+from coevo.engine.evidence import decide
+from coevo.engine.execution import ENGINE_VERSION
+from coevo.engine.execution import evaluate
+from coevo.engine.results import Evaluation
+from coevo.engine.results import Wanted
 from coevo.git.repository import Repository
 from coevo.languages.base import KILLED
 from coevo.languages.base import Workshop
@@ -17,8 +19,6 @@ from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.tables import MethodRow
 from coevo.model.tables import Segment
-from coevo.results import Evaluation
-from coevo.results import Wanted
 from coevo.storage.reverifications import Reverified
 from coevo.storage.reverifications import RunAgain
 from coevo.storage.store import Partition

@@ -8,6 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from coevo.engine.results import Wanted
+from coevo.engine.tracing import OWN_CELL
+from coevo.engine.tracing import Traces
+from coevo.engine.tracing import trace_cells
 from coevo.languages.base import Trace
 from coevo.languages.java.reading.trees import tree
 from coevo.measures.coverage import coverage_of
@@ -20,10 +24,6 @@ from coevo.model.records import Cell
 from coevo.model.records import DependencyList
 from coevo.model.records import Label
 from coevo.model.records import Pair
-from coevo.results import Wanted
-from coevo.tracing import OWN_CELL
-from coevo.tracing import Traces
-from coevo.tracing import trace_cells
 from flows.rows import Judged
 from flows.study.scene import Scene
 from flows.study.scene import Study

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from dataclasses import field
 from typing import Any
 
+from coevo.engine.results import Evaluation
+from coevo.engine.suites import Suites
 from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
 from coevo.model.profiles import Profile
@@ -16,9 +18,7 @@ from coevo.model.quality import RefactoringRow
 from coevo.model.quality import ReversalRow
 from coevo.model.records import Pair
 from coevo.model.tables import StartRow
-from coevo.results import Evaluation
-from coevo.suites import Suites
-from coevo.swapped import Files
+from coevo.starts.swapped import Files
 from flows.rows import Judged
 from miners.changes import PairChange
 from miners.refactorings import RefactoringMiners

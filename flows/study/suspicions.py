@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 
-from coevo.isolation import isolate
+from coevo.engine.observed_passes import doubts
+from coevo.engine.repairs import guard_repairs
+from coevo.engine.repairs import repair_kind
+from coevo.engine.results import Step
+from coevo.engine.results import Wanted
 from coevo.languages.base import Conditions
 from coevo.model.records import Track
-from coevo.observed_passes import doubts
-from coevo.repairs import guard_repairs
-from coevo.repairs import repair_kind
-from coevo.results import Step
-from coevo.results import Wanted
-from coevo.swapped import Subject
+from coevo.starts.isolation import isolate
+from coevo.starts.swapped import Subject
 from flows.rows import Judged
 from flows.study.refactoring import refactoring_rows
 from flows.study.refactoring import summary

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from coevo.engine.results import Step
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.measures.bench import Bench
@@ -12,7 +13,6 @@ from coevo.measures.bench import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
 from coevo.model.dependency_lists import listed
-from coevo.results import Step
 from flows.study.execution import covered
 from flows.study.execution import new_files
 from flows.study.scene import Scene

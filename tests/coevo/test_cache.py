@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from coevo import cache as caches
-from coevo.cache import Cache
-from coevo.cache import batch_key
+from coevo.engine import cache as caches
+from coevo.engine.cache import Cache
+from coevo.engine.cache import batch_key
+from coevo.engine.results import Order
+from coevo.engine.results import Run
 from coevo.languages.base import Verdict
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from coevo.results import Order
-from coevo.results import Run
 
 BATCH = ('first', 'second')
 PASSED = Verdict(outcome=Outcome.PASS, cpu_seconds=0.25)

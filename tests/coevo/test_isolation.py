@@ -8,11 +8,10 @@ from contextlib import ExitStack
 
 import pytest
 
-from coevo.evidence import decide
-from coevo.execution import evaluate
+from coevo.engine.evidence import decide
+from coevo.engine.execution import evaluate
+from coevo.engine.results import Wanted
 from coevo.git.repository import Repository
-from coevo.isolation import Isolation
-from coevo.isolation import isolate
 from coevo.languages.java.maven import PairWorkshop
 from coevo.languages.java.maven import Site
 from coevo.languages.java.maven import Yards
@@ -22,8 +21,9 @@ from coevo.model.quality import Isolated
 from coevo.model.records import Pair
 from coevo.model.records import Track
 from coevo.model.records import Walk
-from coevo.results import Wanted
-from coevo.swapped import Subject
+from coevo.starts.isolation import Isolation
+from coevo.starts.isolation import isolate
+from coevo.starts.swapped import Subject
 from filters import sieve
 from miners.changes import diff
 from tests.coevo.languages.test_java_maven_processors import LEVEL_8

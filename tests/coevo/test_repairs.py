@@ -9,8 +9,13 @@ from functools import partial
 
 import pytest
 
-from coevo.evidence import decide
-from coevo.execution import evaluate
+from coevo.engine.evidence import decide
+from coevo.engine.execution import evaluate
+from coevo.engine.repairs import RepairKind
+from coevo.engine.repairs import guard_repairs
+from coevo.engine.repairs import repair_kind
+from coevo.engine.results import Step
+from coevo.engine.results import Wanted
 from coevo.git.repository import Repository
 from coevo.languages.java.maven import PairWorkshop
 from coevo.languages.java.maven import Site
@@ -21,11 +26,6 @@ from coevo.model.records import Cause
 from coevo.model.records import Label
 from coevo.model.records import Outcome
 from coevo.model.records import Walk
-from coevo.repairs import RepairKind
-from coevo.repairs import guard_repairs
-from coevo.repairs import repair_kind
-from coevo.results import Step
-from coevo.results import Wanted
 from coevo.sandboxes import libfaketime
 from miners.changes import diff
 from miners.pairs import Route

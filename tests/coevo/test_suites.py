@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from coevo.engine.suites import Suites
+from coevo.engine.suites import passes
 from coevo.git.repository import Repository
 from coevo.languages.base import Build
 from coevo.languages.base import Workshop
@@ -22,8 +24,6 @@ from coevo.languages.java.maven import Yards
 from coevo.languages.java.maven import launch
 from coevo.languages.java.maven import workshop as workshops
 from coevo.model.records import Walk
-from coevo.suites import Suites
-from coevo.suites import passes
 from miners.pairs import Route
 from miners.pairs import visit
 from miners.siblings import methods_by_module

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from coevo.engine.workshops import Surroundings
+from coevo.engine.workshops import Workshops
 from coevo.evaluation.cases import Case
 from coevo.evaluation.cases import Ground
 from coevo.evaluation.cases import examined
@@ -30,8 +32,6 @@ from coevo.evaluation.rows import rows
 from coevo.languages.base import Workshop
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Track
-from coevo.workshops import Surroundings
-from coevo.workshops import Workshops
 from tests.evaluation import baselines
 from tests.evaluation.baselines import ATTACKS
 from tests.evaluation.baselines import NOT_RUN

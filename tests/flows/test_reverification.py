@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.cli import main
-from coevo.evidence import upper_95
+from coevo.engine.evidence import upper_95
 from coevo.model.records import Cause
 from coevo.model.records import Cell
 from coevo.model.records import Label

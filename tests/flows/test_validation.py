@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coevo.cli import main
-from coevo.execution import ENGINE_VERSION
+from coevo.engine.execution import ENGINE_VERSION
 from coevo.languages.base import Build
 from coevo.storage.place import Url
 from coevo.storage.places import place_of

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from coevo.engine.workers import run_in_parallel
+from coevo.engine.workshops import Surroundings
+from coevo.engine.workshops import Workshops
 from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
 from coevo.model.tables import Segment
-from coevo.workers import run_in_parallel
-from coevo.workshops import Surroundings
-from coevo.workshops import Workshops
 from tests.miners.pairs_of import diffed
 
 

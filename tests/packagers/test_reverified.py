@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.evidence import upper_95
+from coevo.engine.evidence import upper_95
 from coevo.model.errors import Fatal
 from coevo.model.records import Cell
 from coevo.model.records import Outcome

@@ -17,7 +17,6 @@ from coevo.evaluation.judging.memory import asked_once
 from coevo.evaluation.judging.submissions import located
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.ledger import Ledger
-from coevo.kept_tests import drawn
 from coevo.languages.base import Compiled
 from coevo.languages.java.reading.syntax import JavaType
 from coevo.languages.java.reading.syntax import Member
@@ -27,8 +26,9 @@ from coevo.languages.java.surgery.reach import derived
 from coevo.languages.java.surgery.start_state import other_tests
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from coevo.swapped import Bench
-from coevo.swapped import is_pass
+from coevo.starts.kept_tests import drawn
+from coevo.starts.swapped import Bench
+from coevo.starts.swapped import is_pass
 
 # Of a file that has more, always the same ones are asked.
 MOST_NEIGHBOURS = 200

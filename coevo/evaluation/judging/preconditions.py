@@ -15,12 +15,12 @@ from dataclasses import field
 from coevo.evaluation.judging.submissions import located
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.ledger import Ledger
-from coevo.kept_tests import kept_tests
-from coevo.kept_tests import lost_test
 from coevo.languages.java.reading.syntax import parse
 from coevo.model import codec
 from coevo.model.records import Outcome
-from coevo.swapped import is_broken
+from coevo.starts.kept_tests import kept_tests
+from coevo.starts.kept_tests import lost_test
+from coevo.starts.swapped import is_broken
 
 _WHAT = 'precondition'
 

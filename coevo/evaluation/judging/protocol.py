@@ -45,7 +45,7 @@ from coevo.languages.java.surgery.transplant import Graft
 from coevo.languages.java.surgery.transplant import transplant
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from coevo.swapped import Files
+from coevo.starts.swapped import Files
 
 _RUN_AND_BROKEN = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
 

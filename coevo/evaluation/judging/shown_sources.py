@@ -13,8 +13,8 @@ from coevo.evaluation.judging.memory import asked_once
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.ledger import Ledger
 from coevo.languages.base import MainSources
-from coevo.source_readers import NO_SOURCES
-from coevo.source_readers import reads_sources
+from coevo.starts.source_readers import NO_SOURCES
+from coevo.starts.source_readers import reads_sources
 
 _WHAT = 'sources'
 

@@ -9,7 +9,7 @@ from coevo.git.repository import Repository
 from coevo.languages.java.reading.test_files import content
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
-from coevo.swapped import Files
+from coevo.starts.swapped import Files
 
 
 def sibling_files(

@@ -17,8 +17,8 @@ from coevo.git.process import run_git
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.test_files import content
 from coevo.model.tables import TaskRow
-from coevo.swapped import Files
-from coevo.swapped import with_file
+from coevo.starts.swapped import Files
+from coevo.starts.swapped import with_file
 
 _NOBODY = 'coevo <coevo@localhost>'
 _PLAIN_FILE = '100644'

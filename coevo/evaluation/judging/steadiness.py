@@ -16,7 +16,7 @@ from coevo.evaluation.judging.trial import Trial
 from coevo.languages.base import Compiled
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from coevo.swapped import said
+from coevo.starts.swapped import said
 
 # Without an observer, before anything is concluded of a failure on other code.
 PASSES = 3

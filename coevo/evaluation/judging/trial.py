@@ -12,8 +12,8 @@ from coevo.languages.base import Edits
 from coevo.languages.base import Workshop
 from coevo.languages.java.reading.test_files import content
 from coevo.model.records import Pair
-from coevo.swapped import Bench
-from coevo.swapped import Files
+from coevo.starts.swapped import Bench
+from coevo.starts.swapped import Files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
+from coevo.engine.execution import ENGINE_VERSION
 from coevo.evaluation.records import OraclePreservation
-from coevo.execution import ENGINE_VERSION
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.test_files import as_declared

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
+from coevo.engine.execution import ENGINE_VERSION
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.scene import Scene
 from coevo.evaluation.ledger import JUDGING_VERSION
 from coevo.evaluation.measuring.oracles import top_level_types
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import PitKills
-from coevo.execution import ENGINE_VERSION
 from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits

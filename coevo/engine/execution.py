@@ -14,16 +14,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.cache import Cache
-from coevo.cache import Known
-from coevo.cache import batch_key
-from coevo.groups import Ends
-from coevo.groups import Group
-from coevo.groups import Results
-from coevo.groups import compiled_group
-from coevo.groups import form_groups
-from coevo.groups import results_of
-from coevo.groups import unbuildable
+from coevo.engine.cache import Cache
+from coevo.engine.cache import Known
+from coevo.engine.cache import batch_key
+from coevo.engine.groups import Ends
+from coevo.engine.groups import Group
+from coevo.engine.groups import Results
+from coevo.engine.groups import compiled_group
+from coevo.engine.groups import form_groups
+from coevo.engine.groups import results_of
+from coevo.engine.groups import unbuildable
+from coevo.engine.results import RUN_ORDERS
+from coevo.engine.results import CellResult
+from coevo.engine.results import Cost
+from coevo.engine.results import Evaluation
+from coevo.engine.results import Evidence
+from coevo.engine.results import Order
+from coevo.engine.results import Step
+from coevo.engine.results import Wanted
 from coevo.languages.base import Conditions
 from coevo.languages.base import Loan
 from coevo.languages.base import Scope
@@ -39,14 +47,6 @@ from coevo.model.records import Change
 from coevo.model.records import Label
 from coevo.model.records import Outcome
 from coevo.model.records import Pair
-from coevo.results import RUN_ORDERS
-from coevo.results import CellResult
-from coevo.results import Cost
-from coevo.results import Evaluation
-from coevo.results import Evidence
-from coevo.results import Order
-from coevo.results import Step
-from coevo.results import Wanted
 
 # Raised only when verdicts may change: it is part of the key of every segment and cached verdict.
 ENGINE_VERSION = 5

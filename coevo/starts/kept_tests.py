@@ -12,9 +12,9 @@ from coevo.languages.java.surgery.pieces import Outline
 from coevo.languages.java.surgery.start_state import other_tests
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
-from coevo.swapped import Bench
-from coevo.swapped import is_pass
-from coevo.swapped import said
+from coevo.starts.swapped import Bench
+from coevo.starts.swapped import is_pass
+from coevo.starts.swapped import said
 
 # How many of the tests that a start file keeps have to compile and pass.
 MOST_KEPT = 10

@@ -10,23 +10,23 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 
-from coevo.kept_tests import kept_tests
-from coevo.kept_tests import lost_test
 from coevo.languages.base import Compiled
 from coevo.languages.java.surgery.old_pieces import StartStateInvalid
 from coevo.model.quality import VALID
 from coevo.model.quality import WITHOUT_SIBLINGS
 from coevo.model.records import TestMethod
-from coevo.siblings import Surroundings
-from coevo.start_files import file_at_start
-from coevo.swapped import Bench
-from coevo.swapped import Subject
-from coevo.swapped import Task
-from coevo.swapped import Verdicts
-from coevo.swapped import is_broken
-from coevo.swapped import is_pass
-from coevo.swapped import said
-from coevo.swapped import with_file
+from coevo.starts.kept_tests import kept_tests
+from coevo.starts.kept_tests import lost_test
+from coevo.starts.siblings import Surroundings
+from coevo.starts.start_files import file_at_start
+from coevo.starts.swapped import Bench
+from coevo.starts.swapped import Subject
+from coevo.starts.swapped import Task
+from coevo.starts.swapped import Verdicts
+from coevo.starts.swapped import is_broken
+from coevo.starts.swapped import is_pass
+from coevo.starts.swapped import said
+from coevo.starts.swapped import with_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,10 +28,10 @@ from coevo.languages.java.surgery.start_state import start_file
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
 from coevo.model.records import TestMethod
-from coevo.start_files import file_at_start
-from coevo.swapped import Bench
-from coevo.swapped import Files
-from coevo.swapped import Task
+from coevo.starts.start_files import file_at_start
+from coevo.starts.swapped import Bench
+from coevo.starts.swapped import Files
+from coevo.starts.swapped import Task
 
 NEEDED = 'something else does not compile without it'
 

@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.executed_start import StartState
-from coevo.executed_start import start_state
 from coevo.git.repository import Repository
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Conditions
@@ -30,19 +28,21 @@ from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
 from coevo.model.tables import StartRow
-from coevo.siblings import Siblings
-from coevo.siblings import Surroundings
-from coevo.siblings import sibling_patch
-from coevo.source_readers import reads_sources
-from coevo.swapped import Bench
-from coevo.swapped import Demand
-from coevo.swapped import Files
-from coevo.swapped import Subject
-from coevo.swapped import Task
-from coevo.swapped import Verdicts
-from coevo.swapped import is_broken
-from coevo.swapped import is_pass
-from coevo.swapped import said
+from coevo.starts.executed_start import StartState
+from coevo.starts.executed_start import start_state
+from coevo.starts.siblings import Siblings
+from coevo.starts.siblings import Surroundings
+from coevo.starts.siblings import sibling_patch
+from coevo.starts.source_readers import reads_sources
+from coevo.starts.swapped import Bench
+from coevo.starts.swapped import Demand
+from coevo.starts.swapped import Files
+from coevo.starts.swapped import Subject
+from coevo.starts.swapped import Task
+from coevo.starts.swapped import Verdicts
+from coevo.starts.swapped import is_broken
+from coevo.starts.swapped import is_pass
+from coevo.starts.swapped import said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,11 @@ from dataclasses import field
 from dataclasses import replace
 from enum import StrEnum
 
-from coevo.evidence import CAUSES_WITH_TRACK
+from coevo.engine.evidence import CAUSES_WITH_TRACK
+from coevo.engine.results import Cost
+from coevo.engine.results import Evaluation
+from coevo.engine.results import Step
+from coevo.engine.results import Wanted
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
@@ -30,10 +34,6 @@ from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
-from coevo.results import Cost
-from coevo.results import Evaluation
-from coevo.results import Step
-from coevo.results import Wanted
 
 # Groups of other tests for a test of the old tree, the nearest first; none of them is large.
 Siblings = Callable[[TestMethod], Iterable[Sequence[TestMethod]]]

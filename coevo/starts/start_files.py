@@ -12,9 +12,9 @@ from coevo.languages.java.surgery.start_state import Target
 from coevo.languages.java.surgery.start_state import start_file
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
-from coevo.swapped import Bench
-from coevo.swapped import Subject
-from coevo.swapped import Task
+from coevo.starts.swapped import Bench
+from coevo.starts.swapped import Subject
+from coevo.starts.swapped import Task
 
 
 def file_at_start(bench: Bench, task: Task, also: Collection[TestMethod] = ()) -> bytes | None:

@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coevo.groups import Ends
-from coevo.groups import method_in
+from coevo.engine.groups import Ends
+from coevo.engine.groups import method_in
+from coevo.engine.results import Evaluation
+from coevo.engine.results import Step
+from coevo.engine.results import Wanted
 from coevo.languages.base import Conditions
 from coevo.languages.base import Trace
 from coevo.languages.base import Workshop
@@ -20,9 +23,6 @@ from coevo.model.quality import End
 from coevo.model.records import Cell
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from coevo.results import Evaluation
-from coevo.results import Step
-from coevo.results import Wanted
 
 OWN_CELL = {End.OLD: Cell.TOLD_COLD, End.NEW: Cell.TNEW_CNEW}
 

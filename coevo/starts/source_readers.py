@@ -13,8 +13,8 @@ from dataclasses import replace
 from coevo.languages.base import Compiled
 from coevo.languages.base import MainSources
 from coevo.model.records import TestMethod
-from coevo.swapped import Bench
-from coevo.swapped import is_pass
+from coevo.starts.swapped import Bench
+from coevo.starts.swapped import is_pass
 
 NO_SOURCES = MainSources()
 

@@ -9,7 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.cache import Known
+from coevo.engine.cache import Known
+from coevo.engine.results import CellResult
+from coevo.engine.results import Order
+from coevo.engine.results import Run
+from coevo.engine.results import Wanted
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Verdict
@@ -20,10 +24,6 @@ from coevo.model.records import Cell
 from coevo.model.records import Change
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from coevo.results import CellResult
-from coevo.results import Order
-from coevo.results import Run
-from coevo.results import Wanted
 
 # A time limit that is hit twice says all it can (design: "confirmed once more, not three times").
 TIMEOUT_RUNS = 2

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 
+from coevo.engine.groups import Ends
+from coevo.engine.groups import method_in
+from coevo.engine.results import Evaluation
+from coevo.engine.results import Step
+from coevo.engine.results import Wanted
 from coevo.git.repository import Repository
-from coevo.groups import Ends
-from coevo.groups import method_in
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
@@ -22,9 +25,6 @@ from coevo.model.labels import deciding_cells
 from coevo.model.records import Cell
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from coevo.results import Evaluation
-from coevo.results import Step
-from coevo.results import Wanted
 
 # Trouble of ours is not seen twice; who forges is.
 _RUNS = 2

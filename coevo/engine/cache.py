@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.engine.results import Order
+from coevo.engine.results import Run
 from coevo.languages.base import Verdict
 from coevo.model import codec
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from coevo.results import Order
-from coevo.results import Run
 from coevo.storage import checksummed
 
 # Of one cache; an entry takes about 150 bytes for each run.

@@ -10,6 +10,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from coevo.engine.results import CellResult
+from coevo.engine.results import Evaluation
+from coevo.engine.results import Evidence
 from coevo.model.labels import BROKEN_CELL
 from coevo.model.labels import TRACKS
 from coevo.model.labels import deciding_cells
@@ -21,9 +24,6 @@ from coevo.model.records import Cell
 from coevo.model.records import Label
 from coevo.model.records import Outcome
 from coevo.model.records import Track
-from coevo.results import CellResult
-from coevo.results import Evaluation
-from coevo.results import Evidence
 
 CAUSES_WITH_TRACK = {
     Track.UPDATE: (Cause.PRODUCTION,),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from coevo.engine.results import Wanted
 from coevo.git.repository import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
@@ -19,7 +20,6 @@ from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
-from coevo.results import Wanted
 
 Files = tuple[tuple[str, bytes | None], ...]
 Verdicts = Mapping[str, Verdict]

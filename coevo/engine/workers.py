@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from coevo.engine.workshops import Workshops
 from coevo.languages.base import Workshop
 from coevo.model.containment import Bug
 from coevo.model.containment import contained
 from coevo.model.errors import Transient
-from coevo.workshops import Workshops
 
 # A trouble of ours (a full disk, a killed helper) is tried again at once, then left for the next
 # run of the miner, which does what is missing.

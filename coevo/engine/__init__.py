@@ -1,0 +1,1 @@
+"""The cells of a pair, run and compared, whatever the language."""

@@ -1,0 +1,1 @@
+"""Start states: what a task begins with, cut from the new revision and run."""
