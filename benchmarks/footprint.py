@@ -126,7 +126,7 @@ def main() -> None:
         folders = {'work': Path(work), 'store': Path(store)}
         caches = {name: cache_folder() / name for name in ('maven', 'archives')}
         before = {name: disk_bytes(folder) for name, folder in caches.items()}
-        call = 'import coevo.cli; raise SystemExit(coevo.cli.main())'
+        call = 'import coevo.command.main; raise SystemExit(coevo.command.main.main())'
         command = [sys.executable, '-c', call, 'mine', clone, '--store', store, *options]
         mining = subprocess.Popen(command, env={**os.environ, 'COEVO_WORK': work})
         peak = watch(mining, folders)

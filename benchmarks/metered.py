@@ -17,7 +17,7 @@ import threading
 from pathlib import Path
 from unittest import mock
 
-from coevo.cli import main as coevo_main
+from coevo.command.main import main as coevo_main
 from coevo.languages.java.maven import yard
 from coevo.sandboxes.process import Process
 

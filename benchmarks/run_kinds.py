@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from coevo.cli import main as coevo_main
+from coevo.command.main import main as coevo_main
 from coevo.languages.java.maven.session import Answer
 from coevo.languages.java.maven.session import Died
 from coevo.languages.java.maven.session import Session

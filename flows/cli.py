@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from coevo.parser import Parser
+from coevo.options.parser import Parser
 from flows.verbs import crawl
 from flows.verbs import mine
 from flows.verbs import publish

@@ -21,11 +21,11 @@ LOCKS = ('requirements.lock', 'requirements-dev.lock', 'requirements-setup.lock'
 
 # Modules of the wheel that someone who only queries must be able to import.
 IMPORTABLE = (
-    'coevo.cli',
+    'coevo.command.main',
     'coevo.model.records',
     'coevo.model.labels',
     'coevo.model.profiles',
-    'coevo.doctor',
+    'coevo.command.doctor',
 )
 
 

@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coevo.arguments import add_sandbox
-from coevo.arguments import positive
 from coevo.evaluation.verbs import add_tasks
 from coevo.evaluation.verbs import existing_store
 from coevo.evaluation.verbs import more_than_zero
@@ -17,9 +15,11 @@ from coevo.evaluation.verbs import named_tasks
 from coevo.evaluation.verbs import with_extra
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.parser import Parser
-from coevo.parser import add_cutoff
-from coevo.parser import cutoff_of
+from coevo.options.arguments import add_sandbox
+from coevo.options.arguments import positive
+from coevo.options.parser import Parser
+from coevo.options.parser import add_cutoff
+from coevo.options.parser import cutoff_of
 from coevo.sandboxes.names import CONFINING
 
 if TYPE_CHECKING:

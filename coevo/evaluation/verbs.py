@@ -8,13 +8,13 @@ import math
 import sys
 from pathlib import Path
 
-from coevo.arguments import add_jobs
-from coevo.arguments import add_sandbox
 from coevo.model.errors import Fatal
-from coevo.parser import Parser
-from coevo.parser import Verb
-from coevo.parser import add_cutoff
-from coevo.parser import cutoff_of
+from coevo.options.arguments import add_jobs
+from coevo.options.arguments import add_sandbox
+from coevo.options.parser import Parser
+from coevo.options.parser import Verb
+from coevo.options.parser import add_cutoff
+from coevo.options.parser import cutoff_of
 
 # What the extra `evaluate` of the wheel brings, by the names of import.
 _EXTRA = ('psutil', 'rich', 'tree_sitter', 'tree_sitter_java', 'urllib3')

@@ -8,8 +8,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coevo.parser import PIPELINE_VERBS
-from coevo.parser import Parser
+from coevo.options.parser import PIPELINE_VERBS
+from coevo.options.parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,12 +10,12 @@ from datetime import datetime
 from datetime import timedelta
 from pathlib import Path
 
-from coevo.arguments import add_jobs
-from coevo.arguments import add_sandbox
 from coevo.model.errors import Fatal
 from coevo.model.records import Walk
-from coevo.parser import PIPELINE_VERBS
-from coevo.parser import Parser
+from coevo.options.arguments import add_jobs
+from coevo.options.arguments import add_sandbox
+from coevo.options.parser import PIPELINE_VERBS
+from coevo.options.parser import Parser
 from coevo.storage.place import on_disk
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store

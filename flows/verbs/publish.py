@@ -7,8 +7,8 @@ import sys
 
 from coevo.display.credentials import hidden
 from coevo.model.errors import Damaged
-from coevo.parser import PIPELINE_VERBS
-from coevo.parser import Parser
+from coevo.options.parser import PIPELINE_VERBS
+from coevo.options.parser import Parser
 from coevo.storage.place import root_of
 
 

@@ -6,8 +6,8 @@ import argparse
 import sys
 
 from coevo.model.errors import Unsound
-from coevo.parser import PIPELINE_VERBS
-from coevo.parser import Parser
+from coevo.options.parser import PIPELINE_VERBS
+from coevo.options.parser import Parser
 from coevo.storage.place import root_of
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from coevo.arguments import add_jobs
-from coevo.arguments import positive
-from coevo.parser import PIPELINE_VERBS
-from coevo.parser import Parser
+from coevo.options.arguments import add_jobs
+from coevo.options.arguments import positive
+from coevo.options.parser import PIPELINE_VERBS
+from coevo.options.parser import Parser
 from flows.verbs.arguments import add_store
 
 

@@ -7,8 +7,8 @@ import shlex
 import sys
 from pathlib import Path
 
-from coevo.parser import PIPELINE_VERBS
-from coevo.parser import Parser
+from coevo.options.parser import PIPELINE_VERBS
+from coevo.options.parser import Parser
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 
-from coevo.arguments import add_sandbox
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.parser import PIPELINE_VERBS
-from coevo.parser import Parser
+from coevo.options.arguments import add_sandbox
+from coevo.options.parser import PIPELINE_VERBS
+from coevo.options.parser import Parser
 from flows.verbs.arguments import add_store
 
 VALID, INVALID, BAD_INPUT, TROUBLE = 0, 1, 2, 3

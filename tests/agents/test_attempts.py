@@ -26,7 +26,7 @@ from coevo.agents.run import Caps
 from coevo.agents.run import Surroundings
 from coevo.agents.summary import told
 from coevo.agents.usage import Usage
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.predictions import read_predictions
 from coevo.git.patches import file_patch

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from tests.agents import story
 from tests.agents.story import Told
 from tests.folders import open_folder

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo import cli
-from coevo.cli import main
-from coevo.cli import parser
+from coevo.command import main as cli
+from coevo.command.main import main
+from coevo.command.main import parser
 from coevo.model.errors import Fatal
 from tests import snapshots
 

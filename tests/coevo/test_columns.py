@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import coevo
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.evaluation.assignments import assignments
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal

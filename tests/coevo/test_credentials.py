@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.display import credentials
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient

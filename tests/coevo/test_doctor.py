@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.doctor import examine
+from coevo.command.doctor import examine
 from coevo.sandboxes import libfaketime
 
 

@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 import coevo
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.model.errors import Damaged
 from coevo.snapshots import snapshot as snapshots_of
 from coevo.snapshots.verification import verify

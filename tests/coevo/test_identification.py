@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.model.identity import method_id_in
 from coevo.model.records import Cell

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.models import find_model

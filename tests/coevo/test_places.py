@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.storage.place import Place

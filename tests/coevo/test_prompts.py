@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.git.repository import Repository
 from coevo.model.records import RESOURCE
 from coevo.model.records import Dependency

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.model.errors import Damaged
 from coevo.snapshots.verification import Finding
 from coevo.snapshots.verification import verify

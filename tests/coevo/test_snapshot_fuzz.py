@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.evaluation.assignments import assignments
 from coevo.storage.store import Store
 from packagers.built import Built

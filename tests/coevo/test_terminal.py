@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.display.console import open_console
 from coevo.display.terminal import Guarded
 from coevo.display.terminal import visible
@@ -78,7 +78,7 @@ def test_a_console_draws_and_its_texts_do_not(capsys: pytest.CaptureFixture[str]
 
 def run(command: str, snapshot: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """A line for the shell, where `coevo` is the command and $S the snapshot."""
-    line = f'coevo() {{ "{sys.executable}" -c "from coevo.cli import main; raise SystemExit(main())" "$@"; }}'
+    line = f'coevo() {{ "{sys.executable}" -c "from coevo.command.main import main; raise SystemExit(main())" "$@"; }}'
     return subprocess.run(
         ['bash', '-o', 'pipefail', '-c', f'{line}\n{command}'],
         env={**os.environ, 'S': str(snapshot), **environment},

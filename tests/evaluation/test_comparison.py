@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detections
 from coevo.evaluation.records import MethodResult

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.evaluation.output import check
 from coevo.evaluation.predictions import read_predictions
 from coevo.evaluation.reporting.report import read_report

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import duckdb
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.evaluation import examination
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.git.repository import Repository
 from coevo.model.containment import Bug
 from coevo.model.containment import contained

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.storage.clone_folders import clone_folder
 from coevo.storage.store import Store
 from miners.clones import obtain
@@ -230,7 +230,7 @@ def lose(repository: Path, store: Path, rev: str) -> Path:
 
 def test_help_costs_little() -> None:
     code = (
-        'import sys; from coevo.cli import main\n'
+        'import sys; from coevo.command.main import main\n'
         'try: main(["--help"])\n'
         'except SystemExit: pass\n'
         'print(sorted({"duckdb", "pyarrow", "prefect", "rich", "git"} & set(sys.modules)))'

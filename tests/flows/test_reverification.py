@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.engine.evidence import upper_95
 from coevo.model.records import Cause
 from coevo.model.records import Cell

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.engine.execution import ENGINE_VERSION
 from coevo.languages.base import Build
 from coevo.storage.place import Url

@@ -13,7 +13,7 @@ from tests.projects import write
 WITHOUT = """\
 import sys
 sys.modules['prefect'] = None  # an import of it is an ImportError
-from coevo.cli import main
+from coevo.command.main import main
 raise SystemExit(main())
 """
 

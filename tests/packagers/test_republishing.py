@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.snapshots.verification import verify
 from coevo.storage.place import Root

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.cli import main
+from coevo.command.main import main
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
 from packagers.site import folder

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from typing import Any
 from typing import NoReturn
 
-from coevo.arguments import in_unicode
 from coevo.model.errors import Fatal
+from coevo.options.arguments import in_unicode
 
 if TYPE_CHECKING:
     from coevo.snapshots.cutoffs import Cutoff

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 
 from coevo.languages.java.tools.jdks import Jdk
-from coevo.parser import Parser
+from coevo.options.parser import Parser
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:

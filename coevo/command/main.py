@@ -13,20 +13,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from coevo import jdk_verbs
 from coevo.agents import verbs as agent_verbs
-from coevo.arguments import in_unicode
+from coevo.command import jdks as jdk_verbs
 from coevo.display import terminal
 from coevo.display.credentials import hidden
 from coevo.evaluation import verbs as evaluation_verbs
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.parser import PIPELINE_VERBS
-from coevo.parser import Parser
-from coevo.parser import Verb
-from coevo.parser import add_cutoff
-from coevo.parser import cutoff_of
+from coevo.options.arguments import in_unicode
+from coevo.options.parser import PIPELINE_VERBS
+from coevo.options.parser import Parser
+from coevo.options.parser import Verb
+from coevo.options.parser import add_cutoff
+from coevo.options.parser import cutoff_of
 from coevo.storage import disk
 
 
@@ -193,7 +193,7 @@ def _prompt(arguments: argparse.Namespace) -> int:
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
-    from coevo.doctor import examine
+    from coevo.command.doctor import examine
 
     findings = examine()
     for finding in findings:
