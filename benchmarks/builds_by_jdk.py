@@ -31,7 +31,7 @@ from coevo.languages.java.maven.yard import Yard
 from coevo.languages.java.tools.jdks import PREFERRED
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
-from miners.clones import obtain
+from miners.cloning.clones import obtain
 
 _SECONDS = ('build_seconds', 'tests_seconds', 'seconds')
 

@@ -38,7 +38,7 @@ from benchmarks.tables import append
 from coevo.git.repository import Repository
 from coevo.model.records import Outcome
 from coevo.storage.store import Store
-from miners.clones import obtain
+from miners.cloning.clones import obtain
 
 ENGINE = 'cost_engine.csv'
 ORACLES = 'cost_oracles.csv'

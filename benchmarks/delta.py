@@ -4,7 +4,7 @@
                                [--store STORE] [--min-precision X] [--min-recall X]
 
 With a store, our dependencies are those of its rows, which know what the tests execute; without, those
-that the text of the tests tells (`miners.changes.diff`), and then no task is left out. A task's are
+that the text of the tests tells (`miners.diffs.changes.diff`), and then no task is left out. A task's are
 those of all its test methods that are found, and a task with none found is not compared.
 
 A method is `Outer$Inner#method`, as it is published: without package and parameters. Only methods and
@@ -40,7 +40,7 @@ from coevo.model.records import Pair
 from coevo.model.records import Walk
 from coevo.model.tables import MethodRow
 from coevo.storage.store import Store
-from miners.changes import diff
+from miners.diffs.changes import diff
 
 Named = dict[str, tuple[Dependency, ...]]
 """Dependencies by the name of the test method; several of one name in a file are one."""

@@ -15,7 +15,7 @@ from coevo.languages.java.reading.trees import Side
 from coevo.languages.java.reading.trees import Tree
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
-from miners.sources import SourceChange
+from miners.diffs.sources import SourceChange
 
 
 class Cause(StrEnum):

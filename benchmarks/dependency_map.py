@@ -52,7 +52,7 @@ from coevo.languages.java.tools.toolchain import toolchain
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Mount
 from coevo.storage.folders import work_root
-from miners.siblings import methods_by_module
+from miners.diffs.siblings import methods_by_module
 
 _AGENT = '/tools/entries/entries.jar'
 _WRITTEN = '/tmp/entries'

@@ -27,8 +27,8 @@ from flows.crawling.crawls import read_repositories
 from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
 from flows.discovery import crawl
-from miners.candidate_profiles import load_profile
-from miners.github_tokens import Token
+from miners.discovery.candidate_profiles import load_profile
+from miners.discovery.github_tokens import Token
 from tests.github_server import Budgets
 from tests.github_server import Hosted
 from tests.github_server import Server

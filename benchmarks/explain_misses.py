@@ -40,7 +40,7 @@ from coevo.model.records import Walk
 from coevo.model.tables import MethodRow
 from coevo.model.tables import Segment
 from coevo.storage.store import Store
-from miners.changes import diff
+from miners.diffs.changes import diff
 
 WALKS = {1: (Walk.WINDOW, Walk.STATES), 2: (Walk.STATES,), 3: (Walk.PARENTS,)}
 KEY = ('repo', 'track', 'old_rev', 'new_rev', 'test_file', 'test_method')

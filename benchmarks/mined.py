@@ -24,7 +24,7 @@ from coevo.storage.clone_folders import clone_folder
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from filters import sieve
-from miners.changes import diff
+from miners.diffs.changes import diff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

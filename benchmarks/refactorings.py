@@ -35,18 +35,18 @@ from coevo.git.repository import Repository
 from coevo.model.records import Pair
 from coevo.model.records import Walk
 from coevo.model.records import short_hash
-from miners.pairs import Route
-from miners.pairs import visit
-from miners.refactorings import SUFFIX
-from miners.refactorings import Limits
-from miners.refactorings import Refactoring
-from miners.refactorings import RefactoringMiner
-from miners.refactorings import Refactorings
-from miners.renaming import ends
-from miners.renaming import renamed_only
-from miners.transfers import declaration_of
-from miners.transfers import transfers_of
-from miners.transfers import undone
+from miners.diffs.renaming import ends
+from miners.diffs.renaming import renamed_only
+from miners.diffs.transfers import declaration_of
+from miners.diffs.transfers import transfers_of
+from miners.diffs.transfers import undone
+from miners.refactorings.refactorings import SUFFIX
+from miners.refactorings.refactorings import Limits
+from miners.refactorings.refactorings import Refactoring
+from miners.refactorings.refactorings import RefactoringMiner
+from miners.refactorings.refactorings import Refactorings
+from miners.walks.pairs import Route
+from miners.walks.pairs import visit
 
 SEED = 5
 LARGEST_TREE = 400  # Java files of both ends together, for a comparison with whole trees

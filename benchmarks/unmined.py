@@ -15,9 +15,9 @@ from coevo.model.tables import Segment
 from coevo.storage.store import WalkRecord
 from filters import sieve
 from flows.rows import pair_row
-from miners.changes import diff
-from miners.pairs import Route
-from miners.pairs import visit
+from miners.diffs.changes import diff
+from miners.walks.pairs import Route
+from miners.walks.pairs import visit
 
 NOT_RUN = 'not_run'
 

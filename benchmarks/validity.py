@@ -53,7 +53,7 @@ from coevo.model.tables import PairRow
 from coevo.model.tables import Segment
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
-from miners.changes import diff
+from miners.diffs.changes import diff
 
 SEED = 5
 DROP_STAGES = (Stage.SIEVE, Stage.LABEL, Stage.TRACK)

@@ -31,8 +31,8 @@ from benchmarks.tables import read
 from coevo.languages.java.tools.jdks import choose_jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.java.tools.refactoring_miner import class_path
-from miners.refactorings import RefactoringMiner
-from miners.refactorings import Refactorings
+from miners.refactorings.refactorings import RefactoringMiner
+from miners.refactorings.refactorings import Refactorings
 
 SOURCE = Path(__file__).with_name('commits') / 'AtCommit.java'
 OPTIONS = ('-XX:+UseSerialGC', '-Xmx1g', '-Dorg.slf4j.simpleLogger.defaultLogLevel=off')

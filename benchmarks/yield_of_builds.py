@@ -32,9 +32,9 @@ from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Pair
 from coevo.model.records import Walk
-from miners.clones import obtain
-from miners.pairs import Route
-from miners.pairs import visit
+from miners.cloning.clones import obtain
+from miners.walks.pairs import Route
+from miners.walks.pairs import visit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

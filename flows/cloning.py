@@ -9,10 +9,10 @@ from typing import Protocol
 
 from coevo.git.repository import Repository
 from coevo.model.listener import Listener
-from miners.clones import Clone
-from miners.clones import obtained
-from miners.crawls import record_crawl
-from miners.remotes import Limits
+from miners.cloning.clones import Clone
+from miners.cloning.clones import obtained
+from miners.cloning.remotes import Limits
+from miners.discovery.crawls import record_crawl
 
 
 class Wanted(Protocol):

@@ -21,17 +21,17 @@ from flows.crawling.rows import RepositorySeen
 from flows.crawling.rows import part
 from flows.crawling.survey import Known
 from flows.crawling.survey import Survey
-from miners.budgets import Clock
-from miners.candidate_profiles import CandidateProfile
-from miners.candidates import Reason
-from miners.github import Hits
-from miners.github import discover
-from miners.github_replies import Patience
-from miners.github_replies import Requests
-from miners.github_requests import PUBLIC_API
-from miners.github_requests import Api
-from miners.github_search import Outcome
-from miners.github_tokens import Token
+from miners.discovery.budgets import Clock
+from miners.discovery.candidate_profiles import CandidateProfile
+from miners.discovery.candidates import Reason
+from miners.discovery.github import Hits
+from miners.discovery.github import discover
+from miners.discovery.github_replies import Patience
+from miners.discovery.github_replies import Requests
+from miners.discovery.github_requests import PUBLIC_API
+from miners.discovery.github_requests import Api
+from miners.discovery.github_search import Outcome
+from miners.discovery.github_tokens import Token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,9 +41,9 @@ from flows.study import Scene
 from flows.study import Study
 from flows.study import Tools
 from flows.study import study
-from miners.changes import PairChange
-from miners.changes import diff
-from miners.windows import shown_nearer
+from miners.diffs.changes import PairChange
+from miners.diffs.changes import diff
+from miners.walks.windows import shown_nearer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

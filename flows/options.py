@@ -10,8 +10,8 @@ from coevo.model.profiles import Profile
 from coevo.model.records import Walk
 from coevo.storage.place import Root
 from coevo.storage.place import on_disk
-from miners.remotes import NO_LIMITS
-from miners.remotes import Limits
+from miners.cloning.remotes import NO_LIMITS
+from miners.cloning.remotes import Limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

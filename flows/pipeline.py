@@ -47,14 +47,14 @@ from flows.mining import mine_pair
 from flows.mining import segment_key
 from flows.options import MineOptions
 from flows.study import Tools
-from miners.clones import Clone
-from miners.damage import suspect
-from miners.pairs import Route
-from miners.pairs import Visit
-from miners.pairs import visit
-from miners.refactorings import RefactoringMiners
-from miners.releases import latest_release
-from miners.siblings import methods_by_module
+from miners.cloning.clones import Clone
+from miners.cloning.damage import suspect
+from miners.diffs.siblings import methods_by_module
+from miners.refactorings.refactorings import RefactoringMiners
+from miners.walks.pairs import Route
+from miners.walks.pairs import Visit
+from miners.walks.pairs import visit
+from miners.walks.releases import latest_release
 
 
 @dataclass(slots=True, kw_only=True)

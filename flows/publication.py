@@ -10,10 +10,10 @@ from coevo.model.tables import MethodRow
 from coevo.storage.store import Store
 from flows.licence import spdx_of
 from flows.options import ReleaseOptions
-from miners.clones import at_hand
-from miners.crawls import crawled_at
-from miners.java_size import java_size
-from miners.retention import keep
+from miners.cloning.clones import at_hand
+from miners.cloning.retention import keep
+from miners.discovery.crawls import crawled_at
+from miners.discovery.java_size import java_size
 from packagers.built import Built
 from packagers.dating import Crawl
 from packagers.dating import date_methods

@@ -56,8 +56,8 @@ from flows.rerunning.lots import draw
 from flows.rerunning.rerun import Drawn
 from flows.rerunning.rerun import Rerun
 from flows.rerunning.rerun import run_again
-from miners.clones import at_hand
-from miners.repository_drops import Unclonable
+from miners.cloning.clones import at_hand
+from miners.discovery.repository_drops import Unclonable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

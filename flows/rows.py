@@ -21,7 +21,7 @@ from coevo.model.records import TestMethod
 from coevo.model.tables import CellRow
 from coevo.model.tables import MethodRow
 from coevo.model.tables import PairRow
-from miners.changes import PairChange
+from miners.diffs.changes import PairChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

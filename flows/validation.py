@@ -43,11 +43,11 @@ from flows.validations import Validation
 from flows.validations import keep_validation
 from flows.validations import name_latest
 from flows.validations import read_validation
-from miners.clones import Clone
-from miners.releases import latest_release
-from miners.remotes import NO_LIMITS
-from miners.remotes import Limits
-from miners.siblings import methods_by_module
+from miners.cloning.clones import Clone
+from miners.cloning.remotes import NO_LIMITS
+from miners.cloning.remotes import Limits
+from miners.diffs.siblings import methods_by_module
+from miners.walks.releases import latest_release
 
 LEAST_JAVA = 8
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from flows.crawling.rows import Event
 from flows.crawling.rows import EventKind
 from flows.crawling.rows import RepositorySeen
-from miners.candidates import Presence
-from miners.candidates import Root
+from miners.discovery.candidates import Presence
+from miners.discovery.candidates import Root
 
 _GONE = {Presence.DELETED: EventKind.DELETED, Presence.BLOCKED: EventKind.BLOCKED}
 

@@ -9,12 +9,12 @@ from enum import StrEnum
 from typing import Any
 from typing import TypeVar
 
-from miners.candidates import Facts
-from miners.candidates import Presence
-from miners.candidates import Reason
-from miners.candidates import Root
-from miners.github_search import Outcome
-from miners.sightings import Sighting
+from miners.discovery.candidates import Facts
+from miners.discovery.candidates import Presence
+from miners.discovery.candidates import Reason
+from miners.discovery.candidates import Root
+from miners.discovery.github_search import Outcome
+from miners.discovery.sightings import Sighting
 
 _Part = TypeVar('_Part')
 

@@ -12,19 +12,19 @@ from typing import TypeVar
 from coevo.model.errors import Transient
 from coevo.model.listener import Listener
 from flows.crawling.rows import RepositorySeen
-from miners.candidate_profiles import CandidateProfile
-from miners.candidates import Facts
-from miners.candidates import Presence
-from miners.candidates import Reason
-from miners.candidates import Root
-from miners.candidates import against_sighting
-from miners.candidates import reason_against
-from miners.github import Hits
-from miners.github import ask_contributors
-from miners.github import ask_root
-from miners.github import look_up
-from miners.github_requests import Api
-from miners.sightings import Sighting
+from miners.discovery.candidate_profiles import CandidateProfile
+from miners.discovery.candidates import Facts
+from miners.discovery.candidates import Presence
+from miners.discovery.candidates import Reason
+from miners.discovery.candidates import Root
+from miners.discovery.candidates import against_sighting
+from miners.discovery.candidates import reason_against
+from miners.discovery.github import Hits
+from miners.discovery.github import ask_contributors
+from miners.discovery.github import ask_root
+from miners.discovery.github import look_up
+from miners.discovery.github_requests import Api
+from miners.discovery.sightings import Sighting
 
 # After so many questions in a row without an answer the rest is left for the next crawl.
 _GIVE_UP = 3

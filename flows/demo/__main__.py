@@ -34,8 +34,8 @@ from flows.options import ReleaseOptions
 from flows.pipeline import MineReport
 from flows.pipeline import mine
 from flows.publication import publish
-from miners.pairs import Route
-from miners.pairs import visit
+from miners.walks.pairs import Route
+from miners.walks.pairs import visit
 
 FOLDER = Path('demo')
 REPOSITORY, STORE, SNAPSHOT = FOLDER / 'repository', FOLDER / 'store', FOLDER / 'snapshot'

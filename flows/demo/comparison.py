@@ -17,7 +17,7 @@ from coevo.model.tables import MethodRow
 from coevo.model.tables import Segment
 from flows.demo.expected import Loss
 from flows.demo.expected import Method
-from miners.changes import diff
+from miners.diffs.changes import diff
 
 Names = Mapping[str, str]  # Class#method by method id
 

@@ -18,9 +18,9 @@ from flows.discovery import CrawlReport
 from flows.live.heartbeat import living
 from flows.live.surroundings import surroundings
 from flows.live.trying import tried
-from miners.candidate_profiles import load_profile
-from miners.github_requests import PUBLIC_API
-from miners.github_tokens import read_tokens
+from miners.discovery.candidate_profiles import load_profile
+from miners.discovery.github_requests import PUBLIC_API
+from miners.discovery.github_tokens import read_tokens
 
 
 @flow(name='crawl', persist_result=False)

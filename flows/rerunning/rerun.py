@@ -23,7 +23,7 @@ from coevo.storage.reverifications import Reverified
 from coevo.storage.reverifications import RunAgain
 from coevo.storage.store import Partition
 from flows.rows import cell_rows
-from miners.changes import diff
+from miners.diffs.changes import diff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,11 +28,11 @@ from flows.rows import Judged
 from flows.study.scene import Scene
 from flows.study.scene import Study
 from flows.study.texts import refinement_kinds
-from miners import delta as deltas
-from miners.changes import PairChange
-from miners.delta import Delta
-from miners.focal import focal_method
-from miners.resources import resource_dependencies
+from miners.diffs import delta as deltas
+from miners.diffs.changes import PairChange
+from miners.diffs.delta import Delta
+from miners.diffs.focal import focal_method
+from miners.diffs.resources import resource_dependencies
 
 
 def trace(scene: Scene, labelled: Sequence[Judged], found: Study) -> dict[str, Delta]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from coevo.model.quality import RefactoringRow
 from coevo.model.records import Pair
-from miners.refactorings import Refactorings
-from miners.refactorings import Status
+from miners.refactorings.refactorings import Refactorings
+from miners.refactorings.refactorings import Status
 
 
 def summary(refactorings: Refactorings) -> str:

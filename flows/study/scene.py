@@ -20,8 +20,8 @@ from coevo.model.records import Pair
 from coevo.model.tables import StartRow
 from coevo.starts.swapped import Files
 from flows.rows import Judged
-from miners.changes import PairChange
-from miners.refactorings import RefactoringMiners
+from miners.diffs.changes import PairChange
+from miners.refactorings.refactorings import RefactoringMiners
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,11 +19,11 @@ from flows.study.refactoring import refactoring_rows
 from flows.study.refactoring import summary
 from flows.study.scene import Scene
 from flows.study.scene import Study
-from miners.delta import Delta
-from miners.only_refactored import source_only_refactored
-from miners.only_refactored import test_only_refactored
-from miners.refactorings import Refactorings
-from miners.siblings import siblings
+from miners.diffs.delta import Delta
+from miners.diffs.only_refactored import source_only_refactored
+from miners.diffs.only_refactored import test_only_refactored
+from miners.diffs.siblings import siblings
+from miners.refactorings.refactorings import Refactorings
 
 
 def suspect(

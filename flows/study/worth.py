@@ -17,7 +17,7 @@ from flows.study.execution import covered
 from flows.study.execution import new_files
 from flows.study.scene import Scene
 from flows.study.scene import Study
-from miners.delta import Delta
+from miners.diffs.delta import Delta
 
 
 def measure(scene: Scene, changed: Mapping[str, Delta], found: Study) -> None:

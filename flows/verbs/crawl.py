@@ -44,9 +44,9 @@ def _crawl(arguments: argparse.Namespace) -> int:
     from coevo.storage.place import root_of
     from flows.discovery import CrawlOptions
     from flows.discovery import crawl
-    from miners.candidate_profiles import load_profile
-    from miners.github_requests import PUBLIC_API
-    from miners.github_tokens import read_tokens
+    from miners.discovery.candidate_profiles import load_profile
+    from miners.discovery.github_requests import PUBLIC_API
+    from miners.discovery.github_tokens import read_tokens
 
     options = CrawlOptions(
         store=root_of(arguments.store),

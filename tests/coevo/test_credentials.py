@@ -12,7 +12,7 @@ from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from flows.batches.jobs import Job
 from flows.batches.jobs import Verb
-from miners.clones import obtain
+from miners.cloning.clones import obtain
 
 SECRET = 'hunter2'
 

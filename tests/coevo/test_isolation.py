@@ -25,7 +25,7 @@ from coevo.starts.isolation import Isolation
 from coevo.starts.isolation import isolate
 from coevo.starts.swapped import Subject
 from filters import sieve
-from miners.changes import diff
+from miners.diffs.changes import diff
 from tests.coevo.languages.test_java_maven_processors import LEVEL_8
 from tests.coevo.languages.test_java_maven_shapes import JUNIT4
 from tests.coevo.languages.test_java_maven_shapes import JUPITER

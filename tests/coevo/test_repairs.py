@@ -27,10 +27,10 @@ from coevo.model.records import Label
 from coevo.model.records import Outcome
 from coevo.model.records import Walk
 from coevo.sandboxes import libfaketime
-from miners.changes import diff
-from miners.pairs import Route
-from miners.pairs import visit
-from miners.siblings import siblings
+from miners.diffs.changes import diff
+from miners.diffs.siblings import siblings
+from miners.walks.pairs import Route
+from miners.walks.pairs import visit
 from tests.once import Once
 from tests.projects import NAME
 from tests.projects import junit

@@ -24,9 +24,9 @@ from coevo.languages.java.maven import Yards
 from coevo.languages.java.maven import launch
 from coevo.languages.java.maven import workshop as workshops
 from coevo.model.records import Walk
-from miners.pairs import Route
-from miners.pairs import visit
-from miners.siblings import methods_by_module
+from miners.diffs.siblings import methods_by_module
+from miners.walks.pairs import Route
+from miners.walks.pairs import visit
 from tests.projects import NAME
 from tests.projects import junit
 from tests.projects import pom

@@ -16,9 +16,9 @@ from flows.crawling.rows import RepositorySeen
 from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
 from flows.discovery import crawl
-from miners.candidate_profiles import load_profile
-from miners.github_replies import Patience
-from miners.github_tokens import Token
+from miners.discovery.candidate_profiles import load_profile
+from miners.discovery.github_replies import Patience
+from miners.discovery.github_tokens import Token
 from tests.github_server import Budgets
 from tests.github_server import Hosted
 from tests.github_server import Server

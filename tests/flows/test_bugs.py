@@ -24,8 +24,8 @@ from coevo.storage.store import Store
 from flows import bugs
 from flows import mining
 from flows.pipeline import mine
-from miners.changes import PairChange
-from miners.changes import diff
+from miners.diffs.changes import PairChange
+from miners.diffs.changes import diff
 from tests.flows.mining_runs import released
 from tests.projects import NAME
 from tests.projects import QUICKLY

@@ -10,9 +10,9 @@ import pytest
 
 from flows.crawling.crawls import latest_kept
 from flows.crawling.rows import EventKind
-from miners.candidate_profiles import load_profile
-from miners.candidates import Presence
-from miners.candidates import Reason
+from miners.discovery.candidate_profiles import load_profile
+from miners.discovery.candidates import Presence
+from miners.discovery.candidates import Reason
 from tests.flows.crawling import crawled
 from tests.flows.crawling import github
 from tests.flows.crawling import rows

@@ -15,9 +15,9 @@ from flows.crawling.crawls import crawling
 from flows.crawling.crawls import latest_kept
 from flows.crawling.crawls import read_repositories
 from flows.crawling.crawls import stamps
-from miners.budgets import Clock
-from miners.candidate_profiles import load_profile
-from miners.candidates import Reason
+from miners.discovery.budgets import Clock
+from miners.discovery.candidate_profiles import load_profile
+from miners.discovery.candidates import Reason
 from tests.flows.crawling import contents
 from tests.flows.crawling import crawled
 from tests.flows.crawling import github

@@ -15,7 +15,7 @@ import pytest
 from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from miners.github_replies import Patience
+from miners.discovery.github_replies import Patience
 from tests.flows.crawling import QUICK
 from tests.flows.crawling import SECRET
 from tests.flows.crawling import crawled

@@ -8,8 +8,8 @@ import pytest
 
 from flows.crawling.crawls import latest_kept
 from flows.crawling.crawls import stamps
-from miners.candidate_profiles import load_profile
-from miners.candidates import Reason
+from miners.discovery.candidate_profiles import load_profile
+from miners.discovery.candidates import Reason
 from tests.flows.crawling import crawled
 from tests.flows.crawling import github
 from tests.flows.crawling import rows

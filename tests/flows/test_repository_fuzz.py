@@ -30,9 +30,9 @@ from coevo.snapshots.verification import verify
 from coevo.storage.store import Store
 from filters import sieve
 from flows.pipeline import mine
-from miners.changes import diff
-from miners.pairs import visit
-from miners.routes import Route
+from miners.diffs.changes import diff
+from miners.walks.pairs import visit
+from miners.walks.routes import Route
 from tests.flows.mining_runs import released
 from tests.fuzz import repositories
 from tests.projects import NAME

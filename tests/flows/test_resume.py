@@ -12,7 +12,7 @@ import pytest
 from coevo.command.main import main
 from coevo.storage.clone_folders import clone_folder
 from coevo.storage.store import Store
-from miners.clones import obtain
+from miners.cloning.clones import obtain
 from tests.flows.mining_runs import PAIRS
 from tests.flows.mining_runs import PARTITION
 from tests.flows.mining_runs import different

@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass
 from dataclasses import field
 
-from miners.budgets import Clock
-from miners.github_replies import Patience
-from miners.github_requests import Api
+from miners.discovery.budgets import Clock
+from miners.discovery.github_replies import Patience
+from miners.discovery.github_requests import Api
 from tests.flows.crawling import QUICK
 from tests.flows.crawling import tokens
 from tests.github_server import Server

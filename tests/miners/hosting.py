@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from miners.clones import Clone
+from miners.cloning.clones import Clone
 from tests.git_server import GitBackend
 from tests.git_server import serving
 from tests.repos import commit

@@ -10,8 +10,8 @@ from coevo.model.records import Candidate
 from coevo.model.records import Commit
 from coevo.model.records import Pair
 from coevo.model.records import Walk
-from miners.changes import PairChange
-from miners.changes import diff
+from miners.diffs.changes import PairChange
+from miners.diffs.changes import diff
 from tests import repos
 
 MAIN = 'src/main/java/p/'

@@ -7,9 +7,9 @@ from email.utils import formatdate
 
 import pytest
 
-from miners.budgets import Budgets
-from miners.budgets import Clock
-from miners.budgets import Resource
+from miners.discovery.budgets import Budgets
+from miners.discovery.budgets import Clock
+from miners.discovery.budgets import Resource
 from tests.flows.crawling import tokens
 
 WALL = 1_800_000_000.0

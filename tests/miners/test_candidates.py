@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from coevo.model.errors import Fatal
-from miners.candidate_profiles import CandidateProfile
-from miners.candidate_profiles import load_profile
-from miners.candidate_profiles import profiles
-from miners.candidates import REASONS
-from miners.candidates import Facts
-from miners.candidates import Presence
-from miners.candidates import Reason
-from miners.candidates import Root
-from miners.candidates import reason_against
-from miners.sightings import Sighting
+from miners.discovery.candidate_profiles import CandidateProfile
+from miners.discovery.candidate_profiles import load_profile
+from miners.discovery.candidate_profiles import profiles
+from miners.discovery.candidates import REASONS
+from miners.discovery.candidates import Facts
+from miners.discovery.candidates import Presence
+from miners.discovery.candidates import Reason
+from miners.discovery.candidates import Root
+from miners.discovery.candidates import reason_against
+from miners.discovery.sightings import Sighting
 
 OWN = """
 version = 1

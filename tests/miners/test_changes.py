@@ -7,7 +7,7 @@ import pytest
 from coevo.model.reasons import Reason
 from coevo.model.records import Change
 from coevo.model.records import Revised
-from miners.changes import method_id
+from miners.diffs.changes import method_id
 from tests.miners.pairs_of import changes
 from tests.miners.pairs_of import diffed
 from tests.miners.pairs_of import only

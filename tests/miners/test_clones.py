@@ -15,8 +15,8 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from miners.clones import Clone
-from miners.clones import obtain
+from miners.cloning.clones import Clone
+from miners.cloning.clones import obtain
 from tests.repos import commit
 from tests.repos import damage
 from tests.repos import git

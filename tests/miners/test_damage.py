@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from miners.clones import obtain
-from miners.crawls import crawled_at
-from miners.crawls import record_crawl
-from miners.damage import suspect
-from miners.retention import keep
+from miners.cloning.clones import obtain
+from miners.cloning.damage import suspect
+from miners.cloning.retention import keep
+from miners.discovery.crawls import crawled_at
+from miners.discovery.crawls import record_crawl
 from tests.miners.hosting import refs
 from tests.repos import commit
 from tests.repos import git

@@ -7,7 +7,7 @@ from coevo.model.records import RESOURCE
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
 from coevo.model.records import TestMethod
-from miners.focal import focal_method
+from miners.diffs.focal import focal_method
 
 
 def named(name: str, declaration: str = '') -> Dependency:

@@ -8,8 +8,8 @@ import pytest
 
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from miners.budgets import Resource
-from miners.github_replies import Patience
+from miners.discovery.budgets import Resource
+from miners.discovery.github_replies import Patience
 from tests.flows.crawling import QUICK
 from tests.flows.crawling import SECRET
 from tests.flows.crawling import github

@@ -10,11 +10,11 @@ from datetime import timedelta
 import pytest
 
 from coevo.model.errors import Fatal
-from miners.github_search import CAP
-from miners.github_search import Found
-from miners.github_search import Outcome
-from miners.github_search import Part
-from miners.github_search import search
+from miners.discovery.github_search import CAP
+from miners.discovery.github_search import Found
+from miners.discovery.github_search import Outcome
+from miners.discovery.github_search import Part
+from miners.discovery.github_search import search
 from tests.flows.crawling import github
 from tests.flows.crawling import many
 from tests.github_server import Fault

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.model.errors import Fatal
-from miners.github_tokens import read_tokens
+from miners.discovery.github_tokens import read_tokens
 
 
 @pytest.mark.parametrize(

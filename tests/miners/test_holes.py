@@ -21,7 +21,7 @@ from coevo.storage.store import Store
 from flows.licence import spdx_of
 from flows.pipeline import MineReport
 from flows.pipeline import mine
-from miners.clones import obtain
+from miners.cloning.clones import obtain
 from packagers.contamination import first_seen
 from tests.projects import junit
 from tests.projects import options

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from miners.java_size import java_size
+from miners.discovery.java_size import java_size
 from tests.repos import commit
 from tests.repos import init
 

@@ -5,9 +5,9 @@ import pytest
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
 from coevo.model.records import TestMethod
-from miners.contexts import Test
-from miners.contexts import Unit
-from miners.matching import match
+from miners.diffs.contexts import Test
+from miners.diffs.contexts import Unit
+from miners.diffs.matching import match
 
 LONG = 'Foo foo = new Foo(); foo.a(1); foo.b(2); foo.c(3); assertEquals(4, foo.d());'
 

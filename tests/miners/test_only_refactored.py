@@ -13,11 +13,11 @@ from coevo.languages.java.reading.trees import tree
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk
-from miners.only_refactored import source_only_refactored
-from miners.only_refactored import test_only_refactored as only_refactored
-from miners.refactorings import RefactoringMiner
-from miners.sources import SourceChange
-from miners.sources import source_changes
+from miners.diffs.only_refactored import source_only_refactored
+from miners.diffs.only_refactored import test_only_refactored as only_refactored
+from miners.diffs.sources import SourceChange
+from miners.diffs.sources import source_changes
+from miners.refactorings.refactorings import RefactoringMiner
 from tests import repos
 
 pytestmark = pytest.mark.jvm

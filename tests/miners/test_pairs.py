@@ -13,9 +13,9 @@ from coevo.model.reasons import OWNERS
 from coevo.model.reasons import Reason
 from coevo.model.records import Stage
 from coevo.model.records import Walk
-from miners.pairs import Route
-from miners.pairs import Visit
-from miners.pairs import visit
+from miners.walks.pairs import Route
+from miners.walks.pairs import Visit
+from miners.walks.pairs import visit
 from tests.repos import commit
 from tests.repos import damage
 from tests.repos import git

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import pytest
 
 from coevo.languages.java.reading.syntax import parse
-from miners.refactored import Declaration
-from miners.refactored import all_only_refactored
-from miners.refactored import only_refactored
-from miners.refactorings import RefactoringMiner
-from miners.refactorings import Refactorings
-from miners.refactorings import Status
-from miners.refactorings import Unknown
+from miners.diffs.refactored import Declaration
+from miners.diffs.refactored import all_only_refactored
+from miners.diffs.refactored import only_refactored
+from miners.refactorings.refactorings import RefactoringMiner
+from miners.refactorings.refactorings import Refactorings
+from miners.refactorings.refactorings import Status
+from miners.refactorings.refactorings import Unknown
 
 pytestmark = pytest.mark.jvm
 

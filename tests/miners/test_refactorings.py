@@ -15,11 +15,11 @@ import psutil
 import pytest
 
 from coevo.git.repository import Repository
-from miners.refactorings import Limits
-from miners.refactorings import RefactoringMiner
-from miners.refactorings import Refactorings
-from miners.refactorings import Status
-from miners.refactorings import Unknown
+from miners.refactorings.refactorings import Limits
+from miners.refactorings.refactorings import RefactoringMiner
+from miners.refactorings.refactorings import Refactorings
+from miners.refactorings.refactorings import Status
+from miners.refactorings.refactorings import Unknown
 from tests import repos
 
 pytestmark = pytest.mark.jvm
@@ -207,7 +207,7 @@ def test_a_jdk_without_a_jvm_is_as_good_as_none(
 
 PARENT = """
 import sys
-from miners.refactorings import RefactoringMiner
+from miners.refactorings.refactorings import RefactoringMiner
 from tests.miners.test_refactorings import LONG_AGO, TODAY, big
 with RefactoringMiner() as miner:
     miner.compare(LONG_AGO, TODAY)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from miners.releases import latest_release
+from miners.walks.releases import latest_release
 from tests.repos import commit
 from tests.repos import git
 from tests.repos import init

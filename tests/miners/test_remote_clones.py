@@ -17,15 +17,15 @@ from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.storage.clone_folders import clone_folder
-from miners import mirrors
-from miners.clones import obtain
-from miners.crawls import CRAWL
-from miners.crawls import record_crawl
-from miners.mirrors import scratch_of
-from miners.remotes import Limits
-from miners.repository_drops import RepositoryReason
-from miners.repository_drops import Unclonable
-from miners.retention import keep
+from miners.cloning import mirrors
+from miners.cloning.clones import obtain
+from miners.cloning.mirrors import scratch_of
+from miners.cloning.remotes import Limits
+from miners.cloning.retention import keep
+from miners.discovery.crawls import CRAWL
+from miners.discovery.crawls import record_crawl
+from miners.discovery.repository_drops import RepositoryReason
+from miners.discovery.repository_drops import Unclonable
 from tests.git_server import Fault
 from tests.miners.hosting import PULLS
 from tests.miners.hosting import Host
@@ -106,7 +106,7 @@ def running(word: str) -> list[str]:
 
 def test_a_clone_that_is_killed_goes_on_where_it_was(host: Host, store: Path) -> None:
     host.backend.faults.append(Fault(after=300_000, hang=True))
-    code = 'from miners.clones import obtain; import pathlib, sys;'
+    code = 'from miners.cloning.clones import obtain; import pathlib, sys;'
     code += 'obtain(sys.argv[1], store=pathlib.Path(sys.argv[2]), name="octo/cat")'
     with subprocess.Popen([sys.executable, '-c', code, host.url, str(store)]) as process:
         while host.backend.sent < 300_000:

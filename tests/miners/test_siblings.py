@@ -8,8 +8,8 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.model.records import TestMethod
-from miners.siblings import methods_by_module
-from miners.siblings import siblings
+from miners.diffs.siblings import methods_by_module
+from miners.diffs.siblings import siblings
 from tests.repos import commit
 from tests.repos import init
 

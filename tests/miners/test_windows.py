@@ -6,8 +6,8 @@ from pathlib import Path
 from coevo.git.repository import Repository
 from coevo.model.records import Pair
 from coevo.model.records import Walk
-from miners.changes import diff
-from miners.windows import shown_nearer
+from miners.diffs.changes import diff
+from miners.walks.windows import shown_nearer
 from tests import repos
 from tests.miners.pairs_of import MAIN
 from tests.miners.pairs_of import TEST

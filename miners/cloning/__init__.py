@@ -1,0 +1,1 @@
+"""Clones: brought, mended, kept within bounds."""

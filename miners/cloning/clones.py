@@ -1,0 +1,203 @@
+"""From what a user names (a path, a URL, `owner/name`) to a bare clone under the store."""
+
+from __future__ import annotations
+
+import configparser
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from git import InvalidGitRepositoryError
+from git import Repo
+
+from coevo.display import credentials
+from coevo.git.repository import Repository
+from coevo.model.errors import Fatal
+from coevo.storage.clone_folders import changing
+from coevo.storage.clone_folders import clone_folder
+from coevo.storage.clone_folders import using
+from miners.cloning import remains
+from miners.cloning.evictions import make_room
+from miners.cloning.mirrors import default_ref
+from miners.cloning.mirrors import mirror
+from miners.cloning.remotes import NO_LIMITS
+from miners.cloning.remotes import Address
+from miners.cloning.remotes import Limits
+from miners.cloning.remotes import Remote
+from miners.discovery.crawls import record_crawl
+from miners.discovery.repository_drops import RepositoryReason
+from miners.discovery.repository_drops import Unclonable
+
+GITHUB = 'https://github.com'
+
+_PART = r'[A-Za-z0-9_][A-Za-z0-9_.-]*'
+_NAME = re.compile(rf'{_PART}/{_PART}')
+_URL = re.compile(r'(https?|ssh|git)://([^\s/@]+@)?[A-Za-z0-9\[][^\s/]*/\S+')
+_SSH = re.compile(r'[A-Za-z0-9_][\w.-]*@[A-Za-z0-9][\w.-]*:(?!:)\S+')  # user@host:path
+_ON_GITHUB = re.compile(
+    rf'(\w+://)?([^/@]+@)?(www\.)?github\.com(:\d+)?[:/]/?(?P<name>{_PART}/{_PART}?)(\.git)?/?'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clone:
+    """A bare clone and what its repository is called in the data.
+
+    warnings  what of it was lost, and cannot be had again
+    """
+
+    repo: str
+    git_dir: Path
+    url: str | None
+    default_ref: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """Where a repository lies, its name unless the user gives one, and its public address."""
+
+    address: Address
+    repo: str
+    url: str | None
+
+
+def obtain(
+    source: str,
+    *,
+    store: Path,
+    name: str | None = None,
+    limits: Limits = NO_LIMITS,
+    expected_bytes: int = 0,
+) -> Clone:
+    """The clone of a path, a URL or an `owner/name`, up to date with its source.
+
+    Objects of a local repository are copied; its configuration, hooks and alternates stay its own.
+    `expected_bytes` is what its host says of its size. Unclonable (which is Fatal) for what is gone,
+    empty, cut or too large; Transient for the network.
+    """
+    with obtained(
+        source, store=store, name=name, limits=limits, expected_bytes=expected_bytes
+    ) as clone:
+        return clone
+
+
+@contextmanager
+def obtained(
+    source: str,
+    *,
+    store: Path,
+    name: str | None = None,
+    limits: Limits = NO_LIMITS,
+    expected_bytes: int = 0,
+) -> Iterator[Clone]:
+    """The same, with the clone staying where it is meanwhile, whoever needs room."""
+    found = _find(source)
+    repo = name or found.repo
+    if not _NAME.fullmatch(repo):
+        raise Fatal(f'{repo!r} is not a name for a repository; give --name OWNER/NAME')
+    git_dir = clone_folder(store, repo)
+    git_dir.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        with changing(git_dir) as lock:
+            remote = Remote(address=found.address, limits=limits, lock=lock)
+            if not git_dir.is_dir():
+                remote.check_size(expected_bytes)
+                make_room(git_dir.parent, limits, needed=expected_bytes)
+            warnings = mirror(remote, git_dir)
+            stack.enter_context(using(git_dir))
+        make_room(git_dir.parent, limits)
+        yield Clone(
+            repo=repo,
+            git_dir=git_dir,
+            url=found.url,
+            default_ref=default_ref(git_dir),
+            warnings=warnings,
+        )
+
+
+@contextmanager
+def at_hand(store: Path, repo: str, url: str | None = None) -> Iterator[Path]:
+    """A clone that was obtained before, staying where it is.
+
+    It is fetched, and that a crawl, if it was evicted, or made on another machine from this URL.
+    """
+    git_dir = clone_folder(store, repo)
+    with ExitStack() as stack:
+        if git_dir.is_dir():
+            stack.enter_context(using(git_dir))
+        location = remains.location_of(git_dir) or url
+        if not git_dir.is_dir() and location is not None:
+            stack.enter_context(obtained(location, store=store, name=repo))
+            record_crawl(Repository(git_dir))
+        yield git_dir
+
+
+def _find(source: str) -> _Source:
+    if source.startswith('file://'):
+        return _local(Path(source.removeprefix('file://')))
+    if source.startswith('-') or '::' in source:
+        raise Fatal(f'{source!r} is no source to clone; name a path, a URL or owner/name')
+    if _URL.fullmatch(source) or _SSH.fullmatch(source):
+        return _remote(source)
+    if source and Path(source).exists():
+        return _local(Path(source))
+    if _NAME.fullmatch(source):
+        return _remote(f'{GITHUB}/{source}')
+    raise Fatal(f'{source!r} is neither a Git repository here, nor a URL, nor owner/name')
+
+
+def _remote(url: str) -> _Source:
+    address = Address(location=url, local=False)
+    on_github = _github_name(address.shown)
+    base = re.split(r'[/:]', address.shown.rstrip('/'))[-1]
+    return _Source(
+        address=address,
+        repo=on_github or _local_name(base),
+        url=f'{GITHUB}/{on_github}' if on_github else address.shown,
+    )
+
+
+def _local(path: Path) -> _Source:
+    """A work tree, its .git, or a bare repository."""
+    try:
+        with Repo(path.absolute()) as repository:
+            common, origin = Path(repository.common_dir), _origin(repository)
+    except (InvalidGitRepositoryError, OSError) as error:
+        message = f'{path} is not a Git repository; name a clone, a URL or owner/name'
+        raise Fatal(message) from error
+    if (common / 'shallow').exists():
+        raise Unclonable(
+            RepositoryReason.SHALLOW,
+            f'{path} is a shallow clone, which hides when a test was first public; '
+            'run `git fetch --unshallow` in it first',
+        )
+    on_github = _github_name(credentials.without(origin))
+    folder = path.resolve()
+    return _Source(
+        address=Address(location=str(folder), local=True, objects=common.resolve() / 'objects'),
+        repo=on_github or _local_name((folder.parent if folder.name == '.git' else folder).name),
+        url=f'{GITHUB}/{on_github}' if on_github else None,
+    )
+
+
+def _origin(repository: Repo) -> str:
+    """The URL of the remote `origin` as its configuration file has it; empty if there is none."""
+    try:
+        section = repository.config_reader('repository')
+        return str(section.get_value('remote "origin"', 'url', default=''))
+    except configparser.Error as error:
+        raise Fatal(f'{repository.git_dir} has a configuration that cannot be read') from error
+
+
+def _github_name(url: str) -> str | None:
+    found = _ON_GITHUB.fullmatch(url)
+    return found['name'] if found else None
+
+
+def _local_name(base: str) -> str:
+    plain = re.sub(r'[^A-Za-z0-9_.-]+', '-', base.removesuffix('.git')).strip('-.')
+    return f'local/{plain or "repository"}'

@@ -1,0 +1,80 @@
+"""The disk that a store's clones may use: what can be had again gives way, the least used first.
+
+Clones stay whose source is a folder, cannot be reached now, or is gone; those that somebody is at;
+and those of which a snapshot holds tasks, since every later release reads them.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from pathlib import Path
+
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
+from coevo.storage.clone_folders import deserted
+from coevo.storage.clone_folders import last_use
+from miners.cloning import remains
+from miners.cloning.mirror_git import bytes_of
+from miners.cloning.mirror_git import origin
+from miners.cloning.mirror_git import refs_of
+from miners.cloning.remotes import RELEASED
+from miners.cloning.remotes import Address
+from miners.cloning.remotes import Limits
+from miners.cloning.remotes import Remote
+
+_log = logging.getLogger(__name__)
+
+
+def make_room(clones: Path, limits: Limits, *, needed: int = 0) -> tuple[str, ...]:
+    """Evict clones of a folder until they and what is needed fit `store_bytes`; their names."""
+    if limits.store_bytes is None or not clones.is_dir():
+        return ()
+    left = limits.store_bytes - needed - bytes_of(clones)
+    evicted = []
+    for git_dir in _by_use(clones):
+        if left >= 0:
+            break
+        if _evict(git_dir, limits):
+            evicted.append(git_dir.stem)
+            left = limits.store_bytes - needed - bytes_of(clones)
+    if left < 0:
+        _log.warning(
+            f'the clones in {clones} are {-left:,} bytes above their limit, and none of the others '
+            'can be had again now'
+        )
+    return tuple(evicted)
+
+
+def _by_use(clones: Path) -> list[Path]:
+    """Where clones are, or are being made, the least recently used first."""
+    whole = {path for path in clones.glob('*.git') if not path.name.startswith('.')}
+    begun = {path.with_name(path.name[1:].removesuffix('.new')) for path in clones.glob('.*.new')}
+    return sorted(whole | begun, key=lambda path: (last_use(path), path.name))
+
+
+def _evict(git_dir: Path, limits: Limits) -> bool:
+    """Remove a clone if it can be had again; whether it could."""
+    with deserted(git_dir) as alone:
+        if not alone:
+            return False
+        if git_dir.is_dir():
+            try:
+                if not _leave(git_dir, limits):
+                    return False
+            except (Fatal, Transient):  # gone, out of reach, or damaged: what is here is the last
+                return False
+            # Out of sight at once: a kill in the midst leaves no half of a clone.
+            git_dir.rename(git_dir.with_name(f'.{git_dir.name}.evicted'))
+        for leftover in git_dir.parent.glob(f'.{git_dir.name}.*'):
+            shutil.rmtree(leftover)
+        return True
+
+
+def _leave(git_dir: Path, limits: Limits) -> bool:
+    location = origin(git_dir)
+    if location.startswith('/') or any(ref.startswith(RELEASED) for ref in refs_of(git_dir)):
+        return False
+    remote = Remote(address=Address(location=location, local=False), limits=limits)
+    remains.leave(git_dir, remote.ask())
+    return True

@@ -1,0 +1,1 @@
+"""What a pair changed, and which tests it concerns."""

@@ -1,0 +1,284 @@
+"""What a pair changes, method by method: the candidates that the sieve is given.
+
+Methods are compared by their tokens, so comments and formatting never matter. Only files that
+differ, or that may use what differs, are looked at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from functools import cached_property
+from functools import lru_cache
+
+from coevo.git.repository import FileChange
+from coevo.git.repository import Repository
+from coevo.languages.java.reading.trees import Side
+from coevo.languages.java.reading.trees import Tree
+from coevo.languages.java.reading.trees import tree
+from coevo.model.identity import method_id
+from coevo.model.reasons import Reason
+from coevo.model.records import Candidate
+from coevo.model.records import Change
+from coevo.model.records import Origin
+from coevo.model.records import Pair
+from miners.diffs.contexts import Test
+from miners.diffs.contexts import TestTree
+from miners.diffs.coupling import Reference
+from miners.diffs.coupling import dependencies
+from miners.diffs.coupling import ranked
+from miners.diffs.dependencies import End
+from miners.diffs.focal import focal_method
+from miners.diffs.matching import keyed
+from miners.diffs.matching import match
+from miners.diffs.resources import is_test_resource
+from miners.diffs.sources import SourceChange
+from miners.diffs.sources import source_changes
+
+__all__ = ['PairChange', 'diff', 'method_id']
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairChange:
+    """What a pair changes. `reason` says why there is nothing in it for us, if there is nothing.
+
+    source_changed and tests_changed are blind to comments, formatting and the order of imports;
+    a test resource counts for the tests.
+
+    sources     the changed declarations of the sources
+    references  how the text of each candidate refers to them, by method id
+    files       all files that differ
+    """
+
+    pair: Pair
+    pom_changed: bool
+    source_changed: bool
+    tests_changed: bool
+    candidates: tuple[Candidate, ...]
+    reason: Reason | None
+    sources: tuple[SourceChange, ...] = ()
+    references: Mapping[str, tuple[Reference, ...]] = field(default_factory=dict)
+    files: tuple[FileChange, ...] = ()
+
+
+def diff(repository: Repository, pair: Pair) -> PairChange:
+    """The changes between a pair's ends."""
+    files = repository.changed(pair.old.rev, pair.new.rev)
+    difference = _Difference(
+        old=_test_tree(repository, pair.old.rev),
+        new=_test_tree(repository, pair.new.rev),
+        files=files,
+    )
+    found = sorted(difference.candidates(), key=lambda item: _order(item.candidate))
+    return PairChange(
+        pair=pair,
+        pom_changed=any(f.path.rpartition('/')[2] == 'pom.xml' for f in files),
+        source_changed=difference.source_changed,
+        tests_changed=difference.tests_changed,
+        candidates=tuple(item.candidate for item in found),
+        reason=difference.reason,
+        sources=difference.sources if found else (),
+        references={method_id(pair, item.candidate): item.references for item in found},
+        files=files,
+    )
+
+
+@lru_cache(maxsize=4)
+def _test_tree(repository: Repository, rev: str) -> TestTree:
+    return TestTree(tree(repository, rev))
+
+
+def _order(candidate: Candidate) -> tuple[object, ...]:
+    method = candidate.method
+    return (
+        method.test_file,
+        method.test_class,
+        method.test_method,
+        method.parameters,
+        candidate.change,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A candidate with how its text refers to the changes of the sources."""
+
+    candidate: Candidate
+    references: tuple[Reference, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Difference:
+    old: TestTree
+    new: TestTree
+    files: tuple[FileChange, ...]
+
+    def _paths(self, side: Side) -> tuple[list[str], list[str]]:
+        """The files of a side that differ, at old and at new."""
+        old = [f.path for f in self.files if f.old_oid and self.old.tree.side(f.path) is side]
+        new = [f.path for f in self.files if f.new_oid and self.new.tree.side(f.path) is side]
+        return old, new
+
+    @cached_property
+    def _test_paths(self) -> tuple[list[str], list[str]]:
+        return self._paths(Side.TEST)
+
+    @cached_property
+    def _source_paths(self) -> tuple[list[str], list[str]]:
+        return self._paths(Side.SOURCE)
+
+    @cached_property
+    def _resources(self) -> list[str]:
+        return [f.path for f in self.files if is_test_resource(f.path)]
+
+    @cached_property
+    def source_changed(self) -> bool:
+        return self._differ(*self._source_paths)
+
+    @cached_property
+    def tests_changed(self) -> bool:
+        return bool(self._resources) or self._differ(*self._test_paths)
+
+    def _differ(self, old: list[str], new: list[str]) -> bool:
+        return _hashes(self.old.tree, old) != _hashes(self.new.tree, new)
+
+    @cached_property
+    def _unreadable(self) -> bool:
+        """Whether of a file that differs it is not known what is in it, at either end."""
+        return any(
+            side.tree.file(path).unreadable
+            for number, side in enumerate((self.old, self.new))
+            for path in (*self._test_paths[number], *self._source_paths[number])
+        )
+
+    @property
+    def reason(self) -> Reason | None:
+        if self._unreadable:
+            return Reason.UNREADABLE_SOURCE
+        if self.source_changed or self.tests_changed:
+            return None
+        if any((*self._test_paths, *self._source_paths)):
+            return Reason.COMMENTS_OR_FORMATTING_ONLY
+        return Reason.NO_SOURCE_OR_TEST_CHANGE
+
+    @cached_property
+    def sources(self) -> tuple[SourceChange, ...]:
+        if not self.source_changed:
+            return ()
+        return source_changes(self.old.tree, self.new.tree, *self._source_paths)
+
+    @cached_property
+    def _ends(self) -> tuple[End, End]:
+        return (
+            End(self.old, self.sources, is_new=False),
+            End(self.new, self.sources, is_new=True),
+        )
+
+    def candidates(self) -> Iterator[_Found]:
+        if self.reason is not None:
+            return
+        old = dict(keyed(self._tests(0)))
+        new = dict(keyed(self._tests(1)))
+        for key in old.keys() & new.keys():
+            yield from self._same(old.pop(key), new.pop(key))
+        matches = match(tuple(old.values()), tuple(new.values()), self._gone(old.values()))
+        for one, other in matches:
+            yield from self._same(one, other)
+        matched = {test for pair in matches for test in pair}
+        for one in old.values():
+            if one not in matched:
+                yield self._candidate(Change.DELETED, one, None)
+        for other in new.values():
+            if other not in matched:
+                yield self._candidate(Change.INSERTED, None, other)
+
+    def _gone(self, tests: Iterable[Test]) -> set[str]:
+        """The classes of tests at old that do not stand in the test tree at new."""
+        types = {test.unit.type.name: test.unit.type.simple for test in tests}
+        known = self.new.tree.test_types
+        return {
+            name
+            for name, simple in types.items()
+            if all(located.type.name != name for located in known.get(simple, ()))
+        }
+
+    def _tests(self, at_new: int) -> Iterator[Test]:
+        """The tests of one end in files that differ or may use what differs."""
+        side = (self.old, self.new)[at_new]
+        present = set(side.tree.paths(Side.TEST))
+        for path in sorted(self._affected & present):
+            yield from side.tests(path)
+
+    @cached_property
+    def _affected(self) -> set[str]:
+        """Test files, at either end, whose methods may be candidates."""
+        found: set[str] = set()
+        for side, paths, end in zip(
+            (self.old, self.new), self._test_paths, self._ends, strict=True
+        ):
+            if self._resources:
+                found |= set(side.tree.paths(Side.TEST))
+            else:
+                found |= side.affected(set(paths), end.mentions())
+        return found
+
+    def _same(self, old: Test, new: Test) -> Iterator[_Found]:
+        """A test that stands at both ends."""
+        if _changed(old, new):
+            yield self._candidate(Change.CHANGED, old, new)
+        elif self.tests_changed and self._context_changed(old, new):
+            yield self._candidate(Change.CONTEXT_CHANGED, old, new)
+        elif self.source_changed:
+            found = self._candidate(Change.UNCHANGED, old, new)
+            if found.references:
+                yield found
+
+    def _context_changed(self, old: Test, new: Test) -> bool:
+        if self.old.context(old) != self.new.context(new):
+            return True
+        return bool(
+            self._resources
+            and (
+                self.old.resources(old, self._resources) or self.new.resources(new, self._resources)
+            )
+        )
+
+    def _candidate(self, change: Change, old: Test | None, new: Test | None) -> _Found:
+        references: list[Reference] = []
+        for end, test in zip(self._ends, (old, new), strict=True):
+            references += end.references(test) if test is not None else ()
+        best = ranked(references)
+        found = dependencies(best)
+        candidate = Candidate(
+            change=change,
+            old=old.method if old else None,
+            new=new.method if new else None,
+            old_source=old.member.source if old else None,
+            new_source=new.member.source if new else None,
+            dependencies=found,
+            focal_method=focal_method(found),
+            origin=self._origin(old, new),
+        )
+        return _Found(candidate=candidate, references=best)
+
+    def _origin(self, old: Test | None, new: Test | None) -> Origin:
+        """That of the file at new, or at old where the test was deleted."""
+        if new is not None:
+            return self.new.tree.origin(new.method.test_file)
+        assert old is not None, 'a candidate exists at one end at least'
+        return self.old.tree.origin(old.method.test_file)
+
+
+def _changed(old: Test, new: Test) -> bool:
+    """Whether a test's own body changed; of one that moved, own and class name aside."""
+    if old.method == new.method:
+        return old.member.hash != new.member.hash
+    return old.member.bare_hash != new.member.bare_hash
+
+
+def _hashes(tree_: Tree, paths: list[str]) -> Counter[str]:
+    return Counter(tree_.file(path).hash for path in paths)

@@ -1,0 +1,125 @@
+"""How strongly tests are coupled to changed declarations: one order for all that needs a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from coevo.measures.class_under_test import class_under_test
+from coevo.model.records import CoupledBy
+from coevo.model.records import Dependency
+from coevo.model.records import TestMethod
+from miners.diffs.sources import SourceChange
+
+_KINDS = {'method': 0, 'constructor': 1}
+_BY = tuple(CoupledBy)
+
+
+class How(IntEnum):
+    """How the text names a declaration, the surest first."""
+
+    NAMED = 0
+    BY_SUBTYPE = 1
+    UNNAMED = 2
+    NOT_AT_ALL = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What the names of a test say of what it tests."""
+
+    under_test: str
+    package: str
+    test_method: str
+
+    @classmethod
+    def of(cls, test: TestMethod) -> Subject:
+        return cls(
+            under_test=class_under_test(test),
+            package=test.test_class.rpartition('.')[0],
+            test_method=test.test_method.lower(),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """How a test is coupled to a change; `count` is how often its text, or a helper's, names it."""
+
+    change: SourceChange
+    subject: Subject
+    by: CoupledBy
+    how: How = How.NOT_AT_ALL
+    count: int = 0
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """By depth, name, count and package (TestEvo-Bench, A.1 and A.2: static coupling)."""
+        change, subject = self.change, self.subject
+        located, member = change.located, change.member
+        name = member.name if member else located.type.simple
+        return (
+            _BY.index(self.by),
+            subject.under_test not in (located.type.simple, located.outermost),
+            self.how,
+            name.lower() not in subject.test_method,
+            -self.count,
+            _KINDS[member.kind] if member else len(_KINDS),
+            located.package != subject.package,
+            change.qualified,
+            located.path,
+            change.revised,
+        )
+
+    @property
+    def coupling(self) -> float:
+        return float(self.count) if self.by is CoupledBy.CALL else self.count / 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Executed:
+    """Whether a test executes a change at either end; None where that is unknown."""
+
+    old: bool | None = None
+    new: bool | None = None
+
+    @property
+    def anywhere(self) -> bool:
+        return bool(self.old or self.new)
+
+
+UNKNOWN = Executed()
+
+
+def ranked(references: Iterable[Reference]) -> tuple[Reference, ...]:
+    """Each change once, by its best reference, best first."""
+    best: dict[SourceChange, Reference] = {}
+    for reference in references:
+        known = best.get(reference.change)
+        if known is None or reference.rank < known.rank:
+            best[reference.change] = reference
+    return tuple(sorted(best.values(), key=lambda reference: reference.rank))
+
+
+def dependencies(
+    references: Sequence[Reference], executed: Sequence[Executed] | None = None
+) -> tuple[Dependency, ...]:
+    """Dependencies in the order of references; `executed` goes along with them."""
+    runs = executed or [UNKNOWN] * len(references)
+    return tuple(
+        Dependency(
+            name=reference.change.qualified,
+            declaration=reference.change.declaration,
+            file=reference.change.located.path,
+            start_line=reference.change.lines[0],
+            end_line=reference.change.lines[1],
+            revised=reference.change.revised,
+            executed_old=run.old,
+            executed_new=run.new,
+            coupling=reference.coupling,
+            coupled_by=reference.by,
+            rank=rank,
+        )
+        for rank, (reference, run) in enumerate(zip(references, runs, strict=True), start=1)
+    )

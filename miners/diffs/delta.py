@@ -1,0 +1,96 @@
+"""The changed dependencies of a test: what it executes of a change, ranked (TestEvo-Bench, A.1, A.2).
+
+A declaration with code counts where it was executed at an end at which it stands, or where no trace
+can tell and the text refers to it. What has no code (abstract methods, the rest of a type: fields,
+constants, annotations) counts where the text refers to it, the rest of a type also where any of
+its methods was executed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from coevo.languages.base import Trace
+from coevo.model.records import CoupledBy
+from coevo.model.records import Dependency
+from coevo.model.records import TestMethod
+from miners.diffs.coupling import Executed
+from miners.diffs.coupling import Reference
+from miners.diffs.coupling import Subject
+from miners.diffs.coupling import dependencies
+from miners.diffs.coupling import ranked
+from miners.diffs.executions import Executions
+from miners.diffs.sources import SourceChange
+
+
+class Source(StrEnum):
+    """Where the dependencies of a row are known from."""
+
+    RUNTIME = 'runtime'
+    STATIC = 'static'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traces:
+    """What a test executes at both ends; None where it did not stand, pass or get traced."""
+
+    old: Trace | None = None
+    new: Trace | None = None
+
+    def __bool__(self) -> bool:
+        return self.old is not None or self.new is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """The dependencies, best first, and the changes that they are."""
+
+    changes: tuple[SourceChange, ...]
+    dependencies: tuple[Dependency, ...]
+    source: Source | None
+
+
+def delta(
+    test: TestMethod,
+    changes: Sequence[SourceChange],
+    references: Sequence[Reference],
+    traces: Traces,
+) -> Delta:
+    """The dependencies of a test among the changes of its pair.
+
+    references  how the text of the test refers to changes, at either end
+    """
+    named = {reference.change: reference for reference in ranked(references)}
+    subject = Subject.of(test)
+    ends = [
+        Executions(trace, is_new=is_new) if trace else None
+        for trace, is_new in ((traces.old, False), (traces.new, True))
+    ]
+    chosen: list[tuple[Reference, Executed]] = []
+    for change in changes:
+        old, new = (end.has(change) if end else None for end in ends)
+        executed = Executed(old=old, new=new)
+        if _counts(change, executed, is_named=change in named):
+            coupled = Reference(change=change, subject=subject, by=CoupledBy.EXECUTION)
+            chosen.append((named.get(change, coupled), executed))
+    chosen.sort(key=lambda item: (not item[1].anywhere, item[0].rank))
+    best = [reference for reference, _ in chosen]
+    return Delta(
+        changes=tuple(reference.change for reference in best),
+        dependencies=dependencies(best, [executed for _, executed in chosen]),
+        source=(Source.RUNTIME if traces else Source.STATIC) if chosen else None,
+    )
+
+
+def _counts(change: SourceChange, executed: Executed, *, is_named: bool) -> bool:
+    if executed.anywhere:
+        return True
+    untraced = executed.old is None and executed.new is None
+    return is_named and (untraced or not _has_code(change))
+
+
+def _has_code(change: SourceChange) -> bool:
+    members = [m for m in (change.old_member, change.new_member) if m is not None]
+    return any(member.source.rstrip().endswith('}') for member in members)

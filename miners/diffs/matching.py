@@ -1,0 +1,162 @@
+"""Which inserted test method is a deleted one that moved, was renamed or was edited on the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections import defaultdict
+from collections.abc import Container
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from miners.diffs.contexts import Test
+
+SIMILAR = 0.85
+"""Least share of tokens that two bodies have in common, in order, to be one edited method.
+
+Only methods of one class's lineage are compared. Over 573 adjacent states of five repositories 27
+renamed and edited methods reach 0.8, all of them rightly, and 20 reach 0.85; but of 195 methods
+published as new in some of these pairs 6 are among the former, 2 among the latter.
+"""
+
+Match = tuple[Test, Test]
+"""(old, new)."""
+
+
+def match(
+    deleted: Sequence[Test], inserted: Sequence[Test], gone: Container[str] = ()
+) -> tuple[Match, ...]:
+    """One-to-one matches, best first: equal bodies, then equal names, then similar bodies.
+
+    gone holds the test classes that do not stand at new: theirs may be edited in any class.
+    """
+    pool = _Pool(deleted, inserted)
+    pool.take(_equal_bodies(pool))
+    lineage = _lineage(pool)
+    pool.take(_same_names(pool, lineage))
+    pool.take(_similar_bodies(pool, lineage, gone))
+    return tuple(pool.matches)
+
+
+class _Pool:
+    def __init__(self, deleted: Sequence[Test], inserted: Sequence[Test]) -> None:
+        self.old = dict.fromkeys(deleted)
+        self.new = dict.fromkeys(inserted)
+        self.matches: list[Match] = []
+        self.old_classes = {_class(test) for test in deleted}
+
+    def take(self, ranked: Iterable[Match]) -> None:
+        """Accept matches in the order given, each method once."""
+        for old, new in ranked:
+            if old in self.old and new in self.new:
+                del self.old[old], self.new[new]
+                self.matches.append((old, new))
+
+
+def _equal_bodies(pool: _Pool) -> list[Match]:
+    by_body = defaultdict(list)
+    for test in pool.old:
+        by_body[test.member.bare_hash].append(test)
+    pairs = [(old, new) for new in pool.new for old in by_body[new.member.bare_hash]]
+    return sorted(pairs, key=_distance)
+
+
+def _distance(pair: Match) -> tuple[object, ...]:
+    """Nearest first: same name, file, simple class name, parameters; then by their identities."""
+    old, new = (test.method for test in pair)
+    return (
+        old.test_method != new.test_method,
+        old.test_file != new.test_file,
+        _simple(old.test_class) != _simple(new.test_class),
+        old.parameters != new.parameters,
+        _order(pair[0]),
+        _order(pair[1]),
+    )
+
+
+def _lineage(pool: _Pool) -> set[tuple[str, str]]:
+    """(old class, new class) that are one class: the same, moved or renamed.
+
+    Renamed is a class that most equal bodies of another went to; moved one with the same simple
+    name. A class that stays where it is may still have given methods to another.
+    """
+    votes = Counter((_class(old), _class(new)) for old, new in pool.matches)
+    found = {pair for pair, count in votes.items() if count >= _half(pool, pair[0], votes)}
+    new_classes = {_class(test) for test in pool.new}
+    for old in pool.old_classes:
+        found |= {(old, new) for new in new_classes if old == new or _simple(old) == _simple(new)}
+    return found
+
+
+def _half(pool: _Pool, old: str, votes: Counter[tuple[str, str]]) -> float:
+    left = sum(1 for test in pool.old if _class(test) == old)
+    return (left + sum(count for (first, _), count in votes.items() if first == old)) / 2
+
+
+def _same_names(pool: _Pool, lineage: set[tuple[str, str]]) -> list[Match]:
+    by_name = defaultdict(list)
+    for test in pool.old:
+        by_name[test.method.test_method].append(test)
+    pairs = [
+        (old, new)
+        for new in pool.new
+        for old in by_name[new.method.test_method]
+        if (_class(old), _class(new)) in lineage
+    ]
+    return sorted(pairs, key=lambda pair: (-_similarity(*pair), *_distance(pair)))
+
+
+def _similar_bodies(
+    pool: _Pool, lineage: set[tuple[str, str]], gone: Container[str]
+) -> list[Match]:
+    by_class = defaultdict(list)
+    for test in pool.old:
+        by_class[_class(test)].append(test)
+    scored = [
+        (score, (old, new))
+        for new in pool.new
+        for old_class, tests in by_class.items()
+        if old_class in gone or (old_class, _class(new)) in lineage
+        for old in tests
+        if (score := _similarity(old, new, SIMILAR)) >= SIMILAR
+    ]
+    scored.sort(key=lambda item: (-item[0], *_distance(item[1])))
+    return [pair for _, pair in scored]
+
+
+def _similarity(old: Test, new: Test, least: float = 0.0) -> float:
+    """Share of common tokens in order, own names left out; 0 if it cannot reach `least`."""
+    a, b = _body(old), _body(new)
+    length = len(a) + len(b)
+    if 2 * min(len(a), len(b)) < least * length:
+        return 0.0
+    if 2 * sum((Counter(a) & Counter(b)).values()) < least * length:
+        return 0.0
+    return SequenceMatcher(None, a, b, autojunk=False).ratio()
+
+
+@lru_cache(maxsize=4096)
+def _body(test: Test) -> tuple[str, ...]:
+    own = {test.method.test_method, test.unit.type.simple}
+    return tuple(token for token in test.member.tokens if token not in own)
+
+
+def _class(test: Test) -> str:
+    return test.method.test_class
+
+
+def _simple(test_class: str) -> str:
+    return test_class.rpartition('.')[2]
+
+
+def _order(test: Test) -> tuple[str, int, str]:
+    return test.method.test_file, test.member.start_byte, test.method.test_class
+
+
+def keyed(tests: Iterable[Test]) -> Iterator[tuple[tuple[str, ...], Test]]:
+    """Each test under the key by which it is the same method at both ends."""
+    for test in tests:
+        method = test.method
+        yield (method.test_file, method.test_class, method.test_method, *method.parameters), test

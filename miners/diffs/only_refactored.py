@@ -1,0 +1,84 @@
+"""Whether a test, and all that it depends on of a change, are only refactored (TestEvo-Bench, 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coevo.git.repository import Repository
+from coevo.languages.java.reading.syntax import Member
+from coevo.languages.java.reading.trees import Located
+from coevo.languages.java.reading.trees import Tree
+from coevo.languages.java.reading.trees import tree
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+from miners.diffs.declarations import rest
+from miners.diffs.refactored import Declaration
+from miners.diffs.refactored import all_only_refactored
+from miners.diffs.refactored import only_refactored
+from miners.diffs.sources import SourceChange
+from miners.refactorings.refactorings import Refactorings
+
+
+def test_only_refactored(
+    repository: Repository,
+    pair: Pair,
+    refactorings: Refactorings,
+    ends: tuple[TestMethod | None, TestMethod | None],
+) -> bool | None:
+    """None if that is unknown."""
+    old, new = (
+        _test(repository, commit.rev, method) if method is not None else None
+        for commit, method in zip((pair.old, pair.new), ends, strict=True)
+    )
+    return only_refactored(refactorings, old, new)
+
+
+def source_only_refactored(
+    repository: Repository,
+    pair: Pair,
+    refactorings: Refactorings,
+    changes: Sequence[SourceChange],
+) -> bool | None:
+    """Of all the changed declarations of a test; False if it has none, None if it is unknown."""
+    old, new = (tree(repository, commit.rev) for commit in (pair.old, pair.new))
+    return all_only_refactored(
+        refactorings,
+        (
+            (
+                _declaration(old, change.old, change.old_member, change),
+                _declaration(new, change.new, change.new_member, change),
+            )
+            for change in changes
+        ),
+    )
+
+
+def _declaration(
+    side: Tree, located: Located | None, member: Member | None, change: SourceChange
+) -> Declaration | None:
+    """A change at one end: a member, or what a type is beside its methods."""
+    if located is None:
+        return None
+    if change.member is None:
+        return rest(located.path, side.content(located.path), located.type)
+    return _member(located, member) if member is not None else None
+
+
+def _member(located: Located, member: Member) -> Declaration:
+    return Declaration(
+        file=located.path,
+        start_line=member.start_line,
+        end_line=member.end_line,
+        source=member.source,
+    )
+
+
+def _test(repository: Repository, rev: str, method: TestMethod) -> Declaration | None:
+    """A test method as it stands in its file."""
+    file = tree(repository, rev).file(method.test_file)
+    for type_ in file.types:
+        for member in type_.members:
+            named = (type_.name, member.name, member.parameters)
+            if named == (method.test_class, method.test_method, method.parameters):
+                return _member(Located(method.test_file, type_), member)
+    return None

@@ -1,0 +1,183 @@
+"""Whether two declarations are equal once the names that a pair's refactorings list are applied.
+
+Words are compared one by one. A word may differ only where it names something that a refactoring
+lists with both names, and within a declaration no two names may become one, nor one name two. So a
+rename that is listed proves nothing by itself, and a changed literal, operator or call always counts.
+The access modifier of a method may differ where a refactoring lists that of this method.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from miners.diffs.declarations import Declaration
+from miners.diffs.declarations import Part
+from miners.diffs.declarations import Word
+from miners.diffs.declarations import skeleton
+from miners.diffs.declarations import words
+from miners.refactorings.refactorings import Location
+from miners.refactorings.refactorings import Refactoring
+
+_ANY_PART = (Part.CALL, Part.TYPE, Part.MEMBER, Part.PLAIN)
+_PARTS: Mapping[str, tuple[Part, ...]] = {
+    'Rename Method': (Part.CALL,),
+    'Move And Rename Method': (Part.CALL,),
+    'Rename Class': _ANY_PART,  # its constructors are called by its name
+    'Move And Rename Class': _ANY_PART,
+    'Rename Attribute': (Part.MEMBER, Part.PLAIN),
+    'Move And Rename Attribute': (Part.MEMBER, Part.PLAIN),
+    'Rename Variable': (Part.PLAIN,),
+    'Rename Parameter': (Part.PLAIN,),
+}
+_LOCAL = ('Rename Variable', 'Rename Parameter')
+_ACCESS = 'Change Method Access Modifier'
+_MODIFIERS = frozenset({'public', 'protected', 'private'})
+CLASSES = ('Rename Class', 'Move Class', 'Move And Rename Class')
+_METHOD = re.compile(r'([\w$]+)\(')
+
+Qualified = Mapping[tuple[str, ...], str]
+"""By the words of a type's full name, what stands for it at both ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """What may have another name: (part, old, new), and types by their full names at each end.
+
+    visible  whether the method's own access modifier may be another one
+    """
+
+    renamed: frozenset[tuple[Part, str, str]]
+    visible: bool
+    old_types: Qualified
+    new_types: Qualified
+
+
+def names(
+    found: Sequence[Refactoring], old: Sequence[Declaration], new: Sequence[Declaration]
+) -> Names:
+    """The names that refactorings list, those of variables only if declared in old and new."""
+    listed = [(one.type, *end) for one in found if (end := ends(one)) is not None]
+    types = [(left, right) for kind, left, right in listed if kind in CLASSES]
+    return Names(
+        renamed=frozenset(
+            (part, _simple(left), _simple(right))
+            for kind, left, right in listed
+            for part in _PARTS.get(kind, ())
+            if kind not in _LOCAL or (_is_within(left, old) and _is_within(right, new))
+        ),
+        visible=any(_changes_access(one, old, new) for one in found),
+        old_types={_full(left): right.element for left, right in types if '.' in left.element},
+        new_types={_full(right): right.element for _, right in types if '.' in right.element},
+    )
+
+
+def renamed_only(found: Sequence[Refactoring], old: Declaration, new: Declaration) -> bool:
+    """Whether new is old but for names, comments and formatting."""
+    before, after = skeleton(old.source), skeleton(new.source)
+    if tuple(_not_access(before)) != tuple(_not_access(after)):
+        return False  # nearly always, and much cheaper than to gather the names
+    known = names(found, [old], [new])
+    return equal_after_renaming(words(old.source), words(new.source), known)
+
+
+def equal_after_renaming(old: Sequence[Word], new: Sequence[Word], known: Names) -> bool:
+    """Whether two sequences of words differ in nothing but names that are known to differ."""
+    if known.visible:
+        old, new = _without_access(old), _without_access(new)
+    before = list(_collapsed(old, known.old_types))
+    after = list(_collapsed(new, known.new_types))
+    if len(before) != len(after):
+        return False
+    forward: dict[tuple[Part, str], str] = {}
+    backward: dict[tuple[Part, str], str] = {}
+    for (part, left), (other, right) in zip(before, after, strict=True):
+        if part is not other:
+            return False
+        if left != right and (part, left, right) not in known.renamed:
+            return False
+        if part is not Part.REST and (
+            forward.setdefault((part, left), right) != right
+            or backward.setdefault((part, right), left) != left
+        ):
+            return False
+    return True
+
+
+def ends(refactoring: Refactoring) -> tuple[Location, Location] | None:
+    """What is renamed or moved, at old and at new; None for refactorings of another kind."""
+    left = [one for one in refactoring.left if one.element and one.role.startswith('original')]
+    right = [one for one in refactoring.right if one.element and one.role.endswith('declaration')]
+    return (left[0], right[0]) if left and right else None
+
+
+def _changes_access(
+    one: Refactoring, old: Sequence[Declaration], new: Sequence[Declaration]
+) -> bool:
+    """Whether a refactoring is of the access modifier of a method that is declared in old and new."""
+    return one.type == _ACCESS and any(
+        _is_method(left, old) and _is_method(right, new)
+        for left, right in product(one.left, one.right)
+    )
+
+
+def _is_method(location: Location, declarations: Sequence[Declaration]) -> bool:
+    """Whether a method is one of some declarations; it may begin with its comment."""
+    return any(
+        location.file == each.file
+        and location.start_line <= each.start_line
+        and location.end_line == each.end_line
+        for each in declarations
+    )
+
+
+def _without_access(sequence: Sequence[Word]) -> Sequence[Word]:
+    """A method's words without the access modifiers before its name; those of local types stay."""
+    name = next((n for n, word in enumerate(sequence) if word.part is Part.CALL), 0)
+    head = [word for word in sequence[:name] if word.text not in _MODIFIERS]
+    return (*head, *sequence[name:])
+
+
+def _not_access(texts: Sequence[str]) -> Iterator[str]:
+    return (text for text in texts if text not in _MODIFIERS)
+
+
+def _collapsed(sequence: Sequence[Word], types: Qualified) -> Iterator[tuple[Part, str]]:
+    """Words with their parts; the full name of a type that moved is one word."""
+    lengths = sorted({len(name) for name in types}, reverse=True)
+    place = 0
+    while place < len(sequence):
+        for length in lengths:
+            name = types.get(tuple(word.text for word in sequence[place : place + length]))
+            if name is not None:
+                yield Part.TYPE, name
+                place += length
+                break
+        else:
+            yield sequence[place].part, sequence[place].text
+            place += 1
+
+
+def _simple(location: Location) -> str:
+    """The name in `public sum(a int) : int`, `count : int` or `harbour.Basket`."""
+    method = _METHOD.search(location.element)
+    if method is not None:
+        return method[1]
+    return location.element.partition(' : ')[0].partition('<')[0].rpartition('.')[2]
+
+
+def _full(location: Location) -> tuple[str, ...]:
+    return tuple(re.split(r'(\.)', location.element.partition('<')[0]))
+
+
+def _is_within(location: Location, declarations: Sequence[Declaration]) -> bool:
+    return any(
+        location.file == each.file
+        and each.start_line <= location.start_line
+        and location.end_line <= each.end_line
+        for each in declarations
+    )

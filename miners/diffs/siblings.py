@@ -1,0 +1,57 @@
+"""The test methods of a revision: all by module, and those that stand near a given one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from itertools import chain
+from itertools import islice
+from itertools import takewhile
+from itertools import zip_longest
+from pathlib import PurePosixPath
+
+from coevo.git.repository import Repository
+from coevo.languages.java.reading.trees import Side
+from coevo.languages.java.reading.trees import tree
+from coevo.model.records import TestMethod
+from miners.diffs.contexts import TestTree
+
+# How many of each kind of neighbour are named: one that passes is enough.
+SIBLINGS = 8
+
+
+def methods_by_module(repository: Repository, rev: str) -> Mapping[str, tuple[TestMethod, ...]]:
+    """All test methods that a revision declares, by file and in the order of the text."""
+    found: dict[str, list[TestMethod]] = {}
+    tests = TestTree(tree(repository, rev))
+    for path in tests.tree.paths(Side.TEST):
+        for test in tests.tests(path):
+            found.setdefault(test.method.module, []).append(test.method)
+    return {module: tuple(methods) for module, methods in sorted(found.items())}
+
+
+def siblings(
+    repository: Repository, rev: str, method: TestMethod
+) -> Iterator[tuple[TestMethod, ...]]:
+    """Other test methods of the same class, of the same file, then of the same module.
+
+    Of the module, by turns from the nearest files. Found as they are asked for.
+    """
+    tests = TestTree(tree(repository, rev))
+    own = [test.method for test in tests.tests(method.test_file) if test.method != method]
+    yield tuple(m for m in own if m.test_class == method.test_class)[:SIBLINGS]
+    yield tuple(m for m in own if m.test_class != method.test_class)[:SIBLINGS]
+    paths = [
+        path
+        for path in tests.tree.paths(Side.TEST)
+        if path != method.test_file and tests.tree.module(path) == method.module
+    ]
+    paths.sort(key=lambda path: (-_shared_folders(path, method.test_file), path))
+    nearest = islice((found for path in paths if (found := tests.tests(path))), SIBLINGS)
+    turns = chain.from_iterable(zip_longest(*nearest))
+    yield tuple(islice((test.method for test in turns if test is not None), SIBLINGS))
+
+
+def _shared_folders(path: str, other: str) -> int:
+    pairs = zip(PurePosixPath(path).parent.parts, PurePosixPath(other).parent.parts, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -1,0 +1,98 @@
+"""Code that went from one method to another: extracted into a new one, or inlined from an old one.
+
+That the library's PurityChecker calls it pure is not enough: version 3.0.10 says so where `add(b)`
+became `add(b + 1)` on the way, or was left out. So the method must also be the same at both ends,
+word by word but for listed names, once the other one is put in place of its calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from miners.diffs.declarations import Declaration
+from miners.diffs.inlining import Call
+from miners.diffs.inlining import expanded
+from miners.diffs.renaming import equal_after_renaming
+from miners.diffs.renaming import names
+from miners.refactorings.refactorings import Location
+from miners.refactorings.refactorings import Refactoring
+
+_EXTRACTIONS = ('Extract Method', 'Extract And Move Method')
+_INLININGS = ('Inline Method', 'Move And Inline Method')
+_HOSTS = ('source method declaration', 'target method declaration')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer:
+    """A method that code left or entered, at both ends, and the other method.
+
+    extracted  whether the other one is new and took the code; else it is old and gave it
+    calls      what calls the other method, at the end where that stands
+    pure       what the PurityChecker says
+    """
+
+    extracted: bool
+    old: Location
+    new: Location
+    other: Location
+    calls: tuple[Location, ...]
+    pure: bool | None
+
+
+def transfers_of(found: Sequence[Refactoring]) -> Iterator[Transfer]:
+    """Those that refactorings list."""
+    for one in found:
+        extracted = one.type in _EXTRACTIONS
+        if not extracted and one.type not in _INLININGS:
+            continue
+        kind = 'extracted' if extracted else 'inlined'
+        there = one.right if extracted else one.left
+        old, new = (_in_role(end, *_HOSTS) for end in (one.left, one.right))
+        other = _in_role(there, f'{kind} method declaration')
+        if old and new and other:
+            yield Transfer(
+                extracted=extracted,
+                old=old[0],
+                new=new[0],
+                other=other[0],
+                calls=_in_role(there, f'{kind} method invocation'),
+                pure=one.pure,
+            )
+
+
+def _in_role(side: Sequence[Location], *roles: str) -> tuple[Location, ...]:
+    return tuple(one for one in side if one.role.startswith(roles))
+
+
+def undone(transfers: Sequence[Transfer], found: Sequence[Refactoring]) -> bool:
+    """Whether a method is the same at both ends with the other methods in place of their calls.
+
+    All transfers are of one method.
+    """
+    if any(each.pure is False for each in transfers):
+        return False
+    old, new = transfers[0].old, transfers[0].new
+    before = expanded(old, _calls(each for each in transfers if not each.extracted))
+    after = expanded(new, _calls(each for each in transfers if each.extracted))
+    if before is None or after is None:
+        return False
+    others = [declaration_of(each.other) for each in transfers]
+    known = names(found, [declaration_of(old), *others], [declaration_of(new), *others])
+    return equal_after_renaming(before, after, known)
+
+
+def _calls(transfers: Iterable[Transfer]) -> list[Call]:
+    return [(call, each.other) for each in transfers for call in each.calls]
+
+
+def declaration_of(location: Location) -> Declaration:
+    """A location that is a declaration, as one."""
+    return Declaration(
+        file=location.file,
+        start_line=location.start_line,
+        end_line=location.end_line,
+        source=location.source,
+    )

@@ -1,0 +1,1 @@
+"""Which repositories there are, and what is known of them."""

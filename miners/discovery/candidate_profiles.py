@@ -1,0 +1,131 @@
+"""Profiles of candidates: what is asked of a repository, from `candidates.toml` or a user's file."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import fields
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from coevo.model import licences
+from coevo.model.errors import Fatal
+
+FORMAT = 1
+
+_OWN = Path(__file__).with_name('candidates.toml')
+_OSI = 'osi'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateProfile:
+    """What is asked of a candidate; `licences` None takes all that the OSI approved."""
+
+    name: str
+    language: str
+    stars: int
+    licences: tuple[str, ...] | None
+    pom: bool
+    contributors: int
+    forks: bool
+    archived: bool
+    pushed_since: date | None = None
+
+    @property
+    def searches(self) -> tuple[str, ...]:
+        """The words of each search, without stars: one for each licence that is named.
+
+        GitHub takes one licence a query; all that the OSI approved would be a hundred queries.
+        """
+        words = ['is:public', f'language:{self.language}']
+        if self.forks:
+            words.append('fork:true')
+        if not self.archived:
+            words.append('archived:false')
+        if self.pushed_since is not None:
+            words.append(f'pushed:>={self.pushed_since.isoformat()}')
+        if self.licences is None:
+            return (' '.join(words),)
+        return tuple(' '.join([*words, f'license:{one.lower()}']) for one in self.licences)
+
+    def as_json(self) -> dict[str, Any]:
+        """What it asks for, as it is recorded with a crawl."""
+        plain = {item.name: getattr(self, item.name) for item in fields(self)}
+        since = self.pushed_since
+        return {**plain, 'pushed_since': since.isoformat() if since is not None else None}
+
+    def accepts(self, license_: str) -> bool:
+        if self.licences is None:
+            return licences.approved(license_)
+        return license_ in self.licences
+
+
+def load_profile(name: str, file: Path | None = None) -> CandidateProfile:
+    """The profile of that name, a user's before our own; Fatal where there is none."""
+    known = profiles(file)
+    if name not in known:
+        raise Fatal(f'there is no profile {name!r} of candidates; there are {", ".join(known)}')
+    return known[name]
+
+
+def profiles(file: Path | None = None) -> dict[str, CandidateProfile]:
+    """Ours by name, and those of a user's file, which may replace some; Fatal if it is odd."""
+    return _read(_OWN) | (_read(file) if file is not None else {})
+
+
+def _read(file: Path) -> dict[str, CandidateProfile]:
+    try:
+        tables = tomllib.loads(file.read_text(encoding='utf-8'))
+    except (OSError, ValueError) as error:
+        raise Fatal(f'{file} is no file of profiles: {error}') from error
+    version = tables.pop('version', FORMAT)
+    if version != FORMAT:
+        raise Fatal(f'{file} has version {version!r}; this coevo reads version {FORMAT}')
+    return {name: _profile(file, name, table) for name, table in tables.items()}
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    'language': (str,),
+    'stars': (int,),
+    'licences': (str, list),
+    'pom': (bool,),
+    'contributors': (int,),
+    'forks': (bool,),
+    'archived': (bool,),
+    'pushed_since': (date,),
+}
+
+
+def _profile(file: Path, name: str, table: Any) -> CandidateProfile:
+    where = f'profile {name!r} of {file}'
+    if not re.fullmatch(r'[\w.-]+', name):
+        raise Fatal(f'{where}: a name is made of letters, digits, dots and dashes')
+    if not isinstance(table, dict):
+        raise Fatal(f'{where} is no table: write [{name}] above its lines')
+    _check(where, table)
+    osi = table['licences'] == _OSI
+    licences_ = None if osi else tuple(sorted(table['licences']))
+    return CandidateProfile(name=name, **{**table, 'licences': licences_})
+
+
+def _check(where: str, table: Mapping[str, Any]) -> None:
+    known = {item.name for item in fields(CandidateProfile)} - {'name'}
+    for key in sorted(set(table) - known):
+        raise Fatal(f'{where} has {key!r}, which means nothing; there are {", ".join(_KINDS)}')
+    for key in sorted(known - set(table) - {'pushed_since'}):
+        raise Fatal(
+            f'{where} lacks {key!r}; miners/discovery/candidates.toml shows how it is written'
+        )
+    for key, value in table.items():
+        if type(value) not in _KINDS[key]:
+            raise Fatal(f'{where} has {key} = {value!r}, which is of the wrong kind')
+    if not re.fullmatch(r'[\w+#.-]+', table['language']):
+        raise Fatal(f'{where}: language is one word, as GitHub writes it')
+    if not 0 <= table['contributors'] <= 100:
+        raise Fatal(f'{where}: contributors is a number up to 100, as many as GitHub lists at once')
+    named = table['licences']
+    if named != _OSI and (isinstance(named, str) or not all(type(one) is str for one in named)):
+        raise Fatal(f'{where}: licences is "osi" or a list of SPDX ids')

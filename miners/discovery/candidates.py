@@ -1,0 +1,139 @@
+"""Which repositories are candidates, and why the others are none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from miners.discovery.candidate_profiles import CandidateProfile
+from miners.discovery.sightings import Sighting
+
+
+class Reason(StrEnum):
+    """Why a repository is no candidate; a value is never renamed."""
+
+    UNKNOWN = 'unknown'
+    DELETED = 'deleted'
+    BLOCKED = 'blocked'
+    DISABLED = 'disabled'
+    FORK = 'fork'
+    ARCHIVED = 'archived'
+    WRONG_LANGUAGE = 'wrong_language'
+    TOO_FEW_STARS = 'too_few_stars'
+    NO_LICENCE = 'no_licence'
+    LICENCE_UNKNOWN = 'licence_unknown'
+    LICENCE_NOT_ACCEPTED = 'licence_not_accepted'
+    PUSHED_TOO_LONG_AGO = 'pushed_too_long_ago'
+    EMPTY = 'empty'
+    NO_TOP_LEVEL_POM = 'no_top_level_pom'
+    TOO_FEW_CONTRIBUTORS = 'too_few_contributors'
+
+
+REASONS: dict[Reason, str] = {
+    Reason.UNKNOWN: 'GitHub did not answer all that is asked of it; the next crawl asks again',
+    Reason.DELETED: 'it was deleted or made private',
+    Reason.BLOCKED: 'GitHub blocks it, for a DMCA notice or for breaking its terms',
+    Reason.DISABLED: 'GitHub has disabled it',
+    Reason.FORK: 'it is a fork, and the profile takes none',
+    Reason.ARCHIVED: 'it is archived, and the profile takes none of those',
+    Reason.WRONG_LANGUAGE: 'most of it is in another language',
+    Reason.TOO_FEW_STARS: 'it has fewer stars than the profile asks for',
+    Reason.NO_LICENCE: 'GitHub found no licence in it',
+    Reason.LICENCE_UNKNOWN: 'GitHub found a licence whose text it does not know',
+    Reason.LICENCE_NOT_ACCEPTED: 'its licence is none of those that the profile accepts',
+    Reason.PUSHED_TOO_LONG_AGO: 'nothing was pushed since the day that the profile names',
+    Reason.EMPTY: 'it holds no commit',
+    Reason.NO_TOP_LEVEL_POM: 'there is no pom.xml at the root of its default branch',
+    Reason.TOO_FEW_CONTRIBUTORS: 'it has fewer contributors than the profile asks for',
+}
+
+
+class Presence(StrEnum):
+    """Where a repository was met in a crawl."""
+
+    SEARCH = 'search'
+    LOOKUP = 'lookup'  # known from an earlier crawl, asked for by its id
+    DELETED = 'deleted'
+    BLOCKED = 'blocked'
+
+
+class Root(StrEnum):
+    """What lies at the root of the default branch."""
+
+    POM = 'pom'
+    NO_POM = 'no_pom'
+    EMPTY = 'empty'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What takes a question for each repository; None is not known.
+
+    at_least_contributors  counted up to the two or so that profiles ask for
+    """
+
+    root: Root | None = None
+    root_etag: str | None = None
+    at_least_contributors: int | None = None
+    contributors_etag: str | None = None
+
+
+def reason_against(
+    profile: CandidateProfile, seen: Sighting, presence: Presence, facts: Facts
+) -> Reason | None:
+    """The first reason that holds against a repository; None for a candidate."""
+    if presence in _ABSENT:
+        return _ABSENT[presence]
+    plain = against_sighting(profile, seen)
+    if plain is not None:
+        return plain
+    if (profile.pom and facts.root is None) or _contributors_open(profile, facts):
+        return Reason.UNKNOWN
+    if profile.pom and facts.root is Root.EMPTY:
+        return Reason.EMPTY
+    if profile.pom and facts.root is Root.NO_POM:
+        return Reason.NO_TOP_LEVEL_POM
+    if (facts.at_least_contributors or 0) < profile.contributors:
+        return Reason.TOO_FEW_CONTRIBUTORS
+    return None
+
+
+_ABSENT = {
+    Presence.DELETED: Reason.DELETED,
+    Presence.BLOCKED: Reason.BLOCKED,
+}
+
+
+def _contributors_open(profile: CandidateProfile, facts: Facts) -> bool:
+    without_pom = profile.pom and facts.root is not Root.POM
+    return not without_pom and profile.contributors > 0 and facts.at_least_contributors is None
+
+
+def against_sighting(profile: CandidateProfile, seen: Sighting) -> Reason | None:
+    """What a search's hit alone says against a repository: no question is spent on it then."""
+    if seen.disabled:
+        return Reason.DISABLED
+    if seen.fork and not profile.forks:
+        return Reason.FORK
+    if seen.archived and not profile.archived:
+        return Reason.ARCHIVED
+    if (seen.language or '').lower() != profile.language.lower():
+        return Reason.WRONG_LANGUAGE
+    if seen.stars < profile.stars:
+        return Reason.TOO_FEW_STARS
+    return _against_licence(profile, seen.license) or _against_push(profile, seen)
+
+
+def _against_licence(profile: CandidateProfile, license_: str | None) -> Reason | None:
+    if license_ is None:
+        return Reason.NO_LICENCE
+    if license_ == 'NOASSERTION':
+        return Reason.LICENCE_UNKNOWN
+    return None if profile.accepts(license_) else Reason.LICENCE_NOT_ACCEPTED
+
+
+def _against_push(profile: CandidateProfile, seen: Sighting) -> Reason | None:
+    since = profile.pushed_since
+    if since is None or (seen.pushed_at is not None and seen.pushed_at.date() >= since):
+        return None
+    return Reason.PUSHED_TOO_LONG_AGO

@@ -1,0 +1,125 @@
+"""GitHub as a place where repositories are: who is there, and what a repository says of itself.
+
+Repositories are asked for by their number, which stays when their name and owner change. The
+paths are those to which GitHub redirects a name that was left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+from datetime import datetime
+
+from coevo.model.errors import Transient
+from miners.discovery.budgets import Resource
+from miners.discovery.candidate_profiles import CandidateProfile
+from miners.discovery.candidates import Facts
+from miners.discovery.candidates import Presence
+from miners.discovery.candidates import Root
+from miners.discovery.github_replies import Reply
+from miners.discovery.github_requests import Api
+from miners.discovery.github_search import Found
+from miners.discovery.github_search import PartRead
+from miners.discovery.github_search import search
+from miners.discovery.sightings import Sighting
+from miners.discovery.sightings import sighting
+
+_EMPTY = 'this repository is empty'
+_TOO_MANY = 'too large to list contributors'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hits:
+    """What the searches of a profile found, by id.
+
+    odd  repositories that GitHub described otherwise than agreed
+    """
+
+    sightings: dict[int, Sighting]
+    odd: tuple[int, ...]
+    searches: tuple[Found, ...]
+
+    @property
+    def proven(self) -> bool:
+        """Whether no repository that the searches cover can be missing."""
+        return not self.odd and all(one.proven for one in self.searches)
+
+    @property
+    def parts(self) -> tuple[PartRead, ...]:
+        return tuple(part for one in self.searches for part in one.parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lookup:
+    """What became of a repository that a search no longer finds.
+
+    seen  None where it is gone, or nothing has changed since `etag`
+    """
+
+    presence: Presence
+    seen: Sighting | None = None
+    etag: str | None = None
+
+
+def discover(api: Api, profile: CandidateProfile, now: datetime) -> Hits:
+    """All repositories that the searches of a profile find."""
+    searches = tuple(search(api, words, profile.stars, now) for words in profile.searches)
+    sightings: dict[int, Sighting] = {}
+    odd = []
+    for found in searches:
+        for number, item in found.items.items():
+            try:
+                sightings[number] = sighting(item)
+            except Transient:
+                odd.append(number)
+    return Hits(sightings=sightings, odd=tuple(odd), searches=searches)
+
+
+def look_up(api: Api, github_id: int, etag: str | None) -> Lookup:
+    """Ask for one repository by its number; Transient as ever."""
+    reply = _about(api, github_id, '', etag)
+    if reply.status == 304:
+        return Lookup(presence=Presence.LOOKUP, etag=etag)
+    if reply.status == 200:
+        seen = sighting(reply.data)
+        if not reply.data.get('private'):
+            return Lookup(presence=Presence.LOOKUP, seen=seen, etag=reply.etag)
+    blocked = reply.status in (403, 451)
+    return Lookup(presence=Presence.BLOCKED if blocked else Presence.DELETED)
+
+
+def ask_root(api: Api, github_id: int, facts: Facts) -> Facts:
+    """Whether a pom.xml lies at the root, asked so that nothing is spent if it is as it was."""
+    reply = _about(api, github_id, '/contents/pom.xml', facts.root_etag)
+    if reply.status == 304:
+        return facts
+    if reply.status == 200:
+        return replace(facts, root=Root.POM, root_etag=reply.etag)
+    if reply.status != 404:
+        return replace(facts, root=None, root_etag=None)
+    empty = reply.message.lower().startswith(_EMPTY)
+    return replace(facts, root=Root.EMPTY if empty else Root.NO_POM, root_etag=None)
+
+
+def ask_contributors(api: Api, github_id: int, facts: Facts, wanted: int) -> Facts:
+    """How many people with an account have committed, counted up to `wanted`."""
+    reply = _about(
+        api, github_id, '/contributors', facts.contributors_etag, per_page=max(1, min(wanted, 100))
+    )
+    if reply.status == 304:
+        return facts
+    if reply.status == 200:
+        if not isinstance(reply.data, list):
+            raise Transient('GitHub answered a question for contributors with something else')
+        return replace(facts, at_least_contributors=len(reply.data), contributors_etag=reply.etag)
+    number = None
+    if reply.status == 204:
+        number = 0
+    elif reply.status == 403 and _TOO_MANY in reply.message.lower():
+        number = wanted
+    return replace(facts, at_least_contributors=number, contributors_etag=None)
+
+
+def _about(api: Api, github_id: int, part: str, etag: str | None, **parameters: int) -> Reply:
+    path = f'/repositories/{github_id}{part}'
+    return api.get(path, parameters, Resource.CORE, etag=etag, affinity=github_id)

@@ -1,0 +1,230 @@
+"""Questions to GitHub's API, through PyGithub: which token asks, what is waited for, what is tried
+again, and what is an answer.
+
+PyGithub's own retries are off: they would sleep up to an hour while another token is free.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import requests
+from github import Auth
+from github import Github
+
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
+from miners.discovery.budgets import Budgets
+from miners.discovery.budgets import Clock
+from miners.discovery.budgets import Resource
+from miners.discovery.github_replies import Patience
+from miners.discovery.github_replies import Reply
+from miners.discovery.github_replies import Requests
+from miners.discovery.github_tokens import Token
+
+PUBLIC_API = 'https://api.github.com'
+
+# Without a user's name and secret, which would stand in messages.
+_ADDRESS = re.compile(r'https?://[\w.:\[\]-]+(/[\w./-]*)?')
+_ANSWERS = frozenset({200, 204, 304, 404, 409, 410, 422, 451})
+_LIMITED = ('rate limit', 'please retry your request again later', 'abuse detection')
+
+
+@dataclass(frozen=True, slots=True)
+class _Trouble:
+    """Why a try gave no answer; `pause` None is for the budgets to say."""
+
+    kind: str
+    sentence: str
+    pause: bool = True
+
+
+class Api:
+    """GitHub's API at `base`; one question at a time. Fatal where `base` is no address."""
+
+    def __init__(
+        self, base: str, tokens: Sequence[Token], clock: Clock, patience: Patience
+    ) -> None:
+        if not _ADDRESS.fullmatch(base):
+            raise Fatal(
+                "what was given as GitHub's API is no address of an API: https://HOST[/PATH]"
+            )
+        self.requests = Requests()
+        self.warnings: list[str] = []
+        self._clock = clock
+        self._patience = patience
+        self._budgets = Budgets(tokens, clock)
+        self._clients = {one.number: _client(base, one, patience.timeout) for one in tokens}
+
+    def get(
+        self,
+        path: str,
+        parameters: Mapping[str, Any],
+        resource: Resource,
+        *,
+        etag: str | None = None,
+        affinity: int = 0,
+    ) -> Reply:
+        """The answer to a question, with `etag` a conditional one: 304 if nothing has changed.
+
+        `affinity` keeps a question with one token as far as may be, since an ETag is a token's
+        own. Transient if the server stays in trouble; Fatal if it takes none of the tokens.
+        """
+        pause = self._patience.pause
+        sentence = ''
+        for attempt in range(self._patience.attempts):
+            if attempt:
+                self._sleep(pause)
+                pause = min(2 * pause, self._patience.longest_pause)
+            found = self._ask_until_granted(path, parameters, resource, etag, affinity)
+            if isinstance(found, Reply):
+                return found
+            sentence = found.sentence
+        raise Transient(f'GitHub did not answer {path}: {sentence}')
+
+    def close(self) -> None:
+        for client in self._clients.values():
+            client.close()
+
+    def _ask_until_granted(
+        self,
+        path: str,
+        parameters: Mapping[str, Any],
+        resource: Resource,
+        etag: str | None,
+        affinity: int,
+    ) -> Reply | _Trouble:
+        """A limit says when it ends: it is waited for, and no failed attempt."""
+        for _ in range(self._patience.refusals * len(self._clients)):
+            token = self._token(resource, affinity)
+            found = self._ask(token, path, parameters, resource, etag)
+            if isinstance(found, Reply) or found.pause:
+                return found
+        raise Transient(f'GitHub refused {path} again and again, for its limits')
+
+    def _token(self, resource: Resource, affinity: int) -> Token:
+        while True:
+            token = self._budgets.choose(resource, affinity)
+            if token is not None:
+                return token
+            seconds = self._budgets.wait(resource)
+            if seconds > self._patience.longest_limit:
+                raise Transient(f'GitHub grants no {resource} request for {seconds:.0f} seconds')
+            self._sleep(seconds)
+
+    def _sleep(self, seconds: float) -> None:
+        self.requests.waited += seconds
+        self._clock.sleep(max(0.0, seconds))
+
+    def _ask(
+        self,
+        token: Token,
+        path: str,
+        parameters: Mapping[str, Any],
+        resource: Resource,
+        etag: str | None,
+    ) -> Reply | _Trouble:
+        sent = _send(self._clients[token.number], path, parameters, etag)
+        if isinstance(sent, _Trouble):
+            return self._failed(sent)
+        status, found, text = sent
+        self._budgets.note(token, resource, found)
+        trouble = self._trouble(token, resource, status, found, text)
+        return self._failed(trouble) if trouble else self._reply(resource, status, found, text)
+
+    def _failed(self, trouble: _Trouble) -> _Trouble:
+        self.requests.failed[trouble.kind] += 1
+        return trouble
+
+    def _reply(
+        self, resource: Resource, status: int, headers: Mapping[str, str], text: str
+    ) -> Reply | _Trouble:
+        if status == 304:
+            self.requests.unchanged += 1
+        else:
+            self.requests.counted[resource] += 1
+        try:
+            data = json.loads(text) if text else None
+        except ValueError:
+            return self._failed(_Trouble('no_json', 'its answer is no JSON'))
+        if data is None and status == 200:
+            return self._failed(_Trouble('no_body', 'its answer is empty'))
+        return Reply(status=status, data=data, etag=headers.get('etag'))
+
+    def _trouble(
+        self,
+        token: Token,
+        resource: Resource,
+        status: int,
+        headers: Mapping[str, str],
+        text: str,
+    ) -> _Trouble | None:
+        """None for an answer. A 403 is one where it is about the repository, not about us."""
+        if status in _ANSWERS:
+            return None
+        if status == 401:
+            return self._refused(token)
+        if status in (403, 429):
+            return self._limited(token, status, headers, text)
+        return _Trouble(f'status_{status}', f'status {status}')
+
+    def _refused(self, token: Token) -> _Trouble:
+        self._budgets.forget(token)
+        self.warnings.append(f'GitHub refused {token}: it may have run out')
+        if not len(self._budgets):
+            raise Fatal('GitHub takes none of the tokens: make new ones and give them instead')
+        return _Trouble('refused_token', f'{token} was refused', pause=False)
+
+    def _limited(
+        self, token: Token, status: int, headers: Mapping[str, str], text: str
+    ) -> _Trouble | None:
+        if 'retry-after' in headers:
+            seconds = _seconds(headers['retry-after'], self._patience.secondary)
+            self._budgets.rest(token, max(seconds, self._patience.pause))
+            return _Trouble('secondary_limit', 'a secondary limit', pause=False)
+        if headers.get('x-ratelimit-remaining') == '0':  # taken note of already
+            return _Trouble('primary_limit', 'a limit', pause=False)
+        if status == 429 or any(words in text.lower() for words in _LIMITED):
+            self._budgets.rest(token, self._patience.secondary)
+            return _Trouble('secondary_limit', 'a secondary limit', pause=False)
+        return None
+
+
+def _send(
+    client: Github, path: str, parameters: Mapping[str, Any], etag: str | None
+) -> tuple[int, dict[str, str], str] | _Trouble:
+    """Status, headers and body. The token stands in what is sent and in errors of the client, so
+    neither leaves this function, nor is anything raised in it."""
+    headers = {'If-None-Match': etag} if etag else {}
+    try:
+        status, got, text = client.requester.requestJson('GET', path, dict(parameters), headers)
+    except requests.RequestException as error:
+        return _Trouble(type(error).__name__, type(error).__name__)
+    except RuntimeError:  # PyGithub's word for it: a proxy's or a portal's page
+        return _Trouble('redirect', 'it leads to another host')
+    return status, {name: str(value) for name, value in got.items()}, text
+
+
+def _seconds(text: str, otherwise: float) -> float:
+    """`Retry-After` in seconds; one that cannot be read is taken for `otherwise`."""
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        return otherwise
+
+
+def _client(base: str, token: Token, timeout: int) -> Github:
+    return Github(
+        auth=Auth.Token(token.secret),
+        base_url=base.rstrip('/'),
+        timeout=timeout,
+        user_agent='coevo',
+        retry=None,
+        seconds_between_requests=None,
+        seconds_between_writes=None,
+    )

@@ -1,0 +1,1 @@
+"""What RefactoringMiner finds in a pair."""

@@ -1,0 +1,221 @@
+"""The process in which RefactoringMiner works: started when asked, killed when it takes too much."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+import weakref
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+from typing import cast
+
+import psutil
+
+from coevo.languages.java.tools.jdks import choose_jdk
+from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.refactoring_miner import class_path
+from coevo.model.errors import Fatal
+
+_ROOT = Path(__file__).resolve().parents[2]
+_SAMPLE_MILLISECONDS = 100
+_BLOCK = 1 << 20
+# What `-XX:+ExitOnOutOfMemoryError` ends a JVM with.
+_EXHAUSTED = 3
+# All that Python and the JVM need: neither a user's JVM options nor what is nobody's business there.
+_KEPT = ('PATH', 'LD_LIBRARY_PATH')
+
+Answer = Mapping[str, Any]
+
+
+class Unknown(StrEnum):
+    """Why it is unknown which refactorings a pair holds."""
+
+    TIMEOUT = 'timeout'
+    NO_JVM = 'no_jvm'
+    CRASHED = 'crashed'
+    OUT_OF_MEMORY = 'out_of_memory'
+    TOO_LARGE = 'too_large'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one pair may take.
+
+    Of 136 pairs one took 70 CPU seconds, all others less than 25.
+
+    heap_bytes    of the JVM, which is kept over pairs; about 300 MiB come on top
+    files, bytes  that differ, those of both ends
+    """
+
+    cpu_seconds: float = 120
+    wall_seconds: float = 1200
+    heap_bytes: int = 1 << 30
+    files: int = 2000
+    bytes: int = 32 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """What is known of one end of a pair.
+
+    files    texts by path of those that differ
+    folders  of all Java files, lest a package seem gone of which no file differs
+    """
+
+    files: Mapping[str, str]
+    folders: Sequence[str]
+
+
+class RefactoringProcess:
+    """A worker for one thread; it is reused until it dies, is killed or `close` is called.
+
+    It leads a session of its own, so that Ctrl-C reaches it by way of us alone, and ends by itself
+    when we do, however.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._popen: subprocess.Popen[bytes] | None = None
+        self._stop: weakref.finalize[Any, Any] | None = None
+        self._no_jvm = False
+
+    @property
+    def pid(self) -> int | None:
+        return self._popen.pid if self._popen is not None else None
+
+    def ask(self, old: End, new: End) -> Answer | Unknown:
+        """What the worker says of two sets of files, or why it says nothing."""
+        try:
+            if self._popen is None and (trouble := self._start()) is not None:
+                return trouble
+            return self._exchange(_request(old, new))
+        except BaseException:
+            self.close()  # an answer that is under way must not be taken for the next one's
+            raise
+
+    def close(self) -> None:
+        """Kill the worker with all that it may have started; returns when it is gone."""
+        if self._stop is not None:
+            self._stop()
+        self._popen = self._stop = None
+
+    def _start(self) -> Unknown | None:
+        if self._no_jvm:
+            return Unknown.NO_JVM
+        try:
+            jdk = choose_jdk(find_jdks())
+        except Fatal:
+            self._no_jvm = True
+            return Unknown.NO_JVM
+        self._popen = subprocess.Popen(
+            [
+                *(sys.executable, '-m', 'miners.refactorings.worker'),
+                str(jdk.home / 'lib' / 'server' / 'libjvm.so'),
+                os.pathsep.join(map(str, class_path(jdk))),
+                str(self._limits.heap_bytes),
+                str(os.getpid()),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd='/',
+            env=_environment(),
+            start_new_session=True,
+        )
+        self._stop = weakref.finalize(self, _kill, self._popen)
+        hello = self._exchange(b'')
+        if isinstance(hello, Unknown):
+            return hello
+        if 'no_jvm' in hello:
+            self._no_jvm = True
+            self.close()
+            return Unknown.NO_JVM
+        return None
+
+    def _exchange(self, request: bytes) -> Answer | Unknown:
+        """Send a line and read one; what the worker cannot survive is told by how it ended."""
+        popen = self._popen
+        assert popen is not None
+        assert popen.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            popen.stdin.write(request)
+            popen.stdin.flush()
+        line = self._line(popen)
+        if isinstance(line, Unknown):
+            self.close()
+            return line
+        return cast(Answer, json.loads(line))
+
+    def _line(self, popen: subprocess.Popen[bytes]) -> bytes | Unknown:
+        assert popen.stdout is not None
+        clock = _Clock(popen.pid, self._limits)
+        poll = select.poll()
+        poll.register(popen.stdout, select.POLLIN)
+        received = bytearray()
+        while not received.endswith(b'\n'):
+            if poll.poll(_SAMPLE_MILLISECONDS):
+                block = os.read(popen.stdout.fileno(), _BLOCK)
+                if not block:
+                    return _epitaph(popen)
+                received += block
+            elif clock.is_over():
+                return Unknown.TIMEOUT
+        return bytes(received)
+
+
+class _Clock:
+    """The time that a worker takes from now on."""
+
+    def __init__(self, pid: int, limits: Limits) -> None:
+        self._process = psutil.Process(pid)
+        self._limits = limits
+        self._begun = time.monotonic(), self._cpu()
+
+    def is_over(self) -> bool:
+        wall, cpu = self._begun
+        return (
+            time.monotonic() - wall > self._limits.wall_seconds
+            or self._cpu() - cpu > self._limits.cpu_seconds
+        )
+
+    def _cpu(self) -> float:
+        try:
+            times = self._process.cpu_times()
+        except psutil.NoSuchProcess:
+            return 0.0
+        return float(times.user + times.system)
+
+
+def _epitaph(popen: subprocess.Popen[bytes]) -> Unknown:
+    return Unknown.OUT_OF_MEMORY if popen.wait() == _EXHAUSTED else Unknown.CRASHED
+
+
+def _request(old: End, new: End) -> bytes:
+    ends = {'old': old, 'new': new}
+    request = {k: {'files': dict(v.files), 'folders': list(v.folders)} for k, v in ends.items()}
+    return json.dumps(request).encode() + b'\n'
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {**kept, 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC', 'PYTHONPATH': str(_ROOT)}
+
+
+def _kill(popen: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(popen.pid, signal.SIGKILL)
+    for stream in (popen.stdin, popen.stdout):
+        if stream is not None:
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+    popen.wait()

@@ -1,0 +1,179 @@
+"""A process that holds a JVM with RefactoringMiner: file contents in, refactorings out, as JSON.
+
+`python -m miners.refactorings.worker LIBJVM CLASS_PATH HEAP PARENT` says once `{"ready": null}`, or
+why there is no JVM. Then each line of standard input is `{"old": END, "new": END}`, answered by one
+line: `{"refactorings": [...], "cpu_seconds": ...}` or `{"error": ...}`. An END is `{"files": {path:
+text}, "folders": [path, ...]}`, folders those of all Java files there are. It ends with its standard
+input or its parent, even in the middle of a call.
+
+It stands outside of the sandbox: mined sources are parsed here, without bindings or annotation
+processing, and no class of theirs is loaded or run. What it can do at worst is to fail or to hang, which
+`miners.refactorings.refactorings` bounds by its own limits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import select
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
+from typing import BinaryIO
+
+import jpype
+
+# Ends the JVM with status 3 at the first allocation that fails: what comes after one is undefined.
+_ON_EXHAUSTION = '-XX:+ExitOnOutOfMemoryError'
+_OPTIONS = (
+    _ON_EXHAUSTION,
+    '-XX:+UseSerialGC',  # as many threads on any machine
+    '-XX:MaxMetaspaceSize=256m',
+    '-XX:-UsePerfData',  # which leaves a file behind where a process is killed
+    '-XX:+ErrorFileToStderr',
+    '-XX:-CreateCoredumpOnCrash',
+    '-Xrs',  # signals are the parent's business
+    '-Djava.awt.headless=true',
+    '-Dfile.encoding=UTF-8',
+    '-Duser.language=en',
+    '-Duser.country=US',
+    '-Dorg.slf4j.simpleLogger.defaultLogLevel=off',
+)
+
+
+def main(arguments: list[str]) -> None:
+    library, class_path, heap, parent = arguments
+    results = os.fdopen(os.dup(1), 'wb')
+    os.dup2(2, 1)  # whatever a library prints is no result
+    requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    _end_with(int(parent), requests)
+    try:
+        jpype.startJVM(
+            library,
+            f'-Xmx{heap}',
+            *_OPTIONS,
+            classpath=class_path.split(os.pathsep),
+            convertStrings=False,
+        )
+    except (OSError, RuntimeError) as error:
+        _say(results, {'no_jvm': str(error)})
+        return
+    _say(results, {'ready': None})
+    while True:
+        _say(results, _answer(json.loads(requests.get())))
+
+
+def _say(results: BinaryIO, answer: object) -> None:
+    results.write(json.dumps(answer).encode() + b'\n')
+    results.flush()
+
+
+# -- when to end -------------------------------------------------------------------------------
+
+
+def _end_with(parent: int, requests: queue.SimpleQueue[bytes]) -> None:
+    """Read requests in a thread of its own, which ends the process though Java is at work."""
+    try:
+        handle = os.pidfd_open(parent)
+    except ProcessLookupError:
+        os._exit(0)
+    if os.getppid() != parent:
+        os._exit(0)
+    threading.Thread(target=_read, args=(handle, requests), daemon=True).start()
+
+
+def _read(parent: int, requests: queue.SimpleQueue[bytes]) -> None:
+    poll = select.poll()
+    poll.register(0, select.POLLIN)
+    poll.register(parent, select.POLLIN)
+    pending = b''
+    while True:
+        ready = {number for number, _ in poll.poll()}
+        block = b'' if parent in ready else os.read(0, 1 << 20)
+        if not block:
+            os._exit(0)
+        *lines, pending = (pending + block).split(b'\n') if b'\n' in block else [pending + block]
+        for line in lines:
+            requests.put(line)
+
+
+# -- RefactoringMiner --------------------------------------------------------------------------
+
+
+def _answer(request: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    begun = time.process_time()
+    try:
+        found = list(_detect(request['old'], request['new']))
+    except jpype.JException as error:
+        # Whatever it is, StackOverflowError included: this pair has no answer, the next may.
+        return {'error': str(error.getClass().getName())}
+    return {'refactorings': found, 'cpu_seconds': time.process_time() - begun}
+
+
+def _detect(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """As `detectAtCommit` does, which needs a handler that is a subclass of a Java class."""
+    implementation = jpype.JClass('org.refactoringminer.rm1.GitHistoryRefactoringMinerImpl')
+    before, after = (
+        implementation.createModel(_map(end['files']), _folders(end['folders']))
+        for end in (old, new)
+    )
+    difference = before.diff(after)
+    refactorings = difference.getRefactorings()
+    for refactoring in refactorings:
+        yield {
+            'type': str(refactoring.getRefactoringType().getDisplayName()),
+            'description': str(refactoring.toString()).replace('\t', ' '),
+            'left': [_location(range_) for range_ in refactoring.leftSide()],
+            'right': [_location(range_) for range_ in refactoring.rightSide()],
+            'pure': _is_pure(refactoring, refactorings, difference),
+        }
+
+
+def _map(files: Mapping[str, str]) -> Any:
+    contents = jpype.JClass('java.util.LinkedHashMap')()
+    for path, text in files.items():
+        contents.put(jpype.JString(path), jpype.JString(text))
+    return contents
+
+
+def _folders(paths: Sequence[str]) -> Any:
+    folders = jpype.JClass('java.util.LinkedHashSet')()
+    for path in paths:
+        folders.add(jpype.JString(path))
+    return folders
+
+
+def _location(range_: Any) -> list[Any]:
+    return [
+        str(range_.getFilePath()),
+        int(range_.getStartLine()),
+        int(range_.getEndLine()),
+        int(range_.getStartColumn()),
+        int(range_.getEndColumn()),
+        str(range_.getCodeElementType().name()),
+        _text(range_.getCodeElement()),
+        _text(range_.getDescription()),
+    ]
+
+
+def _text(value: Any) -> str:
+    return '' if value is None else str(value)
+
+
+def _is_pure(refactoring: Any, all_of_them: Any, difference: Any) -> bool | None:
+    """What the PurityChecker says; None where it judges no such kind or fails."""
+    checker = jpype.JClass('org.refactoringminer.api.PurityChecker')
+    try:
+        result = checker.check(refactoring, all_of_them, difference)
+    except jpype.JException:
+        return None
+    return None if result is None else bool(result.isPure())
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])

@@ -1,0 +1,1 @@
+"""Which commits make a pair."""

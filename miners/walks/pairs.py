@@ -1,0 +1,136 @@
+"""The walk: from a ref to pairs of adjacent revisions, and a reason for every other commit.
+
+The walks are the design's ("walk"). Nothing is checked out: commit and tree objects answer all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from coevo.git.repository import CorruptObject
+from coevo.git.repository import FileChange
+from coevo.git.repository import Repository
+from coevo.model.reasons import Reason
+from coevo.model.records import Commit
+from coevo.model.records import Drop
+from coevo.model.records import Pair
+from coevo.model.records import Walk
+from miners.walks.routes import Route
+from miners.walks.states import SUFFIX
+from miners.walks.states import neighbours
+from miners.walks.states import windows
+
+__all__ = ['Route', 'Visit', 'visit']
+
+_MAKERS = {Walk.STATES: neighbours, Walk.WINDOW: windows}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """What a walk saw, newest first: every visited commit ends a pair or is a drop's key."""
+
+    head: str
+    visited: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+    drops: tuple[Drop, ...]
+
+
+def visit(repository: Repository, route: Route) -> Visit:
+    """Walk a route. A commit that cannot be read is a drop and does not end the walk."""
+    head = repository.resolve(route.ref)
+    visited = dict(_log(repository, route, head))
+    commits = [commit for commit in visited.values() if commit is not None]
+    found = list(_MAKERS.get(route.walk, _parents)(repository, route, commits))
+    found += [route.drop(rev, Reason.UNREADABLE_COMMIT) for rev in visited if visited[rev] is None]
+    place = {rev: number for number, rev in enumerate(visited)}
+    return Visit(
+        head=head,
+        visited=tuple(visited),
+        pairs=tuple(item for item in found if isinstance(item, Pair)),
+        drops=tuple(
+            sorted((i for i in found if isinstance(i, Drop)), key=lambda drop: place[drop.key])
+        ),
+    )
+
+
+def _log(repository: Repository, route: Route, head: str) -> Iterator[tuple[str, Commit | None]]:
+    """Commits in Git's default order, newest first, within the route's bounds; None: unreadable."""
+    log = repository.log(head, first_parent=route.walk is Walk.FIRST_PARENT)
+    commits = ((rev, header.commit if header else None) for rev, header in log)
+    return islice((item for item in commits if _within(route, item[1])), route.commits)
+
+
+def _within(route: Route, commit: Commit | None) -> bool:
+    """Whether a commit lies between the bounds; one with a date out of range does not."""
+    if commit is None:
+        return True
+    date = commit.committer_date
+    if date is None:
+        return route.since is None and route.until is None
+    return (route.until is None or date <= route.until) and (
+        route.since is None or date >= route.since
+    )
+
+
+# -- parents and first-parent ------------------------------------------------------------------
+
+
+def _parents(
+    repository: Repository, route: Route, commits: Sequence[Commit]
+) -> Iterator[Pair | Drop]:
+    """Each commit with its literal first parent."""
+    merges = [c.rev for c in commits if len(c.parents) == 2 and route.walk is Walk.PARENTS]
+    remerged = repository.remerged(merges)
+    for commit in commits:
+        try:
+            yield _with_parent(repository, route, commit, remerged)
+        except CorruptObject as error:
+            yield route.unreadable(repository, commit.rev, error)
+
+
+def _with_parent(
+    repository: Repository, route: Route, commit: Commit, remerged: Mapping[str, Sequence[str]]
+) -> Pair | Drop:
+    if not commit.parents:
+        return route.drop(commit.rev, Reason.ROOT_COMMIT)
+    parent = repository.commit(commit.parents[0])
+    changes = _java_changes(repository, parent, commit)
+    if not changes:
+        return route.drop(commit.rev, Reason.NO_JAVA_CHANGE)
+    if len(commit.parents) > 1 and route.walk is Walk.PARENTS:
+        by_hand = _merged_by_hand(repository, commit, remerged)
+        if not any(path.endswith(SUFFIX) for path in by_hand):
+            return route.drop(commit.rev, Reason.MERGE_WITHOUT_CHANGE)
+    _read(repository, changes)
+    return route.pair(parent, commit, old_is_ancestor=True)
+
+
+def _merged_by_hand(
+    repository: Repository, merge: Commit, remerged: Mapping[str, Sequence[str]]
+) -> Sequence[str]:
+    """The files of a merge that Git would not have made of its parents by itself.
+
+    Git cannot merge more than two parents again: there, those that differ from every parent.
+    """
+    if len(merge.parents) > 2:
+        return repository.combined(merge.rev)
+    if merge.rev not in remerged:
+        raise CorruptObject(merge.rev)
+    return remerged[merge.rev]
+
+
+def _java_changes(repository: Repository, old: Commit, new: Commit) -> list[FileChange]:
+    changes = repository.changed(old.rev, new.rev)
+    return [c for c in changes if c.path.endswith(SUFFIX) and c.old_oid != c.new_oid]
+
+
+def _read(repository: Repository, changes: Sequence[FileChange]) -> None:
+    """Find out now whether what the pair is about can be read."""
+    for change in changes:
+        for oid in (change.old_oid, change.new_oid):
+            if oid is not None:
+                repository.blob(oid)

@@ -1,0 +1,162 @@
+"""States: runs of commits with identical Java files, each named by its newest commit.
+
+Neighbours pair up (walk `states`), or every two that lie close enough together (walk `window`).
+Published tasks were made of such pairs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from coevo.git.objects import FOLDER
+from coevo.git.objects import SUBMODULE
+from coevo.git.repository import CorruptObject
+from coevo.git.repository import Repository
+from coevo.model.reasons import Reason
+from coevo.model.records import Commit
+from coevo.model.records import Drop
+from coevo.model.records import Pair
+from miners.walks.routes import Route
+
+SUFFIX = '.java'
+
+# Hours between the ends of a window, by committer time: no published pair is further apart.
+WINDOW_HOURS = 12.0
+
+
+def neighbours(
+    repository: Repository, route: Route, commits: Sequence[Commit]
+) -> Iterator[Pair | Drop]:
+    """Each state with the next older one."""
+    related = _Ancestry(repository, commits)
+    newest: Commit | None = None
+    for found in _states(repository, route, commits):
+        if isinstance(found, Drop):
+            yield found
+            continue
+        if newest is not None:
+            yield route.pair(found, newest, old_is_ancestor=related(found, newest))
+        newest = found
+    if newest is not None:
+        yield route.drop(newest.rev, Reason.OLDEST_STATE)
+
+
+def windows(
+    repository: Repository, route: Route, commits: Sequence[Commit]
+) -> Iterator[Pair | Drop]:
+    """Each state with every older one that is at most `WINDOW_HOURS` older."""
+    related = _Ancestry(repository, commits)
+    states: list[Commit] = []
+    for found in _states(repository, route, commits):
+        if isinstance(found, Drop):
+            yield found
+        else:
+            states.append(found)
+    for place, new in enumerate(states):
+        reach = [
+            (number, old)
+            for number, old in enumerate(states[place + 1 :], start=place + 1)
+            if _is_close(old, new)
+        ]
+        for number, old in reach:
+            between = tuple(state.rev for near, state in reach if near < number)
+            yield route.pair(old, new, old_is_ancestor=related(old, new), between=between)
+        if not reach:
+            last = place == len(states) - 1
+            yield route.drop(new.rev, Reason.OLDEST_STATE if last else Reason.EMPTY_WINDOW)
+
+
+def _is_close(old: Commit, new: Commit) -> bool:
+    if old.committer_date is None or new.committer_date is None:
+        return False
+    seconds = (new.committer_date - old.committer_date).total_seconds()
+    return 0 <= seconds <= WINDOW_HOURS * 3600
+
+
+def _states(
+    repository: Repository, route: Route, commits: Sequence[Commit]
+) -> Iterator[Commit | Drop]:
+    """The newest commit of each run, newest first; the others are drops."""
+    state_of = _JavaStates(repository)
+    state: str | None = None
+    for commit in commits:
+        try:
+            found = state_of(commit)
+        except CorruptObject as error:
+            yield route.unreadable(repository, commit.rev, error)
+            continue
+        if found == state:
+            yield route.drop(commit.rev, Reason.SAME_JAVA_STATE)
+        else:
+            yield commit
+            state = found
+
+
+class _JavaStates:
+    """Names the Java files of a commit: equal where paths and contents are equal.
+
+    Known by tree object, so what two commits share is read once. All files are read, to find out
+    now whether they can be.
+    """
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._known: dict[str, str] = {}
+        self._sound: set[str] = set()
+
+    def __call__(self, commit: Commit) -> str:
+        return self._of_tree(self._repository.header(commit.rev).tree)
+
+    def _of_tree(self, tree: str) -> str:
+        """Empty where there are none. The folders of a tree first; it may be deeper than our stack."""
+        todo = [tree]
+        while todo:
+            entries = self._repository.folder(todo[-1])
+            below = [oid for mode, _, oid in entries if mode == FOLDER and oid not in self._known]
+            if below:
+                todo += below
+            else:
+                self._known[todo.pop()] = self._joined(entries)
+        return self._known[tree]
+
+    def _joined(self, entries: Sequence[tuple[str, str, str]]) -> str:
+        """Of a folder, the folders in which are known."""
+        parts = []
+        for mode, name, oid in entries:
+            if mode == FOLDER:
+                if self._known[oid]:
+                    parts.append(f'{name}/{self._known[oid]}')
+            elif mode != SUBMODULE and name.endswith(SUFFIX):
+                self._check(oid)
+                parts.append(f'{name}\0{oid}')
+        text = '\0'.join(parts).encode('utf-8', 'surrogateescape')
+        return hashlib.sha256(text).hexdigest() if parts else ''
+
+    def _check(self, blob: str) -> None:
+        if blob not in self._sound:
+            self._repository.blob(blob)
+            self._sound.add(blob)
+
+
+class _Ancestry:
+    """Whether one commit is an ancestor of another, of a walk's commits, newest first."""
+
+    def __init__(self, repository: Repository, commits: Sequence[Commit]) -> None:
+        self._repository, self._commits = repository, commits
+        self._place = {commit.rev: number for number, commit in enumerate(commits)}
+
+    def __call__(self, old: Commit, new: Commit) -> bool:
+        """Look among the commits between the two first; only Git can say that it is none."""
+        end = self._place[old.rev]
+        waiting, seen = [new.rev], {new.rev}
+        while waiting:
+            rev = waiting.pop()
+            if rev == old.rev:
+                return True
+            for parent in self._commits[self._place[rev]].parents:
+                if parent not in seen and self._place.get(parent, end + 1) <= end:
+                    seen.add(parent)
+                    waiting.append(parent)
+        return self._repository.is_ancestor(old.rev, new.rev)

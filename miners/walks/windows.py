@@ -1,0 +1,70 @@
+"""Which changed tests of a window's pair belong to a nearer old state.
+
+The old end of a published task is the latest state since which both the test and a method that it
+calls changed; where no such method is seen to, the latest since which the test and any source
+changed. What counts, as the published tasks show: a test that is new since the old end is sought
+apart from one that is changed since; constructors, the rest of types and what tests cannot call
+are never among the published dependencies; a state whose own tests do not compile is no end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from functools import lru_cache
+
+from coevo.git.repository import Repository
+from coevo.model.identity import method_id
+from coevo.model.records import Change
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+from coevo.model.records import Walk
+from miners.diffs.changes import PairChange
+from miners.diffs.changes import diff
+from miners.diffs.coupling import Reference
+
+CHANGED_TESTS = (Change.CHANGED, Change.INSERTED)
+
+Edit = tuple[Change, TestMethod]
+
+Holds = Callable[[str, str], bool]
+"""Whether the own tests of a revision's module compile."""
+
+
+def shown_nearer(repository: Repository, change: PairChange, holds: Holds) -> frozenset[TestMethod]:
+    """The tests, at new, whose change a state between the ends shows; `holds` is asked of few."""
+    own = _edits(change)
+    found: set[TestMethod] = set()
+    for rev in change.pair.between:
+        shown = _shown(repository, change.pair.repo, rev, change.pair.new.rev)
+        for edit, calls_changed in own.items():
+            test = edit[1]
+            is_shown = edit in shown and (shown[edit] or not calls_changed)
+            if is_shown and test not in found and holds(rev, test.module):
+                found.add(test)
+    return frozenset(found)
+
+
+# A new state is compared with all states of its window, of which there are seldom more than a few.
+@lru_cache(maxsize=256)
+def _shown(repository: Repository, repo: str, old: str, new: str) -> Mapping[Edit, bool]:
+    ends = repository.commit(old), repository.commit(new)
+    pair = Pair(repo=repo, walk=Walk.WINDOW, old=ends[0], new=ends[1], old_is_ancestor=True)
+    return _edits(diff(repository, pair))
+
+
+def _edits(change: PairChange) -> dict[Edit, bool]:
+    """The changed tests, and whether a method that they call changed; none without any source."""
+    if not change.source_changed:
+        return {}
+    return {
+        (item.change, item.new): _call_any(change.references[method_id(change.pair, item)])
+        for item in change.candidates
+        if item.change in CHANGED_TESTS and item.new is not None
+    }
+
+
+def _call_any(references: Sequence[Reference]) -> bool:
+    members = [reference.change.member for reference in references]
+    return any(m and m.kind == 'method' and 'private' not in m.modifiers for m in members)
