@@ -23,13 +23,13 @@ from coevo.languages.java.maven.runner import run_targets
 from coevo.languages.java.tools.toolchain import toolchain
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
-from tests.coevo.jvm import JUPITER
-from tests.coevo.jvm import PLATFORM
-from tests.coevo.jvm import REST
-from tests.coevo.jvm import VINTAGE
-from tests.coevo.jvm import javac
-from tests.coevo.jvm import libraries
-from tests.coevo.jvm import write
+from tests.coevo.languages.java.jvm import JUPITER
+from tests.coevo.languages.java.jvm import PLATFORM
+from tests.coevo.languages.java.jvm import REST
+from tests.coevo.languages.java.jvm import VINTAGE
+from tests.coevo.languages.java.jvm import javac
+from tests.coevo.languages.java.jvm import libraries
+from tests.coevo.languages.java.jvm import write
 
 TEST_CLASSES = 'target/test-classes'
 _LIBRARIES = (*VINTAGE, *JUPITER, *PLATFORM, *REST)

@@ -25,7 +25,7 @@ from tests.attacks.forgeries import HONEST
 from tests.attacks.forgeries import JUNIT5
 from tests.attacks.forgeries import OPTIONS
 from tests.attacks.forgeries import Forgery
-from tests.coevo.jvm import write
+from tests.coevo.languages.java.jvm import write
 from tests.folders import open_folder
 
 pytestmark = pytest.mark.jvm

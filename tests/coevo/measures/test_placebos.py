@@ -16,7 +16,7 @@ from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised
 from coevo.model.records import Walk
-from tests.coevo.jvm import javac
+from tests.coevo.languages.java.jvm import javac
 from tests.projects import write
 from tests.repos import git
 

@@ -14,11 +14,11 @@ from coevo.model.quality import ReversalStatus
 from coevo.model.records import Outcome
 from coevo.model.records import Revised
 from coevo.model.records import TestMethod
-from tests.coevo.languages.test_java_maven_processors import LEVEL_8
-from tests.coevo.languages.test_java_maven_shapes import JUNIT4
-from tests.coevo.languages.test_java_maven_shapes import module
-from tests.coevo.languages.test_java_maven_shapes import root
-from tests.coevo.languages.test_java_maven_shapes import sibling
+from tests.coevo.languages.java.maven.test_processors import LEVEL_8
+from tests.coevo.languages.java.maven.test_shapes import JUNIT4
+from tests.coevo.languages.java.maven.test_shapes import module
+from tests.coevo.languages.java.maven.test_shapes import root
+from tests.coevo.languages.java.maven.test_shapes import sibling
 from tests.coevo.measures.shop import dependency
 from tests.coevo.measures.shop import opened
 from tests.projects import junit

@@ -10,15 +10,15 @@ import pytest
 
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import toolchain
-from tests.coevo.jvm import PLATFORM
-from tests.coevo.jvm import REST
-from tests.coevo.jvm import VINTAGE
-from tests.coevo.jvm import Builder
-from tests.coevo.jvm import Target
-from tests.coevo.jvm import jdk_of
-from tests.coevo.jvm import libraries
-from tests.coevo.jvm import work
-from tests.coevo.jvm import write
+from tests.coevo.languages.java.jvm import PLATFORM
+from tests.coevo.languages.java.jvm import REST
+from tests.coevo.languages.java.jvm import VINTAGE
+from tests.coevo.languages.java.jvm import Builder
+from tests.coevo.languages.java.jvm import Target
+from tests.coevo.languages.java.jvm import jdk_of
+from tests.coevo.languages.java.jvm import libraries
+from tests.coevo.languages.java.jvm import work
+from tests.coevo.languages.java.jvm import write
 
 pytestmark = pytest.mark.jvm
 

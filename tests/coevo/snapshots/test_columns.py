@@ -19,7 +19,7 @@ from coevo.model.schema import TABLES
 from coevo.snapshots.columns import Part
 from coevo.snapshots.columns import foreign
 from coevo.snapshots.verification import verify
-from tests.coevo.test_verification import reseal
+from tests.coevo.snapshots.test_verification import reseal
 
 
 def rewrite(snapshot: Path, table: str, select: str) -> Path:

@@ -6,15 +6,15 @@ import pytest
 
 from coevo.model.records import Label
 from coevo.model.records import Outcome
-from tests.coevo.languages.test_java_maven_processors import COMPILER
-from tests.coevo.languages.test_java_maven_processors import LEVEL_8
-from tests.coevo.languages.test_java_maven_processors import library
-from tests.coevo.languages.test_java_maven_processors import price
-from tests.coevo.languages.test_java_maven_processors import written
-from tests.coevo.languages.test_java_maven_shapes import JUNIT4
-from tests.coevo.languages.test_java_maven_shapes import PLACE
-from tests.coevo.languages.test_java_maven_shapes import TEST_JAR
-from tests.coevo.languages.test_java_maven_shapes import sibling
+from tests.coevo.languages.java.maven.test_processors import COMPILER
+from tests.coevo.languages.java.maven.test_processors import LEVEL_8
+from tests.coevo.languages.java.maven.test_processors import library
+from tests.coevo.languages.java.maven.test_processors import price
+from tests.coevo.languages.java.maven.test_processors import written
+from tests.coevo.languages.java.maven.test_shapes import JUNIT4
+from tests.coevo.languages.java.maven.test_shapes import PLACE
+from tests.coevo.languages.java.maven.test_shapes import TEST_JAR
+from tests.coevo.languages.java.maven.test_shapes import sibling
 from tests.once import mined_once
 from tests.projects import Mined
 from tests.projects import write

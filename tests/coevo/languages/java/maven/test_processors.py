@@ -6,9 +6,9 @@ import pytest
 
 from coevo.model.records import Label
 from coevo.model.records import Outcome
-from tests.coevo.languages.test_java_maven_shapes import JUNIT4
-from tests.coevo.languages.test_java_maven_shapes import module
-from tests.coevo.languages.test_java_maven_shapes import root
+from tests.coevo.languages.java.maven.test_shapes import JUNIT4
+from tests.coevo.languages.java.maven.test_shapes import module
+from tests.coevo.languages.java.maven.test_shapes import root
 from tests.once import mined_once
 from tests.projects import Mined
 from tests.projects import write

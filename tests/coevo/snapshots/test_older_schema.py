@@ -21,7 +21,7 @@ from coevo.snapshots.verification import verify
 from coevo.storage.store import Store
 from tests import segments
 from tests import snapshots
-from tests.coevo.test_verification import reseal
+from tests.coevo.snapshots.test_verification import reseal
 
 ROWS = 'data/repositories/part-0.parquet'
 

@@ -15,17 +15,17 @@ import pytest
 from benchmarks.oracles.cell import fetch_consoles
 from coevo.languages.java.tools.toolchain import toolchain
 from coevo.storage.folders import cache_folder
-from tests.coevo.jvm import JUPITER
-from tests.coevo.jvm import NG
-from tests.coevo.jvm import PLATFORM
-from tests.coevo.jvm import REST
-from tests.coevo.jvm import VINTAGE
-from tests.coevo.jvm import Ran
-from tests.coevo.jvm import Target
-from tests.coevo.jvm import javac
-from tests.coevo.jvm import libraries
-from tests.coevo.jvm import work
-from tests.coevo.jvm import write as write_files
+from tests.coevo.languages.java.jvm import JUPITER
+from tests.coevo.languages.java.jvm import NG
+from tests.coevo.languages.java.jvm import PLATFORM
+from tests.coevo.languages.java.jvm import REST
+from tests.coevo.languages.java.jvm import VINTAGE
+from tests.coevo.languages.java.jvm import Ran
+from tests.coevo.languages.java.jvm import Target
+from tests.coevo.languages.java.jvm import javac
+from tests.coevo.languages.java.jvm import libraries
+from tests.coevo.languages.java.jvm import work
+from tests.coevo.languages.java.jvm import write as write_files
 
 pytestmark = pytest.mark.jvm
 

@@ -8,8 +8,8 @@ import pytest
 
 from coevo.languages.java.maven.class_names import outermost
 from coevo.languages.java.maven.edited_files import is_of
-from tests.coevo.jvm import javac
-from tests.coevo.jvm import write
+from tests.coevo.languages.java.jvm import javac
+from tests.coevo.languages.java.jvm import write
 
 SOURCE = """\
 package p;

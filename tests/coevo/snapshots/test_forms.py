@@ -19,7 +19,7 @@ from coevo.model.errors import Damaged
 from coevo.snapshots import snapshot as snapshots_of
 from coevo.snapshots.verification import verify
 from packagers.site.folder import write as write_site
-from tests.coevo.test_verification import reseal
+from tests.coevo.snapshots.test_verification import reseal
 from tests.web_server import Site
 
 

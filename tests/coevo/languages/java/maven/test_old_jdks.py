@@ -15,7 +15,7 @@ from coevo.languages.base import Conditions
 from coevo.languages.java.maven.attempts import LOOP
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from tests.coevo.jvm import jdk_of
+from tests.coevo.languages.java.jvm import jdk_of
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened
 from tests.projects import junit

@@ -17,10 +17,10 @@ from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.java.maven.yard import Yard
 from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod
-from tests.coevo.languages.test_java_maven_shapes import JUNIT4
-from tests.coevo.languages.test_java_maven_shapes import JUPITER
-from tests.coevo.languages.test_java_maven_shapes import module
-from tests.coevo.languages.test_java_maven_shapes import root
+from tests.coevo.languages.java.maven.test_shapes import JUNIT4
+from tests.coevo.languages.java.maven.test_shapes import JUPITER
+from tests.coevo.languages.java.maven.test_shapes import module
+from tests.coevo.languages.java.maven.test_shapes import root
 from tests.projects import write
 from tests.repos import git
 

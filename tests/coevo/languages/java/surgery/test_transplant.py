@@ -8,9 +8,9 @@ from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery.old_pieces import StartStateInvalid
 from coevo.languages.java.surgery.transplant import Graft
 from coevo.languages.java.surgery.transplant import transplant
-from tests.coevo.test_start_state import SIBLING
-from tests.coevo.test_start_state import java
-from tests.coevo.test_start_state import method
+from tests.coevo.languages.java.surgery.test_start_state import SIBLING
+from tests.coevo.languages.java.surgery.test_start_state import java
+from tests.coevo.languages.java.surgery.test_start_state import method
 
 SELLS = '    @Test public void sells() { assertTrue(Shop.sells(one())); }\n'
 ONE = '    private int one() { return 1; }\n'

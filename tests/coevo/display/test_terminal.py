@@ -14,7 +14,7 @@ from coevo.command.main import main
 from coevo.display.console import open_console
 from coevo.display.terminal import Guarded
 from coevo.display.terminal import visible
-from tests.coevo.test_forms import edit
+from tests.coevo.snapshots.test_forms import edit
 
 HOSTILE = "'a' || chr(27) || '[2J' || chr(8238) || chr(155) || 'b'"
 STEERING = '\x1b\u202e\x9b'

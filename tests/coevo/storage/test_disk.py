@@ -14,7 +14,7 @@ from coevo.storage.disk import is_trouble
 from coevo.storage.disk import sentence
 from coevo.storage.store import Store
 from tests import segments
-from tests.coevo.test_terminal import run
+from tests.coevo.display.test_terminal import run
 
 FULL = [
     ('query "$S" "FROM methods" --format csv --out "$OUT/a.csv"', 'a.csv'),

@@ -13,14 +13,14 @@ from coevo.languages.java.maven.cells import MOST_EDITED_CELLS
 from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.java.maven.yard import Yard
 from coevo.model.records import TestMethod
+from tests.coevo.languages.java.maven.test_processors import LEVEL_8
+from tests.coevo.languages.java.maven.test_processors import library
+from tests.coevo.languages.java.maven.test_shapes import JUNIT4
+from tests.coevo.languages.java.maven.test_shapes import TEST_JAR
+from tests.coevo.languages.java.maven.test_shapes import module
+from tests.coevo.languages.java.maven.test_shapes import root
+from tests.coevo.languages.java.maven.test_shapes import sibling
 from tests.coevo.languages.place import opened
-from tests.coevo.languages.test_java_maven_processors import LEVEL_8
-from tests.coevo.languages.test_java_maven_processors import library
-from tests.coevo.languages.test_java_maven_shapes import JUNIT4
-from tests.coevo.languages.test_java_maven_shapes import TEST_JAR
-from tests.coevo.languages.test_java_maven_shapes import module
-from tests.coevo.languages.test_java_maven_shapes import root
-from tests.coevo.languages.test_java_maven_shapes import sibling
 
 pytestmark = pytest.mark.jvm
 

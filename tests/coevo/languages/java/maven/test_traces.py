@@ -12,13 +12,13 @@ from coevo.languages.base import Edits
 from coevo.languages.base import Trace
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from tests.coevo.languages.java.maven.test_shapes import JUNIT4
+from tests.coevo.languages.java.maven.test_shapes import JUPITER
+from tests.coevo.languages.java.maven.test_shapes import module
+from tests.coevo.languages.java.maven.test_shapes import root
+from tests.coevo.languages.java.maven.test_shapes import sibling
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened
-from tests.coevo.languages.test_java_maven_shapes import JUNIT4
-from tests.coevo.languages.test_java_maven_shapes import JUPITER
-from tests.coevo.languages.test_java_maven_shapes import module
-from tests.coevo.languages.test_java_maven_shapes import root
-from tests.coevo.languages.test_java_maven_shapes import sibling
 
 # Its first test waits for some thirty JVMs.
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(1500)]
