@@ -17,7 +17,7 @@ from coevo.model.tables import CellRow
 from coevo.model.tables import MethodRow
 from tests import segments
 
-GOLDEN = Path(__file__).parent.parent / 'golden'
+GOLDEN = Path(__file__).parents[2] / 'golden'
 
 
 @pytest.mark.parametrize('name', TABLES)

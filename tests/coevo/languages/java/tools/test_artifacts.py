@@ -509,7 +509,7 @@ def test_a_jvm_in_the_sandbox_reaches_the_proxy_alone(
     repository.add(large, bytes(3 << 20))
     home = choose_jdk(find_jdks()).home
     (folder / 'Client.java').write_text(CLIENT)
-    relay = Path(__file__).parents[2] / 'coevo/languages/java/jvm/relay/Relay.java'
+    relay = Path(__file__).parents[5] / 'coevo/languages/java/jvm/relay/Relay.java'
     classes = folder / 'classes'
     subprocess.run([home / 'bin/javac', '-d', classes, relay, folder / 'Client.java'], check=True)
     job = Job(

@@ -154,7 +154,7 @@ def test_without_maven_the_sentence_says_what_to_install(
 def test_the_builder_calls_nothing_that_came_after_8(tmp_path: Path) -> None:
     """But for the compiler's own interface, which a compiler for release 8 does not know."""
     tools = toolchain()
-    folder = Path(__file__).parents[2] / 'coevo' / 'jvm' / 'builder'
+    folder = Path(__file__).parents[5] / 'coevo/languages/java/jvm/builder'
     sources = [file for file in folder.glob('*.java') if 'com.sun.source' not in file.read_text()]
     assert len(sources) > 20
     path = [*tools.builder_class_path, *map(tools.library, COVERAGE)]
