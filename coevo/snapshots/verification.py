@@ -141,7 +141,7 @@ def _metadata(file: Path) -> pq.FileMetaData | None:
     """None for what is no Parquet, has a damaged footer, or is no file (a pipe would be waited for)."""
     try:
         return pq.read_metadata(file) if file.is_file() else None
-    except (pa.ArrowInvalid, OSError):
+    except (pa.ArrowException, UnicodeDecodeError, OSError):
         return None
 
 

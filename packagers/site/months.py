@@ -66,7 +66,10 @@ def _copy(month: Month, table: str, folder: Path) -> Iterator[dict[str, str | in
     """The files of a table, whose checksums have to be those of the manifest."""
     for file in snapshot.data_files(month.path, table):
         name = file.relative_to(month.path).as_posix()
-        content = file.read_bytes()
+        try:
+            content = file.read_bytes()
+        except FileNotFoundError:
+            raise Damaged(f'{file} leads nowhere: get the snapshot again') from None
         known = month.manifest['files'].get(name, {})
         if known.get('sha256') != hashlib.sha256(content).hexdigest():
             raise Damaged(f'{file} is not what the manifest says it is: get the snapshot again')

@@ -266,7 +266,7 @@ def _rows(snapshot: Path, table: str) -> int:
         if file.parent.name == table and file.is_file():
             try:
                 rows += pq.read_metadata(file).num_rows
-            except (OSError, pa.ArrowException):
+            except (OSError, UnicodeError, pa.ArrowException):
                 continue
     return rows
 

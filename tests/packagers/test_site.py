@@ -140,6 +140,15 @@ def test_bytes_that_the_manifest_does_not_know_make_no_site(tmp_path: Path) -> N
     assert not (tmp_path / 'site').exists()
 
 
+def test_a_file_that_leads_nowhere_makes_no_site(snapshot: Path, tmp_path: Path) -> None:
+    file = next((snapshot / 'data' / 'tasks').iterdir())
+    file.unlink()
+    file.symlink_to('nowhere')
+    with pytest.raises(Damaged, match='leads nowhere: get the snapshot again'):
+        folder.write([snapshot], tmp_path / 'site', silent)
+    assert not (tmp_path / 'site').exists()
+
+
 def test_two_snapshots_of_a_month_are_refused(snapshot: Path, tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='two of the snapshots are of 2024-06'):
         folder.write([snapshot, snapshot], tmp_path / 'site', silent)

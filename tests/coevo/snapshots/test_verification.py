@@ -177,6 +177,13 @@ def test_timings_that_cannot_be_read_are_found(good: Path, data: bytes | None) -
     assert rules(verify(good)) == {('timings', 'unreadable')}
 
 
+def test_a_column_whose_name_is_no_text_is_found(good: Path) -> None:
+    path = good / 'data' / 'timings' / 'part-0.parquet'
+    name = pq.read_schema(path).names[0].encode()
+    path.write_bytes(path.read_bytes().replace(name, b'\xba' + name[1:]))
+    assert rules(verify(good)) == {('timings', 'unreadable')}
+
+
 def test_a_column_too_many_is_found(good: Path) -> None:
     path = good / 'data' / 'pairs' / 'part-0.parquet'
     table = pq.read_table(path)
