@@ -54,6 +54,7 @@ class Cells:
         self._yard, self._session = yard, session
         self._cells: dict[CellKey, CellImage] = {}
         self._codes: dict[tuple[str, Files], EditedCode] = {}
+        self._ends: frozenset[str] = frozenset()
 
     def get(self, key: CellKey) -> CellImage:
         cell = self._get(key)
@@ -86,11 +87,14 @@ class Cells:
         return lend(known, donor, loan.scope) if known and donor and loan else known
 
     def keep_only(self, revs: Collection[str]) -> None:
-        """Remove compiled cells of any other revision."""
+        """Remove compiled cells of any other revision than those of the pair in hand."""
+        if self._ends == frozenset(revs):
+            return
+        self._ends = frozenset(revs)
         for key in tuple(self._cells):
-            if not {key.tests_rev, key.code_rev}.issubset(revs):
+            if key.edits is not None or not {key.tests_rev, key.code_rev} <= self._ends:
                 self._remove(key)
-        self._remove_codes({key for key in self._codes if key[0] not in revs})
+        self._remove_codes(set(self._codes))
 
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
@@ -218,7 +222,8 @@ class Cells:
     def _editor(self, code_rev: str, folder: Path) -> CodeEditor:
         shutil.rmtree(folder, ignore_errors=True)
         image = self._yard.image(code_rev)
-        return CodeEditor(self._yard.launcher, self._session, image, folder)
+        others = [self._yard.image(rev) for rev in sorted(self._ends - {code_rev})]
+        return CodeEditor(self._yard.launcher, self._session, image, folder, others)
 
     # -- folders -----------------------------------------------------------------------------------
 

@@ -73,9 +73,17 @@ class _Result:
 class CodeEditor:
     """Compiles edits of one built revision in a folder of its own."""
 
-    def __init__(self, launcher: Launcher, session: Session, code: Image, folder: Path) -> None:
+    def __init__(
+        self,
+        launcher: Launcher,
+        session: Session,
+        code: Image,
+        folder: Path,
+        others: Sequence[Image] = (),
+    ) -> None:
+        """others  images of the other end: what its classes name, edited ones name as well"""
         self._launcher, self._session = launcher, session
-        self._code, self._folder = code, folder
+        self._code, self._folder, self._others = code, folder, others
 
     def edit(self, files: Files) -> EditedCode:
         """Lay edited files out and compile them, module after module in the reactor's order."""
@@ -178,7 +186,7 @@ class CodeEditor:
         if not same:
             whole = self._whole(module, sets / 'after', [path for path, _ in sources], classes)
             made, failure, spent = whole[0] or made, whole[1], spent + whole[2]
-        take_classes(made, place)
+        take_classes(made, place, self._versions(module))
         gone = [*self._lay_resources(module, files, place), *self._gone(module, family, place)]
         return replace(
             edited,
@@ -250,6 +258,11 @@ class CodeEditor:
             class_path=tuple(launcher.compile_places(module, self._code, [], classes)),
             options=(*options, *more),
         )
+
+    def _versions(self, module: Module) -> tuple[Path, ...]:
+        """Where the module's classes lie at both ends."""
+        known = [(image, image.modules.get(module.path)) for image in (self._code, *self._others)]
+        return tuple(image.code / one.path / one.classes for image, one in known if one)
 
     def _built(self, module: Module) -> Path:
         return self._code.code / module.path / module.classes

@@ -6,10 +6,12 @@ import shutil
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from pathlib import PurePosixPath
 
 from coevo.languages.java.maven.class_names import outermost
+from coevo.languages.java.maven.constants import with_constants
 from coevo.languages.java.maven.images import link_classes
 from coevo.languages.java.reading.syntax import JavaType
 from coevo.languages.java.reading.syntax import parse
@@ -71,9 +73,20 @@ def is_of(file: Path, folder: Path, family: frozenset[str]) -> bool:
         return True  # nothing that a compiler made: its name is all there is
 
 
-def take_classes(source: Path, target: Path) -> None:
-    """Move class files and nothing else: what processors write beside them speaks of all sources."""
+def take_classes(source: Path, target: Path, versions: Sequence[Path]) -> None:
+    """Move class files and nothing else: what processors write beside them speaks of all sources.
+
+    versions  folders of class files whose constants those of the same name get
+    """
     target.mkdir(parents=True, exist_ok=True)
-    if source.is_dir():
-        link_classes(source, target, lambda name: True)
-        shutil.rmtree(source)
+    if not source.is_dir():
+        return
+    link_classes(source, target, lambda name: True)
+    shutil.rmtree(source)
+    for file in target.rglob('*.class'):
+        places = (folder / file.relative_to(target) for folder in versions)
+        others = [one.read_bytes() for one in places if one.is_file() and not one.is_symlink()]
+        if others:
+            content = with_constants(file.read_bytes(), others)
+            file.unlink()
+            file.write_bytes(content)

@@ -87,13 +87,15 @@ class PairWorkshop:
 
     def build(self, pair: Pair) -> tuple[Build, Build]:
         """Both ends, by the first JDK that builds both; else by the first that builds most."""
+        revs = {pair.old.rev, pair.new.rev}
         for workshop in self._workshops.values():
-            workshop.keep_only({pair.old.rev, pair.new.rev})
+            workshop.keep_only(revs)
         best: tuple[Build, Build] | None = None
         spent, tried = 0.0, []
         ladder = self._yards.ladder(pair)
         for jdk in self._yards.had(ladder):
             workshop = self._workshop(jdk)
+            workshop.keep_only(revs)
             ends = workshop.build(pair.old.rev), workshop.build(pair.new.rev)
             spent += sum(end.cpu_seconds for end in ends)
             tried.append(ends[0].jdk)
