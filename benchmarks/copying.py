@@ -30,8 +30,8 @@ from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import Member
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.trees import Side
 from coevo.languages.java.reading.trees import tree
+from coevo.languages.layout import Side
 from coevo.model.errors import Fatal
 from coevo.model.records import TestMethod
 from coevo.snapshots import snapshot

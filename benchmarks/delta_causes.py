@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from coevo.languages.java.reading.trees import Side
 from coevo.languages.java.reading.trees import Tree
+from coevo.languages.layout import Side
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
 from miners.diffs.sources import SourceChange

@@ -22,9 +22,9 @@ from functools import cache
 
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.trees import Side
 from coevo.languages.java.reading.trees import Tree
 from coevo.languages.java.reading.trees import tree
+from coevo.languages.layout import Side
 from coevo.model.tables import MethodRow
 from packagers.near_duplicates import Grams
 from packagers.near_duplicates import ngrams

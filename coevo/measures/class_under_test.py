@@ -6,8 +6,8 @@ import re
 from pathlib import PurePosixPath
 
 from coevo.languages.java.reading.syntax import JavaType
-from coevo.languages.java.reading.trees import Side
 from coevo.languages.java.reading.trees import Tree
+from coevo.languages.layout import Side
 from coevo.model.records import TestMethod
 
 _HEAD = re.compile(r'\$*[^$]*')

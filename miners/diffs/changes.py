@@ -17,9 +17,9 @@ from functools import lru_cache
 
 from coevo.git.repository import FileChange
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.trees import Side
 from coevo.languages.java.reading.trees import Tree
 from coevo.languages.java.reading.trees import tree
+from coevo.languages.layout import Side
 from coevo.model.identity import method_id
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate

@@ -13,8 +13,8 @@ from coevo.languages.java.reading.syntax import Member
 from coevo.languages.java.reading.tests import find_tests
 from coevo.languages.java.reading.tests import is_fixture
 from coevo.languages.java.reading.trees import Located
-from coevo.languages.java.reading.trees import Side
 from coevo.languages.java.reading.trees import Tree
+from coevo.languages.layout import Side
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
 from miners.diffs.resources import is_named

@@ -16,8 +16,8 @@ from functools import lru_cache
 from coevo.languages.java.reading.syntax import Import
 from coevo.languages.java.reading.syntax import Member
 from coevo.languages.java.reading.trees import Located
-from coevo.languages.java.reading.trees import Side
 from coevo.languages.java.reading.trees import Tree
+from coevo.languages.layout import Side
 from coevo.model.records import CoupledBy
 from miners.diffs.common_calls import COMMON
 from miners.diffs.contexts import Test

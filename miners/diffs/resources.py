@@ -9,29 +9,31 @@ from pathlib import PurePosixPath
 from coevo.git.repository import FileChange
 from coevo.languages.base import Trace
 from coevo.languages.java.reading.trees import Tree
+from coevo.languages.layout import Side
+from coevo.languages.layout import standard
 from coevo.model.records import RESOURCE
 from coevo.model.records import CoupledBy
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
 
-_MAIN, _TEST = 'src/main/resources/', 'src/test/resources/'
-
 
 def is_test_resource(path: str) -> bool:
-    return _lies_in(path, _TEST)
+    return _is_resource(path, Side.TEST)
 
 
 def is_main_resource(path: str) -> bool:
-    return _lies_in(path, _MAIN)
+    return _is_resource(path, Side.SOURCE)
 
 
-def _lies_in(path: str, folder: str) -> bool:
-    return path.startswith(folder) or f'/{folder}' in path
+def _is_resource(path: str, side: Side) -> bool:
+    found = standard(path)
+    return found is not None and found.is_resource and found.side is side
 
 
 def is_named(path: str, literal: str) -> bool:
     """Whether a literal names a resource: by its path's end, its folder or its file name."""
-    relative = path.partition(_MAIN if is_main_resource(path) else _TEST)[2]
+    found = standard(path)
+    relative = found.relative if found else path
     text = literal.replace('classpath:', '').strip().strip('/')
     if len(text) < 3:  # '.', 'a' and such name nothing
         return False

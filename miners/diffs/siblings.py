@@ -11,8 +11,8 @@ from itertools import zip_longest
 from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.trees import Side
 from coevo.languages.java.reading.trees import tree
+from coevo.languages.layout import Side
 from coevo.model.records import TestMethod
 from miners.diffs.contexts import TestTree
 

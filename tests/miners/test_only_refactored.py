@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.trees import Side
 from coevo.languages.java.reading.trees import tree
+from coevo.languages.layout import Side
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk

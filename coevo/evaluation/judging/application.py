@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import tempfile
 from collections.abc import Collection
@@ -18,11 +17,11 @@ from coevo.evaluation.judging.unified_diffs import sections
 from coevo.evaluation.records import Detail
 from coevo.git.patches import is_text
 from coevo.git.process import ENVIRONMENT
+from coevo.languages.layout import is_main
 
 # Far more than any test file that a person wrote.
 MOST_BYTES = 1 << 20
 
-_MAIN = re.compile(r'(?!(?:.*/)?src/test/)(?:.*/)?src/main/', re.DOTALL)
 _SYMLINK, _SUBMODULE = b'120000', b'160000'
 _PLAIN = frozenset({b'100644', b'100755'})
 
@@ -134,7 +133,7 @@ def _forbidden(section: Section, path: str, production: Collection[str]) -> Deta
 
 def _whose(section: Section, production: Collection[str]) -> Detail:
     names = section.names().removeprefix('a/')
-    ours = names in production or _MAIN.match(names)
+    ours = names in production or is_main(names)
     return Detail.PRODUCTION_CODE if ours else Detail.OTHER_FILE
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -13,12 +12,11 @@ from tree_sitter import Parser
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tokens import JAVA
+from coevo.languages.java.reading.trees import tree
 from coevo.measures.java_assertions import is_oracle
 from coevo.measures.java_assertions import is_oracle_reference
 from coevo.measures.java_calls import call_of
 from coevo.measures.java_calls import inside
-
-_MAIN = re.compile(r'(?:^|/)src/main/')
 
 Lines = dict[str, frozenset[int]]
 """By the binary name of a top-level type."""
@@ -44,8 +42,9 @@ def oracle_lines(repository: Repository, rev: str, path: str, content: bytes) ->
 def _stems(repository: Repository, rev: str) -> Mapping[str, list[str]]:
     """Java files by their names, but for main sources, which cannot assert."""
     found: dict[str, list[str]] = {}
-    for path in repository.tree(rev):
-        if path.endswith('.java') and not _MAIN.search(path):
+    files = tree(repository, rev)
+    for path in files.entries:
+        if path.endswith('.java') and not files.is_source(path):
             found.setdefault(PurePosixPath(path).stem, []).append(path)
     return found
 

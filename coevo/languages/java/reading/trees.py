@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -17,17 +16,12 @@ from coevo.languages.java.reading.origins import origin_of
 from coevo.languages.java.reading.syntax import JavaFile
 from coevo.languages.java.reading.syntax import JavaType
 from coevo.languages.java.reading.syntax import parse
+from coevo.languages.layout import Side
+from coevo.languages.layout import standard
 from coevo.model.records import Origin
 
 _LINK = '120000'
-# Beside src/test there are src/it, src/integration-test, src/testFixtures and the like.
-_ROOTS = re.compile(r'(?:^|/)src/(main|it|[\w-]*[tT]est[\w-]*)/(?:(resources)/)?')
 _BASEDIR = re.compile(r'^\$\{(?:project\.)?basedir\}/|^\./')
-
-
-class Side(StrEnum):
-    SOURCE = 'source'
-    TEST = 'test'
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +78,19 @@ class Tree:
         entry = self.entries.get(path)
         if entry is None or entry.mode == _LINK or not path.endswith('.java'):
             return None
-        if standard := _ROOTS.search(path):
-            if standard[2]:
-                return None
-            return Side.SOURCE if standard[1] == 'main' else Side.TEST
-        module = self.module(path)
-        for folder, side in self._declared_folders(module):
-            if path.startswith(folder):
-                return side
-        return None
+        found = standard(path)
+        return None if found is not None and found.is_resource else self._folders_side(path)
+
+    def is_source(self, path: str) -> bool:
+        """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
+        return self._folders_side(path) is Side.SOURCE
+
+    def _folders_side(self, path: str) -> Side | None:
+        found = standard(path)
+        if found is not None:
+            return found.side
+        declared = self._declared_folders(self.module(path))
+        return next((side for folder, side in declared if path.startswith(folder)), None)
 
     def module(self, path: str) -> str:
         """The nearest folder above a file that holds a POM; '.' for the root or where none does."""

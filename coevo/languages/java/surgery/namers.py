@@ -8,9 +8,9 @@ from functools import cache
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.test_files import content
+from coevo.languages.java.reading.trees import tree
 
 _WORD = re.compile(r'[\w$]+')
-_MAIN = re.compile(r'(?:^|/)src/main/')
 # What may tell a test framework, or another compiler of tests, of a class.
 _SETTINGS = (
     *('.xml', '.properties', '.yml', '.yaml', '.json', '.toml', '.gradle', '.kts'),
@@ -34,11 +34,12 @@ class Namers:
 
     def _of(self, path: str) -> tuple[str, ...]:
         """The other files that name a type of a Java file."""
+        files = tree(self._repository, self._rev)
         return tuple(
             other
-            for other in self._repository.tree(self._rev)
+            for other in files.entries
             if other != path
-            and not _MAIN.search(other)
+            and not files.is_source(other)
             and (other.endswith(('.java', *_SETTINGS)) or '/META-INF/' in f'/{other}')
             and self.names(other, self.text(other), path)
         )

@@ -13,8 +13,7 @@ from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import JavaFile
 from coevo.languages.java.reading.syntax import JavaType
 from coevo.languages.java.reading.syntax import parse
-
-_MAIN = re.compile(r'(?:^|/)src/main/')
+from coevo.languages.java.reading.trees import tree
 
 
 def names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
@@ -53,10 +52,11 @@ def derived(
 
 def _others(repository: Repository, rev: str, path: str) -> dict[str, bytes]:
     """The Java files of a tree but for one, and for main sources, which cannot see the test tree."""
+    files = tree(repository, rev)
     return {
         other: repository.blob(entry.oid)
-        for other, entry in repository.tree(rev).items()
-        if other.endswith('.java') and other != path and not _MAIN.search(other)
+        for other, entry in files.entries.items()
+        if other.endswith('.java') and other != path and not files.is_source(other)
     }
 
 

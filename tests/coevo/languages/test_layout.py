@@ -1,0 +1,38 @@
+"""Whose a file is by its path; one answer for all who ask."""
+
+from __future__ import annotations
+
+import pytest
+
+from coevo.languages.layout import Side
+from coevo.languages.layout import is_main
+from coevo.languages.layout import standard
+
+
+@pytest.mark.parametrize(
+    ('path', 'side', 'is_resource', 'relative'),
+    [
+        ('src/main/java/p/A.java', Side.SOURCE, False, 'java/p/A.java'),
+        ('core/src/main/resources/p/a.xml', Side.SOURCE, True, 'p/a.xml'),
+        ('src/test/java/p/ATest.java', Side.TEST, False, 'java/p/ATest.java'),
+        ('src/integration-test/resources/a.xml', Side.TEST, True, 'a.xml'),
+        ('src/it/shop/src/main/java/A.java', Side.TEST, False, 'shop/src/main/java/A.java'),
+        ('src/test/resources/p/src/main/A.java', Side.TEST, True, 'p/src/main/A.java'),
+        ('src/testFixtures/java/A.java', Side.TEST, False, 'java/A.java'),
+    ],
+)
+def test_the_first_standard_folder_counts(
+    path: str, side: Side, is_resource: bool, relative: str
+) -> None:
+    found = standard(path)
+    assert found is not None
+    assert (found.side, found.is_resource, found.relative) == (side, is_resource, relative)
+    assert is_main(path) == (side is Side.SOURCE)
+
+
+@pytest.mark.parametrize(
+    'path', ['A.java', 'lib/A.java', 'src/A.java', 'mysrc/main/A.java', 'src/main']
+)
+def test_other_places_are_in_none(path: str) -> None:
+    assert standard(path) is None
+    assert not is_main(path)
