@@ -143,6 +143,7 @@ class Diffs:
 def pair_of(repository: Repository, task: Task) -> Pair:
     return Pair(
         repo=task.repo,
+        language='java',
         walk=Walk.WINDOW,
         old=repository.commit(task.old_rev),
         new=repository.commit(task.new_rev),

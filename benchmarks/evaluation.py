@@ -220,6 +220,7 @@ def _mutated(
         stack.callback(workshop.close)
         pair = Pair(
             repo=first.repo,
+            language='java',
             walk=first.walk,
             old=repository.commit(first.old_rev),
             new=repository.commit(first.new_rev),

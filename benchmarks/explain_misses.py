@@ -96,6 +96,7 @@ class Mined:
         row = segment.pair
         pair = Pair(
             repo=row.repo,
+            language='java',
             walk=row.walk,
             old=self._commit(row.old_rev),
             new=self._commit(row.new_rev),

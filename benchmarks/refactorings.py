@@ -66,7 +66,9 @@ def drawn(opened: Clones) -> Iterator[Pair]:
     """Pairs in an order drawn by seed, of each clone in turn."""
     lots = []
     for name, repository in sorted(opened.items()):
-        pairs = list(visit(repository, Route(repo=name, walk=Walk.STATES, ref='HEAD')).pairs)
+        pairs = list(
+            visit(repository, Route(repo=name, language='java', walk=Walk.STATES, ref='HEAD')).pairs
+        )
         random.Random(f'{SEED} {name}').shuffle(pairs)
         lots.append(pair for pair in pairs if _stands_at_both_ends(opened[pair.repo], pair))
     for turn in zip_longest(*lots):

@@ -29,6 +29,7 @@ def sieved(
     known = record.repository
     route = Route(
         repo=known.repo,
+        language='java',
         walk=known.walk,
         ref=known.head,
         commits=profile.commits,

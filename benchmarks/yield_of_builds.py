@@ -80,7 +80,11 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> None:
     clone = obtain(source, store=arguments.store, name=name)
     repository = Repository(clone.git_dir)
     route = Route(
-        repo=name, walk=Walk.PARENTS, ref=clone.default_ref, commits=arguments.commits or None
+        repo=name,
+        language='java',
+        walk=Walk.PARENTS,
+        ref=clone.default_ref,
+        commits=arguments.commits or None,
     )
     found = [row for row in read(arguments.out) if row.repo == name and row.jdks == at_hand()]
     known = {(row.old_rev, row.new_rev) for row in found}

@@ -20,13 +20,14 @@ from coevo.engine.execution import ENGINE_VERSION
 from coevo.engine.suites import Suites
 from coevo.engine.workers import Failure
 from coevo.engine.workers import run_in_parallel
-from coevo.engine.workshops import Surroundings
 from coevo.engine.workshops import Workshops
 from coevo.git.repository import Repository
+from coevo.languages.base import RunSettings
+from coevo.languages.base import Runtimes
 from coevo.languages.base import Workshop
-from coevo.languages.java import maven
 from coevo.languages.java.tools.jdk_bundles import OFFERED
-from coevo.languages.java.tools.jdk_supply import JdkSupply
+from coevo.languages.table import LANGUAGES
+from coevo.languages.table import language_of
 from coevo.model.containment import Bug
 from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT
@@ -83,20 +84,23 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
 def _mine(
     options: MineOptions, clone: Clone, repository: Repository, listener: Listener
 ) -> MineReport:
+    start = _start(options, clone, repository)
+    head = repository.resolve(start)
+    language = language_of(repository, head)
+    if language is None:
+        wanted = ' or '.join(one.NEEDS for one in LANGUAGES.values())
+        raise Fatal(f'{clone.repo} at {head[:12]} lacks {wanted}: nothing of it can be mined')
     route = Route(
         repo=clone.repo,
+        language=language.NAME,
         walk=options.walk,
-        ref=_start(options, clone, repository),
+        ref=start,
         commits=options.commits,
         since=options.since,
         until=options.until,
     )
     seen = visit(repository, route)
-    if not maven.detect(repository, seen.head):
-        raise Fatal(
-            f'{clone.repo} has no pom.xml at {seen.head[:12]}; only Maven projects can be mined'
-        )
-    partition = Partition(repo=clone.repo, language=maven.NAME, walk=options.walk)
+    partition = Partition(repo=clone.repo, language=language.NAME, walk=options.walk)
     store = Store(options.store)
     with store.lock(partition), RefactoringMiners() as refactoring_miners:
         mining = Mine(
@@ -166,10 +170,11 @@ def _mine_missing(
     listener: Listener,
 ) -> None:
     """Mine the pairs that the store lacks, oldest first, so that neighbours share their builds."""
-    jdks = JdkSupply(brings=options.brings_jdks, say=listener.say)
+    language = LANGUAGES[report.partition.language]
+    runtimes = language.runtimes(brings=options.brings_jdks, say=listener.say)
     known = store.keys(report.partition)
     keys = {pair: segment_key(mining, pair) for pair in pairs}
-    unmined = [pair for pair in reversed(pairs) if not _is_known(keys[pair], known, jdks)]
+    unmined = [pair for pair in reversed(pairs) if not _is_known(keys[pair], known, runtimes)]
     report.reused = len(pairs) - len(unmined)
     bugs = PairBugs(store.place, report.partition)
     met = {
@@ -184,15 +189,15 @@ def _mine_missing(
     def work(pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
         return mine_pair(mining, pair, open_workshop)
 
-    surroundings = Surroundings(
+    run = RunSettings(
         repository=mining.repository,
         sandbox=options.sandbox,
         say=listener.say,
-        jdks=jdks,
+        runtimes=runtimes,
         end_helpers=mining.tools.refactoring_miners.close,
     )
     with (
-        Workshops(surroundings, todo) as workshops,
+        Workshops(language, run, todo) as workshops,
         closing(run_in_parallel(work, todo, workshops, jobs=options.jobs)) as results,
     ):
         for done, (pair, result) in enumerate(results, start=1):
@@ -210,10 +215,10 @@ def _mine_missing(
             listener.step('pairs', done, len(todo))
 
 
-def _is_known(key: str, known: AbstractSet[str], jdks: JdkSupply) -> bool:
+def _is_known(key: str, known: AbstractSet[str], runtimes: Runtimes) -> bool:
     """Whether a pair is mined, or was dropped for want of a JDK that is still not to be had."""
     return key in known or any(
-        key_without(key, feature) in known and not jdks.has(feature) for feature in OFFERED
+        key_without(key, feature) in known and not runtimes.has(feature) for feature in OFFERED
     )
 
 
@@ -231,7 +236,7 @@ def _walk_record(
         repository=RepositoryRow(
             repo=clone.repo,
             url=clone.url,
-            language=maven.NAME,
+            language=route.language,
             walk=options.walk,
             ref=route.ref,
             head=seen.head,

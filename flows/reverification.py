@@ -30,15 +30,16 @@ from pathlib import Path
 
 from coevo.engine.workers import Failure
 from coevo.engine.workers import run_in_parallel
-from coevo.engine.workshops import Surroundings
 from coevo.engine.workshops import Workshops
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
+from coevo.languages.base import RunSettings
 from coevo.languages.base import Workshop
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdk_supply import bring_releases
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
@@ -176,11 +177,11 @@ def _items(
 def _pair(repository: Repository, row: PairRow) -> Pair:
     return Pair(
         repo=row.repo,
+        language=row.language,
         walk=row.walk,
         old=repository.commit(row.old_rev),
         new=repository.commit(row.new_rev),
         old_is_ancestor=row.old_is_ancestor,
-        language=row.language,
     )
 
 
@@ -203,11 +204,15 @@ def _run_place(run: _Run, repository: Repository, place: _Place, items: Sequence
         except CorruptObject as error:
             return Failure(sentence=str(error))
 
-    around = Surroundings(
-        repository=repository, sandbox=place.sandbox, say=run.listener.say, jdks=JdkSupply(jdks)
+    language = LANGUAGES[items[0].pair.language]
+    around = RunSettings(
+        repository=repository,
+        sandbox=place.sandbox,
+        say=run.listener.say,
+        runtimes=JdkSupply(jdks),
     )
     with (
-        Workshops(around, [item.pair for item in items]) as workshops,
+        Workshops(language, around, [item.pair for item in items]) as workshops,
         closing(run_in_parallel(work, items, workshops, jobs=run.options.jobs)) as results,
     ):
         for done, (item, result) in enumerate(results, start=1):

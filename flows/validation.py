@@ -20,13 +20,13 @@ from pathlib import Path
 
 from coevo.engine.execution import ENGINE_VERSION
 from coevo.engine.suites import SuiteRun
-from coevo.engine.workshops import Surroundings
 from coevo.engine.workshops import Workshops
 from coevo.git.repository import Repository
 from coevo.languages.base import Build
+from coevo.languages.base import RunSettings
 from coevo.languages.base import Workshop
-from coevo.languages.java import maven
 from coevo.languages.java.maven.jdk_choice import demand_of
+from coevo.languages.table import language_of
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.records import Outcome
@@ -119,13 +119,21 @@ def _prove(
     options: ValidateOptions, repository: Repository, blank: Validation, listener: Listener
 ) -> tuple[Validation, Seconds]:
     nothing = Seconds(build=0.0, suite=0.0)
-    if not maven.detect(repository, blank.rev):
+    language = language_of(repository, blank.rev)
+    if language is None:
         return replace(blank, reason=Invalid.NO_POM), nothing
     commit = repository.commit(blank.rev)
     # A workshop builds pairs: this is one of a revision with itself, which is built once.
-    alone = Pair(repo=blank.repo, walk=Walk.PARENTS, old=commit, new=commit, old_is_ancestor=True)
-    around = Surroundings(repository=repository, sandbox=options.sandbox, say=listener.say)
-    with Workshops(around, [alone]) as workshops, closing(workshops.open()) as workshop:
+    alone = Pair(
+        repo=blank.repo,
+        language=language.NAME,
+        walk=Walk.PARENTS,
+        old=commit,
+        new=commit,
+        old_is_ancestor=True,
+    )
+    around = RunSettings(repository=repository, sandbox=options.sandbox, say=listener.say)
+    with Workshops(language, around, [alone]) as workshops, closing(workshops.open()) as workshop:
         listener.step('build', 0, 1)
         build, _ = workshop.build(alone)
         built = of_build(blank, build, demand_of(repository, blank.rev).lowest)

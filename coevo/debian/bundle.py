@@ -25,9 +25,8 @@ from coevo.debian.elf import relink
 from coevo.debian.mirror import suites
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
+from coevo.model.listener import Say
 from coevo.storage.building import building
-
-Say = Callable[[str], None]
 
 OWN = 'coevo'
 _LIBRARIES = f'{OWN}/lib'

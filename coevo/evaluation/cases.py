@@ -87,6 +87,7 @@ def _pair(ground: Ground, assignment: Assignment, start_rev: str) -> Pair:
     needs_old = assignment.is_generation or ground.measures is not None
     return Pair(
         repo=task.repo,
+        language=task.language,
         walk=task.walk,
         old=commit(task.old_rev if needs_old else start_rev),
         new=commit(start_rev),

@@ -18,7 +18,6 @@ from typing import TypeVar
 
 from coevo.engine.workers import Failure
 from coevo.engine.workers import run_in_parallel
-from coevo.engine.workshops import Surroundings
 from coevo.engine.workshops import Workshops
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.cases import Case
@@ -44,10 +43,9 @@ from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import renamed
 from coevo.evaluation.rows import rows
 from coevo.git.repository import Repository
+from coevo.languages.base import RunSettings
 from coevo.languages.base import Workshop
-from coevo.languages.java.tools.jdk_supply import JdkSupply
-from coevo.languages.java.tools.jdks import alike
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug
 from coevo.model.containment import contained
 from coevo.model.errors import Transient
@@ -156,8 +154,8 @@ class Examination:
                     placebos=Placebos(ledger=self.ledger),
                 ),
             )
-            by_jdk = sorted(self._cases(ground, group), key=_jdk_of)
-            for _, same in groupby(by_jdk, key=_jdk_of):
+            by_runtime = sorted(self._cases(ground, group), key=_runtime_of)
+            for _, same in groupby(by_runtime, key=_runtime_of):
                 self._run_rounds(ground, list(same))
 
     def _repository(self, group: Sequence[Assignment], stack: ExitStack) -> Repository | str:
@@ -204,14 +202,15 @@ class Examination:
             self.tries[case.assignment.task_id] += 1
             return examined(ground, case, open_workshop())
 
-        surroundings = Surroundings(
+        language = LANGUAGES[cases[0].pair.language]
+        run = RunSettings(
             repository=ground.states.repository,
             sandbox=self.options.sandbox,
             say=self.listener.say,
-            jdks=JdkSupply(alike(_jdk_of(cases[0]), find_jdks()) or None),
+            runtimes=language.runtimes(like=_runtime_of(cases[0])),
         )
         with (
-            Workshops(surroundings, [case.pair for case in cases]) as workshops,
+            Workshops(language, run, [case.pair for case in cases]) as workshops,
             closing(run_in_parallel(work, cases, workshops, jobs=self.options.jobs)) as results,
         ):
             for case, result in results:
@@ -219,6 +218,6 @@ class Examination:
                 yield case, result
 
 
-def _jdk_of(case: Case) -> str:
+def _runtime_of(case: Case) -> str:
     environment = case.assignment.task.environment
     return environment.jdk if environment else ''

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
 from coevo.git.repository import Repository
+from coevo.model.listener import Say
+from coevo.model.listener import silent
 from coevo.model.quality import PitTrouble
 from coevo.model.records import Environment
 from coevo.model.records import Outcome
@@ -325,12 +329,57 @@ class Workshop(Protocol):
     def close(self) -> None: ...
 
 
+class Runtimes(Protocol):
+    """What code of a language may be run with: JDKs, interpreters."""
+
+    def has(self, feature: int) -> bool:
+        """Whether a feature release can be had; it is brought if need be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """What all workshops of a run have in common.
+
+    runtimes     those that may be used, as the language gave them; None for all of the machine
+    end_helpers  ends processes outside of sandboxes that threads may be waiting for
+    """
+
+    repository: Repository
+    sandbox: str
+    say: Say = silent
+    runtimes: Runtimes | None = None
+    end_helpers: Callable[[], None] = lambda: None
+
+
+class Engine(Protocol):
+    """What a run builds with, for one repository; several threads share it."""
+
+    def workshop(self) -> Workshop:
+        """One for one thread, to be closed."""
+
+    def forget(self, rev: str) -> None:
+        """Remove what was built of a revision."""
+
+    def halt(self) -> None:
+        """End what threads may be waiting for."""
+
+
 class Language(Protocol):
-    """A module under `coevo.languages`."""
+    """A module under `coevo.languages`, in the table of `coevo.languages.table`."""
 
     # the value of the `language` columns
     @property
     def NAME(self) -> str: ...
 
+    # what a revision has to have, for who is told that it has not
+    @property
+    def NEEDS(self) -> str: ...
+
     # whether a revision is built by this module's tool
     def detect(self, repository: Repository, rev: str) -> bool: ...
+
+    # the machine's, those that can be brought with them, or those like the one that a row names
+    def runtimes(self, *, brings: bool = False, like: str = '', say: Say = silent) -> Runtimes: ...
+
+    # what it holds is closed with the stack
+    def engine(self, run: RunSettings, stack: ExitStack) -> Engine: ...

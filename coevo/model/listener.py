@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+Say = Callable[[str], None]
+
+
+def silent(sentence: str) -> None:
+    """Nobody hears it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
@@ -15,7 +21,7 @@ class Listener:
     """
 
     step: Callable[[str, int, int], None] = lambda name, done, total: None
-    say: Callable[[str], None] = lambda sentence: None
+    say: Say = silent
 
 
 SILENT = Listener()

@@ -246,12 +246,12 @@ class Pair:
     """
 
     repo: str
+    language: str
     walk: Walk
     old: Commit
     new: Commit
     old_is_ancestor: bool
     between: tuple[str, ...] = ()
-    language: str = 'java'
 
     @property
     def pair_id(self) -> str:

@@ -100,7 +100,7 @@ def compare(console: Console, commits: dict[str, str], report: MineReport) -> tu
     segments, walked = tuple(store.segments(report.partition)), store.walk(report.partition)
     print_report(console, report, tuple(funnel(walked.drops, segments)), segments)
     repository = Repository(REPOSITORY / '.git')
-    seen = visit(repository, Route(repo=NAME, walk=Walk.PARENTS, ref='HEAD'))
+    seen = visit(repository, Route(repo=NAME, language='java', walk=Walk.PARENTS, ref='HEAD'))
     steps = {rev: subject for subject, rev in commits.items()}
     found_methods = methods(segments, steps, names(repository, seen.pairs))
     found_losses = losses(segments, walked.drops, steps)

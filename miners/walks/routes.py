@@ -25,6 +25,7 @@ class Route:
     """
 
     repo: str
+    language: str
     walk: Walk
     ref: str
     commits: int | None = None
@@ -37,6 +38,7 @@ class Route:
     ) -> Pair:
         return Pair(
             repo=self.repo,
+            language=self.language,
             walk=self.walk,
             old=old,
             new=new,

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from coevo.git.repository import Repository
@@ -19,7 +20,6 @@ from coevo.model.identity import method_id
 from coevo.model.records import Change
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
 from miners.diffs.changes import PairChange
 from miners.diffs.changes import diff
 from miners.diffs.coupling import Reference
@@ -36,8 +36,9 @@ def shown_nearer(repository: Repository, change: PairChange, holds: Holds) -> fr
     """The tests, at new, whose change a state between the ends shows; `holds` is asked of few."""
     own = _edits(change)
     found: set[TestMethod] = set()
+    end = replace(change.pair, old=change.pair.new, old_is_ancestor=True, between=())
     for rev in change.pair.between:
-        shown = _shown(repository, change.pair.repo, rev, change.pair.new.rev)
+        shown = _shown(repository, end, rev)
         for edit, calls_changed in own.items():
             test = edit[1]
             is_shown = edit in shown and (shown[edit] or not calls_changed)
@@ -48,10 +49,9 @@ def shown_nearer(repository: Repository, change: PairChange, holds: Holds) -> fr
 
 # A new state is compared with all states of its window, of which there are seldom more than a few.
 @lru_cache(maxsize=256)
-def _shown(repository: Repository, repo: str, old: str, new: str) -> Mapping[Edit, bool]:
-    ends = repository.commit(old), repository.commit(new)
-    pair = Pair(repo=repo, walk=Walk.WINDOW, old=ends[0], new=ends[1], old_is_ancestor=True)
-    return _edits(diff(repository, pair))
+def _shown(repository: Repository, end: Pair, old: str) -> Mapping[Edit, bool]:
+    """What changed from an older state to an end of the walk, given as a pair with itself."""
+    return _edits(diff(repository, replace(end, old=repository.commit(old))))
 
 
 def _edits(change: PairChange) -> dict[Edit, bool]:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from coevo.languages.java.tools.libraries import Say
 from coevo.model.errors import Fatal
 from coevo.model.labels import TABLE
+from coevo.model.listener import Say
 from coevo.snapshots import models
 from coevo.snapshots.leaks import LEAST_LEAK
 from coevo.snapshots.snapshot import LEAST_RUNS

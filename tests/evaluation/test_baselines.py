@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from coevo.engine.workshops import Surroundings
 from coevo.engine.workshops import Workshops
 from coevo.evaluation.cases import Case
 from coevo.evaluation.cases import Ground
@@ -29,8 +28,10 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.rows import Header
 from coevo.evaluation.rows import rows
+from coevo.languages.base import RunSettings
 from coevo.languages.base import Workshop
 from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.table import LANGUAGES
 from coevo.model.records import Track
 from tests.evaluation import baselines
 from tests.evaluation.baselines import ATTACKS
@@ -84,8 +85,8 @@ def open_court(shop: Shop, sandbox: str, folder: Path, stack: ExitStack) -> Cour
     ledger = Ledger(folder=folder / 'kept', surroundings=())
     known = Known(preconditions=Preconditions(ledger=ledger), placebos=Placebos(ledger=ledger))
     ground = Ground(states=StartStates(source, folder), known=known)
-    surroundings = Surroundings(repository=ground.states.repository, sandbox=sandbox)
-    workshops = stack.enter_context(Workshops(surroundings, []))
+    run = RunSettings(repository=ground.states.repository, sandbox=sandbox)
+    workshops = stack.enter_context(Workshops(LANGUAGES['java'], run, []))
     workshop = workshops.open()
     stack.callback(workshop.close)
     return Court(shop=shop, ground=ground, workshop=workshop)

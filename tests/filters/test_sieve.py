@@ -46,6 +46,7 @@ def pair(hours: float | None = 1, walk: Walk = Walk.PARENTS, new: str = 'b') -> 
     later = None if hours is None else START + timedelta(hours=hours)
     return Pair(
         repo='local/x',
+        language='java',
         walk=walk,
         old=Commit(rev='a', parents=(), author_date=START, committer_date=START),
         new=Commit(rev=new, parents=(), author_date=later, committer_date=later),

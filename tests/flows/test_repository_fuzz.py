@@ -47,7 +47,9 @@ def read(git_dir: Path) -> int:
     repository, pairs = Repository(git_dir), dict[str, Pair]()
     for walk in Walk:
         with suppress(Fatal, CorruptObject):  # the head itself may be lost
-            found = visit(repository, Route(repo=NAME, walk=walk, ref='HEAD')).pairs
+            found = visit(
+                repository, Route(repo=NAME, language='java', walk=walk, ref='HEAD')
+            ).pairs
             pairs |= {pair.pair_id: pair for pair in found}
     for pair in pairs.values():
         with suppress(CorruptObject):

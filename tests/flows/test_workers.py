@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from coevo.engine.workers import run_in_parallel
-from coevo.engine.workshops import Surroundings
 from coevo.engine.workshops import Workshops
 from coevo.git.repository import Repository
+from coevo.languages.base import RunSettings
 from coevo.languages.base import Workshop
+from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
 from coevo.model.tables import Segment
@@ -48,9 +49,9 @@ def test_threads_end_before_their_folder_goes(
         for name in ('slow', 'quick')
     )
     repository = Repository(tmp_path / 'slow' / 'repository' / '.git')
-    around = Surroundings(repository=repository, sandbox='bubblewrap')
+    around = RunSettings(repository=repository, sandbox='bubblewrap')
     with (
-        Workshops(around, [slow, quick]) as workshops,
+        Workshops(LANGUAGES['java'], around, [slow, quick]) as workshops,
         closing(run_in_parallel(mine, [slow, quick], workshops, jobs=2)) as results,
     ):
         assert next(results)[0] is quick

@@ -35,6 +35,7 @@ def diffed(
     second = repos.commit(repo, 'new', after)
     pair = Pair(
         repo='local/repository',
+        language='java',
         walk=Walk.PARENTS,
         old=_commit(first),
         new=_commit(second),

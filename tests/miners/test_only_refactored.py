@@ -73,7 +73,14 @@ def asked(
     new = repos.commit(repo, 'new', edited)
     repository = Repository(repo / '.git')
     ends = repository.commit(old), repository.commit(new)
-    pair = Pair(repo='local/r', walk=Walk.PARENTS, old=ends[0], new=ends[1], old_is_ancestor=True)
+    pair = Pair(
+        repo='local/r',
+        language='java',
+        walk=Walk.PARENTS,
+        old=ends[0],
+        new=ends[1],
+        old_is_ancestor=True,
+    )
     trees = tree(repository, old), tree(repository, new)
     changes = source_changes(*trees, *(side.paths(Side.SOURCE) for side in trees))
     test = TestMethod(

@@ -30,7 +30,9 @@ def repo(tmp_path: Path) -> Path:
 
 def walk(repo: Path, walk: Walk = Walk.PARENTS, **bounds: Any) -> Visit:
     """Visit from HEAD; every visited commit must end pairs (one but in windows) or be dropped."""
-    route = Route(repo='local/repo', walk=walk, ref=bounds.pop('ref', 'HEAD'), **bounds)
+    route = Route(
+        repo='local/repo', language='java', walk=walk, ref=bounds.pop('ref', 'HEAD'), **bounds
+    )
     found = visit(Repository(repo / '.git'), route)
     ended = [pair.new.rev for pair in found.pairs]
     if walk is Walk.WINDOW:

@@ -34,6 +34,7 @@ def nearer(folder: Path, *states: Mapping[str, str], broken: int | None = None) 
     first, *between, last = revs
     pair = Pair(
         repo='local/repository',
+        language='java',
         walk=Walk.WINDOW,
         old=repository.commit(first),
         new=repository.commit(last),

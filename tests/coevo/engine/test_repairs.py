@@ -99,7 +99,9 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Guarded:
         {**below('main', NEW), **below('lone', junit('LonelyTest', LONELY.format(2)))},
     ]
     repository = Repository(write(folder / 'repository', steps) / '.git')
-    (pair,) = visit(repository, Route(repo=NAME, walk=Walk.PARENTS, ref='HEAD')).pairs
+    (pair,) = visit(
+        repository, Route(repo=NAME, language='java', walk=Walk.PARENTS, ref='HEAD')
+    ).pairs
     change = diff(repository, pair)
     wanted = [Wanted(method_id=method_id(pair, one), candidate=one) for one in change.candidates]
     names = {item.method_id: item.candidate.method.test_method for item in wanted}

@@ -112,7 +112,9 @@ class Asked:
 @contextmanager
 def asked(folder: Path, steps: list[Mapping[str, str | bytes | None]]) -> Iterator[Asked]:
     repository = Repository(write(folder / 'repository', steps) / '.git')
-    pairs = visit(repository, Route(repo=NAME, walk=Walk.PARENTS, ref='HEAD')).pairs[::-1]
+    pairs = visit(
+        repository, Route(repo=NAME, language='java', walk=Walk.PARENTS, ref='HEAD')
+    ).pairs[::-1]
     suites = Suites(partial(methods_by_module, repository), BUDGET)
     with ExitStack() as stack:
         site = Site(repository, sandbox='bubblewrap', stack=stack)

@@ -70,6 +70,7 @@ TESTS = (
 def pair_of(repository: Repository, old: str, new: str) -> Pair:
     return Pair(
         repo='local/shop',
+        language='java',
         walk=Walk.PARENTS,
         old=repository.commit(old),
         new=repository.commit(new),

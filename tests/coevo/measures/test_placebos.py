@@ -51,7 +51,12 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, Pair]:
     repository = Repository(Path(root) / '.git')
     old, new = (repository.commit(rev) for rev in revs)
     return repository, Pair(
-        repo='local/shop', walk=Walk.PARENTS, old=old, new=new, old_is_ancestor=True
+        repo='local/shop',
+        language='java',
+        walk=Walk.PARENTS,
+        old=old,
+        new=new,
+        old_is_ancestor=True,
     )
 
 

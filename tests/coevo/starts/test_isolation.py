@@ -149,7 +149,9 @@ def isolation(
     folder = write(tmp_path_factory.mktemp('isolation') / 'repository', [OLD, NEW])
     repository = Repository(folder / '.git')
     old, new = (repository.commit(git(folder, 'rev-parse', name)) for name in ('HEAD~', 'HEAD'))
-    pair = Pair(repo=NAME, walk=Walk.PARENTS, old=old, new=new, old_is_ancestor=True)
+    pair = Pair(
+        repo=NAME, language='java', walk=Walk.PARENTS, old=old, new=new, old_is_ancestor=True
+    )
     kept, _ = sieve(diff(repository, pair), load_profile('default'))
     wanted = [Wanted(method_id=method_id(pair, item), candidate=item) for item in kept]
     with ExitStack() as stack:

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from coevo.git.repository import Repository
+from coevo.languages.base import RunSettings
+from coevo.languages.java.maven.engine import MavenEngine
 from coevo.languages.java.maven.pairing import PairWorkshop
 from coevo.languages.java.maven.pairing import Yards
 from coevo.languages.java.maven.site import Site
+from coevo.languages.java.tools.jdk_supply import JdkSupply
+from coevo.languages.java.tools.jdks import alike
+from coevo.languages.java.tools.jdks import find_jdks
+from coevo.model.listener import Say
+from coevo.model.listener import silent
 
 NAME = 'java'
+NEEDS = 'a pom.xml at its root'
 
-__all__ = ['NAME', 'PairWorkshop', 'Site', 'Yards', 'detect']
+__all__ = ['NAME', 'NEEDS', 'PairWorkshop', 'Site', 'Yards', 'detect', 'engine', 'runtimes']
 
 
 def detect(repository: Repository, rev: str) -> bool:
     """Whether a revision has a POM at its root."""
     return 'pom.xml' in repository.tree(rev)
+
+
+def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> JdkSupply:
+    """like  a version such as 17.0.15: that very one, else those of its feature release, else all"""
+    known = alike(like, find_jdks())
+    return JdkSupply(known or None, brings=brings, say=say)
+
+
+def engine(run: RunSettings, stack: ExitStack) -> MavenEngine:
+    return MavenEngine(run, stack)

@@ -8,8 +8,9 @@ from pathlib import Path
 from coevo.git.repository import Repository
 from coevo.languages.java.tools.artifacts import ArtifactProxy
 from coevo.languages.java.tools.artifacts import upstreams
-from coevo.languages.java.tools.libraries import Say
 from coevo.languages.java.tools.toolchain import Toolchain
+from coevo.model.listener import Say
+from coevo.model.listener import silent
 from coevo.sandboxes.sandbox import open_sandbox
 from coevo.sandboxes.workspace import workspace
 from coevo.storage.folders import cache_folder
@@ -24,7 +25,7 @@ class Site:
         *,
         sandbox: str,
         stack: ExitStack,
-        say: Say = lambda sentence: None,
+        say: Say = silent,
     ) -> None:
         self.repository, self.say = repository, say
         self.sandbox = open_sandbox(sandbox)

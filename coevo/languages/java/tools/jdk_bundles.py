@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from coevo.debian.bundle import Recipe
-from coevo.debian.bundle import Say
 from coevo.debian.bundle import install
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import installed_jdks
 from coevo.languages.java.tools.jdks import read_jdk
 from coevo.model.errors import Fatal
+from coevo.model.listener import Say
 
 # Long-term releases: what builds of any date can be expected to run on.
 OFFERED = (8, 11, 17, 21, 25)

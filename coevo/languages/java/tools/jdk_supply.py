@@ -15,9 +15,10 @@ from coevo.languages.java.tools.jdk_bundles import install_jdk
 from coevo.languages.java.tools.jdks import LIMIT
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
-from coevo.languages.java.tools.libraries import Say
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
+from coevo.model.listener import Say
+from coevo.model.listener import silent
 
 
 class JdkSupply:
@@ -32,7 +33,7 @@ class JdkSupply:
         known: Sequence[Jdk] | None = None,
         *,
         brings: bool = False,
-        say: Say = lambda sentence: None,
+        say: Say = silent,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
         self._known = tuple(find_jdks(environment) if known is None else known)

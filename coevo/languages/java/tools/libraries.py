@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import tomllib
 import zipfile
-from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +17,9 @@ from xml.sax.saxutils import escape
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
+from coevo.model.listener import Say
 from coevo.storage.building import building
 from coevo.storage.folders import cache_folder
-
-Say = Callable[[str], None]
 
 _COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy'
 

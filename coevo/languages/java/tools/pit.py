@@ -10,12 +10,13 @@ from pathlib import Path
 
 from coevo.languages.java.tools.jdks import choose_jdk
 from coevo.languages.java.tools.jdks import find_jdks
-from coevo.languages.java.tools.libraries import Say
 from coevo.languages.java.tools.libraries import digest
 from coevo.languages.java.tools.libraries import fetch_libraries
 from coevo.languages.java.tools.libraries import read_pins
 from coevo.languages.java.tools.toolchain import compile_program
 from coevo.languages.java.tools.toolchain import toolchain
+from coevo.model.listener import Say
+from coevo.model.listener import silent
 from coevo.storage.building import building
 
 _SOURCES = Path(__file__).parents[1] / 'jvm'
@@ -53,7 +54,7 @@ def core() -> str:
     return f'pitest-{version()}.jar'
 
 
-def fetch_pit(say: Say = lambda sentence: None) -> Pit:
+def fetch_pit(say: Say = silent) -> Pit:
     """PIT, fetched and our plugin compiled if they are not there yet; Transient if Maven fails."""
     jdk = choose_jdk(find_jdks())
     libraries = fetch_libraries(_PINS, jdk, say, 'PIT')

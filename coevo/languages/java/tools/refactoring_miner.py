@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.libraries import Say
 from coevo.languages.java.tools.libraries import fetch_libraries
 from coevo.languages.java.tools.libraries import library_folder
 from coevo.languages.java.tools.libraries import read_pins
+from coevo.model.listener import Say
 
 _PINS = Path(__file__).parents[1] / 'jvm' / 'refactoring_miner.toml'
 

@@ -18,11 +18,11 @@ from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import choose_jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.java.tools.libraries import Pin
-from coevo.languages.java.tools.libraries import Say
 from coevo.languages.java.tools.libraries import digest
 from coevo.languages.java.tools.libraries import fetch_libraries
 from coevo.languages.java.tools.libraries import read_pins
 from coevo.languages.java.tools.libraries import run_java_tool
+from coevo.model.listener import Say
 from coevo.storage.building import building
 from coevo.storage.folders import cache_folder
 

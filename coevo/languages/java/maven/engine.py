@@ -1,0 +1,30 @@
+"""What a run over one repository builds with, whatever the JDKs."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from coevo.languages.base import RunSettings
+from coevo.languages.java.maven.pairing import PairWorkshop
+from coevo.languages.java.maven.pairing import Yards
+from coevo.languages.java.maven.site import Site
+from coevo.languages.java.tools.jdk_supply import JdkSupply
+
+
+class MavenEngine:
+    """Fulfils `coevo.languages.base.Engine`."""
+
+    def __init__(self, run: RunSettings, stack: ExitStack) -> None:
+        jdks = run.runtimes
+        assert jdks is None or isinstance(jdks, JdkSupply), 'those that Java itself gave'
+        self._site = Site(run.repository, sandbox=run.sandbox, stack=stack, say=run.say)
+        self._yards = Yards(self._site, jdks)
+
+    def workshop(self) -> PairWorkshop:
+        return PairWorkshop(self._yards)
+
+    def forget(self, rev: str) -> None:
+        self._yards.forget(rev)
+
+    def halt(self) -> None:
+        self._site.sandbox.close()
