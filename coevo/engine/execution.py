@@ -1,6 +1,6 @@
 """Run the cells of a pair: compile, run in fresh processes in three orders, compare, repeat.
 
-The rule of evidence is the design's ("A label stands only on evidence"): a cell that decides a
+The rule of evidence (ARCHITECTURE, "Evidence"): a cell that decides a
 label is run in given order, in reversed order, and with one process per method (TestEvo-Bench,
 A.2). Runs that disagree in outcome or failure signature are repeated once per order, to tell
 `flaky` from `order_dependent`. What the compiler says is deterministic and asked once.
@@ -320,7 +320,7 @@ def _cured(
     """Which of the broken pass with libraries or settings of the pair's other revision.
 
     Asked only where a module's libraries or settings differ; test libraries alone come first
-    (design, "A failure has a cause": `build`).
+    (ARCHITECTURE, "Evidence": `build`).
     """
     cured: dict[str, Scope] = {}
     for group in groups:

@@ -25,7 +25,7 @@ from coevo.model.records import Change
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 
-# A time limit that is hit twice says all it can (design: "confirmed once more, not three times").
+# A time limit that is hit twice says all it can (ARCHITECTURE, "Evidence": confirmed once).
 TIMEOUT_RUNS = 2
 
 Results = Mapping[str, Mapping[Cell, CellResult]]

@@ -1,4 +1,4 @@
-"""What the cells say: the label table, a total and pure function (design, "Labels")."""
+"""What the cells say: the label table, a total and pure function (ARCHITECTURE, "Evidence")."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class End(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Isolated:
-    """The isolated cells of a method with a track (design, "isolated cell"; TestEvo-Bench, 3.2).
+    """The isolated cells of a method with a track (ARCHITECTURE, "Tasks"; TestEvo-Bench, 3.2).
 
     start   `valid`, or why the start state of the method's task is none
     agrees  whether they say what the cells of whole test trees say

@@ -38,7 +38,7 @@ class StartState:
 
 
 def start_state(bench: Bench, task: Task, around: Surroundings) -> StartState:
-    """The start state of a task, compiled and run (design, "Start state of a task")."""
+    """The start state of a task, compiled and run (ARCHITECTURE, "Tasks")."""
     names = list(task.methods)
     try:
         start = file_at_start(bench, task, around.here)

@@ -65,7 +65,7 @@ def test_rows(change: str, cells: str, expected: str) -> None:
 
 
 def by_hand(change: Change, oo: str, nn: str, on: str, no: str) -> str:
-    """The table of the design, read a second time: P, B or X (neither) for each cell."""
+    """The table of ARCHITECTURE, read a second time: P, B or X (neither) for each cell."""
     table = {
         Change.CHANGED: {
             'PPB': 'update',

@@ -386,7 +386,7 @@ def test_every_rule_on_runs_looks_at_every_cell(tmp_path: Path, rows: Rows) -> N
 
 
 def test_a_broken_label_needs_no_pass(tmp_path: Path, rows: Rows) -> None:
-    """The second verdict of two time-outs adds nothing: two are enough, as the design says."""
+    """The second verdict of two time-outs adds nothing: two are enough."""
     at = of_label(rows, Label.UPDATE)
     row = rows.methods[at]
     timed_out = {'told_cnew': Outcome.TIMEOUT, 'told_cnew_unit': Outcome.TIMEOUT}

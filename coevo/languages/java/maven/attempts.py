@@ -1,6 +1,6 @@
 """How a revision is built: by Maven in a warm JVM, in a fresh one, then by Maven's own command.
 
-The command is the fallback (notes on the engine, recommendation 1): it is a process of its own and
+The command is the fallback: it is a process of its own and
 heeds `.mvn/jvm.config`, which opens the JDK to plugins. It costs a JVM's start for every build.
 """
 

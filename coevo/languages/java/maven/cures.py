@@ -1,6 +1,6 @@
 """What may cure a failure that the JDK causes, not the project: one table with its evidence.
 
-Measured (notes on the engine, section 4): mocking libraries of 2017 and before do not know the
+Measured: mocking libraries of 2017 and before do not know the
 class files of JDK 17; a newer byte-buddy, first on the class path, cures them, and so do opened
 packages where a library defines classes by reflection. A cure is applied to all cells alike.
 """

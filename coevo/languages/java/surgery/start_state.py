@@ -46,7 +46,7 @@ def start_file(
     *,
     used_elsewhere: AbstractSet[str] = frozenset(),
 ) -> bytes | None:
-    """The start file; None if the file is absent at the start, as one that is new is by the design.
+    """The start file; None if the file is absent at the start, as one that is new always is.
 
     new, old        the test file at both revisions, old None where it does not exist
     used_elsewhere  names by which other files may use members and types of this one that are not
