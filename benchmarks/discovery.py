@@ -28,7 +28,7 @@ from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
 from flows.discovery import crawl
 from miners.discovery.candidate_profiles import load_profile
-from miners.discovery.github_tokens import Token
+from miners.discovery.github_tokens import GitHubToken
 from tests.github_server import Budgets
 from tests.github_server import Hosted
 from tests.github_server import Server
@@ -134,7 +134,7 @@ def run(case: str, store: Path) -> Iterator[dict[str, object]]:
     """The rows of one case: a crawl for each step, in one store."""
     plenty = Budgets(limits={'search': _NO_LIMIT, 'core': _NO_LIMIT, 'graphql': _NO_LIMIT})
     secrets = [f'token{number}' for number in range(TOKENS)]
-    tokens = tuple(Token(number=n, secret=secret) for n, secret in enumerate(secrets, 1))
+    tokens = tuple(GitHubToken(number=n, secret=secret) for n, secret in enumerate(secrets, 1))
     with serving(Server(world=world(CASES[case]), budgets=plenty)) as server:
         for step in STEPS:
             step.change(server.world)

@@ -228,7 +228,7 @@ def _mutated(
         )
         if workshop.build(pair)[1].failure is not None:
             return dict.fromkeys(row.method_id for row in rows), 0.0, 0.0
-        bench = measures.Bench(
+        bench = measures.EditedCells(
             workshop=workshop,
             repository=repository,
             pair=pair,

@@ -26,7 +26,7 @@ from coevo.git.repository import Repository
 from coevo.languages.java.maven import PairWorkshop
 from coevo.languages.java.maven import Site
 from coevo.languages.java.maven import Yards
-from coevo.measures.bench import Bench
+from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
@@ -83,7 +83,7 @@ def _measure(
         pair = pair_of(repository, segment.pair)
         if workshop.build(pair)[1].failure is not None:
             return []
-        bench = Bench(workshop=workshop, repository=repository, pair=pair)
+        bench = EditedCells(workshop=workshop, repository=repository, pair=pair)
         mutants = measure_mutants(bench, tests, runs)
         for_mutants, bench.cpu_seconds = bench.cpu_seconds, 0.0
         reversals = measure_reversals(bench, tests, runs)

@@ -38,7 +38,7 @@ from coevo.model.tables import Segment
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.walks import WalkRecord
-from packagers.release import Plan
+from packagers.release import ReleasePlan
 from packagers.release import release
 from packagers.rows import Rows
 from tests import segments
@@ -127,7 +127,7 @@ def _date(rows: Rows) -> Iterator[MethodRow]:
 
 
 def publish(folder: Path) -> None:
-    plan = Plan(
+    plan = ReleasePlan(
         snapshot=folder / 'snapshot',
         date=lambda rows: tuple(_date(rows)),
         build=snapshots.build,

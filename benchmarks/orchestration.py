@@ -27,9 +27,9 @@ import psutil
 
 from coevo.model.profiles import load_profile
 from flows.batches.batch import do
-from flows.batches.contained import Limits
-from flows.batches.jobs import Job
-from flows.batches.jobs import Outcome
+from flows.batches.contained import BatchLimits
+from flows.batches.jobs import BatchJob
+from flows.batches.jobs import JobOutcome
 from flows.batches.jobs import Verb
 from flows.options import MineOptions
 from flows.pipeline import mine
@@ -111,15 +111,15 @@ def _plain(batch: Mapping[str, Path], pairs: int, store: Path) -> Cost:
 
 
 def _contained(batch: Mapping[str, Path], pairs: int, store: Path) -> Cost:
-    limits = Limits(seconds=600, memory_gib=4)
+    limits = BatchLimits(seconds=600, memory_gib=4)
 
     def work() -> None:
         for name, path in batch.items():
-            job = Job(
+            job = BatchJob(
                 verb=Verb.MINE, source=str(path), store=str(store), profile='quick', repo=name
             )
             result = do(job, limits)
-            assert result.outcome is Outcome.DONE, result
+            assert result.outcome is JobOutcome.DONE, result
 
     return _cost('contained', len(batch), pairs, work)
 

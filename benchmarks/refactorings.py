@@ -41,7 +41,7 @@ from miners.diffs.transfers import declaration_of
 from miners.diffs.transfers import transfers_of
 from miners.diffs.transfers import undone
 from miners.refactorings.refactorings import SUFFIX
-from miners.refactorings.refactorings import Limits
+from miners.refactorings.refactorings import MinerLimits
 from miners.refactorings.refactorings import Refactoring
 from miners.refactorings.refactorings import RefactoringMiner
 from miners.refactorings.refactorings import Refactorings
@@ -210,7 +210,7 @@ def kill(arguments: argparse.Namespace) -> None:
     rows = sorted(read(arguments.results), key=lambda row: float(row['cpu_seconds']))
     cheap, dear = rows[len(rows) // 2], rows[-1]
     limit = max(float(dear['cpu_seconds']) / 4, COLD_START)
-    with RefactoringMiner(Limits(cpu_seconds=limit)) as miner:
+    with RefactoringMiner(MinerLimits(cpu_seconds=limit)) as miner:
         for row in (cheap, dear, cheap):
             begun, pid = time.monotonic(), miner.process.pid
             found = miner.find(opened[row['repo']], row['old'], row['new'])

@@ -35,11 +35,11 @@ from filters import repair_only
 from filters import sample
 from filters import sibling
 from filters import suite
-from filters.base import Case
 from filters.base import ChangeFilter
+from filters.base import FilterCase
 from filters.base import MethodFilter
-from filters.base import PairChange
 from filters.base import PairFilter
+from filters.base import SievedChange
 from filters.base import TrackCase
 from filters.base import TrackFilter
 
@@ -79,7 +79,7 @@ def sieve_pair(pair: Pair, profile: Profile) -> Drop | None:
 
 
 def sieve(
-    change: PairChange, profile: Profile, nearer: frozenset[TestMethod] | None = None
+    change: SievedChange, profile: Profile, nearer: frozenset[TestMethod] | None = None
 ) -> tuple[tuple[Candidate, ...], tuple[Drop, ...]]:
     """The candidates to run, and the drops: one for the pair, or one for each other candidate.
 
@@ -87,7 +87,7 @@ def sieve(
     """
     if (drop := _judge_pair(change, profile)) is not None:
         return (), (drop,)
-    case = Case(change=change, profile=profile, nearer=nearer)
+    case = FilterCase(change=change, profile=profile, nearer=nearer)
     kept, drops = [], []
     for candidate in change.candidates:
         reason = _judge(case, candidate)
@@ -99,17 +99,17 @@ def sieve(
     return tuple(kept), tuple(drops)
 
 
-def _judge_pair(change: PairChange, profile: Profile) -> Drop | None:
+def _judge_pair(change: SievedChange, profile: Profile) -> Drop | None:
     if (drop := sieve_pair(change.pair, profile)) is not None:
         return drop
-    case = Case(change=change, profile=profile)
+    case = FilterCase(change=change, profile=profile)
     for filter_ in CHANGE_FILTERS.values():
         if (reason := filter_.check(case)) is not None:
             return Drop.at(Stage.PAIR, change.pair, change.pair.pair_id, reason)
     return None
 
 
-def _judge(case: Case, candidate: Candidate) -> Reason | None:
+def _judge(case: FilterCase, candidate: Candidate) -> Reason | None:
     for filter_ in METHOD_FILTERS.values():
         if (reason := filter_.check(case, candidate)) is not None:
             return reason

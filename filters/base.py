@@ -19,7 +19,7 @@ from coevo.model.records import Track
 from coevo.model.records import short_hash
 
 
-class PairChange(Protocol):
+class SievedChange(Protocol):
     """What the diff of a pair tells."""
 
     @property
@@ -35,13 +35,13 @@ class PairChange(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class FilterCase:
     """A pair's change under a profile: what filters of either kind judge by.
 
     nearer  tests that a state between the ends shows as changed; None where there is no such state
     """
 
-    change: PairChange
+    change: SievedChange
     profile: Profile
     nearer: frozenset[TestMethod] | None = None
 
@@ -98,7 +98,7 @@ class ChangeFilter(Protocol):
     @property
     def REASONS(self) -> tuple[Reason, ...]: ...
     # why a pair that changes this is dropped, or None to keep it
-    def check(self, case: Case) -> Reason | None: ...
+    def check(self, case: FilterCase) -> Reason | None: ...
 
 
 class MethodFilter(Protocol):
@@ -106,4 +106,4 @@ class MethodFilter(Protocol):
     @property
     def REASONS(self) -> tuple[Reason, ...]: ...
     # why this candidate is dropped, or None to keep it
-    def check(self, case: Case, candidate: Candidate) -> Reason | None: ...
+    def check(self, case: FilterCase, candidate: Candidate) -> Reason | None: ...

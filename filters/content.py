@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coevo.model.reasons import Reason
-from filters.base import Case
+from filters.base import FilterCase
 
 REASONS = (
     Reason.UNREADABLE_SOURCE,
@@ -12,5 +12,5 @@ REASONS = (
 )
 
 
-def check(case: Case) -> Reason | None:
+def check(case: FilterCase) -> Reason | None:
     return case.change.reason

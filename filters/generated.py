@@ -5,11 +5,11 @@ from __future__ import annotations
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
 from coevo.model.records import Origin
-from filters.base import Case
+from filters.base import FilterCase
 
 REASONS = (Reason.GENERATED_CODE, Reason.VENDORED_CODE)
 _BY_ORIGIN = {Origin.GENERATED: Reason.GENERATED_CODE, Origin.VENDORED: Reason.VENDORED_CODE}
 
 
-def check(case: Case, candidate: Candidate) -> Reason | None:
+def check(case: FilterCase, candidate: Candidate) -> Reason | None:
     return _BY_ORIGIN.get(candidate.origin)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
 from coevo.model.records import Change
-from filters.base import Case
+from filters.base import FilterCase
 
 REASONS = (Reason.NO_SOURCE_CHANGE,)
 
 
-def check(case: Case, candidate: Candidate) -> Reason | None:
+def check(case: FilterCase, candidate: Candidate) -> Reason | None:
     if case.change.source_changed or candidate.change is Change.CHANGED:
         return None
     return Reason.NO_SOURCE_CHANGE

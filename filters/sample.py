@@ -10,12 +10,12 @@ from coevo.model.identity import method_id
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
 from coevo.model.records import Change
-from filters.base import Case
+from filters.base import FilterCase
 
 REASONS = (Reason.NOT_SAMPLED,)
 
 
-def check(case: Case, candidate: Candidate) -> Reason | None:
+def check(case: FilterCase, candidate: Candidate) -> Reason | None:
     if candidate.change is not Change.UNCHANGED:
         return None
     profile = case.profile

@@ -11,11 +11,11 @@ from coevo.git.repository import Repository
 from coevo.model.listener import Listener
 from miners.cloning.clones import Clone
 from miners.cloning.clones import obtained
-from miners.cloning.remotes import Limits
+from miners.cloning.remotes import FetchLimits
 from miners.discovery.crawls import record_crawl
 
 
-class Wanted(Protocol):
+class WantedClone(Protocol):
     """What a user says of a repository; `folder` is where clones lie."""
 
     @property
@@ -25,11 +25,11 @@ class Wanted(Protocol):
     @property
     def name(self) -> str | None: ...
     @property
-    def limits(self) -> Limits: ...
+    def limits(self) -> FetchLimits: ...
 
 
 @contextmanager
-def cloned(wanted: Wanted, listener: Listener) -> Iterator[tuple[Clone, Repository]]:
+def cloned(wanted: WantedClone, listener: Listener) -> Iterator[tuple[Clone, Repository]]:
     """Unclonable (a Fatal) for what cannot be cloned, Transient for the network."""
     listener.step('clone', 0, 1)
     with obtained(

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from coevo.model.reasons import Reason
 from coevo.model.tables import Segment
-from flows.funnel import Step
+from flows.funnel import FunnelStep
 from flows.funnel import labels
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def print_report(
-    console: Console, report: MineReport, steps: Sequence[Step], segments: Sequence[Segment]
+    console: Console, report: MineReport, steps: Sequence[FunnelStep], segments: Sequence[Segment]
 ) -> None:
     """What a run did, dropped and why."""
     console.print(
@@ -65,7 +65,7 @@ def bugs_told(bugs: Mapping[str, str]) -> str:
     )
 
 
-def funnel_table(steps: Sequence[Step]) -> Table:
+def funnel_table(steps: Sequence[FunnelStep]) -> Table:
     table = Table(title='Funnel', title_justify='left')
     for heading in ('stage', 'unit'):
         table.add_column(heading)

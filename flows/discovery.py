@@ -14,24 +14,24 @@ from coevo.model.listener import Listener
 from coevo.storage.place import Root
 from flows.crawling import crawls
 from flows.crawling.events import events
-from flows.crawling.progress import Progress
-from flows.crawling.rows import Event
+from flows.crawling.progress import CrawlProgress
+from flows.crawling.rows import CrawlEvent
 from flows.crawling.rows import QueryRead
 from flows.crawling.rows import RepositorySeen
 from flows.crawling.rows import part
-from flows.crawling.survey import Known
+from flows.crawling.survey import KnownBefore
 from flows.crawling.survey import Survey
 from miners.discovery.budgets import Clock
 from miners.discovery.candidate_profiles import CandidateProfile
-from miners.discovery.candidates import Reason
+from miners.discovery.candidates import CandidateReason
 from miners.discovery.github import Hits
 from miners.discovery.github import discover
 from miners.discovery.github_replies import Patience
 from miners.discovery.github_replies import Requests
 from miners.discovery.github_requests import PUBLIC_API
-from miners.discovery.github_requests import Api
-from miners.discovery.github_search import Outcome
-from miners.discovery.github_tokens import Token
+from miners.discovery.github_requests import GitHubApi
+from miners.discovery.github_search import SearchOutcome
+from miners.discovery.github_tokens import GitHubToken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class CrawlOptions:
 
     store: Root
     profile: CandidateProfile
-    tokens: tuple[Token, ...]
+    tokens: tuple[GitHubToken, ...]
     api: str = PUBLIC_API
     now: datetime | None = None
     clock: Clock = field(default_factory=Clock)
@@ -67,7 +67,7 @@ class CrawlReport:
     unknown: int
     proven: bool
     unsplit: tuple[str, ...]
-    events: tuple[Event, ...]
+    events: tuple[CrawlEvent, ...]
     requests: Requests
     warnings: tuple[str, ...]
 
@@ -80,8 +80,8 @@ def crawl(options: CrawlOptions, listener: Listener = SILENT) -> CrawlReport:
     """
     with crawls.crawling(options.store) as hold:
         stamp = crawls.next_stamp(options.store, options.now or _present(options.clock))
-        api = Api(options.api, options.tokens, options.clock, options.patience)
-        progress = Progress(options.store, options.profile.name)
+        api = GitHubApi(options.api, options.tokens, options.clock, options.patience)
+        progress = CrawlProgress(options.store, options.profile.name)
         try:
             listener.say('searching')
             hits = discover(api, options.profile, crawls.time_of(stamp))
@@ -97,7 +97,7 @@ def crawl(options: CrawlOptions, listener: Listener = SILENT) -> CrawlReport:
 
 
 def _ask_all(
-    survey: Survey, hits: Hits, known: Known, progress: Progress, listener: Listener
+    survey: Survey, hits: Hits, known: KnownBefore, progress: CrawlProgress, listener: Listener
 ) -> None:
     numbers = sorted({*hits.sightings, *known.rows})
     with progress.kept(survey.rows):
@@ -107,7 +107,7 @@ def _ask_all(
             listener.step('repositories', done, len(numbers))
 
 
-def _known(options: CrawlOptions, answers: Mapping[int, RepositorySeen]) -> Known:
+def _known(options: CrawlOptions, answers: Mapping[int, RepositorySeen]) -> KnownBefore:
     keys: dict[int, str] = {}
     rows: Mapping[int, RepositorySeen] = {}
     for name, stamp in crawls.latest(options.store).items():
@@ -115,11 +115,16 @@ def _known(options: CrawlOptions, answers: Mapping[int, RepositorySeen]) -> Know
         keys |= {number: row.repo for number, row in found.items()}
         if name == options.profile.name:
             rows = found
-    return Known(rows=rows, keys=keys, answers=answers)
+    return KnownBefore(rows=rows, keys=keys, answers=answers)
 
 
 def _write(
-    options: CrawlOptions, stamp: str, hits: Hits, survey: Survey, known: Known, api: Api
+    options: CrawlOptions,
+    stamp: str,
+    hits: Hits,
+    survey: Survey,
+    known: KnownBefore,
+    api: GitHubApi,
 ) -> CrawlReport:
     rows = tuple(sorted(survey.rows.values(), key=lambda row: row.repo))
     happened = events(known.rows, rows) if known.rows else ()
@@ -127,7 +132,7 @@ def _write(
         'found': len(hits.sightings),
         'seen': len(rows),
         'kept': sum(row.kept for row in rows),
-        'unknown': sum(row.reason is Reason.UNKNOWN for row in rows),
+        'unknown': sum(row.reason is CandidateReason.UNKNOWN for row in rows),
     }
     folder = crawls.write_crawl(
         options.store,
@@ -146,7 +151,7 @@ def _write(
         folder=folder,
         profile=options.profile.name,
         proven=hits.proven,
-        unsplit=tuple(one.query for one in hits.parts if one.outcome is Outcome.UNSPLITTABLE),
+        unsplit=tuple(one.query for one in hits.parts if one.outcome is SearchOutcome.UNSPLITTABLE),
         events=happened,
         requests=api.requests,
         warnings=tuple(api.warnings),

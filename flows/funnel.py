@@ -14,7 +14,7 @@ from coevo.model.tables import Segment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class FunnelStep:
     """One stage: entered = kept + the sum of dropped, in the stage's unit."""
 
     stage: Stage
@@ -23,7 +23,7 @@ class Step:
     dropped: tuple[tuple[str, int], ...]  # most frequent first
 
 
-def funnel(walk_drops: Sequence[Drop], segments: Sequence[Segment]) -> Iterator[Step]:
+def funnel(walk_drops: Sequence[Drop], segments: Sequence[Segment]) -> Iterator[FunnelStep]:
     """The steps from commits to methods with a track; tasks are counted at release."""
     drops = [drop for segment in segments for drop in segment.drops]
     rows = [row for segment in segments for row in segment.methods]
@@ -38,10 +38,10 @@ def funnel(walk_drops: Sequence[Drop], segments: Sequence[Segment]) -> Iterator[
     yield _step(Stage.TRACK, len(labelled) - len(lost), lost)
 
 
-def _step(stage: Stage, kept: int, drops: Sequence[Drop]) -> Step:
+def _step(stage: Stage, kept: int, drops: Sequence[Drop]) -> FunnelStep:
     counts = Counter(drop.reason for drop in drops)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return Step(stage=stage, entered=kept + len(drops), kept=kept, dropped=tuple(ordered))
+    return FunnelStep(stage=stage, entered=kept + len(drops), kept=kept, dropped=tuple(ordered))
 
 
 def labels(segments: Sequence[Segment]) -> tuple[tuple[str, int], ...]:

@@ -15,7 +15,7 @@ from coevo.engine.evidence import decide
 from coevo.engine.execution import ENGINE_VERSION
 from coevo.engine.execution import NO_CACHE
 from coevo.engine.execution import evaluate
-from coevo.engine.results import Evaluation
+from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Wanted
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
@@ -37,7 +37,7 @@ from flows.rows import Judged
 from flows.rows import cell_rows
 from flows.rows import method_row
 from flows.rows import pair_row
-from flows.study import Scene
+from flows.study import PairScene
 from flows.study import Study
 from flows.study import Tools
 from flows.study import study
@@ -102,7 +102,7 @@ def mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> 
 
 
 def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
-    clock = Clock()
+    clock = StageClock()
     change = diff(mine.repository, pair)
     nearer = _nearer(mine, change, open_workshop) if pair.between else None
     kept, drops = sieve(change, mine.profile, nearer)
@@ -117,7 +117,7 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
             return _without_runtime(mine, evaluation, pair, evaluation.old.jdk_lacking)
     studied = Study()
     if workshop is not None and evaluation is not None:
-        scene = Scene(tools=mine.tools, workshop=workshop, change=change, evaluation=evaluation)
+        scene = PairScene(tools=mine.tools, workshop=workshop, change=change, evaluation=evaluation)
         studied = study(scene, list(_judge(wanted, evaluation, change)))
     judged = studied.judged
     tracked = [item for item in judged if item.decision.track is not None]
@@ -153,7 +153,7 @@ def _nearer(
     return shown_nearer(mine.repository, change, holds)
 
 
-def _without_runtime(mine: Mine, evaluation: Evaluation, pair: Pair, feature: int) -> Segment:
+def _without_runtime(mine: Mine, evaluation: PairEvaluation, pair: Pair, feature: int) -> Segment:
     """A pair that another JDK might have built; under a key that counts while that is not here."""
     found = _nothing(mine, pair, Reason.RUNTIME_MISSING, f'jdk {feature}', evaluation)
     return replace(found, key=key_without(segment_key(mine, pair), feature))
@@ -165,7 +165,7 @@ def key_without(key: str, feature: int) -> str:
 
 
 def _nothing(
-    mine: Mine, pair: Pair, reason: Reason, detail: str, evaluation: Evaluation | None = None
+    mine: Mine, pair: Pair, reason: Reason, detail: str, evaluation: PairEvaluation | None = None
 ) -> Segment:
     """A pair that gives nothing, for want of a file or of what would build it: the walk goes on."""
     change = PairChange(
@@ -192,7 +192,7 @@ def _sieved(drops: Sequence[Drop]) -> int:
 
 
 def _judge(
-    wanted: Sequence[Wanted], evaluation: Evaluation, change: PairChange
+    wanted: Sequence[Wanted], evaluation: PairEvaluation, change: PairChange
 ) -> Iterator[Judged]:
     for item in wanted:
         decision = decide(
@@ -219,7 +219,7 @@ def _environments(
             yield EnvironmentRow(pair_id=pair.pair_id, module=module, environment=environment)
 
 
-class Clock:
+class StageClock:
     """CPU seconds of this thread and wall seconds, by step."""
 
     def __init__(self) -> None:
@@ -232,7 +232,7 @@ class Clock:
         self._laps[step] = (cpu - self._cpu, wall - self._wall, count)
         self._cpu, self._wall = cpu, wall
 
-    def rows(self, pair: Pair, evaluation: Evaluation | None) -> Iterator[TimingRow]:
+    def rows(self, pair: Pair, evaluation: PairEvaluation | None) -> Iterator[TimingRow]:
         """The laps, what the sandboxed programs used, and the whole pair's wall time."""
         laps = dict(self._laps)
         if evaluation is not None:

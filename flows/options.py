@@ -11,7 +11,7 @@ from coevo.model.records import Walk
 from coevo.storage.place import Root
 from coevo.storage.place import on_disk
 from miners.cloning.remotes import NO_LIMITS
-from miners.cloning.remotes import Limits
+from miners.cloning.remotes import FetchLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class MineOptions:
     jobs: int = 1
     sandbox: str = 'bubblewrap'
     cache: Path | None = None
-    limits: Limits = NO_LIMITS
+    limits: FetchLimits = NO_LIMITS
     local: Path | None = None
     brings_jdks: bool = True
     retry_bugs: bool = False

@@ -15,10 +15,10 @@ from miners.cloning.retention import keep
 from miners.discovery.crawls import crawled_at
 from miners.discovery.java_size import java_size
 from packagers.built import Built
-from packagers.dating import Crawl
+from packagers.dating import DatedCrawl
 from packagers.dating import date_methods
 from packagers.families import families
-from packagers.release import Plan
+from packagers.release import ReleasePlan
 from packagers.release import ReleaseReport
 from packagers.release import release
 from packagers.rows import Rows
@@ -47,7 +47,7 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
     def date(rows: Rows) -> tuple[MethodRow, ...]:
         repos = sorted({row.repo for row in rows.repositories})
         crawls = {
-            repo: Crawl(repository=clone(repo), crawled_at=crawled_at(clone(repo).git_dir))
+            repo: DatedCrawl(repository=clone(repo), crawled_at=crawled_at(clone(repo).git_dir))
             for repo in repos
         }
         return tuple(date_methods(rows.methods, crawls, cache_folder=options.folder / 'cache'))
@@ -68,7 +68,7 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
 
     return release(
         store,
-        Plan(
+        ReleasePlan(
             snapshot=options.snapshot,
             date=date,
             build=build,

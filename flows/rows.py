@@ -10,7 +10,7 @@ from typing import Any
 
 from coevo.engine.evidence import Decision
 from coevo.engine.results import CellResult
-from coevo.engine.results import Evaluation
+from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Wanted
 from coevo.languages.java.tools.tool_versions import tool_versions
 from coevo.model.labels import CELL_ORDER
@@ -33,7 +33,7 @@ class Judged:
 
 
 def pair_row(
-    change: PairChange, evaluation: Evaluation | None, *, candidates: int, sandbox: str
+    change: PairChange, evaluation: PairEvaluation | None, *, candidates: int, sandbox: str
 ) -> PairRow:
     pair, old, new = change.pair, None, None
     if evaluation is not None:
@@ -70,7 +70,7 @@ def pair_row(
 def method_row(
     pair: Pair,
     judged: Judged,
-    evaluation: Evaluation,
+    evaluation: PairEvaluation,
     sandbox: str,
     measured: Mapping[str, Any],
 ) -> MethodRow:
@@ -143,7 +143,9 @@ def _cell_columns(cells: Mapping[Cell, CellResult]) -> dict[str, Any]:
     return columns
 
 
-def cell_rows(pair: Pair, wanted: Sequence[Wanted], evaluation: Evaluation) -> Iterator[CellRow]:
+def cell_rows(
+    pair: Pair, wanted: Sequence[Wanted], evaluation: PairEvaluation
+) -> Iterator[CellRow]:
     """One row for each run, in the order of methods, cells and runs."""
     for item in wanted:
         for cell, result in evaluation.all_cells(item.method_id).items():

@@ -45,7 +45,7 @@ from flows.validations import name_latest
 from flows.validations import read_validation
 from miners.cloning.clones import Clone
 from miners.cloning.remotes import NO_LIMITS
-from miners.cloning.remotes import Limits
+from miners.cloning.remotes import FetchLimits
 from miners.diffs.siblings import methods_by_module
 from miners.walks.releases import latest_release
 
@@ -70,7 +70,7 @@ class ValidateOptions:
     ref: str | None = None
     sandbox: str = 'bubblewrap'
     suite_cpu_seconds: float = SUITE_CPU_SECONDS
-    limits: Limits = NO_LIMITS
+    limits: FetchLimits = NO_LIMITS
     local: Path | None = None
 
     @property

@@ -23,7 +23,7 @@ from packagers.contamination import first_seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crawl:
+class DatedCrawl:
     """A clone, and when it was brought to what it holds."""
 
     repository: Repository
@@ -43,7 +43,7 @@ class _Bodies:
 
 
 def date_methods(
-    rows: Sequence[MethodRow], crawls: Mapping[str, Crawl], *, cache_folder: Path
+    rows: Sequence[MethodRow], crawls: Mapping[str, DatedCrawl], *, cache_folder: Path
 ) -> Iterator[MethodRow]:
     """The rows with `contamination_date`, `contamination_basis` and `code_first_seen` filled.
 

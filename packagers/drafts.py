@@ -20,7 +20,7 @@ from coevo.languages.java.reading.test_files import path_at_old
 from coevo.languages.java.surgery.old_pieces import Original
 from coevo.languages.java.surgery.old_pieces import StartStateInvalid
 from coevo.languages.java.surgery.reach import names_used_elsewhere
-from coevo.languages.java.surgery.start_state import Target
+from coevo.languages.java.surgery.start_state import StartTarget
 from coevo.languages.java.surgery.start_state import start_file
 from coevo.model.quality import VALID
 from coevo.model.records import TestMethod
@@ -37,7 +37,7 @@ _PREFERENCE = tuple(Walk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class DraftGroup:
     """The rows of one task in the walk that is preferred, and those in other walks."""
 
     task_id: str
@@ -59,7 +59,7 @@ class Draft:
     others  the other test files that are not as at new
     """
 
-    group: Group
+    group: DraftGroup
     start: bytes | None
     test_patch: str
     around: StartRow | None = None
@@ -101,7 +101,7 @@ def edited_lines(patch: str) -> tuple[str, ...]:
     return tuple(line for line in lines[hunks:] if line.startswith(('+', '-')))
 
 
-def groups(methods: Iterable[MethodRow]) -> Iterator[Group]:
+def groups(methods: Iterable[MethodRow]) -> Iterator[DraftGroup]:
     """The rows with a track by task, in the order of task ids."""
     found: dict[str, dict[Walk, list[MethodRow]]] = defaultdict(lambda: defaultdict(list))
     for row in methods:
@@ -111,7 +111,7 @@ def groups(methods: Iterable[MethodRow]) -> Iterator[Group]:
         preferred = min(walks, key=_PREFERENCE.index)
         rows = sorted(walks.pop(preferred), key=_identity)
         others = (row for walk in sorted(walks) for row in walks[walk])
-        yield Group(task_id=task_id, rows=tuple(rows), others=tuple(others))
+        yield DraftGroup(task_id=task_id, rows=tuple(rows), others=tuple(others))
 
 
 def _task_id(row: MethodRow) -> str:
@@ -124,7 +124,7 @@ def _identity(row: MethodRow) -> tuple[str, str, tuple[str, ...]]:
     return row.test_class, row.test_method, row.parameters
 
 
-def draft(group: Group, repository: Repository, around: StartRow | None = None) -> Draft:
+def draft(group: DraftGroup, repository: Repository, around: StartRow | None = None) -> Draft:
     """The draft of a group; StartStateInvalid if there is no start file for it.
 
     Nor is there one for what mining ran at the start and found to be another state than it should.
@@ -154,8 +154,8 @@ def _others(around: StartRow, repository: Repository, row: MethodRow) -> dict[st
     return dict(sibling_files(repository, row.new_rev, row.test_file, siblings, patch))
 
 
-def _removed(method: TestMethod) -> Target:
-    return Target(method=method)
+def _removed(method: TestMethod) -> StartTarget:
+    return StartTarget(method=method)
 
 
 def _old_content(repository: Repository, row: MethodRow) -> bytes | None:
@@ -164,7 +164,7 @@ def _old_content(repository: Repository, row: MethodRow) -> bytes | None:
     return None if path is None else content(repository, row.old_rev, path)
 
 
-def _target(row: MethodRow, repository: Repository) -> Target:
+def _target(row: MethodRow, repository: Repository) -> StartTarget:
     method = TestMethod(
         module=row.module,
         test_file=row.test_file,
@@ -173,12 +173,14 @@ def _target(row: MethodRow, repository: Repository) -> Target:
         parameters=row.parameters,
     )
     if row.track is Track.GENERATION:
-        return Target(method=method)
+        return StartTarget(method=method)
     path = row.old_test_file or row.test_file
     source = content(repository, row.old_rev, path)
     if source is None:
         raise StartStateInvalid(f'{path} is not there at old')
-    return Target(method=method, original=Original(method=_old_method(row, source), source=source))
+    return StartTarget(
+        method=method, original=Original(method=_old_method(row, source), source=source)
+    )
 
 
 def _old_method(row: MethodRow, source: bytes) -> TestMethod:

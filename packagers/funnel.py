@@ -12,7 +12,7 @@ from packagers.rows import Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ReleasedStep:
     """entered = kept + the sum of dropped, in the stage's unit."""
 
     stage: Stage
@@ -21,7 +21,7 @@ class Step:
     dropped: tuple[tuple[str, int], ...]  # most frequent first
 
 
-def funnel(rows: Rows) -> Iterator[Step]:
+def funnel(rows: Rows) -> Iterator[ReleasedStep]:
     """The stages in order. From pairs to methods to tasks the unit changes."""
     dropped_pairs = {(d.key, d.walk) for d in rows.drops if d.stage is Stage.PAIR}
     sieved = sum(
@@ -40,7 +40,7 @@ def funnel(rows: Rows) -> Iterator[Step]:
     for stage in Stage:
         reasons = Counter(drop.reason for drop in rows.drops if drop.stage is stage)
         ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
-        yield Step(
+        yield ReleasedStep(
             stage=stage,
             entered=kept[stage] + drops[stage],
             kept=kept[stage],

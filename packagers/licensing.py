@@ -16,13 +16,13 @@ from typing import TypeVar
 from coevo.model import licences
 from coevo.model.reasons import Reason
 from coevo.model.records import Drop
-from coevo.model.records import Place
+from coevo.model.records import SourcePlace
 from coevo.model.records import Stage
 from coevo.model.records import Walk
 from packagers.rows import Rows
 from packagers.rows import ordered
 
-Placed = TypeVar('Placed', bound=Place)
+Placed = TypeVar('Placed', bound=SourcePlace)
 
 # The SPDX expression of a repository at a revision, None where there is no telling.
 Licence = Callable[[str, str], str | None]

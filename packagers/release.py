@@ -56,7 +56,7 @@ Build = Callable[[Rows], Built]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ReleasePlan:
     """One release.
 
     licence     of a repository at a revision
@@ -105,7 +105,7 @@ class ReleaseReport:
         return f'{self.snapshot}: {counts}; {done}\n{news}{missing}'
 
 
-def release(store: Store, plan: Plan) -> ReleaseReport:
+def release(store: Store, plan: ReleasePlan) -> ReleaseReport:
     """Write the snapshot of all that a store holds; Fatal if another one is there.
 
     Unsound if it does not verify; then there is none.
@@ -134,7 +134,7 @@ def release(store: Store, plan: Plan) -> ReleaseReport:
     )
 
 
-def assemble(rows: Rows, plan: Plan) -> Rows:
+def assemble(rows: Rows, plan: ReleasePlan) -> Rows:
     """The rows with the columns and the tasks that only all of them together give."""
     rows = reverify(rows)
     families = plan.families(sorted({row.repo for row in rows.repositories}))

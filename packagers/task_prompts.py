@@ -9,7 +9,7 @@ from coevo.git.repository import Repository
 from coevo.model.records import Dependency
 from coevo.model.records import Track
 from coevo.model.tables import MethodRow
-from coevo.prompts.parts import Part
+from coevo.prompts.parts import PromptPart
 from coevo.prompts.parts import parts_of
 
 
@@ -19,7 +19,7 @@ def prompt(
     """What an agent is told: the targets by the names of the start file, and what changed."""
     row = rows[0]
     return prompts.prompt(
-        prompts.Subject(
+        prompts.PromptSubject(
             track=track_of(row),
             new_rev=row.new_rev,
             module=row.module,
@@ -40,7 +40,7 @@ def track_of(row: MethodRow) -> Track:
 
 def _parts(
     repository: Repository, row: MethodRow, dependencies: Sequence[Dependency]
-) -> dict[str, tuple[Part, ...]]:
+) -> dict[str, tuple[PromptPart, ...]]:
     """What of each type changed that is a dependency beside its methods."""
     return {
         one.name: parts_of(repository, row.old_rev, row.new_rev, one)

@@ -38,7 +38,7 @@ from packagers.built import Built
 from packagers.contamination import Basis
 from packagers.contamination import earliest
 from packagers.drafts import Draft
-from packagers.drafts import Group
+from packagers.drafts import DraftGroup
 from packagers.drafts import draft
 from packagers.drafts import groups
 from packagers.gold import gold
@@ -129,7 +129,7 @@ class _Maker:
     environments: Mapping[tuple[str, str], Environment]
     leaks: Callable[[str], Leaks]
 
-    def clone(self, group: Group) -> Repository:
+    def clone(self, group: DraftGroup) -> Repository:
         repo = group.rows[0].repo
         if repo not in self.clones:
             raise Fatal(f'there is no clone of {repo} in the store; mine it again')
@@ -221,7 +221,7 @@ def source_patch(repository: Repository, rows: Sequence[MethodRow]) -> str:
     )
 
 
-def _drop(group: Group, reason: Reason, detail: str = '') -> Drop:
+def _drop(group: DraftGroup, reason: Reason, detail: str = '') -> Drop:
     return Drop.at(Stage.TASK, group.rows[0], group.task_id, reason, detail)
 
 

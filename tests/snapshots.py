@@ -16,7 +16,7 @@ from coevo.storage.store import Store
 from packagers.built import Built
 from packagers.gold import gold
 from packagers.manifests import About
-from packagers.release import Plan
+from packagers.release import ReleasePlan
 from packagers.release import ReleaseReport
 from packagers.release import assemble
 from packagers.release import release
@@ -37,7 +37,7 @@ def make(folder: Path, *numbers: int, store: Store | None = None) -> Path:
 
 
 def write(store: Store, target: Root, **changed: object) -> ReleaseReport:
-    plan = Plan(
+    plan = ReleasePlan(
         snapshot=target, date=date, build=build, licence=licence, size=size, families=families
     )
     return release(store, dataclasses.replace(plan, **changed))  # type: ignore[arg-type]
@@ -45,7 +45,7 @@ def write(store: Store, target: Root, **changed: object) -> ReleaseReport:
 
 def write_unverified(store: Store, target: Path, month: str) -> None:
     """The same of rows that no mining gives, which a release refuses."""
-    plan = Plan(
+    plan = ReleasePlan(
         snapshot=target, date=date, build=build, licence=licence, size=size, families=families
     )
     rows = follow(None, assemble(gather(store), plan), month)

@@ -28,8 +28,8 @@ from coevo.agents.kit import Kits
 from coevo.agents.meter import Meter
 from coevo.agents.prices import Prices
 from coevo.agents.records import Attempt
+from coevo.agents.run import AgentSurroundings
 from coevo.agents.run import Ran
-from coevo.agents.run import Surroundings
 from coevo.agents.run import run
 from coevo.agents.summary import Summary
 from coevo.agents.summary import line
@@ -59,7 +59,7 @@ _BY_ITSELF = (Ending.COMPLETED, Ending.FAILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class AttemptPlan:
     """What is asked for.
 
     store     whose clones are used where they have what is needed
@@ -70,7 +70,7 @@ class Plan:
 
     tasks: Sequence[TaskRow]
     out: Path
-    surroundings: Surroundings
+    surroundings: AgentSurroundings
     harness: str
     model: str | None = None
     store: Path | None = None
@@ -81,7 +81,7 @@ class Plan:
     asked: Mapping[str, object] = field(default_factory=dict)
 
 
-def attempt_all(plan: Plan, say: Say = lambda line: None) -> Summary:
+def attempt_all(plan: AttemptPlan, say: Say = lambda line: None) -> Summary:
     """Attempt what is not done yet; `say` hears a line for each task.
 
     Fatal for bad input, Transient (after all others were attempted) for trouble of ours.
@@ -98,7 +98,7 @@ def attempt_all(plan: Plan, say: Say = lambda line: None) -> Summary:
     return summary
 
 
-def _check(plan: Plan) -> None:
+def _check(plan: AttemptPlan) -> None:
     if plan.sandbox not in CONFINING:
         raise Fatal(
             f'an agent runs commands of its own, so the sandbox is one of {", ".join(CONFINING)}'
@@ -124,7 +124,7 @@ def _finished(waiting: Sequence[Future[None]]) -> set[Future[None]]:
 class _Tour:
     """The attempts of one call."""
 
-    def __init__(self, plan: Plan, keeping: Keeping, root: Path, say: Say) -> None:
+    def __init__(self, plan: AttemptPlan, keeping: Keeping, root: Path, say: Say) -> None:
         self._plan, self._keeping, self._root, self._say = plan, keeping, root, say
         self._kits: Kits | None = None
         self._over = threading.Event()
@@ -178,7 +178,7 @@ class _Tour:
             self.made += 1
         self._say(line(found))
 
-    def _equipped(self, task: TaskRow, place: Path) -> Surroundings:
+    def _equipped(self, task: TaskRow, place: Path) -> AgentSurroundings:
         plain = self._plan.surroundings
         if self._kits is None:
             return plain
@@ -262,7 +262,7 @@ def _never_asked(ran: Ran) -> Fatal:
     )
 
 
-def _summary(plan: Plan, keeping: Keeping, tour: _Tour, kept: int) -> Summary:
+def _summary(plan: AttemptPlan, keeping: Keeping, tour: _Tour, kept: int) -> Summary:
     return Summary(
         predictions=keeping.write_predictions(plan.harness, plan.model),
         attempts=tuple(keeping.done().values()),

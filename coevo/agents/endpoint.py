@@ -8,7 +8,7 @@ from dataclasses import field
 from urllib.parse import urlsplit
 
 from coevo.agents.apis import APIS
-from coevo.agents.apis.base import Api
+from coevo.agents.apis.base import ModelApi
 from coevo.model.errors import Fatal
 
 
@@ -21,7 +21,7 @@ class Endpoint:
     key: str = field(repr=False)
 
     @property
-    def speaks(self) -> Api:
+    def speaks(self) -> ModelApi:
         return APIS[self.api]
 
     @property

@@ -37,7 +37,7 @@ _QUERIES = (('alt', 'sse'), ('beta', 'true'))
 _PASSED_BACK = ('content-type', 'request-id', 'retry-after', 'x-should-retry')
 
 
-class Attempt(Protocol):
+class RelayedAttempt(Protocol):
     """Whose calls they are: where they go, what they may cost, and what is noted of them."""
 
     endpoint: Endpoint
@@ -59,7 +59,7 @@ class Attempt(Protocol):
 class Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, relay: Attempt, listening: socket.socket) -> None:
+    def __init__(self, relay: RelayedAttempt, listening: socket.socket) -> None:
         self.relay = relay
         super().__init__(('127.0.0.1', 0), _Handler, bind_and_activate=False)
         self.socket.close()

@@ -93,7 +93,7 @@ class Caps:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class AgentSurroundings:
     """What is the same for all attempts of a run.
 
     command      a line for the shell, see `coevo attempt --help`
@@ -129,7 +129,7 @@ class Ran:
 
 
 def run(
-    sandbox: Sandbox, surroundings: Surroundings, place: Path, test_file: str, meter: Meter
+    sandbox: Sandbox, surroundings: AgentSurroundings, place: Path, test_file: str, meter: Meter
 ) -> Ran:
     """Run the agent on what lies in `place`: the start state in `start`, and `prompt.txt`.
 
@@ -157,7 +157,7 @@ def run(
         )
 
 
-def _job(surroundings: Surroundings, place: Path) -> Job:
+def _job(surroundings: AgentSurroundings, place: Path) -> Job:
     seconds = surroundings.caps.seconds + _START_SECONDS + _HAND_OVER_SECONDS
     return Job(
         argv=('/bin/sh', '-c', _SUPERVISOR),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.agents.records import Attempt
-from coevo.agents.run import Surroundings
+from coevo.agents.run import AgentSurroundings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ def line(found: Attempt) -> str:
     )
 
 
-def network(surroundings: Surroundings) -> str:
+def network(surroundings: AgentSurroundings) -> str:
     """What an agent reached, as a report says it."""
     if surroundings.endpoint is None:
         return 'none'

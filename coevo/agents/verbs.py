@@ -24,9 +24,9 @@ from coevo.sandboxes.names import CONFINING
 
 if TYPE_CHECKING:
     from coevo.agents.adapters.base import Adapter
-    from coevo.agents.attempts import Plan
+    from coevo.agents.attempts import AttemptPlan
     from coevo.agents.endpoint import Endpoint
-    from coevo.agents.run import Surroundings
+    from coevo.agents.run import AgentSurroundings
     from coevo.sandboxes.sandbox import Mount
 
 GIB = 1 << 30
@@ -90,8 +90,8 @@ def _attempt(arguments: argparse.Namespace) -> int:
     return 1 if summary.bugs else 0
 
 
-def _plan(arguments: argparse.Namespace) -> Plan:
-    from coevo.agents.attempts import Plan
+def _plan(arguments: argparse.Namespace) -> AttemptPlan:
+    from coevo.agents.attempts import AttemptPlan
     from coevo.agents.prices import read_prices
     from coevo.evaluation.assignments import assignments
     from coevo.evaluation.output import check
@@ -112,7 +112,7 @@ def _plan(arguments: argparse.Namespace) -> Plan:
             'no task is left to attempt; name others, or an earlier cutoff, or add --leaking'
         )
     check(arguments.out, '--out')
-    return Plan(
+    return AttemptPlan(
         tasks=[one.task for one in found],
         out=arguments.out,
         surroundings=surroundings,
@@ -137,16 +137,16 @@ def _harness(agent: str) -> str:
     return Path(agent.split()[0]).name if agent.split() else agent
 
 
-def _surroundings(arguments: argparse.Namespace, adapter: Adapter | None) -> Surroundings:
+def _surroundings(arguments: argparse.Namespace, adapter: Adapter | None) -> AgentSurroundings:
+    from coevo.agents.run import AgentSurroundings
     from coevo.agents.run import Caps
-    from coevo.agents.run import Surroundings
 
     if adapter is not None and arguments.agent_model is None:
         raise Fatal(f'{arguments.agent} has to be told which model to use: --agent-model NAME')
     for name in ('max_seconds', 'max_cost', 'memory'):
         more_than_zero(getattr(arguments, name), f'--{name.replace("_", "-")}')
     environment = dict(adapter.ENVIRONMENT) if adapter else {}
-    return Surroundings(
+    return AgentSurroundings(
         command=adapter.COMMAND if adapter else arguments.agent,
         caps=Caps(seconds=arguments.max_seconds, cost_usd=arguments.max_cost),
         endpoint=_endpoint(arguments, adapter),
@@ -182,7 +182,7 @@ def _mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list[Moun
     return [Mount(source=arguments.software.resolve(), target=SOFTWARE)]
 
 
-def _asked(arguments: argparse.Namespace, surroundings: Surroundings) -> dict[str, object]:
+def _asked(arguments: argparse.Namespace, surroundings: AgentSurroundings) -> dict[str, object]:
     """What decides answers; which tasks, and how many at once, does not."""
     from coevo.agents.summary import network
     from coevo.evaluation.verified import verified

@@ -29,7 +29,7 @@ BUBBLEWRAP = ('--unshare-all', '--die-with-parent', '--ro-bind', '/', '/', '--pr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class DoctorFinding:
     """One thing looked for. `advice` says what to do, None where nothing is to be done."""
 
     name: str
@@ -44,12 +44,12 @@ class Finding:
         return line if self.advice is None else f'{line}; {self.advice}'
 
 
-def examine() -> tuple[Finding, ...]:
+def examine() -> tuple[DoctorFinding, ...]:
     """Every finding, in a fixed order; each is looked at even if one before it is missing."""
     return tuple(_findings())
 
 
-def _findings() -> Iterator[Finding]:
+def _findings() -> Iterator[DoctorFinding]:
     yield _git()
     yield from _jdks()
     yield _maven()
@@ -81,72 +81,72 @@ def _first_line(*command: str) -> str | None:
     return None if done.returncode else lines[0].strip() if lines else ''
 
 
-def _git() -> Finding:
+def _git() -> DoctorFinding:
     version = _first_line('git', '--version')
     if version is None:
-        return Finding(name='git', good=False, state='not found', advice='install git')
-    return Finding(name='git', good=True, state=version.removeprefix('git version '))
+        return DoctorFinding(name='git', good=False, state='not found', advice='install git')
+    return DoctorFinding(name='git', good=True, state=version.removeprefix('git version '))
 
 
-def _jdks() -> Iterator[Finding]:
+def _jdks() -> Iterator[DoctorFinding]:
     jdks = find_jdks()
     try:
         chosen = choose_jdk(jdks)
     except Fatal as error:
-        yield Finding(
+        yield DoctorFinding(
             name='JDK', good=False, state='none is 17 or newer', advice=str(error).split('; ')[-1]
         )
         chosen = None
     for jdk in jdks:
         note = ', the one that our programs run on' if jdk == chosen else ''
-        yield Finding(name='JDK', good=True, state=f'{jdk.version} in {jdk.home}{note}')
+        yield DoctorFinding(name='JDK', good=True, state=f'{jdk.version} in {jdk.home}{note}')
 
 
-def _maven() -> Finding:
+def _maven() -> DoctorFinding:
     version = _first_line('mvn', '--batch-mode', '--version')
     if version is None:
-        return Finding(
+        return DoctorFinding(
             name='Maven', good=False, state='not found', advice='install it (apt install maven)'
         )
-    return Finding(name='Maven', good=True, state=version.removeprefix('Apache Maven '))
+    return DoctorFinding(name='Maven', good=True, state=version.removeprefix('Apache Maven '))
 
 
-def _bubblewrap() -> Finding:
+def _bubblewrap() -> DoctorFinding:
     version = _first_line('bwrap', '--version')
     advice = 'install bubblewrap, or use Docker (--sandbox docker)'
     if version is None:
-        return Finding(name='bubblewrap', good=False, state='not found', advice=advice)
+        return DoctorFinding(name='bubblewrap', good=False, state='not found', advice=advice)
     if _first_line('bwrap', *BUBBLEWRAP, 'true') is None:
-        return Finding(
+        return DoctorFinding(
             name='bubblewrap',
             good=False,
             state=f'{version} is there but cannot start a sandbox',
             advice='allow unprivileged user namespaces (in a container: --privileged), or use '
             'Docker (--sandbox docker)',
         )
-    return Finding(
+    return DoctorFinding(
         name='bubblewrap', good=True, state=f'{version.removeprefix("bubblewrap ")}, starts'
     )
 
 
-def _docker() -> Finding:
+def _docker() -> DoctorFinding:
     version = _first_line('docker', 'version', '--format', '{{.Server.Version}}')
     if not version:
-        return Finding(
+        return DoctorFinding(
             name='Docker',
             good=False,
             needed=False,
             state='no daemon answers',
             advice='needed for --sandbox docker only',
         )
-    return Finding(name='Docker', good=True, state=f'daemon {version}', needed=False)
+    return DoctorFinding(name='Docker', good=True, state=f'daemon {version}', needed=False)
 
 
-def _libfaketime() -> Finding:
+def _libfaketime() -> DoctorFinding:
     found = libraries()
     if found:
-        return Finding(name='libfaketime', good=True, state=str(found[0]), needed=False)
-    return Finding(
+        return DoctorFinding(name='libfaketime', good=True, state=str(found[0]), needed=False)
+    return DoctorFinding(
         name='libfaketime',
         good=False,
         needed=False,
@@ -155,14 +155,14 @@ def _libfaketime() -> Finding:
     )
 
 
-def _disk(name: str, folder: Path) -> Finding:
+def _disk(name: str, folder: Path) -> DoctorFinding:
     there = next(one for one in (folder, *folder.parents) if one.is_dir())
     free = shutil.disk_usage(there).free
     state = f'{free / GIB:.1f} GiB free for {folder}'
     if free >= ENOUGH_DISK:
-        return Finding(name=name, good=True, state=state)
+        return DoctorFinding(name=name, good=True, state=state)
     variable = 'COEVO_CACHE' if folder == cache_folder() else 'COEVO_WORK'
-    return Finding(
+    return DoctorFinding(
         name=name,
         good=False,
         state=state,
@@ -170,18 +170,18 @@ def _disk(name: str, folder: Path) -> Finding:
     )
 
 
-def _memory() -> Finding:
+def _memory() -> DoctorFinding:
     size = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')
     state = f'{size / GIB:.1f} GiB'
     if size >= ENOUGH_MEMORY:
-        return Finding(name='memory', good=True, state=state)
-    return Finding(name='memory', good=False, state=state, advice='mine with --jobs 1')
+        return DoctorFinding(name='memory', good=True, state=state)
+    return DoctorFinding(name='memory', good=False, state=state, advice='mine with --jobs 1')
 
 
-def _tool_cache() -> Finding:
+def _tool_cache() -> DoctorFinding:
     tools = cache_folder() / 'tools'
     filled = any(tools.glob('programs-*/worker.jar'))
-    return Finding(
+    return DoctorFinding(
         name='tool cache',
         good=filled,
         needed=False,
@@ -190,11 +190,11 @@ def _tool_cache() -> Finding:
     )
 
 
-def _refactoring_miner() -> Finding:
+def _refactoring_miner() -> DoctorFinding:
     """RefactoringMiner runs in a JVM of its own through JPype: jars, package and JDK must be there."""
     name = f'RefactoringMiner {refactoring_miner.version()}'
     lacking = list(_lacking())
-    return Finding(
+    return DoctorFinding(
         name=name,
         good=not lacking,
         needed=False,

@@ -139,11 +139,11 @@ def _query(arguments: argparse.Namespace) -> int:
 
 def _identification(arguments: argparse.Namespace) -> int:
     from coevo.model.records import Walk
-    from coevo.snapshots.identification import Study
+    from coevo.snapshots.identification import IdentificationStudy
     from coevo.snapshots.identification import identify
     from coevo.snapshots.identification import parse_split
 
-    study = Study(
+    study = IdentificationStudy(
         cutoff=cutoff_of(arguments),
         walk=Walk(arguments.walk or Walk.PARENTS),
         export=arguments.export,

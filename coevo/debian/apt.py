@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from email import message_from_string
 from pathlib import Path
 
-from coevo.debian.mirror import Suite
+from coevo.debian.mirror import DebianSuite
 from coevo.model.errors import Transient
 
 _KIB = 1 << 10
@@ -34,7 +34,7 @@ class Package:
 class Apt:
     """The packages of one suite; `folder` is its own, and may be removed afterwards."""
 
-    def __init__(self, suite: Suite, folder: Path) -> None:
+    def __init__(self, suite: DebianSuite, folder: Path) -> None:
         self._suite, self._folder = suite, folder
         for name in ('lists/partial', 'cache/archives/partial'):
             (folder / name).mkdir(parents=True)

@@ -18,7 +18,7 @@ _FORMAT = '$(REPO_URI)\t$(RELEASE)\t$(COMPONENT)\t$(IDENTIFIER)'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class DebianSuite:
     """One suite of an archive, such as `bookworm` or `sid`, with the components to ask."""
 
     uri: str
@@ -33,7 +33,7 @@ class Suite:
         return f'deb {option}{self.uri} {self.name} {" ".join(self.components)}\n'
 
 
-def suites() -> tuple[Suite, ...]:
+def suites() -> tuple[DebianSuite, ...]:
     """The machine's own release, then Debian's development suite, in the order to ask them.
 
     Fatal where there is no apt, or none that is configured with its distribution's archive.
@@ -51,7 +51,7 @@ def suites() -> tuple[Suite, ...]:
         )
     uri = min(found)
     keyring = _KEYRINGS / f'{distribution}-archive-keyring.gpg'
-    own = Suite(
+    own = DebianSuite(
         uri=uri,
         name=codename,
         components=tuple(sorted(found[uri])),
@@ -59,7 +59,7 @@ def suites() -> tuple[Suite, ...]:
     )
     if distribution != 'debian':
         return (own,)
-    newer = Suite(uri=uri, name=DEVELOPMENT_SUITE, components=('main',), keyring=own.keyring)
+    newer = DebianSuite(uri=uri, name=DEVELOPMENT_SUITE, components=('main',), keyring=own.keyring)
     return (own, newer)
 
 

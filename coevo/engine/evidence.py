@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coevo.engine.results import CellResult
-from coevo.engine.results import Evaluation
 from coevo.engine.results import Evidence
+from coevo.engine.results import PairEvaluation
 from coevo.model.labels import BROKEN_CELL
 from coevo.model.labels import TRACKS
 from coevo.model.labels import deciding_cells
@@ -48,7 +48,7 @@ class Decision:
 
 
 def decide(
-    candidate: Candidate, method_id: str, evaluation: Evaluation, *, pom_changed: bool
+    candidate: Candidate, method_id: str, evaluation: PairEvaluation, *, pom_changed: bool
 ) -> Decision:
     """The decision on one executed candidate."""
     cells = evaluation.cells(method_id)

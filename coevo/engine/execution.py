@@ -27,9 +27,9 @@ from coevo.engine.groups import unbuildable
 from coevo.engine.results import RUN_ORDERS
 from coevo.engine.results import CellResult
 from coevo.engine.results import Cost
-from coevo.engine.results import Evaluation
 from coevo.engine.results import Evidence
 from coevo.engine.results import Order
+from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Step
 from coevo.engine.results import Wanted
 from coevo.languages.base import Conditions
@@ -79,7 +79,7 @@ def evaluate(
     override: str | None = None,
     *,
     all_cells: bool = False,
-) -> Evaluation:
+) -> PairEvaluation:
     """Run the deciding cells of every wanted method; `wanted` in a fixed order.
 
     override   of all runs from the first one on, where it is known that one is needed
@@ -103,7 +103,7 @@ def evaluate(
         _keep(bench, group)
         _repeat_where_split(bench, group)
     results = results_of(settled, groups)
-    return Evaluation(
+    return PairEvaluation(
         old=ends.old,
         new=ends.new,
         override=bench.override,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from coevo.engine.groups import Ends
 from coevo.engine.groups import method_in
-from coevo.engine.results import Evaluation
+from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Step
 from coevo.engine.results import Wanted
 from coevo.git.repository import Repository
@@ -31,7 +31,7 @@ _RUNS = 2
 
 
 def doubts(
-    workshop: Workshop, evaluation: Evaluation, wanted: Sequence[Wanted], repository: Repository
+    workshop: Workshop, evaluation: PairEvaluation, wanted: Sequence[Wanted], repository: Repository
 ) -> dict[str, str]:
     """By method id, why a deciding pass of it is not believed: a kind of tampering, see
     ARCHITECTURE; the evaluation's cost pays for it."""
@@ -51,7 +51,7 @@ def doubts(
     return found
 
 
-def _passes(evaluation: Evaluation, item: Wanted) -> Iterator[tuple[Cell, TestMethod]]:
+def _passes(evaluation: PairEvaluation, item: Wanted) -> Iterator[tuple[Cell, TestMethod]]:
     found = evaluation.cells(item.method_id)
     for cell in deciding_cells(item.candidate.change):
         method = method_in(item.candidate, cell)
@@ -61,7 +61,7 @@ def _passes(evaluation: Evaluation, item: Wanted) -> Iterator[tuple[Cell, TestMe
 
 def _doubt(
     workshop: Workshop,
-    evaluation: Evaluation,
+    evaluation: PairEvaluation,
     revs: tuple[str, str],
     method: TestMethod,
     conditions: Conditions,
@@ -78,7 +78,7 @@ def _doubt(
 
 def _run(
     workshop: Workshop,
-    evaluation: Evaluation,
+    evaluation: PairEvaluation,
     revs: tuple[str, str],
     method: TestMethod,
     conditions: Conditions,

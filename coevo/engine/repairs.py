@@ -17,7 +17,7 @@ from enum import StrEnum
 
 from coevo.engine.evidence import CAUSES_WITH_TRACK
 from coevo.engine.results import Cost
-from coevo.engine.results import Evaluation
+from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Step
 from coevo.engine.results import Wanted
 from coevo.languages.base import Compiled
@@ -56,7 +56,7 @@ def repair_kind(label: Label | None, cause: Cause | None) -> RepairKind | None:
 def guard_repairs(
     workshop: Workshop,
     pair: Pair,
-    evaluation: Evaluation,
+    evaluation: PairEvaluation,
     repairs: Sequence[Wanted],
     wanted: Sequence[Wanted],
     siblings: Siblings,
@@ -106,7 +106,7 @@ class _Bench:
 # -- siblings ------------------------------------------------------------------------------------
 
 
-def _known(evaluation: Evaluation, wanted: Sequence[Wanted]) -> dict[TestMethod, bool]:
+def _known(evaluation: PairEvaluation, wanted: Sequence[Wanted]) -> dict[TestMethod, bool]:
     """Whether tests that were run in told_cold pass there."""
     return {
         item.candidate.old: cells[Cell.TOLD_COLD].outcome is Outcome.PASS
@@ -156,7 +156,7 @@ def _learn(
 
 def _under_clock(
     bench: _Bench,
-    evaluation: Evaluation,
+    evaluation: PairEvaluation,
     repairs: Sequence[Wanted],
     cell: Cell,
     commit: Commit,

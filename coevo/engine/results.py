@@ -131,7 +131,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluation:
+class PairEvaluation:
     """What the cells of a pair gave.
 
     recorded  cells that decide nothing, of methods with a label, where somebody wants all cells

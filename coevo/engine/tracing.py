@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from coevo.engine.groups import Ends
 from coevo.engine.groups import method_in
-from coevo.engine.results import Evaluation
+from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Step
 from coevo.engine.results import Wanted
 from coevo.languages.base import Conditions
@@ -40,7 +40,7 @@ class _Group:
 
 def trace_cells(
     workshop: Workshop,
-    evaluation: Evaluation,
+    evaluation: PairEvaluation,
     wanted: Mapping[Cell, Sequence[Wanted]],
     files: Mapping[End, Collection[str]],
     alone: Collection[str],
@@ -67,7 +67,7 @@ def trace_cells(
 
 
 def _groups(
-    evaluation: Evaluation, wanted: Mapping[Cell, Sequence[Wanted]], alone: Collection[str]
+    evaluation: PairEvaluation, wanted: Mapping[Cell, Sequence[Wanted]], alone: Collection[str]
 ) -> Iterator[_Group]:
     """The methods that pass, by cell and module, those for themselves first, in their order."""
     for cell, items in wanted.items():

@@ -21,7 +21,7 @@ from coevo.evaluation.predictions import check_ids
 from coevo.evaluation.predictions import read_predictions
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.rows import Header
+from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.verified import verified
 from coevo.languages.java.tools import pit
 from coevo.languages.java.tools.jdk_supply import bring_releases
@@ -93,8 +93,8 @@ def _jdks(wanted: Iterable[Assignment]) -> set[str]:
     return {one.task.environment.jdk for one in wanted if one.task.environment}
 
 
-def _header(options: Options) -> Header:
-    return Header(snapshot_sha256=verified(options.snapshot), sandbox=options.sandbox)
+def _header(options: Options) -> ResultHeader:
+    return ResultHeader(snapshot_sha256=verified(options.snapshot), sandbox=options.sandbox)
 
 
 def _predictions(options: Options, known: Collection[str]) -> Sequence[Prediction]:
@@ -104,7 +104,7 @@ def _predictions(options: Options, known: Collection[str]) -> Sequence[Predictio
     return options.predictions
 
 
-def _ledger(options: Options, header: Header) -> Ledger:
+def _ledger(options: Options, header: ResultHeader) -> Ledger:
     """What is measured beside gold's mutants rests on the snapshot that has them."""
     versions = sorted(jdk.version for jdk in find_jdks())
     measured = header.snapshot_sha256 if options.adequacy else 'verdicts'

@@ -39,7 +39,7 @@ from coevo.evaluation.options import Options
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.rows import Header
+from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import renamed
 from coevo.evaluation.rows import rows
 from coevo.git.repository import Repository
@@ -71,7 +71,7 @@ class Examination:
     """
 
     options: Options
-    header: Header
+    header: ResultHeader
     ledger: Ledger
     measures: Measures | None
     answers: dict[str, Prediction]

@@ -30,7 +30,7 @@ _CONTROL = re.compile(r'[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
+class ResultHeader:
     """What all rows of an evaluation have in common."""
 
     snapshot_sha256: str
@@ -38,7 +38,7 @@ class Header:
 
 
 def rows(
-    header: Header,
+    header: ResultHeader,
     assignment: Assignment,
     prediction: Prediction,
     judgement: Judgement,
@@ -85,7 +85,7 @@ def renamed(
 
 
 def _decided(
-    header: Header, assignment: Assignment, prediction: Prediction, target: Target, seen: Seen
+    header: ResultHeader, assignment: Assignment, prediction: Prediction, target: Target, seen: Seen
 ) -> MethodResult:
     task = assignment.task
     outcome, detail = decide(task.track, seen)

@@ -13,7 +13,7 @@ FOLDER, LINK, SUBMODULE = '40000', '120000', '160000'
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class CommitHeader:
     """What a commit object says; seconds since the epoch are None where there is no number."""
 
     rev: str
@@ -32,7 +32,7 @@ class Header:
         )
 
 
-def parse_commit(rev: str, content: bytes) -> Header:
+def parse_commit(rev: str, content: bytes) -> CommitHeader:
     """The header of a commit object; ValueError if it names no tree."""
     tree, parents, seconds = '', [], dict[bytes, int | None]()
     for line in content.partition(b'\n\n')[0].split(b'\n'):
@@ -45,7 +45,9 @@ def parse_commit(rev: str, content: bytes) -> Header:
             seconds[name] = _seconds(value)
     if not tree:
         raise ValueError('a commit without a tree')
-    return Header(rev, tree, tuple(parents), seconds.get(b'author'), seconds.get(b'committer'))
+    return CommitHeader(
+        rev, tree, tuple(parents), seconds.get(b'author'), seconds.get(b'committer')
+    )
 
 
 def parse_tree(oid: str, content: bytes) -> Iterator[tuple[str, str, str]]:

@@ -16,7 +16,7 @@ from coevo.git.holes import holes
 from coevo.git.objects import FOLDER
 from coevo.git.objects import LINK
 from coevo.git.objects import SUBMODULE
-from coevo.git.objects import Header
+from coevo.git.objects import CommitHeader
 from coevo.git.objects import parse_commit
 from coevo.git.objects import parse_tree
 from coevo.git.process import ENVIRONMENT
@@ -26,7 +26,7 @@ from coevo.git.process import run_git
 from coevo.model.errors import Fatal
 from coevo.model.records import Commit
 
-__all__ = ['ENVIRONMENT', 'CorruptObject', 'Entry', 'FileChange', 'Repository']
+__all__ = ['ENVIRONMENT', 'CorruptObject', 'FileChange', 'Repository', 'TreeEntry']
 
 
 # Bytes; XFS takes no more, Linux 4,095. On no machine is a tree to be another one than elsewhere.
@@ -34,7 +34,7 @@ _LONGEST_TARGET = 1023
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class TreeEntry:
     """A file of a tree: Git's mode, such as 100644, and the blob's id."""
 
     mode: str
@@ -88,13 +88,15 @@ class Repository:
         found = self.git('rev-list', '--max-count=1', ancestor, f'^{descendant}', '--')
         return not found
 
-    def log(self, head: str, *, first_parent: bool = False) -> Iterator[tuple[str, Header | None]]:
+    def log(
+        self, head: str, *, first_parent: bool = False
+    ) -> Iterator[tuple[str, CommitHeader | None]]:
         """Commits reachable from a commit in Git's default order, newest first.
 
         That is the order of committer dates among those whose child has been seen. A commit that
         cannot be read comes with None, where a date would have put it last, and ends nothing else.
         """
-        waiting: list[tuple[int, int, str, Header | None]] = []
+        waiting: list[tuple[int, int, str, CommitHeader | None]] = []
         seen: set[str] = set()
 
         def meet(rev: str) -> None:
@@ -172,12 +174,12 @@ class Repository:
             Path(subfolder).chmod(0o755)
         _link(folder, links)
 
-    def _tree(self, rev: str) -> Mapping[str, Entry]:
+    def _tree(self, rev: str) -> Mapping[str, TreeEntry]:
         """Files by path, in Git's order; submodules left out."""
         found = self._below(self.header(rev).tree)
         return {path: entry for path, entry in found if entry.mode != SUBMODULE}
 
-    def _below(self, oid: str) -> Iterator[tuple[str, Entry]]:
+    def _below(self, oid: str) -> Iterator[tuple[str, TreeEntry]]:
         """What is no folder, by path, in Git's order; a tree may be deeper than our stack."""
         open_folders = [('', iter(self.folder(oid)))]
         while open_folders:
@@ -190,7 +192,7 @@ class Repository:
             if mode == FOLDER:
                 open_folders.append((f'{prefix}{name}/', iter(self.folder(child))))
             else:
-                yield prefix + name, Entry(mode=mode, oid=child)
+                yield prefix + name, TreeEntry(mode=mode, oid=child)
 
     def _differing(self, old: str, new: str) -> Iterator[FileChange]:
         """Compare two tree objects; those that are the same below are not read."""
@@ -245,7 +247,7 @@ class Repository:
             raise CorruptObject(oid)
         return found[1]
 
-    def _header(self, rev: str) -> Header:
+    def _header(self, rev: str) -> CommitHeader:
         found = self._objects.read(f'{rev}^{{commit}}')
         if found is None:
             raise CorruptObject(rev)
@@ -254,7 +256,7 @@ class Repository:
         except ValueError as error:
             raise CorruptObject(rev) from error
 
-    def _readable(self, rev: str) -> Header | None:
+    def _readable(self, rev: str) -> CommitHeader | None:
         try:
             return self.header(rev)
         except CorruptObject:

@@ -21,7 +21,7 @@ COVERAGE_STEP = 0.05
 """Least change of coverage, as a share of lines, that counts: TAM-Eval III-C takes 5 %."""
 
 
-class Kind(StrEnum):
+class AssertionKind(StrEnum):
     """What happened to a test that passes at both ends; `changed` is the same assertion on other values."""
 
     ASSERTIONS_CHANGED = 'assertions_changed'
@@ -68,20 +68,20 @@ def assertion_change(old_source: str, new_source: str) -> AssertionChange:
 
 def change_kinds(
     old_source: str, new_source: str, coverage_old: float | None, coverage_new: float | None
-) -> tuple[Kind, ...]:
+) -> tuple[AssertionKind, ...]:
     """What the change of a passing test did, sorted.
 
     coverage_old, coverage_new  shares of the lines of the focal code, 0 to 1; None where not measured
     """
     change = assertion_change(old_source, new_source)
     found = {
-        Kind.ASSERTIONS_CHANGED: bool(change.changed),
-        Kind.ASSERTIONS_GAINED: bool(change.gained),
-        Kind.ASSERTIONS_LOST: bool(change.lost),
+        AssertionKind.ASSERTIONS_CHANGED: bool(change.changed),
+        AssertionKind.ASSERTIONS_GAINED: bool(change.gained),
+        AssertionKind.ASSERTIONS_LOST: bool(change.lost),
     }
     if coverage_old is not None and coverage_new is not None:
-        found[Kind.COVERAGE_GAINED] = _is_step(coverage_old, coverage_new)
-        found[Kind.COVERAGE_LOST] = _is_step(coverage_new, coverage_old)
+        found[AssertionKind.COVERAGE_GAINED] = _is_step(coverage_old, coverage_new)
+        found[AssertionKind.COVERAGE_LOST] = _is_step(coverage_new, coverage_old)
     return tuple(sorted(kind for kind, holds in found.items() if holds))
 
 

@@ -43,7 +43,7 @@ class GoldTest:
 
 
 @dataclass(slots=True, kw_only=True)
-class Bench:
+class EditedCells:
     """Where a pair is measured.
 
     override     the cure under which the pair's cells ran

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.languages.base import Checked
-from coevo.measures.bench import Bench
+from coevo.measures.bench import EditedCells
 from coevo.measures.bench import module_of
 from coevo.measures.universal_mutator import Mutant
 from coevo.measures.universal_mutator import mutants_of
@@ -76,7 +76,7 @@ class FileMutants:
     _checked: dict[str, Checked] = field(default_factory=dict)
     _fits: dict[str, bool] = field(default_factory=dict)
 
-    def drawn(self, bench: Bench, lines: Collection[int]) -> MutantSet | None:
+    def drawn(self, bench: EditedCells, lines: Collection[int]) -> MutantSet | None:
         """The set for the lines of one test; None where not even the file itself compiles here."""
         emitted = [one for one in self.emitted if one.mutant.line in lines]
         unique = list({one.mutant_id: one for one in emitted[::-1]}.values())[::-1]
@@ -110,7 +110,7 @@ class FileMutants:
             seen.add(digest)
         return tuple(kept)
 
-    def _compiles(self, bench: Bench, one: DrawnMutant) -> bool:
+    def _compiles(self, bench: EditedCells, one: DrawnMutant) -> bool:
         """Whether the file compiles, and the others of its module do with it."""
         found, original = self._checked[one.mutant_id], self._checked[_ORIGINAL]
         if found.signature is not None:
@@ -122,7 +122,7 @@ class FileMutants:
             self._fits[one.mutant_id] = compiled.code_failure is None
         return self._fits[one.mutant_id]
 
-    def _check(self, bench: Bench, asked: Sequence[DrawnMutant]) -> None:
+    def _check(self, bench: EditedCells, asked: Sequence[DrawnMutant]) -> None:
         """Ask the compiler about those that it was not asked about, and about the original."""
         new = [one for one in asked if one.mutant_id not in self._checked]
         texts = {one.mutant_id: one.mutant.applied(self.source) for one in new}
@@ -136,7 +136,7 @@ class FileMutants:
             self._checked.update(zip(texts, answers, strict=True))
 
 
-def file_mutants(bench: Bench, path: str, lines: Collection[int]) -> FileMutants | None:
+def file_mutants(bench: EditedCells, path: str, lines: Collection[int]) -> FileMutants | None:
     """The mutants of some lines of a file; None where no module that was built has it.
 
     OutOfTime where the tool does not end.
@@ -155,7 +155,7 @@ def file_mutants(bench: Bench, path: str, lines: Collection[int]) -> FileMutants
     )
 
 
-def _drawn(bench: Bench, path: str, source: bytes, mutant: Mutant) -> DrawnMutant:
+def _drawn(bench: EditedCells, path: str, source: bytes, mutant: Mutant) -> DrawnMutant:
     text = mutant.applied(source).decode(errors='surrogateescape')
     return DrawnMutant(
         mutant_id=short_hash(bench.pair.pair_id, path, text), file=path, mutant=mutant

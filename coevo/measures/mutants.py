@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from coevo.languages.base import Verdict
 from coevo.measures.added_lines import added_lines
-from coevo.measures.bench import Bench
+from coevo.measures.bench import EditedCells
 from coevo.measures.bench import Files
 from coevo.measures.bench import GoldTest
 from coevo.measures.counterparts import declared
@@ -60,7 +60,7 @@ class _Subject:
 
 
 def measure_mutants(
-    bench: Bench, tests: Sequence[GoldTest], most_runs: int | None = None
+    bench: EditedCells, tests: Sequence[GoldTest], most_runs: int | None = None
 ) -> MutantMeasures:
     """Run tests alone against their mutants: each against its whole set, or against none.
 
@@ -74,7 +74,7 @@ def measure_mutants(
 
 
 def run_mutants(
-    bench: Bench,
+    bench: EditedCells,
     tests: Sequence[GoldTest],
     found: Mapping[str, MutantSet],
     most_runs: int | None = None,
@@ -108,7 +108,7 @@ def run_mutants(
 # -- mutants of each test ------------------------------------------------------------------------
 
 
-def mutant_sets(bench: Bench, wanted: Mapping[str, Lines]) -> dict[str, MutantSet]:
+def mutant_sets(bench: EditedCells, wanted: Mapping[str, Lines]) -> dict[str, MutantSet]:
     """The mutants of each test's lines, by method id; a test of which a file cannot be mutated here
     is left out."""
     files = dict(_files(bench, list(wanted.values())))
@@ -121,7 +121,7 @@ def mutant_sets(bench: Bench, wanted: Mapping[str, Lines]) -> dict[str, MutantSe
     return found
 
 
-def mutable_lines(bench: Bench, test: GoldTest) -> dict[str, frozenset[int]]:
+def mutable_lines(bench: EditedCells, test: GoldTest) -> dict[str, frozenset[int]]:
     """By path, the lines of a test's dependency methods that the pair added."""
     found: dict[str, frozenset[int]] = {}
     old, new = bench.pair.old.rev, bench.pair.new.rev
@@ -137,7 +137,7 @@ def mutable_lines(bench: Bench, test: GoldTest) -> dict[str, frozenset[int]]:
     return found
 
 
-def _files(bench: Bench, wanted: Sequence[Lines]) -> Iterator[tuple[str, FileMutants | None]]:
+def _files(bench: EditedCells, wanted: Sequence[Lines]) -> Iterator[tuple[str, FileMutants | None]]:
     """Each file once, for all tests together."""
     for path in sorted({path for lines in wanted for path in lines}):
         together = frozenset().union(*(lines.get(path, frozenset()) for lines in wanted))
@@ -147,7 +147,7 @@ def _files(bench: Bench, wanted: Sequence[Lines]) -> Iterator[tuple[str, FileMut
             yield path, None
 
 
-def _drawn(bench: Bench, file: FileMutants | None, lines: frozenset[int]) -> MutantSet | None:
+def _drawn(bench: EditedCells, file: FileMutants | None, lines: frozenset[int]) -> MutantSet | None:
     return file.drawn(bench, lines) if file else None
 
 
@@ -159,7 +159,7 @@ def runs_of(mutants: MutantSet) -> int:
     return len(mutants.kept) + BASELINE_RUNS if mutants.kept else 0
 
 
-def _tried(bench: Bench, subject: _Subject, is_chosen: bool, known: float | None) -> _Subject:
+def _tried(bench: EditedCells, subject: _Subject, is_chosen: bool, known: float | None) -> _Subject:
     """A test with what it does without mutants, if it is one of those that are run."""
     if not is_chosen or not subject.mutants.kept:
         return subject
@@ -181,7 +181,7 @@ def _passing(subject: _Subject, slowest: float) -> _Subject:
 
 
 def _verdicts(
-    bench: Bench, subjects: Sequence[_Subject]
+    bench: EditedCells, subjects: Sequence[_Subject]
 ) -> Iterator[tuple[tuple[str, str], Verdict]]:
     """What a test did with a mutant, by the ids of both."""
     for mutant in _by_lot(subjects):
@@ -208,7 +208,7 @@ def _by_lot(subjects: Sequence[_Subject]) -> list[DrawnMutant]:
 
 
 def _run(
-    bench: Bench, module: str, mutant: DrawnMutant, subjects: Sequence[_Subject]
+    bench: EditedCells, module: str, mutant: DrawnMutant, subjects: Sequence[_Subject]
 ) -> Iterator[tuple[tuple[str, str], Verdict]]:
     entry = bench.repository.tree(bench.rev)[mutant.file]
     source = mutant.mutant.applied(bench.repository.blob(entry.oid))
@@ -223,7 +223,7 @@ def _run(
 Verdicts = Mapping[tuple[str, str], Verdict]
 
 
-def _rows(bench: Bench, subject: _Subject, verdicts: Verdicts) -> Iterator[MutantRow]:
+def _rows(bench: EditedCells, subject: _Subject, verdicts: Verdicts) -> Iterator[MutantRow]:
     for mutant in subject.mutants.kept:
         verdict = verdicts.get((subject.test.method_id, mutant.mutant_id))
         yield MutantRow(

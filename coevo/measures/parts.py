@@ -34,7 +34,7 @@ Edit = tuple[str, bytes | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class UndoablePart:
     """A change that is undone alone.
 
     Lines are those at new, or at old where it was removed. `edit` is None where the type does not
@@ -52,7 +52,9 @@ class Part:
         return self.file, self.start_line, self.revised, self.declaration
 
 
-def parts_of(repository: Repository, pair: Pair, dependency: Dependency) -> tuple[Part, ...]:
+def parts_of(
+    repository: Repository, pair: Pair, dependency: Dependency
+) -> tuple[UndoablePart, ...]:
     """In the order of the text; none where nothing can be undone, as of a type that was renamed."""
     if dependency.is_resource:  # which may be a template that ends with .java
         return tuple(_of_resource(repository, pair, dependency))
@@ -62,7 +64,9 @@ def parts_of(repository: Repository, pair: Pair, dependency: Dependency) -> tupl
     return tuple(_of_type(repository, pair, dependency))
 
 
-def _of_method(repository: Repository, pair: Pair, dependency: Dependency, known: Standing) -> Part:
+def _of_method(
+    repository: Repository, pair: Pair, dependency: Dependency, known: Standing
+) -> UndoablePart:
     other = counterpart(repository, pair, dependency)
     if dependency.revised is Revised.INSERTED:
         return _part(dependency, (known.path, undone(dependency.revised, None, known)))
@@ -72,9 +76,9 @@ def _of_method(repository: Repository, pair: Pair, dependency: Dependency, known
     return _part(dependency, (new.path, undone(dependency.revised, old, new)))
 
 
-def _part(dependency: Dependency, edit: Edit | None) -> Part:
+def _part(dependency: Dependency, edit: Edit | None) -> UndoablePart:
     """The dependency as a whole."""
-    return Part(
+    return UndoablePart(
         declaration=dependency.declaration,
         file=dependency.file,
         start_line=dependency.start_line,
@@ -83,7 +87,9 @@ def _part(dependency: Dependency, edit: Edit | None) -> Part:
     )
 
 
-def _of_resource(repository: Repository, pair: Pair, dependency: Dependency) -> Iterator[Part]:
+def _of_resource(
+    repository: Repository, pair: Pair, dependency: Dependency
+) -> Iterator[UndoablePart]:
     if dependency.revised is Revised.INSERTED:
         yield _part(dependency, (dependency.file, None))
         return
@@ -95,7 +101,7 @@ def _of_resource(repository: Repository, pair: Pair, dependency: Dependency) -> 
 # -- the rest of a type ----------------------------------------------------------------------------
 
 
-def _of_type(repository: Repository, pair: Pair, dependency: Dependency) -> Iterator[Part]:
+def _of_type(repository: Repository, pair: Pair, dependency: Dependency) -> Iterator[UndoablePart]:
     known = declared_type(repository, pair, dependency)
     if known is None:
         return
@@ -126,7 +132,7 @@ def _put_back(repository: Repository, pair: Pair, old: Standing) -> Edit | None:
     return None if text is None else (old.path, text)
 
 
-def _of_fields(old: Standing, new: Standing) -> Iterator[Part]:
+def _of_fields(old: Standing, new: Standing) -> Iterator[UndoablePart]:
     """Fields and initializers: those at new in their order, then those that are gone."""
     before, after = _nodes(old), _nodes(new)
     matched = _matched(before, after)
@@ -172,11 +178,11 @@ def _matched(before: list[Member], after: list[Member]) -> dict[int, Member]:
     return found
 
 
-def _of_member(revised: Revised, old: Standing | None, new: Standing) -> Part:
+def _of_member(revised: Revised, old: Standing | None, new: Standing) -> UndoablePart:
     known = old if revised is Revised.REMOVED else new
     assert known is not None
     assert known.member is not None
-    return Part(
+    return UndoablePart(
         declaration=known.member.declaration,
         file=known.path,
         start_line=known.member.start_line,

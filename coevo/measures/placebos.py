@@ -16,7 +16,7 @@ from random import Random
 from tree_sitter import Node
 
 from coevo.git.repository import Repository
-from coevo.languages.java.surgery.text_edits import Edits
+from coevo.languages.java.surgery.text_edits import TextEdits
 from coevo.measures.counterparts import Standing
 from coevo.measures.counterparts import counterpart
 from coevo.measures.counterparts import declared
@@ -59,12 +59,12 @@ def placebo(
     debuggers read. What does not stand at new in a Java file is left as it is; no files where
     that is all.
     """
-    edited: dict[str, Edits] = {}
+    edited: dict[str, TextEdits] = {}
     for one in declarations:
         found = _standing(repository, pair, one)
         if found is None:
             continue
-        edits = edited.setdefault(found.path, Edits(found.source))
+        edits = edited.setdefault(found.path, TextEdits(found.source))
         at, text = _insertion(read_source(found.source), found, draw)
         lines = b'\n' * draw.randint(1, _MOST_LINES) if kind is PlaceboKind.MOVED else b' '
         edits.insert(at, text + lines)

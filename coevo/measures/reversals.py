@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from coevo.languages.base import Verdict
-from coevo.measures.bench import Bench
+from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.measures.parts import Key
-from coevo.measures.parts import Part
+from coevo.measures.parts import UndoablePart
 from coevo.measures.parts import parts_of
 from coevo.model.quality import ReversalRow
 from coevo.model.quality import ReversalStatus
@@ -22,7 +22,7 @@ TYPE_ABSENT = 'type_absent'
 
 
 def measure_reversals(
-    bench: Bench, tests: Sequence[GoldTest], most_runs: int | None = None
+    bench: EditedCells, tests: Sequence[GoldTest], most_runs: int | None = None
 ) -> tuple[ReversalRow, ...]:
     """Run every test alone with each part of its changed dependencies undone on the new code.
 
@@ -49,9 +49,9 @@ Place = tuple[int, int]
 """Which part of its dependency one is, and the rank of that."""
 
 
-def _parts(bench: Bench, test: GoldTest) -> list[tuple[Place, Part]]:
+def _parts(bench: EditedCells, test: GoldTest) -> list[tuple[Place, UndoablePart]]:
     """Those that are wanted, each once."""
-    found: dict[Key, tuple[Place, Part]] = {}
+    found: dict[Key, tuple[Place, UndoablePart]] = {}
     for dependency in test.dependencies:
         parts = parts_of(bench.repository, bench.pair, dependency)
         for number, part in enumerate(parts):
@@ -61,10 +61,10 @@ def _parts(bench: Bench, test: GoldTest) -> list[tuple[Place, Part]]:
 
 
 def _by_part(
-    tests: Iterable[GoldTest], parts: Mapping[str, Sequence[tuple[Place, Part]]]
-) -> Iterator[tuple[Part, list[GoldTest]]]:
+    tests: Iterable[GoldTest], parts: Mapping[str, Sequence[tuple[Place, UndoablePart]]]
+) -> Iterator[tuple[UndoablePart, list[GoldTest]]]:
     """Every part with the tests of a module that depend on it, in the order in which they are run."""
-    groups: dict[tuple[Key, str], tuple[Place, Part, list[GoldTest]]] = {}
+    groups: dict[tuple[Key, str], tuple[Place, UndoablePart, list[GoldTest]]] = {}
     for test in tests:
         for place, part in parts[test.method_id]:
             group = groups.setdefault((part.key, test.method.module), (place, part, []))
@@ -73,7 +73,9 @@ def _by_part(
         yield groups[key][1:]
 
 
-def _undo(bench: Bench, part: Part, tests: Sequence[GoldTest]) -> Iterator[ReversalRow]:
+def _undo(
+    bench: EditedCells, part: UndoablePart, tests: Sequence[GoldTest]
+) -> Iterator[ReversalRow]:
     if not tests:
         return
     if part.edit is None:
@@ -88,9 +90,9 @@ def _undo(bench: Bench, part: Part, tests: Sequence[GoldTest]) -> Iterator[Rever
 
 
 def _row(
-    bench: Bench,
+    bench: EditedCells,
     test: GoldTest,
-    part: Part,
+    part: UndoablePart,
     verdict: Verdict | None,
     *,
     compiles: bool = True,

@@ -7,7 +7,7 @@ from coevo.languages.java.reading.syntax import JavaFile
 from coevo.languages.java.reading.syntax import JavaType
 from coevo.languages.java.reading.syntax import Member
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.text_edits import Edits
+from coevo.languages.java.surgery.text_edits import TextEdits
 from coevo.languages.java.surgery.text_edits import indentation
 from coevo.measures.counterparts import Standing
 from coevo.measures.counterparts import like
@@ -22,7 +22,7 @@ def undone(revised: Revised, old: Standing | None, new: Standing) -> bytes:
     member that it stood behind. Imports that the old text names and new lacks come with it. `new`
     has the declaration unless it was removed, `old` unless it was inserted.
     """
-    edits = Edits(new.source)
+    edits = TextEdits(new.source)
     if revised is Revised.INSERTED:
         assert new.member is not None
         edits.cut(new.member.full_start_byte, new.member.end_byte)
@@ -48,7 +48,7 @@ def header_undone(old: Standing, new: Standing) -> bytes | None:
     was, now = header_of(old.source, old.type), header_of(new.source, new.type)
     if was is None or now is None or old.type.shape_hash == new.type.shape_hash:
         return None
-    edits = Edits(new.source)
+    edits = TextEdits(new.source)
     edits.replace(now.start, now.name[0], old.source[was.start : was.name[0]])
     edits.replace(now.name[1], now.body, old.source[was.name[1] : was.body])
     constants = b'' if was.constants is None else old.source[slice(*was.constants)]
@@ -64,7 +64,7 @@ def type_removed(new: Standing) -> bytes | None:
     """The file at new without a type; None where nothing is left of it."""
     if all(_holds(new.type, other) for other in new.file.types):
         return None
-    edits = Edits(new.source)
+    edits = TextEdits(new.source)
     edits.cut(new.type.start_byte, new.type.end_byte)
     return edits.result()
 
@@ -72,7 +72,7 @@ def type_removed(new: Standing) -> bytes | None:
 def type_put_back(old: Standing, source: bytes) -> bytes | None:
     """A file at new with a type that it had; None where what was around that is gone."""
     text = old.source[old.type.start_byte : old.type.end_byte]
-    file, edits = parse(source), Edits(source)
+    file, edits = parse(source), TextEdits(source)
     _bring_imports(edits, old.file, file, parse(text).names)
     around = [one for one in old.file.types if one != old.type and _holds(one, old.type)]
     if around:
@@ -90,7 +90,7 @@ def _holds(outer: JavaType, inner: JavaType) -> bool:
     return outer.start_byte <= inner.start_byte and inner.end_byte <= outer.end_byte
 
 
-def _put_back(edits: Edits, old: Standing, new: Standing, text: bytes) -> None:
+def _put_back(edits: TextEdits, old: Standing, new: Standing, text: bytes) -> None:
     assert old.member is not None
     margin = indentation(old.source, old.member.start_byte)
     before, after = _neighbours(old, new)
@@ -113,7 +113,7 @@ def _neighbours(old: Standing, new: Standing) -> tuple[Member | None, Member | N
     return next(filter(None, above), None), next(filter(None, below), None)
 
 
-def _bring_imports(edits: Edits, old: JavaFile, new: JavaFile, names: frozenset[str]) -> None:
+def _bring_imports(edits: TextEdits, old: JavaFile, new: JavaFile, names: frozenset[str]) -> None:
     """Imports of the old file that one of the names takes and the new file does not have."""
     known = {_key(one) for one in new.imports}
     lacking = [

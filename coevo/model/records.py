@@ -267,7 +267,7 @@ class Pair:
         return round(seconds / 3600, 3)
 
 
-class Place(Protocol):
+class SourcePlace(Protocol):
     """Where in a walk something left the funnel: a pair, a row of one, or the walk itself."""
 
     @property
@@ -297,7 +297,7 @@ class Drop:
     detail: str = ''
 
     @classmethod
-    def at(cls, stage: Stage, place: Place, key: str, reason: str, detail: str = '') -> Drop:
+    def at(cls, stage: Stage, place: SourcePlace, key: str, reason: str, detail: str = '') -> Drop:
         """A drop in the stage's own unit."""
         return cls(
             repo=place.repo,

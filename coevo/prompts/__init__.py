@@ -17,8 +17,8 @@ from importlib.resources import files
 
 from coevo.model.records import Dependency
 from coevo.model.records import Track
-from coevo.prompts.parts import Kind
-from coevo.prompts.parts import Part
+from coevo.prompts.parts import PartKind
+from coevo.prompts.parts import PromptPart
 
 # Changes with every change of a text or of how its blanks are filled.
 VERSION = 'coevo-2'
@@ -28,7 +28,7 @@ NONE_CHANGED = '- none that these tests use'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class PromptSubject:
     """What a prompt says of a task.
 
     test_methods  CLASS#METHOD as the task lists them; of a renamed one both names, see `asked_for`
@@ -44,10 +44,10 @@ class Subject:
     test_methods: Sequence[str]
     selectors: Sequence[str]
     dependencies: Sequence[Dependency]
-    parts: Mapping[str, Sequence[Part]] = field(default_factory=dict)
+    parts: Mapping[str, Sequence[PromptPart]] = field(default_factory=dict)
 
 
-def prompt(subject: Subject) -> str:
+def prompt(subject: PromptSubject) -> str:
     """The whole prompt, a newline at its end."""
     text = files('coevo').joinpath('prompts', f'{subject.track}.txt').read_text('utf-8')
     blanks = {
@@ -73,7 +73,7 @@ def asked_for(test_class: str, name: str, name_at_start: str) -> str:
 
 
 def dependency_lines(
-    dependencies: Iterable[Dependency], parts: Mapping[str, Sequence[Part]] | None = None
+    dependencies: Iterable[Dependency], parts: Mapping[str, Sequence[PromptPart]] | None = None
 ) -> tuple[str, ...]:
     """The bullet list of changed production methods, then of what is no method, by its kind.
 
@@ -91,10 +91,10 @@ def dependency_lines(
     return (*sorted(methods), *sorted(rest))
 
 
-def _by_kind(one: Dependency, parts: Mapping[str, Sequence[Part]]) -> Iterator[str]:
+def _by_kind(one: Dependency, parts: Mapping[str, Sequence[PromptPart]]) -> Iterator[str]:
     if one.is_resource:
         yield f'- {one.revised} resource `{one.file}`'
         return
-    whole = Part(kind=Kind.TYPE, revised=one.revised, declaration=one.declaration)
+    whole = PromptPart(kind=PartKind.TYPE, revised=one.revised, declaration=one.declaration)
     for part in parts.get(one.name, (whole,)):
         yield f'- {part.revised} {part.kind} `{part.declaration}` in `{one.file}`'

@@ -15,7 +15,7 @@ from coevo.model.records import Dependency
 from coevo.model.records import Revised
 
 
-class Kind(StrEnum):
+class PartKind(StrEnum):
     CONSTANT = 'constant'
     FIELD = 'field'
     INITIALIZER = 'initializer'
@@ -24,18 +24,20 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    kind: Kind
+class PromptPart:
+    kind: PartKind
     revised: Revised
     declaration: str
 
 
 def parts_of(
     repository: Repository, old_rev: str, new_rev: str, dependency: Dependency
-) -> tuple[Part, ...]:
+) -> tuple[PromptPart, ...]:
     """What a dependency on the rest of a type is about; the type itself where that cannot be told,
     such as of one that moved."""
-    whole = Part(kind=Kind.TYPE, revised=dependency.revised, declaration=dependency.declaration)
+    whole = PromptPart(
+        kind=PartKind.TYPE, revised=dependency.revised, declaration=dependency.declaration
+    )
     if dependency.revised is not Revised.MODIFIED:
         return (whole,)
     old, new = (_type(repository, rev, dependency) for rev in (old_rev, new_rev))
@@ -50,9 +52,11 @@ def _type(repository: Repository, rev: str, dependency: Dependency) -> JavaType 
     return next((type_ for type_ in types if type_.name == dependency.name), None)
 
 
-def _parts(old: JavaType, new: JavaType) -> Iterator[Part]:
+def _parts(old: JavaType, new: JavaType) -> Iterator[PromptPart]:
     if old.shape_hash != new.shape_hash:
-        yield Part(kind=Kind.HEADER, revised=Revised.MODIFIED, declaration=new.declaration)
+        yield PromptPart(
+            kind=PartKind.HEADER, revised=Revised.MODIFIED, declaration=new.declaration
+        )
     before, after = _fields(old), _fields(new)
     for key in dict.fromkeys([*before, *after]):
         was, is_ = before.get(key), after.get(key)
@@ -74,9 +78,11 @@ def _fields(type_: JavaType) -> dict[tuple[str, str, int], Member]:
     return found
 
 
-def _part(member: Member, revised: Revised) -> Part:
+def _part(member: Member, revised: Revised) -> PromptPart:
     if member.kind == 'initializer':
-        return Part(kind=Kind.INITIALIZER, revised=revised, declaration=member.declaration)
+        return PromptPart(
+            kind=PartKind.INITIALIZER, revised=revised, declaration=member.declaration
+        )
     is_constant = {'static', 'final'} <= member.modifiers
-    kind = Kind.CONSTANT if is_constant else Kind.FIELD
-    return Part(kind=kind, revised=revised, declaration=member.declaration)
+    kind = PartKind.CONSTANT if is_constant else PartKind.FIELD
+    return PromptPart(kind=kind, revised=revised, declaration=member.declaration)

@@ -29,7 +29,7 @@ from coevo.sandboxes.job import WORK_FOLDER
 from coevo.sandboxes.job import Job
 from coevo.sandboxes.mounts import check_mounts
 from coevo.sandboxes.process import Process
-from coevo.sandboxes.process import Usage
+from coevo.sandboxes.process import ProcessUsage
 from coevo.sandboxes.running import Launched
 from coevo.sandboxes.running import Running
 from coevo.sandboxes.spawning import Popen
@@ -93,13 +93,13 @@ class PidNamespace:
             with contextlib.suppress(ProcessLookupError):
                 self._first = os.pidfd_open(first)
 
-    def usage(self) -> Usage:
+    def usage(self) -> ProcessUsage:
         cpu_seconds, memory_bytes = 0.0, self._files() * _FILE_BYTES
         for process in self._living():
             with contextlib.suppress(psutil.NoSuchProcess):
                 cpu_seconds += sum(process.cpu_times()[:4])
                 memory_bytes += process.memory_info().rss
-        return Usage(cpu_seconds, memory_bytes)
+        return ProcessUsage(cpu_seconds, memory_bytes)
 
     def _files(self) -> int:
         """Files on the job's own file systems: those without content have no other bound."""

@@ -37,7 +37,7 @@ from coevo.sandboxes.job import WORK_FOLDER
 from coevo.sandboxes.job import Job
 from coevo.sandboxes.mounts import check_mounts
 from coevo.sandboxes.process import Process
-from coevo.sandboxes.process import Usage
+from coevo.sandboxes.process import ProcessUsage
 from coevo.sandboxes.running import Launched
 from coevo.sandboxes.running import Running
 from coevo.sandboxes.spawning import spawn
@@ -128,13 +128,13 @@ class _Container:
         self._guard = threading.Lock()
         self._client: int | None = os.pidfd_open(client)
 
-    def usage(self) -> Usage:
+    def usage(self) -> ProcessUsage:
         try:
             stats = self._api.stats(self._name, stream=False, one_shot=True)
         except (docker.errors.APIError, requests.JSONDecodeError):
-            return Usage()  # it has ended; of one that is ending the daemon says nothing
+            return ProcessUsage()  # it has ended; of one that is ending the daemon says nothing
         memory = stats.get('memory_stats', {}).get('stats', {})
-        return Usage(
+        return ProcessUsage(
             stats['cpu_stats']['cpu_usage']['total_usage'] / 1e9,
             memory.get('anon', memory.get('total_rss', 0)),
         )

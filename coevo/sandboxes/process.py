@@ -26,17 +26,17 @@ _BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ProcessUsage:
     """What the living processes of a tree have used; CPU with that of their reaped children."""
 
     cpu_seconds: float = 0.0
     memory_bytes: int = 0
 
 
-class Tree(Protocol):
+class ProcessTree(Protocol):
     """All processes of one job, as a back end sees them."""
 
-    def usage(self) -> Usage: ...
+    def usage(self) -> ProcessUsage: ...
 
     # kills all of them and returns when none is left; may be called at any time, from any thread
     def kill(self) -> None: ...
@@ -79,7 +79,7 @@ class Process:
     def __init__(
         self,
         popen: Popen,
-        tree: Tree,
+        tree: ProcessTree,
         limits: Limits,
         ended: Callable[[], None],
         places: Places,

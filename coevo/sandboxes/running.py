@@ -14,8 +14,8 @@ from coevo.sandboxes.job import Job
 from coevo.sandboxes.process import Paths
 from coevo.sandboxes.process import Places
 from coevo.sandboxes.process import Process
+from coevo.sandboxes.process import ProcessTree
 from coevo.sandboxes.process import SamePaths
-from coevo.sandboxes.process import Tree
 from coevo.sandboxes.spawning import Popen
 from coevo.sandboxes.users import Users
 
@@ -38,7 +38,7 @@ class Launched:
     """
 
     popen: Popen
-    tree: Tree
+    tree: ProcessTree
     forget: Callable[[], None] = _nothing
     paths: Paths = field(default_factory=SamePaths)
     network: Callable[[], int | None] = _no_process

@@ -28,7 +28,7 @@ from coevo.sandboxes.job import WORK_FOLDER
 from coevo.sandboxes.job import Job
 from coevo.sandboxes.mounts import check_mounts
 from coevo.sandboxes.process import Process
-from coevo.sandboxes.process import Usage
+from coevo.sandboxes.process import ProcessUsage
 from coevo.sandboxes.running import Launched
 from coevo.sandboxes.running import Running
 from coevo.sandboxes.spawning import spawn
@@ -123,13 +123,13 @@ class MarkedProcesses:
     def __init__(self, mark: str) -> None:
         self.mark = mark
 
-    def usage(self) -> Usage:
+    def usage(self) -> ProcessUsage:
         cpu_seconds, memory_bytes = 0.0, 0
         for process in self._living():
             with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                 cpu_seconds += sum(process.cpu_times()[:4])
                 memory_bytes += process.memory_info().rss
-        return Usage(cpu_seconds, memory_bytes)
+        return ProcessUsage(cpu_seconds, memory_bytes)
 
     def kill(self) -> None:
         """Kill until none is found: what is killed may just have started another one."""

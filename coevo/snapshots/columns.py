@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ColumnPart:
     """A Parquet file of a table, by what the connection reads it by; `minor` is its schema's."""
 
     table: str
@@ -48,7 +48,9 @@ _LEAVES: Mapping[str, tuple[str, str, str | None]] = {
 """By Arrow's name of a type: DuckDB's name, and Parquet's two."""
 
 
-def foreign(connection: duckdb.DuckDBPyConnection, parts: Sequence[Part]) -> tuple[Part, ...]:
+def foreign(
+    connection: duckdb.DuckDBPyConnection, parts: Sequence[ColumnPart]
+) -> tuple[ColumnPart, ...]:
     """Those whose Parquet schema is not the one that we write."""
     found: dict[str, list[_Node]] = defaultdict(list)
     names = ', '.join(quoted(part.file) for part in parts)
@@ -61,7 +63,7 @@ def foreign(connection: duckdb.DuckDBPyConnection, parts: Sequence[Part]) -> tup
     )
 
 
-def wrong(connection: duckdb.DuckDBPyConnection, part: Part) -> Iterator[str]:
+def wrong(connection: duckdb.DuckDBPyConnection, part: ColumnPart) -> Iterator[str]:
     """What is wrong with the columns of a file that somebody else wrote, in words."""
     rows = connection.execute(f'DESCRIBE FROM {source([part.file])}').fetchall()
     found = {name: kind.replace('"', '') for name, kind, *_ in rows}

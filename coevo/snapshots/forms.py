@@ -26,7 +26,7 @@ from typing import get_type_hints
 from coevo.model.schema import TABLES
 from coevo.model.schema import missing_columns
 from coevo.model.schema import optional
-from coevo.snapshots.columns import Part
+from coevo.snapshots.columns import ColumnPart
 
 if TYPE_CHECKING:
     import duckdb
@@ -77,7 +77,7 @@ _DATES = "TIMESTAMPTZ '0001-01-02 00:00:00+00' AND TIMESTAMPTZ '9999-12-30 00:00
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Malformed:
+class MalformedValue:
     """A value that has not the form of its column."""
 
     table: str
@@ -97,8 +97,10 @@ def is_repository(name: str) -> bool:
 
 
 def malformed(
-    connection: duckdb.DuckDBPyConnection, rows: Mapping[str, str], foreign: Sequence[Part] = ()
-) -> Iterator[Malformed]:
+    connection: duckdb.DuckDBPyConnection,
+    rows: Mapping[str, str],
+    foreign: Sequence[ColumnPart] = (),
+) -> Iterator[MalformedValue]:
     """The first malformed value of each column; `rows` is what stands behind FROM, by table.
 
     foreign  files that may hold nulls anywhere
@@ -113,7 +115,7 @@ def malformed(
         (found,) = connection.execute(f'SELECT {broken} FROM {source}').fetchall()
         for (name, _), value in zip(laws, found, strict=True):
             if value is not None:
-                yield Malformed(table=table, column=name, value=_short(value))
+                yield MalformedValue(table=table, column=name, value=_short(value))
 
 
 @cache

@@ -41,7 +41,7 @@ ORDER BY list_position(['static', 'dynamic', 'left_out'], labelling), class = 'n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Study:
+class IdentificationStudy:
     """What is asked for.
 
     cutoff  only what was public later
@@ -59,7 +59,7 @@ class Study:
     seed: int = 0
 
 
-def identify(path: Path, study: Study) -> None:
+def identify(path: Path, study: IdentificationStudy) -> None:
     """Print how many methods, tasks and repositories each class has; write the label sets."""
     if study.export is not None and study.export.exists():
         raise Fatal(f'{study.export} is there already: name a new folder')
@@ -73,7 +73,7 @@ def identify(path: Path, study: Study) -> None:
         _export(connection, study, study.export)
 
 
-def labelled(opened: Opened, study: Study) -> duckdb.DuckDBPyConnection:
+def labelled(opened: Opened, study: IdentificationStudy) -> duckdb.DuckDBPyConnection:
     """The connection to a snapshot with the table `identification`, the query's answer with `split`."""
     snapshot.limit(opened, dict(conditions(study.cutoff)))
     connection = opened.connection
@@ -94,7 +94,7 @@ def labelled(opened: Opened, study: Study) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def split_of(family: str, study: Study) -> str:
+def split_of(family: str, study: IdentificationStudy) -> str:
     """The part of the data that a family of repositories is in, whatever others there are.
 
     Forks share tests: one in training and its copy in the test set would give the answer away.
@@ -117,7 +117,9 @@ def parse_split(text: str) -> tuple[int, int, int]:
     raise Fatal(f'{text!r} is no split: write three percentages that add up to 100, 80/10/10')
 
 
-def _export(connection: duckdb.DuckDBPyConnection, study: Study, target: Path) -> None:
+def _export(
+    connection: duckdb.DuckDBPyConnection, study: IdentificationStudy, target: Path
+) -> None:
     """All files or none, under their final name."""
     parent = target.absolute().parent
     if not parent.is_dir():
@@ -131,7 +133,9 @@ def _export(connection: duckdb.DuckDBPyConnection, study: Study, target: Path) -
     durable.sync(parent)
 
 
-def _contents(connection: duckdb.DuckDBPyConnection, study: Study) -> Iterator[tuple[str, bytes]]:
+def _contents(
+    connection: duckdb.DuckDBPyConnection, study: IdentificationStudy
+) -> Iterator[tuple[str, bytes]]:
     for labelling in LABELLINGS:
         sql = f"""SELECT split, {labelling} AS class, * EXCLUDE (split, static, dynamic, left_out)
             FROM identification WHERE {labelling} IS NOT NULL ORDER BY method_id"""

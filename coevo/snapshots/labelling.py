@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class RowEvidence:
     """A cell's columns."""
 
     outcome: Outcome | None
@@ -48,7 +48,7 @@ class Labelled:
     label_by_module: Label | None
     track_by_module: str | None
     sandbox: str
-    cells: Mapping[Cell, Evidence]
+    cells: Mapping[Cell, RowEvidence]
 
 
 def rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Labelled]:
@@ -119,14 +119,14 @@ def _label(found: Label | str) -> Label | None:
     return found if isinstance(found, Label) else None
 
 
-def _cells(columns: list[str | int | None]) -> Iterator[tuple[Cell, Evidence]]:
+def _cells(columns: list[str | int | None]) -> Iterator[tuple[Cell, RowEvidence]]:
     for index, cell in enumerate(CELL_ORDER):
         outcome, unit, passes, runs = columns[4 * index : 4 * index + 4]
         assert not isinstance(passes, str)
         assert not isinstance(runs, str)
         yield (
             cell,
-            Evidence(
+            RowEvidence(
                 outcome=None if outcome is None else Outcome(str(outcome)),
                 unit=None if unit is None else Outcome(str(unit)),
                 passes=passes,

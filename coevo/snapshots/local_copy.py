@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 
 from coevo.model.errors import Damaged
 from coevo.snapshots.locations import MANIFEST
-from coevo.snapshots.locations import Folder
 from coevo.snapshots.locations import Location
+from coevo.snapshots.locations import SnapshotFolder
 from coevo.snapshots.locations import locate
 from coevo.snapshots.snapshot import manifest_at
 from coevo.storage import durable
@@ -31,7 +31,7 @@ def local(place: Path | str) -> Iterator[Path]:
     """
     location = locate(place)
     listed = manifest_at(location)['files']
-    if isinstance(location, Folder):
+    if isinstance(location, SnapshotFolder):
         yield location.path
         return
     with tempfile.TemporaryDirectory(prefix='coevo-snapshot-') as folder:

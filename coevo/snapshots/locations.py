@@ -59,7 +59,7 @@ class Location(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class SnapshotFolder:
     path: Path
 
     @property
@@ -122,7 +122,7 @@ def locate(place: Path | str) -> Location:
     if scheme:
         raise Fatal(f'{text} cannot be read: give a folder, a .zip, or a URL of https:// or s3://')
     path = Path(place)
-    return _in_archive(path) if path.suffix == '.zip' else Folder(path)
+    return _in_archive(path) if path.suffix == '.zip' else SnapshotFolder(path)
 
 
 def _is_unicode(text: str) -> bool:
@@ -133,7 +133,7 @@ def data_files(path: Path, table: str) -> tuple[Path, ...]:
     """The Parquet files of a table in a folder, sorted; Damaged if there are none."""
     found = tuple(map(_regular, sorted((path / 'data' / table).glob('*.parquet'))))
     if not found and table != 'timings':  # which are no part of what a snapshot promises
-        Folder(path).manifest()
+        SnapshotFolder(path).manifest()
         raise Damaged(f'{path} is not whole: data/{table} has no Parquet file; get it again')
     return found
 

@@ -26,7 +26,7 @@ from coevo.model.schema import missing_columns
 from coevo.snapshots import columns
 from coevo.snapshots import cutoffs
 from coevo.snapshots import forms
-from coevo.snapshots.columns import Part
+from coevo.snapshots.columns import ColumnPart
 from coevo.snapshots.leaks import no_leak
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.locations import Location
@@ -81,7 +81,7 @@ class Opened:
     """Snapshots in a connection: their files, and what stands behind FROM for all rows of a table."""
 
     connection: duckdb.DuckDBPyConnection
-    parts: Sequence[Part]
+    parts: Sequence[ColumnPart]
     rows: Mapping[str, str]
 
 
@@ -145,7 +145,7 @@ def unchecked(places: Sequence[Path | str]) -> Opened:
     return Opened(
         connection=connection,
         parts=[
-            Part(table=name, file=file, minor=minor_of(content))
+            ColumnPart(table=name, file=file, minor=minor_of(content))
             for name, those in files.items()
             for part, content in zip(those, contents, strict=True)
             for file in part

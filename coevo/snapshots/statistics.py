@@ -33,7 +33,7 @@ class Statistic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class StatisticRows:
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
 
@@ -80,7 +80,7 @@ STATISTICS = (
 )
 
 
-def answer(connection: duckdb.DuckDBPyConnection, statistic: Statistic) -> Answer:
+def answer(connection: duckdb.DuckDBPyConnection, statistic: Statistic) -> StatisticRows:
     """What a connection to a snapshot (`coevo.open`) says to it; the rows have a fixed order."""
     found = connection.sql(statistic.sql)
-    return Answer(columns=found.columns, rows=found.fetchall())
+    return StatisticRows(columns=found.columns, rows=found.fetchall())

@@ -17,10 +17,10 @@ from coevo.model.quality import WITHOUT_SIBLINGS
 from coevo.model.records import TestMethod
 from coevo.starts.kept_tests import kept_tests
 from coevo.starts.kept_tests import lost_test
-from coevo.starts.siblings import Surroundings
+from coevo.starts.siblings import SiblingEdits
 from coevo.starts.start_files import file_at_start
-from coevo.starts.swapped import Bench
-from coevo.starts.swapped import Subject
+from coevo.starts.swapped import IsolatedCells
+from coevo.starts.swapped import IsolatedSubject
 from coevo.starts.swapped import Task
 from coevo.starts.swapped import Verdicts
 from coevo.starts.swapped import is_broken
@@ -37,7 +37,7 @@ class StartState:
     told_cnew: Verdicts = field(default_factory=dict)
 
 
-def start_state(bench: Bench, task: Task, around: Surroundings) -> StartState:
+def start_state(bench: IsolatedCells, task: Task, around: SiblingEdits) -> StartState:
     """The start state of a task, compiled and run (ARCHITECTURE, "Tasks")."""
     names = list(task.methods)
     try:
@@ -59,7 +59,7 @@ def start_state(bench: Bench, task: Task, around: Surroundings) -> StartState:
     )
 
 
-def _gold_lost(bench: Bench, task: Task, around: Surroundings) -> str | None:
+def _gold_lost(bench: IsolatedCells, task: Task, around: SiblingEdits) -> str | None:
     """What gold does that does not pass three times without its siblings; None if it does."""
     if not around.files:
         return None  # its own cell is that
@@ -72,18 +72,22 @@ def _gold_lost(bench: Bench, task: Task, around: Surroundings) -> str | None:
     return None
 
 
-def _reverted(subject: Subject) -> TestMethod:
+def _reverted(subject: IsolatedSubject) -> TestMethod:
     """A target's identity at the start: its old name and parameters, in its new class."""
     old = subject.old or subject.new
     return replace(subject.new, test_method=old.test_method, parameters=old.parameters)
 
 
-def _compiled(bench: Bench, task: Task, start: bytes | None, around: Surroundings) -> Compiled:
+def _compiled(
+    bench: IsolatedCells, task: Task, start: bytes | None, around: SiblingEdits
+) -> Compiled:
     new = bench.pair.new.rev
     return bench.compile(new, new, task.module, with_file(around.files, task.test_file, start))
 
 
-def _siblings_verdict(bench: Bench, task: Task, start: bytes | None, around: Surroundings) -> str:
+def _siblings_verdict(
+    bench: IsolatedCells, task: Task, start: bytes | None, around: SiblingEdits
+) -> str:
     """Whether the tests that a start file keeps do what they do in the new file."""
     if start is None:
         return VALID

@@ -30,14 +30,14 @@ from coevo.model.records import Track
 from coevo.model.tables import StartRow
 from coevo.starts.executed_start import StartState
 from coevo.starts.executed_start import start_state
+from coevo.starts.siblings import SiblingEdits
 from coevo.starts.siblings import Siblings
-from coevo.starts.siblings import Surroundings
 from coevo.starts.siblings import sibling_patch
 from coevo.starts.source_readers import reads_sources
-from coevo.starts.swapped import Bench
 from coevo.starts.swapped import Demand
 from coevo.starts.swapped import Files
-from coevo.starts.swapped import Subject
+from coevo.starts.swapped import IsolatedCells
+from coevo.starts.swapped import IsolatedSubject
 from coevo.starts.swapped import Task
 from coevo.starts.swapped import Verdicts
 from coevo.starts.swapped import is_broken
@@ -62,7 +62,7 @@ class Isolation:
 def isolate(
     workshop: Workshop,
     pair: Pair,
-    subjects: Sequence[Subject],
+    subjects: Sequence[IsolatedSubject],
     repository: Repository,
     conditions: Conditions = PLAIN,
 ) -> Isolation:
@@ -71,7 +71,9 @@ def isolate(
     Only what a track asks of a cell counts: broken or passing. What disagrees in the process of all
     subjects of a task is asked again in one of its own.
     """
-    bench = Bench(workshop=workshop, pair=pair, repository=repository, conditions=conditions)
+    bench = IsolatedCells(
+        workshop=workshop, pair=pair, repository=repository, conditions=conditions
+    )
     tasks = _tasks(subjects)
     siblings = Siblings(bench, tasks)
     found: dict[str, Isolated] = {}
@@ -90,7 +92,7 @@ def isolate(
     )
 
 
-def _start_row(bench: Bench, task: Task, around: Surroundings) -> StartRow:
+def _start_row(bench: IsolatedCells, task: Task, around: SiblingEdits) -> StartRow:
     return StartRow(
         pair_id=bench.pair.pair_id,
         walk=bench.pair.walk,
@@ -103,15 +105,15 @@ def _start_row(bench: Bench, task: Task, around: Surroundings) -> StartRow:
     )
 
 
-def _reads_sources(bench: Bench, task: Task, around: Surroundings) -> bool:
+def _reads_sources(bench: IsolatedCells, task: Task, around: SiblingEdits) -> bool:
     """Of gold in the start tree."""
     new = bench.pair.new.rev
     compiled = bench.compile(new, new, task.module, around.files)
     return reads_sources(bench, compiled, task.methods)
 
 
-def _tasks(subjects: Sequence[Subject]) -> list[Task]:
-    groups: dict[tuple[str, Track], list[Subject]] = {}
+def _tasks(subjects: Sequence[IsolatedSubject]) -> list[Task]:
+    groups: dict[tuple[str, Track], list[IsolatedSubject]] = {}
     for subject in subjects:
         groups.setdefault((subject.new.test_file, subject.track), []).append(subject)
     return [
@@ -138,7 +140,7 @@ class _Cell:
         return f'{self.name} is {said(self.verdicts[name])}{rest}'
 
 
-def _isolated(bench: Bench, task: Task, around: Surroundings) -> dict[str, Isolated]:
+def _isolated(bench: IsolatedCells, task: Task, around: SiblingEdits) -> dict[str, Isolated]:
     start = start_state(bench, task, around)
     files, note = _grafted(bench, task)
     cells = [
@@ -150,7 +152,7 @@ def _isolated(bench: Bench, task: Task, around: Surroundings) -> dict[str, Isola
     return {name: _row(name, start, cells, note) for name in task.methods}
 
 
-def _run(bench: Bench, task: Task, cell: _Cell, files: Files) -> None:
+def _run(bench: IsolatedCells, task: Task, cell: _Cell, files: Files) -> None:
     """Ask of a cell; who disagrees is asked with the whole file, too, to tell why."""
     cell.verdicts = _ask(bench, task, cell, files, task.methods)
     whole = _whole_file(bench, task)
@@ -161,7 +163,7 @@ def _run(bench: Bench, task: Task, cell: _Cell, files: Files) -> None:
 
 
 def _ask(
-    bench: Bench, task: Task, cell: _Cell, files: Files, methods: Mapping[str, TestMethod]
+    bench: IsolatedCells, task: Task, cell: _Cell, files: Files, methods: Mapping[str, TestMethod]
 ) -> Verdicts:
     compiled = bench.compile(bench.pair.old.rev, cell.code_rev, task.module, files)
     return bench.verdicts(compiled, methods, cell.demand)
@@ -183,7 +185,7 @@ def _row(name: str, start: StartState, cells: Sequence[_Cell], note: str) -> Iso
     )
 
 
-def _grafted(bench: Bench, task: Task) -> tuple[Files, str]:
+def _grafted(bench: IsolatedCells, task: Task) -> tuple[Files, str]:
     """The old file with the targets of the new one; else the new file as a whole, and why."""
     repository, old = bench.repository, bench.pair.old.rev
     before = content(repository, old, task.test_file)
@@ -201,13 +203,13 @@ def _grafted(bench: Bench, task: Task) -> tuple[Files, str]:
     return ((task.test_file, text),), ''
 
 
-def _graft(subject: Subject) -> Graft:
+def _graft(subject: IsolatedSubject) -> Graft:
     old = subject.old
     here = old is not None and old.test_file == subject.new.test_file
     return Graft(new=subject.new, old=old if here else None)
 
 
-def _whole_file(bench: Bench, task: Task) -> Files:
+def _whole_file(bench: IsolatedCells, task: Task) -> Files:
     """The new file as it is, and those gone from which it or its targets have moved."""
     repository, old, new = bench.repository, bench.pair.old.rev, bench.pair.new.rev
     left = {path_at_old(repository, old, new, task.test_file)}

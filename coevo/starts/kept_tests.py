@@ -12,7 +12,7 @@ from coevo.languages.java.surgery.pieces import Outline
 from coevo.languages.java.surgery.start_state import other_tests
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
-from coevo.starts.swapped import Bench
+from coevo.starts.swapped import IsolatedCells
 from coevo.starts.swapped import is_pass
 from coevo.starts.swapped import said
 
@@ -50,7 +50,7 @@ def drawn(
 
 
 def lost_test(
-    bench: Bench, kept: Mapping[str, TestMethod], at_start: Compile, as_gold: Compile
+    bench: IsolatedCells, kept: Mapping[str, TestMethod], at_start: Compile, as_gold: Compile
 ) -> str | None:
     """The first of these that passes in gold's file and not in the start file, and what it does.
 

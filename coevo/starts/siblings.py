@@ -23,14 +23,14 @@ from coevo.languages.java.reading.test_files import path_at_old
 from coevo.languages.java.surgery.namers import Namers
 from coevo.languages.java.surgery.old_pieces import StartStateInvalid
 from coevo.languages.java.surgery.reach import names_used_elsewhere
-from coevo.languages.java.surgery.start_state import Target
+from coevo.languages.java.surgery.start_state import StartTarget
 from coevo.languages.java.surgery.start_state import start_file
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
 from coevo.model.records import TestMethod
 from coevo.starts.start_files import file_at_start
-from coevo.starts.swapped import Bench
 from coevo.starts.swapped import Files
+from coevo.starts.swapped import IsolatedCells
 from coevo.starts.swapped import Task
 
 NEEDED = 'something else does not compile without it'
@@ -39,7 +39,7 @@ Texts = dict[str, bytes | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class SiblingEdits:
     """What is other around the targets of a task than at new.
 
     files     other test files, as in `Edits`
@@ -55,25 +55,25 @@ class Surroundings:
 class Siblings:
     """The start states of all tasks of one pair."""
 
-    def __init__(self, bench: Bench, tasks: Sequence[Task]) -> None:
+    def __init__(self, bench: IsolatedCells, tasks: Sequence[Task]) -> None:
         self.bench, self._tasks = bench, tasks
         self._reach = cache(self._names_used_elsewhere)
         self.namers = Namers(bench.repository, bench.pair.new.rev)
         self._emptied: dict[Hashable, bytes | None] = {}
 
-    def around(self, task: Task) -> Surroundings:
+    def around(self, task: Task) -> SiblingEdits:
         """What the start state of a task lacks of the others; each try that fails costs a compile."""
         others = _targets(one for one in self._tasks if one is not task)
         if not others:
-            return Surroundings()
+            return SiblingEdits()
         try:
             start = file_at_start(self.bench, task)
         except StartStateInvalid:
-            return Surroundings()  # there is no task that they could stand around
+            return SiblingEdits()  # there is no task that they could stand around
         clearing = _Clearing(self, task, start, others)
         gone = clearing.most(others, ())
         texts = clearing.texts(gone)
-        return Surroundings(
+        return SiblingEdits(
             files=tuple((path, text) for path, text in texts.items() if path != task.test_file),
             here=tuple(method for method in gone if method.test_file == task.test_file),
             siblings=tuple(_rows(others, gone, texts)),
@@ -90,7 +90,7 @@ class Siblings:
             self._emptied[key] = start_file(
                 source,
                 self._old_content(path) or b'',  # nothing of a new file stood before
-                [Target(method=method) for method in gone],
+                [StartTarget(method=method) for method in gone],
                 used_elsewhere=self._reach(path) | needed,
             )
         return self._emptied[key]
@@ -113,7 +113,7 @@ class Siblings:
         return names_used_elsewhere(self.bench.repository, self.bench.pair.new.rev, path)
 
 
-def sibling_patch(bench: Bench, files: Files) -> str:
+def sibling_patch(bench: IsolatedCells, files: Files) -> str:
     """From the new revision to the start state, the task's own file aside."""
     repository, new = bench.repository, bench.pair.new.rev
     tree = repository.tree(new)

@@ -13,13 +13,15 @@ from dataclasses import replace
 from coevo.languages.base import Compiled
 from coevo.languages.base import MainSources
 from coevo.model.records import TestMethod
-from coevo.starts.swapped import Bench
+from coevo.starts.swapped import IsolatedCells
 from coevo.starts.swapped import is_pass
 
 NO_SOURCES = MainSources()
 
 
-def reads_sources(bench: Bench, compiled: Compiled, methods: Mapping[str, TestMethod]) -> bool:
+def reads_sources(
+    bench: IsolatedCells, compiled: Compiled, methods: Mapping[str, TestMethod]
+) -> bool:
     """Whether one of gold's tests passes with the sources of the cell's code and not without."""
     lost = _not_passing(bench, NO_SOURCES, compiled, methods)
     if not lost:
@@ -30,7 +32,10 @@ def reads_sources(bench: Bench, compiled: Compiled, methods: Mapping[str, TestMe
 
 
 def _not_passing(
-    bench: Bench, sources: MainSources, compiled: Compiled, methods: Mapping[str, TestMethod]
+    bench: IsolatedCells,
+    sources: MainSources,
+    compiled: Compiled,
+    methods: Mapping[str, TestMethod],
 ) -> Sequence[str]:
     own = replace(bench, conditions=replace(bench.conditions, sources=sources))
     verdicts = own.verdicts(compiled, methods, is_pass)

@@ -8,16 +8,18 @@ from coevo.languages.java.reading.test_files import content
 from coevo.languages.java.reading.test_files import path_at_old
 from coevo.languages.java.surgery.old_pieces import Original
 from coevo.languages.java.surgery.reach import names_used_elsewhere
-from coevo.languages.java.surgery.start_state import Target
+from coevo.languages.java.surgery.start_state import StartTarget
 from coevo.languages.java.surgery.start_state import start_file
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
-from coevo.starts.swapped import Bench
-from coevo.starts.swapped import Subject
+from coevo.starts.swapped import IsolatedCells
+from coevo.starts.swapped import IsolatedSubject
 from coevo.starts.swapped import Task
 
 
-def file_at_start(bench: Bench, task: Task, also: Collection[TestMethod] = ()) -> bytes | None:
+def file_at_start(
+    bench: IsolatedCells, task: Task, also: Collection[TestMethod] = ()
+) -> bytes | None:
     """The test file with its targets reverted or removed; None where it is absent.
 
     also  tests of the file that are removed beside them
@@ -29,14 +31,14 @@ def file_at_start(bench: Bench, task: Task, also: Collection[TestMethod] = ()) -
     return start_file(
         task.source(bench),
         None if before is None else content(repository, old, before),
-        [*own, *(Target(method=method) for method in also)],
+        [*own, *(StartTarget(method=method) for method in also)],
         used_elsewhere=names_used_elsewhere(repository, new, task.test_file),
     )
 
 
-def _target(bench: Bench, subject: Subject) -> Target:
+def _target(bench: IsolatedCells, subject: IsolatedSubject) -> StartTarget:
     if subject.track is Track.GENERATION or subject.old is None:
-        return Target(method=subject.new)
+        return StartTarget(method=subject.new)
     source = content(bench.repository, bench.pair.old.rev, subject.old.test_file)
     assert source is not None, 'what was changed stands in a file of the old revision'
-    return Target(method=subject.new, original=Original(method=subject.old, source=source))
+    return StartTarget(method=subject.new, original=Original(method=subject.old, source=source))

@@ -27,7 +27,7 @@ Demand = Callable[[Outcome], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class IsolatedSubject:
     """A method that has a track by its cells."""
 
     wanted: Wanted
@@ -54,7 +54,7 @@ class Task:
 
     test_file: str
     track: Track
-    subjects: tuple[Subject, ...]
+    subjects: tuple[IsolatedSubject, ...]
 
     @property
     def module(self) -> str:
@@ -68,7 +68,7 @@ class Task:
     def methods(self) -> dict[str, TestMethod]:
         return {subject.method_id: subject.new for subject in self.subjects}
 
-    def source(self, bench: Bench) -> bytes:
+    def source(self, bench: IsolatedCells) -> bytes:
         """The test file at new."""
         found = content(bench.repository, bench.pair.new.rev, self.test_file)
         assert found is not None, 'a subject stands in a file of the new revision'
@@ -76,7 +76,7 @@ class Task:
 
 
 @dataclass(slots=True, kw_only=True)
-class Bench:
+class IsolatedCells:
     """Where the isolated cells of one pair are run; both ends were built in the workshop."""
 
     workshop: Workshop

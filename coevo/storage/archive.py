@@ -17,7 +17,7 @@ _LEVEL = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class ArchivePiece:
     """`size` bytes, compressed."""
 
     size: int
@@ -34,7 +34,7 @@ class Piece:
 class Archive:
     """The pieces that are whole, and the names of those that are not."""
 
-    pieces: Mapping[str, Piece]
+    pieces: Mapping[str, ArchivePiece]
     damaged: tuple[str, ...]
 
 
@@ -42,12 +42,12 @@ class DamagedArchive(Exception):
     """The index cannot be trusted, hence nothing in the file."""
 
 
-def pack(data: bytes) -> Piece:
+def pack(data: bytes) -> ArchivePiece:
     codec = pa.Codec('zstd', compression_level=_LEVEL)
-    return Piece(size=len(data), compressed=codec.compress(data, asbytes=True))
+    return ArchivePiece(size=len(data), compressed=codec.compress(data, asbytes=True))
 
 
-def encode(pieces: Mapping[str, Piece]) -> bytes:
+def encode(pieces: Mapping[str, ArchivePiece]) -> bytes:
     """The whole file; the same pieces give the same bytes."""
     ordered = sorted(pieces.items())
     index = json.dumps(
@@ -79,7 +79,7 @@ def _cut(index: list[tuple[str, int, int, str]], data: bytes, offset: int) -> Ar
         compressed = data[offset : offset + length]
         offset += length
         if _checksum(compressed) == checksum:
-            pieces[name] = Piece(size=size, compressed=compressed)
+            pieces[name] = ArchivePiece(size=size, compressed=compressed)
         else:
             damaged.append(name)
     return Archive(pieces=pieces, damaged=tuple(damaged))

@@ -53,7 +53,7 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class LeaseStanding:
     """A lease as others see it; `age` in seconds since it was renewed."""
 
     name: str
@@ -71,7 +71,7 @@ class Standing:
 class Taken(Exception):
     """Somebody holds it."""
 
-    def __init__(self, standing: Standing) -> None:
+    def __init__(self, standing: LeaseStanding) -> None:
         self.standing = standing
         super().__init__(
             f'held by {standing.holder.owner}, last heard of {max(0, standing.age):.0f} s ago'
@@ -177,7 +177,7 @@ def take_when_over(place: Place, name: str, terms: Terms) -> Lease:
             time.sleep(min(taken.standing.left + 0.01, first.seconds / _RENEWALS))
 
 
-def standings(place: Place, folder: str) -> tuple[Standing, ...]:
+def standings(place: Place, folder: str) -> tuple[LeaseStanding, ...]:
     """All leases right below a folder that somebody holds, or held when he was last heard of."""
     found = []
     for entry in place.entries(folder):
@@ -190,10 +190,10 @@ def standings(place: Place, folder: str) -> tuple[Standing, ...]:
 _CLOCK = '.clock'
 
 
-def _standing(place: Place, name: str, data: bytes, modified: int) -> Standing:
+def _standing(place: Place, name: str, data: bytes, modified: int) -> LeaseStanding:
     holder = codec.decode(Holder, data)
     age = 0.0 if holder.owner is None else (_now(place, f'{name}{_CLOCK}') - modified) / 1e9
-    return Standing(name=name, holder=holder, age=age)
+    return LeaseStanding(name=name, holder=holder, age=age)
 
 
 def _now(place: Place, name: str) -> int:

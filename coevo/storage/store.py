@@ -32,7 +32,7 @@ from coevo.model.records import Walk
 from coevo.model.tables import Segment
 from coevo.storage import archive
 from coevo.storage.archive import Archive
-from coevo.storage.archive import Piece
+from coevo.storage.archive import ArchivePiece
 from coevo.storage.place import Entry
 from coevo.storage.place import Found
 from coevo.storage.place import Hold
@@ -80,7 +80,7 @@ class Partition:
 class _Whole:
     """The undamaged pieces of a file, and its version; None if there is no file."""
 
-    pieces: Mapping[str, Piece]
+    pieces: Mapping[str, ArchivePiece]
     version: str | None
 
 
@@ -88,7 +88,7 @@ class _Whole:
 class _Contents:
     """The pieces of a partition by pair and key, sorted; what of them stood alone, and the rest."""
 
-    pieces: Mapping[tuple[str, str], Piece]
+    pieces: Mapping[tuple[str, str], ArchivePiece]
     loose: Sequence[Entry]
     merged: str | None
 
@@ -275,11 +275,11 @@ class Store:
         piece = found.pieces.get('walk')
         return codec.decode(WalkRecord, piece.unpack()) if piece else None, found.version
 
-    def _current(self, partition: Partition, walk: WalkRecord | None) -> dict[str, Piece]:
+    def _current(self, partition: Partition, walk: WalkRecord | None) -> dict[str, ArchivePiece]:
         """By pair_id, sorted."""
         wanted = {pair for _, pair in walk.pairs} if walk else None
         named = dict(walk.keys) if walk else {}
-        found: dict[str, Piece] = {}
+        found: dict[str, ArchivePiece] = {}
         for (pair, key), piece in self._contents(partition).pieces.items():
             if (wanted is None or pair in wanted) and (pair not in found or named.get(pair) == key):
                 found[pair] = piece
@@ -292,7 +292,7 @@ class Store:
         """
         folder = _folder(partition)
         loose = [entry for entry in self.place.entries(folder) if entry.name.endswith(_LOOSE)]
-        named: dict[str, Piece] = {}
+        named: dict[str, ArchivePiece] = {}
         contents = self.place.read_all([entry.name for entry in loose])
         for entry, found in zip(loose, contents, strict=True):
             named |= self._checked(entry.name, found).pieces
@@ -326,7 +326,9 @@ class Store:
             _log.warning(sentence)
 
 
-def _set_aside(place: Place, name: str, found: Found, whole: Mapping[str, Piece]) -> str | None:
+def _set_aside(
+    place: Place, name: str, found: Found, whole: Mapping[str, ArchivePiece]
+) -> str | None:
     """Keep a damaged file for a person to look at, and what of it is whole in its place."""
     place.write(f'{name}.corrupt', found.data)
     if whole:

@@ -19,21 +19,21 @@ from coevo.storage.place import root_of
 from coevo.storage.places import place_of
 from flows.batches import claims
 from flows.batches import failures
+from flows.batches.contained import BatchLimits
 from flows.batches.contained import Ended
-from flows.batches.contained import Limits
 from flows.batches.contained import Stop
 from flows.batches.contained import run
 from flows.batches.jobs import FATAL
 from flows.batches.jobs import TRANSIENT
+from flows.batches.jobs import BatchJob
 from flows.batches.jobs import Heard
-from flows.batches.jobs import Job
-from flows.batches.jobs import Outcome
+from flows.batches.jobs import JobOutcome
 from flows.batches.jobs import Result
 
 _COMMAND = (sys.executable, '-m', 'flows.batches.job_process')
 
 
-def do(job: Job, limits: Limits, listener: Listener = SILENT) -> Result:
+def do(job: BatchJob, limits: BatchLimits, listener: Listener = SILENT) -> Result:
     """Do one job, unless somebody else is at its repository; what a failure says is kept."""
     store = root_of(job.store)
     found: list[Heard] = []
@@ -42,7 +42,7 @@ def do(job: Job, limits: Limits, listener: Listener = SILENT) -> Result:
             place_of(store), claims.of_repository(job.name), leases.Terms()
         )
     except leases.Taken as taken:
-        return Result(name=job.name, outcome=Outcome.CLAIMED, sentence=str(taken))
+        return Result(name=job.name, outcome=JobOutcome.CLAIMED, sentence=str(taken))
     with claim:
         ended = run(
             _COMMAND,
@@ -72,11 +72,11 @@ def _pass_on(heard: Heard, listener: Listener, found: list[Heard]) -> None:
         found.append(heard)
 
 
-def _result(job: Job, limits: Limits, ended: Ended, found: Heard) -> Result:
+def _result(job: BatchJob, limits: BatchLimits, ended: Ended, found: Heard) -> Result:
     outcome, sentence = _judge(limits, ended, found)
     failure = None
-    if outcome is not Outcome.DONE:
-        failed = failures.Failure(name=job.name, verb=job.verb, sentence=sentence, ended=ended)
+    if outcome is not JobOutcome.DONE:
+        failed = failures.JobFailure(name=job.name, verb=job.verb, sentence=sentence, ended=ended)
         failure = failures.keep(root_of(job.store), failed)
     return Result(
         name=job.name,
@@ -88,30 +88,30 @@ def _result(job: Job, limits: Limits, ended: Ended, found: Heard) -> Result:
     )
 
 
-def _judge(limits: Limits, ended: Ended, found: Heard) -> tuple[Outcome, str]:
+def _judge(limits: BatchLimits, ended: Ended, found: Heard) -> tuple[JobOutcome, str]:
     last = (ended.complaint.strip().splitlines() or ['it said nothing'])[-1]
     if ended.stop is not None:
         return _judge_stop(limits, ended.stop)
     if ended.status < 0:
-        return Outcome.FAILED, f'was killed by {signal.Signals(-ended.status).name}'
+        return JobOutcome.FAILED, f'was killed by {signal.Signals(-ended.status).name}'
     if ended.status == FATAL:
-        return Outcome.REFUSED, last
+        return JobOutcome.REFUSED, last
     if ended.status == TRANSIENT:
-        return Outcome.TRANSIENT, last
+        return JobOutcome.TRANSIENT, last
     if ended.status or not (found.mined or found.validated):
-        return Outcome.FAILED, last
+        return JobOutcome.FAILED, last
     if found.mined and found.mined.waiting:
-        return Outcome.TRANSIENT, f'{found.mined.waiting} pairs could not be mined now'
+        return JobOutcome.TRANSIENT, f'{found.mined.waiting} pairs could not be mined now'
     if found.mined and found.mined.bugs:
-        return Outcome.FAILED, f'{found.mined.bugs} pairs ended in a bug of coevo'
-    return Outcome.DONE, ''
+        return JobOutcome.FAILED, f'{found.mined.bugs} pairs ended in a bug of coevo'
+    return JobOutcome.DONE, ''
 
 
-def _judge_stop(limits: Limits, stop: Stop) -> tuple[Outcome, str]:
+def _judge_stop(limits: BatchLimits, stop: Stop) -> tuple[JobOutcome, str]:
     match stop:
         case Stop.ASKED:
-            return Outcome.TRANSIENT, 'the claim on it was lost'
+            return JobOutcome.TRANSIENT, 'the claim on it was lost'
         case Stop.TIME:
-            return Outcome.FAILED, f'not done after {limits.seconds:.0f} s'
+            return JobOutcome.FAILED, f'not done after {limits.seconds:.0f} s'
         case Stop.MEMORY:
-            return Outcome.FAILED, f'took more than {limits.memory_gib:g} GiB of memory'
+            return JobOutcome.FAILED, f'took more than {limits.memory_gib:g} GiB of memory'

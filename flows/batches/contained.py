@@ -34,7 +34,7 @@ _POLL_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class BatchLimits:
     """Of a child: wall time, and memory of its own; what runs in sandboxes is limited there."""
 
     seconds: float
@@ -61,7 +61,7 @@ class Ended:
 def run(
     command: Sequence[str],
     stdin: bytes,
-    limits: Limits,
+    limits: BatchLimits,
     *,
     hear: Callable[[bytes], None],
     over: Callable[[], bool],
@@ -129,7 +129,7 @@ def end_tree(process: subprocess.Popen[bytes]) -> None:
 
 def _watch(
     process: subprocess.Popen[bytes],
-    limits: Limits,
+    limits: BatchLimits,
     over: Callable[[], bool],
     pass_on: Callable[[], None],
 ) -> Stop | None:

@@ -24,7 +24,7 @@ FOLDER = 'failures'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class JobFailure:
     """A run that failed: of which repository, at what, and how its process ended."""
 
     name: str
@@ -33,7 +33,7 @@ class Failure:
     ended: Ended
 
 
-def keep(store: Root, failure: Failure) -> str:
+def keep(store: Root, failure: JobFailure) -> str:
     """Write it down, without any token; its name under the store."""
     now = datetime.now(tz=UTC)
     name = f'{FOLDER}/{folder_name(redact(failure.name))}/{now:%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:8]}.json'

@@ -23,13 +23,13 @@ from coevo.storage.store import Store
 from flows.batches.contained import stop_with_parent
 from flows.batches.jobs import FATAL
 from flows.batches.jobs import TRANSIENT
+from flows.batches.jobs import BatchJob
 from flows.batches.jobs import FunnelRow
 from flows.batches.jobs import Heard
-from flows.batches.jobs import Job
-from flows.batches.jobs import Mined
+from flows.batches.jobs import MinedBatch
 from flows.batches.jobs import Validated
 from flows.batches.jobs import Verb
-from flows.funnel import Step
+from flows.funnel import FunnelStep
 from flows.funnel import funnel
 from flows.options import MineOptions
 from flows.pipeline import mine
@@ -38,7 +38,7 @@ from flows.validation import validate
 
 
 def main() -> int:
-    job = codec.decode(Job, sys.stdin.buffer.readline())
+    job = codec.decode(BatchJob, sys.stdin.buffer.readline())
     stop_with_parent()
     signal.signal(signal.SIGTERM, _terminate)
     answers = _take_output()
@@ -74,7 +74,7 @@ def _take_output() -> IO[bytes]:
     return answers
 
 
-def _mine(job: Job, listener: Listener) -> Heard:
+def _mine(job: BatchJob, listener: Listener) -> Heard:
     profile = load_profile(job.profile)
     options = MineOptions(
         source=job.source,
@@ -91,7 +91,7 @@ def _mine(job: Job, listener: Listener) -> Heard:
     store = Store(options.store)
     steps = funnel(store.walk(report.partition).drops, tuple(store.segments(report.partition)))
     return Heard(
-        mined=Mined(
+        mined=MinedBatch(
             repo=report.partition.repo,
             visited=report.visited,
             pairs=report.pairs,
@@ -105,7 +105,7 @@ def _mine(job: Job, listener: Listener) -> Heard:
     )
 
 
-def _row(step: Step) -> FunnelRow:
+def _row(step: FunnelStep) -> FunnelRow:
     return FunnelRow(
         stage=step.stage,
         unit=step.stage.unit,
@@ -115,7 +115,7 @@ def _row(step: Step) -> FunnelRow:
     )
 
 
-def _validate(job: Job, listener: Listener) -> Heard:
+def _validate(job: BatchJob, listener: Listener) -> Heard:
     found = validate(
         ValidateOptions(
             source=job.source,
@@ -129,7 +129,7 @@ def _validate(job: Job, listener: Listener) -> Heard:
     return Heard(validated=Validated(repo=found.repo, reason=reason, sentence=found.sentence))
 
 
-_VERBS: dict[Verb, Callable[[Job, Listener], Heard]] = {
+_VERBS: dict[Verb, Callable[[BatchJob, Listener], Heard]] = {
     Verb.MINE: _mine,
     Verb.VALIDATE: _validate,
 }

@@ -21,7 +21,7 @@ class Verb(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class BatchJob:
     """One repository to be validated, or mined into a store.
 
     source   a path, a URL or owner/name
@@ -59,7 +59,7 @@ class FunnelRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mined:
+class MinedBatch:
     """What mining one repository gave; `waiting` pairs met trouble of ours, `bugs` pairs a bug."""
 
     repo: str
@@ -90,11 +90,11 @@ class Heard:
     done: int = 0
     total: int = 0
     sentence: str | None = None
-    mined: Mined | None = None
+    mined: MinedBatch | None = None
     validated: Validated | None = None
 
 
-class Outcome(StrEnum):
+class JobOutcome(StrEnum):
     """What became of a repository in a batch."""
 
     DONE = 'done'
@@ -109,8 +109,8 @@ class Result:
     """How a repository's run ended; `failure` is the name of the record that is kept of it."""
 
     name: str
-    outcome: Outcome
+    outcome: JobOutcome
     sentence: str = ''
-    mined: Mined | None = None
+    mined: MinedBatch | None = None
     validated: Validated | None = None
     failure: str | None = None

@@ -29,7 +29,7 @@ from coevo.storage.place import Place
 from coevo.storage.place import Root
 from coevo.storage.places import place_of
 from coevo.storage.store import Store
-from flows.crawling.rows import Event
+from flows.crawling.rows import CrawlEvent
 from flows.crawling.rows import QueryRead
 from flows.crawling.rows import RepositorySeen
 from flows.crawling.rows import part
@@ -40,7 +40,7 @@ FORMAT = 1
 _STAMP = '%Y%m%dT%H%M%SZ'
 _ABOUT = re.compile(r'crawls/(\d{8}T\d{6}Z)/crawl\.json')
 _TABLE = re.compile(r'crawls/(\d{8}T\d{6}Z)/[^/]+\.parquet')
-_TABLES = {'repositories': RepositorySeen, 'events': Event, 'queries': QueryRead}
+_TABLES = {'repositories': RepositorySeen, 'events': CrawlEvent, 'queries': QueryRead}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +51,12 @@ class Crawl:
     profile: str
     about: dict[str, Any]
     repositories: tuple[RepositorySeen, ...]
-    events: tuple[Event, ...]
+    events: tuple[CrawlEvent, ...]
     queries: tuple[QueryRead, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class CrawledRepository:
     """A repository to clone, validate and mine; `repo` is its key in all data."""
 
     repo: str
@@ -69,7 +69,7 @@ class Candidate:
     profiles: tuple[str, ...]
 
 
-def latest_kept(store: Root, profile: str | None = None) -> tuple[Candidate, ...]:
+def latest_kept(store: Root, profile: str | None = None) -> tuple[CrawledRepository, ...]:
     """The candidates by the latest crawl of one profile, or of each; sorted by `repo`."""
     rows: dict[int, RepositorySeen] = {}
     names: dict[int, list[str]] = {}
@@ -80,7 +80,8 @@ def latest_kept(store: Root, profile: str | None = None) -> tuple[Candidate, ...
                     rows[row.github_id] = row
                     names.setdefault(row.github_id, []).append(name)
     found = [
-        part(Candidate, row, profiles=tuple(sorted(names[number]))) for number, row in rows.items()
+        part(CrawledRepository, row, profiles=tuple(sorted(names[number])))
+        for number, row in rows.items()
     ]
     return tuple(sorted(found, key=lambda one: one.repo))
 

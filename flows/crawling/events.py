@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 
-from flows.crawling.rows import Event
+from flows.crawling.rows import CrawlEvent
 from flows.crawling.rows import EventKind
 from flows.crawling.rows import RepositorySeen
 from miners.discovery.candidates import Presence
@@ -19,10 +19,10 @@ _Change = tuple[EventKind, str | None, str | None]
 
 def events(
     before: Mapping[int, RepositorySeen], after: Iterable[RepositorySeen]
-) -> tuple[Event, ...]:
+) -> tuple[CrawlEvent, ...]:
     """All that happened, by repository; a repository that is new has appeared."""
     return tuple(
-        Event(github_id=now.github_id, repo=now.repo, kind=kind, before=old, after=new)
+        CrawlEvent(github_id=now.github_id, repo=now.repo, kind=kind, before=old, after=new)
         for now in sorted(after, key=lambda row: row.github_id)
         for kind, old, new in _changes(before.get(now.github_id), now)
     )

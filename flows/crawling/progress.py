@@ -19,7 +19,7 @@ from flows.crawling.rows import repository_seen
 _EVERY = 200
 
 
-class Progress:
+class CrawlProgress:
     """A file beside the crawls, one for each profile, gone when a crawl has got to its end."""
 
     def __init__(self, store: Root, profile: str) -> None:

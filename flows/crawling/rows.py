@@ -9,11 +9,11 @@ from enum import StrEnum
 from typing import Any
 from typing import TypeVar
 
+from miners.discovery.candidates import CandidateReason
 from miners.discovery.candidates import Facts
 from miners.discovery.candidates import Presence
-from miners.discovery.candidates import Reason
 from miners.discovery.candidates import Root
-from miners.discovery.github_search import Outcome
+from miners.discovery.github_search import SearchOutcome
 from miners.discovery.sightings import Sighting
 
 _Part = TypeVar('_Part')
@@ -46,7 +46,7 @@ class RepositorySeen:
     pushed_at: datetime | None
     presence: Presence
     kept: bool
-    reason: Reason | None
+    reason: CandidateReason | None
     root: Root | None
     at_least_contributors: int | None
     unanswered: tuple[str, ...]
@@ -78,7 +78,7 @@ def repository_seen(row: dict[str, Any]) -> RepositorySeen:
     reason, root = row['reason'], row['root']
     closed = {
         'presence': Presence(row['presence']),
-        'reason': Reason(reason) if reason is not None else None,
+        'reason': CandidateReason(reason) if reason is not None else None,
         'root': Root(root) if root is not None else None,
         'unanswered': tuple(row['unanswered']),
     }
@@ -107,7 +107,7 @@ class EventKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class CrawlEvent:
     """`events`: what happened to a repository since the profile's crawl before."""
 
     github_id: int
@@ -128,4 +128,4 @@ class QueryRead:
     query: str
     total: int
     shown: int
-    outcome: Outcome
+    outcome: SearchOutcome

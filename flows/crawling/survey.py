@@ -13,9 +13,9 @@ from coevo.model.errors import Transient
 from coevo.model.listener import Listener
 from flows.crawling.rows import RepositorySeen
 from miners.discovery.candidate_profiles import CandidateProfile
+from miners.discovery.candidates import CandidateReason
 from miners.discovery.candidates import Facts
 from miners.discovery.candidates import Presence
-from miners.discovery.candidates import Reason
 from miners.discovery.candidates import Root
 from miners.discovery.candidates import against_sighting
 from miners.discovery.candidates import reason_against
@@ -23,7 +23,7 @@ from miners.discovery.github import Hits
 from miners.discovery.github import ask_contributors
 from miners.discovery.github import ask_root
 from miners.discovery.github import look_up
-from miners.discovery.github_requests import Api
+from miners.discovery.github_requests import GitHubApi
 from miners.discovery.sightings import Sighting
 
 # After so many questions in a row without an answer the rest is left for the next crawl.
@@ -34,7 +34,7 @@ _T = TypeVar('_T')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownBefore:
     """From earlier crawls of all profiles.
 
     rows     of the profile's last crawl, by number
@@ -55,7 +55,12 @@ class Survey:
     """One crawl's rows; `rows` holds those that there are so far, by number."""
 
     def __init__(
-        self, profile: CandidateProfile, api: Api, stamp: str, known: Known, listener: Listener
+        self,
+        profile: CandidateProfile,
+        api: GitHubApi,
+        stamp: str,
+        known: KnownBefore,
+        listener: Listener,
     ) -> None:
         self.rows: dict[int, RepositorySeen] = {}
         self._profile = profile
@@ -86,7 +91,7 @@ class Survey:
         found = self._answered(partial(look_up, self._api, number, told.lookup_etag))
         if found is None:
             return dataclasses.replace(
-                before, kept=False, reason=Reason.UNKNOWN, unanswered=('lookup',)
+                before, kept=False, reason=CandidateReason.UNKNOWN, unanswered=('lookup',)
             )
         if found.presence is not Presence.LOOKUP:
             reason = reason_against(self._profile, before.sighting, found.presence, before.facts)

@@ -15,8 +15,8 @@ from coevo.model.records import Pair
 from coevo.model.records import Stage
 from coevo.model.tables import MethodRow
 from coevo.model.tables import Segment
+from flows.demo.expected import ExpectedMethod
 from flows.demo.expected import Loss
-from flows.demo.expected import Method
 from miners.diffs.changes import diff
 
 Names = Mapping[str, str]  # Class#method by method id
@@ -33,7 +33,7 @@ def names(repository: Repository, pairs: Iterable[Pair]) -> Names:
 
 def methods(
     segments: Sequence[Segment], steps: Mapping[str, str], names: Names
-) -> Iterator[Method]:
+) -> Iterator[ExpectedMethod]:
     """What became of every candidate; `steps` are the subjects by commit id."""
     for segment in segments:
         step = steps[segment.pair.new_rev]
@@ -41,7 +41,7 @@ def methods(
         for row in segment.methods:
             yield _labelled(step, row, reasons.pop(row.method_id, None))
         for key, reason in reasons.items():
-            yield Method(step=step, test=names[key], reason=reason)
+            yield ExpectedMethod(step=step, test=names[key], reason=reason)
 
 
 def losses(
@@ -58,7 +58,7 @@ def losses(
 
 
 def differences(
-    expected: Iterable[Method | Loss], found: Iterable[Method | Loss]
+    expected: Iterable[ExpectedMethod | Loss], found: Iterable[ExpectedMethod | Loss]
 ) -> tuple[str, ...]:
     """One line for every row that is expected and not found (-), or found and not expected (+)."""
     wanted, there = Counter(expected), Counter(found)
@@ -67,16 +67,16 @@ def differences(
     return tuple(sorted(missing + excess, key=lambda line: (line[2:].rpartition(': ')[0], line)))
 
 
-def _line(sign: str, row: Method | Loss) -> str:
+def _line(sign: str, row: ExpectedMethod | Loss) -> str:
     if isinstance(row, Loss):
         return f'{sign} {row.step}: {row.stage} {row.reason}'
     verdict = ', '.join(filter(None, (row.label, row.track and f'track {row.track}', row.reason)))
     return f'{sign} {row.step}: {row.test}: {verdict}'
 
 
-def _labelled(step: str, row: MethodRow, reason: str | None) -> Method:
+def _labelled(step: str, row: MethodRow, reason: str | None) -> ExpectedMethod:
     test = _name(row.test_class, row.test_method)
-    return Method(step=step, test=test, label=row.label, track=row.track, reason=reason)
+    return ExpectedMethod(step=step, test=test, label=row.label, track=row.track, reason=reason)
 
 
 def _name(test_class: str, test_method: str) -> str:

@@ -16,7 +16,7 @@ from flows.demo import steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Method:
+class ExpectedMethod:
     """A test method in the pair that ends with the step: `test` is Class#method at its new end."""
 
     step: str
@@ -44,18 +44,20 @@ TASKS = {
 
 def _labelled(
     step: str, test_class: str, verdicts: dict[Label, tuple[str, ...]]
-) -> Iterator[Method]:
+) -> Iterator[ExpectedMethod]:
     for label, names in verdicts.items():
         for name in names:
-            yield Method(
+            yield ExpectedMethod(
                 step=step, test=f'{test_class}#{name}', label=label, track=TASKS.get(label)
             )
 
 
-def _dropped(step: str, test_class: str, verdicts: dict[str, tuple[str, ...]]) -> Iterator[Method]:
+def _dropped(
+    step: str, test_class: str, verdicts: dict[str, tuple[str, ...]]
+) -> Iterator[ExpectedMethod]:
     for reason, names in verdicts.items():
         for name in names:
-            yield Method(step=step, test=f'{test_class}#{name}', reason=reason)
+            yield ExpectedMethod(step=step, test=f'{test_class}#{name}', reason=reason)
 
 
 # Which ten of twelve are looked at is drawn from the ids of the commits: an edit of the history
@@ -147,7 +149,7 @@ METHODS = (
     ),
     # A label that only a change of the build explains is no task.
     *(
-        Method(
+        ExpectedMethod(
             step=steps.LEAN,
             test=f'harbour.WeightTest#{name}',
             label=Label.UPDATE,

@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from flows.demo.steps import STEPS
-from flows.demo.steps import Step
+from flows.demo.steps import DemoStep
 
 PROJECT = Path(__file__).parent / 'project'
 IDENTITY = 'Coevo Demo <demo@example.org>'
@@ -42,7 +42,7 @@ def trees() -> dict[str, Files]:
     return made
 
 
-def _tree(step: Step, made: Mapping[str, Files]) -> Files:
+def _tree(step: DemoStep, made: Mapping[str, Files]) -> Files:
     files = _merged(step, made) if step.parents else _project()
     for edit in step.edits:
         if files[edit.path].count(edit.old) != 1:
@@ -52,7 +52,7 @@ def _tree(step: Step, made: Mapping[str, Files]) -> Files:
     return {path: text for path, text in files.items() if path not in step.removed}
 
 
-def _merged(step: Step, made: Mapping[str, Files]) -> dict[str, str]:
+def _merged(step: DemoStep, made: Mapping[str, Files]) -> dict[str, str]:
     """The first parent's files with what the other parent, one commit long, changed or added."""
     files = dict(made[step.parents[0]])
     for side in step.parents[1:]:

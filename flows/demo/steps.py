@@ -18,7 +18,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class DemoStep:
     """One commit. A merge's tree starts as the first parent's with what the second changed."""
 
     subject: str
@@ -66,13 +66,13 @@ LOCAL = 'Greet as the harbour does'
 RECONCILE = 'Merge the greetings'
 
 STEPS = (
-    Step(subject=ROOT, parents=()),
-    Step(
+    DemoStep(subject=ROOT, parents=()),
+    DemoStep(
         subject=DOCUMENT,
         parents=(ROOT,),
         files=(('README.md', '# Harbour\n\nSells tickets for the ferry.\n'),),
     ),
-    Step(
+    DemoStep(
         subject=COMMENT,
         parents=(DOCUMENT,),
         edits=(
@@ -86,7 +86,7 @@ STEPS = (
             ),
         ),
     ),
-    Step(
+    DemoStep(
         subject=EXAMPLE,
         parents=(COMMENT,),
         files=(
@@ -101,7 +101,7 @@ STEPS = (
             ),
         ),
     ),
-    Step(
+    DemoStep(
         subject=CHARGE,
         parents=(EXAMPLE,),
         edits=(
@@ -112,7 +112,7 @@ STEPS = (
             test('TariffTest', 'Tariff.fee(3) < 100', 'Tariff.fee(3) < 50'),
         ),
     ),
-    Step(
+    DemoStep(
         subject=REFUND,
         parents=(EXAMPLE,),
         edits=(
@@ -210,8 +210,8 @@ class TurnstileTest {
             ),
         ),
     ),
-    Step(subject=MERGE, parents=(CHARGE, REFUND)),
-    Step(
+    DemoStep(subject=MERGE, parents=(CHARGE, REFUND)),
+    DemoStep(
         subject=ROUND,
         parents=(MERGE,),
         edits=(
@@ -258,7 +258,7 @@ class TurnstileTest {
             ),
         ),
     ),
-    Step(
+    DemoStep(
         subject=CENTS,
         parents=(ROUND,),
         edits=(
@@ -307,7 +307,7 @@ class BagTest {
         ),
         removed=(f'{TEST}/BagTest.java',),
     ),
-    Step(
+    DemoStep(
         subject=RIGHT,
         parents=(CENTS,),
         edits=(
@@ -324,7 +324,7 @@ class BagTest {
             ),
         ),
     ),
-    Step(
+    DemoStep(
         subject=PLACE,
         parents=(RIGHT,),
         edits=(
@@ -355,7 +355,7 @@ class BagTest {
             ),
         ),
     ),
-    Step(
+    DemoStep(
         subject=LEAN,
         parents=(PLACE,),
         edits=(
@@ -389,7 +389,7 @@ class BagTest {
             ),
         ),
     ),
-    Step(
+    DemoStep(
         subject=BREAK,
         parents=(LEAN,),
         edits=(
@@ -417,7 +417,7 @@ class BagTest {
             ),
         ),
     ),
-    Step(
+    DemoStep(
         subject=MEND,
         parents=(BREAK,),
         edits=(
@@ -446,7 +446,7 @@ class BagTest {
             ),
         ),
     ),
-    Step(
+    DemoStep(
         subject=WINTER,
         parents=(MEND,),
         edits=(
@@ -523,7 +523,7 @@ class BagTest {
             test('LotteryTest', 'throw Dice.roll();', 'assertTrue(Lottery.drawing());'),
         ),
     ),
-    Step(
+    DemoStep(
         subject=OFFICE,
         parents=(WINTER,),
         files=(
@@ -567,7 +567,7 @@ class OfficeTest {
             ),
         ),
     ),
-    Step(
+    DemoStep(
         subject=HOURS,
         parents=(OFFICE,),
         edits=(
@@ -582,7 +582,7 @@ class OfficeTest {
             test('OfficeTest', 'Office.open("9 o\'clock")', 'Office.open(9)'),
         ),
     ),
-    Step(
+    DemoStep(
         subject=EXTRACT,
         parents=(HOURS,),
         edits=(
@@ -601,7 +601,7 @@ class OfficeTest {
             ),
         ),
     ),
-    Step(
+    DemoStep(
         subject=POLITE,
         parents=(EXTRACT,),
         edits=(
@@ -609,7 +609,7 @@ class OfficeTest {
             test('GreetingTest', '"Hello"', '"Good day"'),
         ),
     ),
-    Step(
+    DemoStep(
         subject=LOCAL,
         parents=(EXTRACT,),
         edits=(
@@ -617,7 +617,7 @@ class OfficeTest {
             test('GreetingTest', '"Hello"', '"Ahoy"'),
         ),
     ),
-    Step(
+    DemoStep(
         subject=RECONCILE,
         parents=(POLITE, LOCAL),
         edits=(

@@ -65,7 +65,7 @@ def _stages(results: Iterable[Result]) -> Iterator[dict[str, Any]]:
             }
 
 
-class Progress:
+class LiveProgress:
     """Of a batch: repositories that are done, and the share of the present one's pairs."""
 
     def __init__(self, repositories: int) -> None:

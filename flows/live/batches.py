@@ -18,11 +18,11 @@ from coevo.storage.place import Root
 from coevo.storage.place import root_of
 from flows import candidates
 from flows.batches.batch import do
-from flows.batches.contained import Limits
-from flows.batches.jobs import Job
-from flows.batches.jobs import Outcome
+from flows.batches.contained import BatchLimits
+from flows.batches.jobs import BatchJob
+from flows.batches.jobs import JobOutcome
 from flows.batches.jobs import Result
-from flows.live.artifacts import Progress
+from flows.live.artifacts import LiveProgress
 from flows.live.artifacts import show_results
 from flows.live.heartbeat import living
 from flows.live.reap import GRACE_SECONDS
@@ -30,7 +30,7 @@ from flows.live.reap import end_dead_runs
 from flows.live.trying import tried
 
 
-def work_through(repositories: Sequence[str], job: Job, limits: Limits) -> State[None]:
+def work_through(repositories: Sequence[str], job: BatchJob, limits: BatchLimits) -> State[None]:
     """Do the same job for each repository, whatever becomes of the others.
 
     Each is owner/name, where the latest crawls know it from its place there; or a path or URL.
@@ -38,7 +38,7 @@ def work_through(repositories: Sequence[str], job: Job, limits: Limits) -> State
     store = root_of(job.store)
     with living(store):
         end_dead_runs(store, timedelta(seconds=GRACE_SECONDS))
-        progress = Progress(len(repositories))
+        progress = LiveProgress(len(repositories))
         results = []
         for one in _jobs(store, repositories, job):
             results.append(_attempt(one, limits, progress))
@@ -47,7 +47,7 @@ def work_through(repositories: Sequence[str], job: Job, limits: Limits) -> State
     return Completed(message=', '.join(_counts(results)))
 
 
-def _jobs(store: Root, repositories: Sequence[str], job: Job) -> Iterator[Job]:
+def _jobs(store: Root, repositories: Sequence[str], job: BatchJob) -> Iterator[BatchJob]:
     known = candidates.sources(store)
     for words in repositories:
         if words in known:
@@ -56,14 +56,14 @@ def _jobs(store: Root, repositories: Sequence[str], job: Job) -> Iterator[Job]:
             yield replace(job, source=words)
 
 
-def _attempt(job: Job, limits: Limits, progress: Progress) -> Result:
+def _attempt(job: BatchJob, limits: BatchLimits, progress: LiveProgress) -> Result:
     """One repository; that its last try failed, too, is its own affair."""
     listener = Listener(step=progress.step, say=get_run_logger().info)
     named = _do.with_options(task_run_name=job.name.replace('{', '{{').replace('}', '}}'))
     state = named(job, limits, quote(listener), return_state=True)
     found = state.result(raise_on_failure=False)
     if isinstance(found, Transient):
-        return Result(name=job.name, outcome=Outcome.TRANSIENT, sentence=str(found))
+        return Result(name=job.name, outcome=JobOutcome.TRANSIENT, sentence=str(found))
     if isinstance(found, BaseException):
         raise found
     assert isinstance(found, Result)
@@ -71,17 +71,17 @@ def _attempt(job: Job, limits: Limits, progress: Progress) -> Result:
 
 
 @tried
-def _do(job: Job, limits: Limits, listener: Listener) -> Result:
+def _do(job: BatchJob, limits: BatchLimits, listener: Listener) -> Result:
     result = do(job, limits, listener)
-    if result.outcome is Outcome.TRANSIENT:
+    if result.outcome is JobOutcome.TRANSIENT:
         raise Transient(result.sentence)
-    if result.outcome is not Outcome.DONE:
+    if result.outcome is not JobOutcome.DONE:
         get_run_logger().warning('%s: %s: %s', result.name, result.outcome, result.sentence)
     return result
 
 
 def _counts(results: Sequence[Result]) -> Iterator[str]:
-    for outcome in Outcome:
+    for outcome in JobOutcome:
         count = sum(result.outcome is outcome for result in results)
         if count:
             yield f'{count} {outcome}'

@@ -8,8 +8,8 @@ from datetime import datetime
 from prefect import flow
 from prefect.client.schemas.objects import State
 
-from flows.batches.contained import Limits
-from flows.batches.jobs import Job
+from flows.batches.contained import BatchLimits
+from flows.batches.jobs import BatchJob
 from flows.batches.jobs import Verb
 from flows.live.batches import work_through
 from flows.live.surroundings import check_engine
@@ -37,7 +37,7 @@ def mine(
     """
     check_engine(engine)
     place = surroundings()
-    job = Job(
+    job = BatchJob(
         verb=Verb.MINE,
         source='',
         store=str(place.store),
@@ -47,4 +47,4 @@ def mine(
         jobs=place.jobs,
         sandbox=place.sandbox,
     )
-    return work_through(repositories, job, Limits(seconds=hours * 3600, memory_gib=memory_gib))
+    return work_through(repositories, job, BatchLimits(seconds=hours * 3600, memory_gib=memory_gib))

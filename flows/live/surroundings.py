@@ -12,7 +12,7 @@ from coevo.storage.place import root_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class LiveSurroundings:
     """The same for all flows of a worker: $COEVO_STORE, $COEVO_SNAPSHOTS, $COEVO_SANDBOX, $COEVO_JOBS."""
 
     store: Root
@@ -21,8 +21,8 @@ class Surroundings:
     jobs: int
 
 
-def surroundings() -> Surroundings:
-    return Surroundings(
+def surroundings() -> LiveSurroundings:
+    return LiveSurroundings(
         store=root_of(os.environ.get('COEVO_STORE', 'store')),
         snapshots=root_of(os.environ.get('COEVO_SNAPSHOTS', 'snapshots')),
         sandbox=os.environ.get('COEVO_SANDBOX', 'bubblewrap'),

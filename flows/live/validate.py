@@ -5,8 +5,8 @@ from __future__ import annotations
 from prefect import flow
 from prefect.client.schemas.objects import State
 
-from flows.batches.contained import Limits
-from flows.batches.jobs import Job
+from flows.batches.contained import BatchLimits
+from flows.batches.jobs import BatchJob
 from flows.batches.jobs import Verb
 from flows.live.batches import work_through
 from flows.live.surroundings import check_engine
@@ -23,5 +23,5 @@ def validate(
     """Prove that some repositories can be mined; what is proven of a revision runs nothing."""
     check_engine(engine)
     place = surroundings()
-    job = Job(verb=Verb.VALIDATE, source='', store=str(place.store), sandbox=place.sandbox)
-    return work_through(repositories, job, Limits(seconds=hours * 3600, memory_gib=memory_gib))
+    job = BatchJob(verb=Verb.VALIDATE, source='', store=str(place.store), sandbox=place.sandbox)
+    return work_through(repositories, job, BatchLimits(seconds=hours * 3600, memory_gib=memory_gib))

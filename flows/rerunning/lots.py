@@ -17,7 +17,7 @@ _PREFERENCE = tuple(Walk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Label:
+class DrawnLabel:
     """A labelled method, in the walk that is preferred of those in which it has one."""
 
     partition: Partition
@@ -26,7 +26,7 @@ class Label:
     tracked: bool
 
 
-def draw(store: Store, released: Path | str | None, seed: int) -> tuple[Label, ...]:
+def draw(store: Store, released: Path | str | None, seed: int) -> tuple[DrawnLabel, ...]:
     """All labels of a store that were not refuted, in the order of the lot.
 
     The order depends on the seed and on the ids of methods alone.
@@ -34,14 +34,14 @@ def draw(store: Store, released: Path | str | None, seed: int) -> tuple[Label, .
     released  a snapshot: only what stands in it
     """
 
-    def place(label: Label) -> tuple[bool, str]:
+    def place(label: DrawnLabel) -> tuple[bool, str]:
         lot = hashlib.sha256(f'{seed}\0{label.method_id}'.encode()).hexdigest()
         return not label.tracked, lot
 
     return tuple(sorted(_population(store, released), key=place))
 
 
-def _population(store: Store, released: Path | str | None) -> Iterator[Label]:
+def _population(store: Store, released: Path | str | None) -> Iterator[DrawnLabel]:
     """One for each method id, whatever the number of walks that meet it."""
     wanted = None if released is None else _released(released)
     partitions = sorted(store.partitions(), key=lambda one: _PREFERENCE.index(one.walk))
@@ -51,7 +51,7 @@ def _population(store: Store, released: Path | str | None) -> Iterator[Label]:
             for row in segment.methods:
                 if row.method_id not in known and (wanted is None or row.method_id in wanted):
                     known.add(row.method_id)
-                    yield Label(
+                    yield DrawnLabel(
                         partition=partition,
                         pair_id=row.pair_id,
                         method_id=row.method_id,

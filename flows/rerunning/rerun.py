@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from coevo.engine.evidence import decide
 from coevo.engine.execution import ENGINE_VERSION
 from coevo.engine.execution import evaluate
-from coevo.engine.results import Evaluation
+from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Wanted
 from coevo.git.repository import Repository
 from coevo.languages.base import KILLED
@@ -87,7 +87,7 @@ def _override(segment: Segment) -> str | None:
     return next((row.override for row in segment.cells if row.override is not None), None)
 
 
-def _trouble(row: MethodRow, wanted: Wanted, evaluation: Evaluation) -> str | None:
+def _trouble(row: MethodRow, wanted: Wanted, evaluation: PairEvaluation) -> str | None:
     """Why the runs say nothing of the label: its code could be built then, or a process was killed."""
     cells = evaluation.cells(wanted.method_id)
     for cell in deciding_cells(row.change):
@@ -101,7 +101,7 @@ def _trouble(row: MethodRow, wanted: Wanted, evaluation: Evaluation) -> str | No
 
 
 def _otherwise(
-    row: MethodRow, wanted: Wanted, evaluation: Evaluation, *, pom_changed: bool
+    row: MethodRow, wanted: Wanted, evaluation: PairEvaluation, *, pom_changed: bool
 ) -> str | None:
     """What is otherwise than when the label was made; None where all is as it was."""
     cells = evaluation.cells(wanted.method_id)

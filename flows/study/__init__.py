@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from flows.rows import Judged
 from flows.study.execution import trace
-from flows.study.scene import Scene
+from flows.study.scene import PairScene
 from flows.study.scene import Study
 from flows.study.scene import Tools
 from flows.study.suspicions import suspect
@@ -24,10 +24,10 @@ from flows.study.tracks import withheld
 from flows.study.worth import cover
 from flows.study.worth import measure
 
-__all__ = ['Scene', 'Study', 'Tools', 'study']
+__all__ = ['PairScene', 'Study', 'Tools', 'study']
 
 
-def study(scene: Scene, judged: Sequence[Judged]) -> Study:
+def study(scene: PairScene, judged: Sequence[Judged]) -> Study:
     """Study the judged methods of a pair; those that lose their track say why."""
     labelled = [item for item in judged if item.decision.reason is None]
     found = Study(columns={item.wanted.method_id: {} for item in labelled})

@@ -25,7 +25,7 @@ from coevo.model.records import DependencyList
 from coevo.model.records import Label
 from coevo.model.records import Pair
 from flows.rows import Judged
-from flows.study.scene import Scene
+from flows.study.scene import PairScene
 from flows.study.scene import Study
 from flows.study.texts import refinement_kinds
 from miners.diffs import delta as deltas
@@ -35,7 +35,7 @@ from miners.diffs.focal import focal_method
 from miners.diffs.resources import resource_dependencies
 
 
-def trace(scene: Scene, labelled: Sequence[Judged], found: Study) -> dict[str, Delta]:
+def trace(scene: PairScene, labelled: Sequence[Judged], found: Study) -> dict[str, Delta]:
     """Fill the columns that traces give; the changed dependencies by method id."""
     traces = _traces(scene, labelled) if scene.tools.profile.traces else {}
     changed = {}
@@ -55,7 +55,7 @@ def trace(scene: Scene, labelled: Sequence[Judged], found: Study) -> dict[str, D
     return changed
 
 
-def _traces(scene: Scene, labelled: Sequence[Judged]) -> Traces:
+def _traces(scene: PairScene, labelled: Sequence[Judged]) -> Traces:
     wanted, files = _to_trace(labelled), _files(scene.change)
     tracked = {item.wanted.method_id for item in labelled if item.decision.track is not None}
     return trace_cells(scene.workshop, scene.evaluation, wanted, files, tracked)
@@ -79,7 +79,7 @@ def new_files(change: PairChange) -> frozenset[str]:
     return frozenset(one.new.path for one in change.sources if one.new is not None)
 
 
-def _delta(scene: Scene, item: Wanted, traces: Traces) -> Delta:
+def _delta(scene: PairScene, item: Wanted, traces: Traces) -> Delta:
     """The changed declarations, then the changed resources."""
     own = deltas.Traces(
         old=traces.get((item.method_id, Cell.TOLD_COLD)),

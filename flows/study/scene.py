@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from typing import Any
 
-from coevo.engine.results import Evaluation
+from coevo.engine.results import PairEvaluation
 from coevo.engine.suites import Suites
 from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
@@ -38,13 +38,13 @@ class Tools:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class PairScene:
     """A pair under study. What it costs is added to the evaluation's cost."""
 
     tools: Tools
     workshop: Workshop
     change: PairChange
-    evaluation: Evaluation
+    evaluation: PairEvaluation
 
     @property
     def pair(self) -> Pair:

@@ -13,11 +13,11 @@ from coevo.engine.results import Wanted
 from coevo.languages.base import Conditions
 from coevo.model.records import Track
 from coevo.starts.isolation import isolate
-from coevo.starts.swapped import Subject
+from coevo.starts.swapped import IsolatedSubject
 from flows.rows import Judged
 from flows.study.refactoring import refactoring_rows
 from flows.study.refactoring import summary
-from flows.study.scene import Scene
+from flows.study.scene import PairScene
 from flows.study.scene import Study
 from miners.diffs.delta import Delta
 from miners.diffs.only_refactored import source_only_refactored
@@ -27,7 +27,7 @@ from miners.refactorings.refactorings import Refactorings
 
 
 def suspect(
-    scene: Scene, judged: Sequence[Judged], changed: Mapping[str, Delta], found: Study
+    scene: PairScene, judged: Sequence[Judged], changed: Mapping[str, Delta], found: Study
 ) -> None:
     """Ask of those that have a track; siblings that guard them may be any that were judged."""
     tracked = [item for item in judged if item.decision.track is not None]
@@ -40,16 +40,16 @@ def suspect(
     _ask_suites(scene, found)
 
 
-def _observe(scene: Scene, tracked: Sequence[Judged], found: Study) -> None:
+def _observe(scene: PairScene, tracked: Sequence[Judged], found: Study) -> None:
     if scene.tools.profile.observed:
         wanted = [item.wanted for item in tracked]
         repository = scene.tools.repository
         found.doubts = doubts(scene.workshop, scene.evaluation, wanted, repository)
 
 
-def _isolate(scene: Scene, tracked: Sequence[Judged], found: Study) -> None:
+def _isolate(scene: PairScene, tracked: Sequence[Judged], found: Study) -> None:
     subjects = [
-        Subject(wanted=item.wanted, track=item.decision.track)
+        IsolatedSubject(wanted=item.wanted, track=item.decision.track)
         for item in tracked
         if item.decision.track is not None
     ]
@@ -61,7 +61,7 @@ def _isolate(scene: Scene, tracked: Sequence[Judged], found: Study) -> None:
 
 
 def _ask_refactorings(
-    scene: Scene, tracked: Sequence[Judged], changed: Mapping[str, Delta], found: Study
+    scene: PairScene, tracked: Sequence[Judged], changed: Mapping[str, Delta], found: Study
 ) -> None:
     if not scene.tools.profile.refactorings:
         return
@@ -78,7 +78,7 @@ def _ask_refactorings(
 
 
 def _flags(
-    scene: Scene, refactorings: Refactorings, item: Judged, delta: Delta
+    scene: PairScene, refactorings: Refactorings, item: Judged, delta: Delta
 ) -> dict[str, bool | None]:
     candidate = item.wanted.candidate
     return {
@@ -92,7 +92,7 @@ def _flags(
 
 
 def _ask_guards(
-    scene: Scene, tracked: Sequence[Judged], evaluated: Sequence[Wanted], found: Study
+    scene: PairScene, tracked: Sequence[Judged], evaluated: Sequence[Wanted], found: Study
 ) -> None:
     repairs = [item for item in tracked if item.decision.track is Track.REPAIR]
     if not repairs:
@@ -114,7 +114,7 @@ def _ask_guards(
     found.add('repair_kind', {key: str(kind) if kind else None for key, kind in kinds.items()})
 
 
-def _ask_suites(scene: Scene, found: Study) -> None:
+def _ask_suites(scene: PairScene, found: Study) -> None:
     if not scene.tools.profile.suites:
         return
     for name, build in (

@@ -10,7 +10,7 @@ from dataclasses import replace
 from filters import why_no_track
 from filters.base import TrackCase
 from flows.rows import Judged
-from flows.study.scene import Scene
+from flows.study.scene import PairScene
 from flows.study.scene import Study
 
 
@@ -25,7 +25,7 @@ def withheld(judged: Sequence[Judged], cases: Mapping[str, TrackCase]) -> Iterat
             yield replace(item, decision=replace(item.decision, track=None, no_track=str(reason)))
 
 
-def cases(scene: Scene, labelled: Sequence[Judged], found: Study) -> dict[str, TrackCase]:
+def cases(scene: PairScene, labelled: Sequence[Judged], found: Study) -> dict[str, TrackCase]:
     """What the filters of tracks judge by, for each method that would have one."""
     known = {}
     for item in labelled:

@@ -8,19 +8,19 @@ from dataclasses import replace
 from coevo.engine.results import Step
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
-from coevo.measures.bench import Bench
+from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
 from coevo.model.dependency_lists import listed
 from flows.study.execution import covered
 from flows.study.execution import new_files
-from flows.study.scene import Scene
+from flows.study.scene import PairScene
 from flows.study.scene import Study
 from miners.diffs.delta import Delta
 
 
-def measure(scene: Scene, changed: Mapping[str, Delta], found: Study) -> None:
+def measure(scene: PairScene, changed: Mapping[str, Delta], found: Study) -> None:
     """Mutants and reversals for the methods that keep their track; half of the runs are for each.
 
     Mutants are those of the list that the profile chooses, reversals of all dependencies.
@@ -53,7 +53,7 @@ def measure(scene: Scene, changed: Mapping[str, Delta], found: Study) -> None:
     scene.evaluation.cost.add(Step.REVERSALS, bench.cpu_seconds, len(found.reversals))
 
 
-def cover(scene: Scene, changed: Mapping[str, Delta], found: Study) -> None:
+def cover(scene: PairScene, changed: Mapping[str, Delta], found: Study) -> None:
     """What gold covers where its siblings are gone; of others their own cell has told it."""
     if not scene.tools.profile.traces:
         return
@@ -76,8 +76,8 @@ def cover(scene: Scene, changed: Mapping[str, Delta], found: Study) -> None:
             columns |= covered(changed[method_id], columns['dependency_list'], trace)
 
 
-def _bench(scene: Scene) -> Bench:
-    return Bench(
+def _bench(scene: PairScene) -> EditedCells:
+    return EditedCells(
         workshop=scene.workshop,
         repository=scene.tools.repository,
         pair=scene.pair,

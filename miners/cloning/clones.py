@@ -25,7 +25,7 @@ from miners.cloning.mirrors import default_ref
 from miners.cloning.mirrors import mirror
 from miners.cloning.remotes import NO_LIMITS
 from miners.cloning.remotes import Address
-from miners.cloning.remotes import Limits
+from miners.cloning.remotes import FetchLimits
 from miners.cloning.remotes import Remote
 from miners.discovery.crawls import record_crawl
 from miners.discovery.repository_drops import RepositoryReason
@@ -70,7 +70,7 @@ def obtain(
     *,
     store: Path,
     name: str | None = None,
-    limits: Limits = NO_LIMITS,
+    limits: FetchLimits = NO_LIMITS,
     expected_bytes: int = 0,
 ) -> Clone:
     """The clone of a path, a URL or an `owner/name`, up to date with its source.
@@ -91,7 +91,7 @@ def obtained(
     *,
     store: Path,
     name: str | None = None,
-    limits: Limits = NO_LIMITS,
+    limits: FetchLimits = NO_LIMITS,
     expected_bytes: int = 0,
 ) -> Iterator[Clone]:
     """The same, with the clone staying where it is meanwhile, whoever needs room."""

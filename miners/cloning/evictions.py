@@ -20,13 +20,13 @@ from miners.cloning.mirror_git import origin
 from miners.cloning.mirror_git import refs_of
 from miners.cloning.remotes import RELEASED
 from miners.cloning.remotes import Address
-from miners.cloning.remotes import Limits
+from miners.cloning.remotes import FetchLimits
 from miners.cloning.remotes import Remote
 
 _log = logging.getLogger(__name__)
 
 
-def make_room(clones: Path, limits: Limits, *, needed: int = 0) -> tuple[str, ...]:
+def make_room(clones: Path, limits: FetchLimits, *, needed: int = 0) -> tuple[str, ...]:
     """Evict clones of a folder until they and what is needed fit `store_bytes`; their names."""
     if limits.store_bytes is None or not clones.is_dir():
         return ()
@@ -53,7 +53,7 @@ def _by_use(clones: Path) -> list[Path]:
     return sorted(whole | begun, key=lambda path: (last_use(path), path.name))
 
 
-def _evict(git_dir: Path, limits: Limits) -> bool:
+def _evict(git_dir: Path, limits: FetchLimits) -> bool:
     """Remove a clone if it can be had again; whether it could."""
     with deserted(git_dir) as alone:
         if not alone:
@@ -71,7 +71,7 @@ def _evict(git_dir: Path, limits: Limits) -> bool:
         return True
 
 
-def _leave(git_dir: Path, limits: Limits) -> bool:
+def _leave(git_dir: Path, limits: FetchLimits) -> bool:
     location = origin(git_dir)
     if location.startswith('/') or any(ref.startswith(RELEASED) for ref in refs_of(git_dir)):
         return False

@@ -77,7 +77,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class FetchLimits:
     """What a clone may cost; None sets no limit.
 
     clone_bytes  on disk, of one clone
@@ -90,7 +90,7 @@ class Limits:
     silence: int = SILENCE_SECONDS
 
 
-NO_LIMITS = Limits()
+NO_LIMITS = FetchLimits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ class Remote:
     """A source as one run reaches it; `lock` is shared with Git, which may outlive a killed run."""
 
     address: Address
-    limits: Limits
+    limits: FetchLimits
     lock: int | None = None
 
     def ask(self) -> Advertised:

@@ -31,7 +31,7 @@ from miners.diffs.contexts import TestTree
 from miners.diffs.coupling import Reference
 from miners.diffs.coupling import dependencies
 from miners.diffs.coupling import ranked
-from miners.diffs.dependencies import End
+from miners.diffs.dependencies import PairEnd
 from miners.diffs.focal import focal_method
 from miners.diffs.matching import keyed
 from miners.diffs.matching import match
@@ -172,10 +172,10 @@ class _Difference:
         return source_changes(self.old.tree, self.new.tree, *self._source_paths)
 
     @cached_property
-    def _ends(self) -> tuple[End, End]:
+    def _ends(self) -> tuple[PairEnd, PairEnd]:
         return (
-            End(self.old, self.sources, is_new=False),
-            End(self.new, self.sources, is_new=True),
+            PairEnd(self.old, self.sources, is_new=False),
+            PairEnd(self.new, self.sources, is_new=True),
         )
 
     def candidates(self) -> Iterator[_Found]:

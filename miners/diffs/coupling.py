@@ -27,7 +27,7 @@ class How(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class CoupledSubject:
     """What the names of a test say of what it tests."""
 
     under_test: str
@@ -35,7 +35,7 @@ class Subject:
     test_method: str
 
     @classmethod
-    def of(cls, test: TestMethod) -> Subject:
+    def of(cls, test: TestMethod) -> CoupledSubject:
         return cls(
             under_test=class_under_test(test),
             package=test.test_class.rpartition('.')[0],
@@ -48,7 +48,7 @@ class Reference:
     """How a test is coupled to a change; `count` is how often its text, or a helper's, names it."""
 
     change: SourceChange
-    subject: Subject
+    subject: CoupledSubject
     by: CoupledBy
     how: How = How.NOT_AT_ALL
     count: int = 0

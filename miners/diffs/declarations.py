@@ -53,7 +53,7 @@ def rest(path: str, content: bytes, type_: JavaType) -> Declaration:
     )
 
 
-class Part(StrEnum):
+class DeclarationPart(StrEnum):
     """What a word may name, by its place among others; the rest has to stay as it is."""
 
     CALL = 'call'  # a method that is declared, invoked or referred to, or a constructor
@@ -68,7 +68,7 @@ class Word:
     """A token. The line counts from 0 within the declaration, the column (0-based) in characters."""
 
     text: str
-    part: Part
+    part: DeclarationPart
     line: int
     column: int
 
@@ -86,7 +86,7 @@ def texts(source: str) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def skeleton(source: str) -> tuple[str, ...]:
     """The tokens that no renaming changes; dots aside, of which full names have more or fewer."""
-    return tuple(w.text for w in words(source) if w.part is Part.REST and w.text != '.')
+    return tuple(w.text for w in words(source) if w.part is DeclarationPart.REST and w.text != '.')
 
 
 @lru_cache(maxsize=1024)
@@ -109,11 +109,11 @@ def _words(tokens: tuple[Token, ...], whole: bytes) -> Iterator[Word]:
         yield Word(token.text, part, line - 1, column)
 
 
-def _part(kind: str, before: str, after: str) -> Part:
+def _part(kind: str, before: str, after: str) -> DeclarationPart:
     if kind not in _IDENTIFIERS:
-        return Part.REST
+        return DeclarationPart.REST
     if kind == 'type_identifier' or before == '@':
-        return Part.TYPE
+        return DeclarationPart.TYPE
     if after == '(' or before == '::':
-        return Part.CALL
-    return Part.MEMBER if before == '.' else Part.PLAIN
+        return DeclarationPart.CALL
+    return DeclarationPart.MEMBER if before == '.' else DeclarationPart.PLAIN

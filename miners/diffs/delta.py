@@ -16,9 +16,9 @@ from coevo.languages.base import Trace
 from coevo.model.records import CoupledBy
 from coevo.model.records import Dependency
 from coevo.model.records import TestMethod
+from miners.diffs.coupling import CoupledSubject
 from miners.diffs.coupling import Executed
 from miners.diffs.coupling import Reference
-from miners.diffs.coupling import Subject
 from miners.diffs.coupling import dependencies
 from miners.diffs.coupling import ranked
 from miners.diffs.executions import Executions
@@ -63,7 +63,7 @@ def delta(
     references  how the text of the test refers to changes, at either end
     """
     named = {reference.change: reference for reference in ranked(references)}
-    subject = Subject.of(test)
+    subject = CoupledSubject.of(test)
     ends = [
         Executions(trace, is_new=is_new) if trace else None
         for trace, is_new in ((traces.old, False), (traces.new, True))

@@ -23,9 +23,9 @@ from miners.diffs.common_calls import COMMON
 from miners.diffs.contexts import Test
 from miners.diffs.contexts import TestTree
 from miners.diffs.contexts import Unit
+from miners.diffs.coupling import CoupledSubject
 from miners.diffs.coupling import How
 from miners.diffs.coupling import Reference
-from miners.diffs.coupling import Subject
 from miners.diffs.sources import SourceChange
 
 FEW = 3
@@ -85,7 +85,7 @@ def source_index(tree: Tree) -> SourceIndex:
     return SourceIndex(tree)
 
 
-class End:
+class PairEnd:
     """The tests of one end of a pair against the source changes, as that end sees them."""
 
     def __init__(self, tests: TestTree, changes: Iterable[SourceChange], *, is_new: bool) -> None:
@@ -120,7 +120,7 @@ class End:
         own, *helpers = self.tests.closure(test)
         names = frozenset().union(*(unit.names for unit in (own, *helpers)))
         calls = frozenset().union(*(unit.calls for unit in (own, *helpers)))
-        subject = Subject.of(test.method)
+        subject = CoupledSubject.of(test.method)
         for change, located, member in self._targets:
             how = self._how(located, member, names, calls, (own, *helpers))
             if how is None:

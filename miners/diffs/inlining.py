@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Sequence
 
-from miners.diffs.declarations import Part
+from miners.diffs.declarations import DeclarationPart
 from miners.diffs.declarations import Word
 from miners.diffs.declarations import words
-from miners.refactorings.refactorings import Location
+from miners.refactorings.refactorings import RefactoringLocation
 
 _OPENING, _CLOSING = frozenset('([{'), frozenset(')]}')
 _STARTS = frozenset({'{', '}', ';'})
 
 Words = tuple[Word, ...]
-Call = tuple[Location, Location]
+Call = tuple[RefactoringLocation, RefactoringLocation]
 """A call in a method, and the method that it calls."""
 
 
-def expanded(method: Location, calls: Iterable[Call]) -> Words | None:
+def expanded(method: RefactoringLocation, calls: Iterable[Call]) -> Words | None:
     """The words of a method with what calls do in their places; None if one cannot be replaced.
 
     What a method does before it returns stands before the statement that calls it.
@@ -43,7 +43,9 @@ def expanded(method: Location, calls: Iterable[Call]) -> Words | None:
     return tuple(whole)
 
 
-def _places(whole: Sequence[Word], method: Location, piece: Location) -> list[int]:
+def _places(
+    whole: Sequence[Word], method: RefactoringLocation, piece: RefactoringLocation
+) -> list[int]:
     begin = piece.start_line, piece.start_column
     end = piece.end_line, piece.end_column
     found = []
@@ -72,7 +74,9 @@ def _body(method: str, call: Sequence[Word]) -> tuple[Words, Words] | None:
     None if the call is not one of this method, or that has no body.
     """
     whole = words(method)
-    start = next((n for n, word in enumerate(whole) if word.part is Part.CALL), len(whole))
+    start = next(
+        (n for n, word in enumerate(whole) if word.part is DeclarationPart.CALL), len(whole)
+    )
     if start + 1 >= len(whole) or not call or call[-1].text != ')' or whole[-1].text != '}':
         return None
     end = _match(whole, start + 1)
@@ -84,7 +88,7 @@ def _body(method: str, call: Sequence[Word]) -> tuple[Words, Words] | None:
     given = dict(zip(parameters, arguments, strict=True))
     body: list[Word] = []
     for word in whole[opening + 1 : -1]:
-        body += given.get(word.text, (word,)) if word.part is Part.PLAIN else (word,)
+        body += given.get(word.text, (word,)) if word.part is DeclarationPart.PLAIN else (word,)
     last = _start(body, max(len(body) - 1, 0))
     if body and body[last].text == 'return':
         return tuple(body[:last]), tuple(body[last + 1 : -1])
@@ -122,4 +126,6 @@ def _split(inner: Sequence[Word]) -> list[Words]:
 
 
 def _name(parameter: Sequence[Word]) -> str:
-    return next((word.text for word in reversed(parameter) if word.part is Part.PLAIN), '')
+    return next(
+        (word.text for word in reversed(parameter) if word.part is DeclarationPart.PLAIN), ''
+    )

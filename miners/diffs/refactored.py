@@ -24,8 +24,8 @@ from miners.diffs.transfers import Transfer
 from miners.diffs.transfers import declaration_of
 from miners.diffs.transfers import transfers_of
 from miners.diffs.transfers import undone
-from miners.refactorings.refactorings import Location
 from miners.refactorings.refactorings import Refactoring
+from miners.refactorings.refactorings import RefactoringLocation
 from miners.refactorings.refactorings import Refactorings
 from miners.refactorings.refactorings import Status
 
@@ -110,7 +110,7 @@ def _destinations(one: Refactoring, old: Declaration) -> Iterator[Declaration]:
 
 
 def _opposite(
-    one: Refactoring, near: Location, far: Location, declaration: Declaration
+    one: Refactoring, near: RefactoringLocation, far: RefactoringLocation, declaration: Declaration
 ) -> Iterator[Declaration]:
     """What a declaration may be at the other end: the same refactored, or a member of its class."""
     if _is(near, declaration):
@@ -119,7 +119,7 @@ def _opposite(
         yield from _members(far)
 
 
-def _members(class_: Location) -> Iterator[Declaration]:
+def _members(class_: RefactoringLocation) -> Iterator[Declaration]:
     """The members of a class and of those nested in it, and what else these are."""
     content = class_.source.encode('utf-8', 'replace')
     for type_ in parse(content).types:
@@ -139,7 +139,7 @@ def _members(class_: Location) -> Iterator[Declaration]:
             )
 
 
-def _is(location: Location, declaration: Declaration) -> bool:
+def _is(location: RefactoringLocation, declaration: Declaration) -> bool:
     """Whether both are the same code of the same revision; one may begin with its comment."""
     return (
         location.file == declaration.file
@@ -148,7 +148,7 @@ def _is(location: Location, declaration: Declaration) -> bool:
     )
 
 
-def _holds(location: Location, declaration: Declaration) -> bool:
+def _holds(location: RefactoringLocation, declaration: Declaration) -> bool:
     return (
         location.file == declaration.file
         and location.start_line <= declaration.start_line

@@ -16,23 +16,28 @@ from dataclasses import dataclass
 from itertools import product
 
 from miners.diffs.declarations import Declaration
-from miners.diffs.declarations import Part
+from miners.diffs.declarations import DeclarationPart
 from miners.diffs.declarations import Word
 from miners.diffs.declarations import skeleton
 from miners.diffs.declarations import words
-from miners.refactorings.refactorings import Location
 from miners.refactorings.refactorings import Refactoring
+from miners.refactorings.refactorings import RefactoringLocation
 
-_ANY_PART = (Part.CALL, Part.TYPE, Part.MEMBER, Part.PLAIN)
-_PARTS: Mapping[str, tuple[Part, ...]] = {
-    'Rename Method': (Part.CALL,),
-    'Move And Rename Method': (Part.CALL,),
+_ANY_PART = (
+    DeclarationPart.CALL,
+    DeclarationPart.TYPE,
+    DeclarationPart.MEMBER,
+    DeclarationPart.PLAIN,
+)
+_PARTS: Mapping[str, tuple[DeclarationPart, ...]] = {
+    'Rename Method': (DeclarationPart.CALL,),
+    'Move And Rename Method': (DeclarationPart.CALL,),
     'Rename Class': _ANY_PART,  # its constructors are called by its name
     'Move And Rename Class': _ANY_PART,
-    'Rename Attribute': (Part.MEMBER, Part.PLAIN),
-    'Move And Rename Attribute': (Part.MEMBER, Part.PLAIN),
-    'Rename Variable': (Part.PLAIN,),
-    'Rename Parameter': (Part.PLAIN,),
+    'Rename Attribute': (DeclarationPart.MEMBER, DeclarationPart.PLAIN),
+    'Move And Rename Attribute': (DeclarationPart.MEMBER, DeclarationPart.PLAIN),
+    'Rename Variable': (DeclarationPart.PLAIN,),
+    'Rename Parameter': (DeclarationPart.PLAIN,),
 }
 _LOCAL = ('Rename Variable', 'Rename Parameter')
 _ACCESS = 'Change Method Access Modifier'
@@ -51,7 +56,7 @@ class Names:
     visible  whether the method's own access modifier may be another one
     """
 
-    renamed: frozenset[tuple[Part, str, str]]
+    renamed: frozenset[tuple[DeclarationPart, str, str]]
     visible: bool
     old_types: Qualified
     new_types: Qualified
@@ -93,14 +98,14 @@ def equal_after_renaming(old: Sequence[Word], new: Sequence[Word], known: Names)
     after = list(_collapsed(new, known.new_types))
     if len(before) != len(after):
         return False
-    forward: dict[tuple[Part, str], str] = {}
-    backward: dict[tuple[Part, str], str] = {}
+    forward: dict[tuple[DeclarationPart, str], str] = {}
+    backward: dict[tuple[DeclarationPart, str], str] = {}
     for (part, left), (other, right) in zip(before, after, strict=True):
         if part is not other:
             return False
         if left != right and (part, left, right) not in known.renamed:
             return False
-        if part is not Part.REST and (
+        if part is not DeclarationPart.REST and (
             forward.setdefault((part, left), right) != right
             or backward.setdefault((part, right), left) != left
         ):
@@ -108,7 +113,7 @@ def equal_after_renaming(old: Sequence[Word], new: Sequence[Word], known: Names)
     return True
 
 
-def ends(refactoring: Refactoring) -> tuple[Location, Location] | None:
+def ends(refactoring: Refactoring) -> tuple[RefactoringLocation, RefactoringLocation] | None:
     """What is renamed or moved, at old and at new; None for refactorings of another kind."""
     left = [one for one in refactoring.left if one.element and one.role.startswith('original')]
     right = [one for one in refactoring.right if one.element and one.role.endswith('declaration')]
@@ -125,7 +130,7 @@ def _changes_access(
     )
 
 
-def _is_method(location: Location, declarations: Sequence[Declaration]) -> bool:
+def _is_method(location: RefactoringLocation, declarations: Sequence[Declaration]) -> bool:
     """Whether a method is one of some declarations; it may begin with its comment."""
     return any(
         location.file == each.file
@@ -137,7 +142,7 @@ def _is_method(location: Location, declarations: Sequence[Declaration]) -> bool:
 
 def _without_access(sequence: Sequence[Word]) -> Sequence[Word]:
     """A method's words without the access modifiers before its name; those of local types stay."""
-    name = next((n for n, word in enumerate(sequence) if word.part is Part.CALL), 0)
+    name = next((n for n, word in enumerate(sequence) if word.part is DeclarationPart.CALL), 0)
     head = [word for word in sequence[:name] if word.text not in _MODIFIERS]
     return (*head, *sequence[name:])
 
@@ -146,7 +151,7 @@ def _not_access(texts: Sequence[str]) -> Iterator[str]:
     return (text for text in texts if text not in _MODIFIERS)
 
 
-def _collapsed(sequence: Sequence[Word], types: Qualified) -> Iterator[tuple[Part, str]]:
+def _collapsed(sequence: Sequence[Word], types: Qualified) -> Iterator[tuple[DeclarationPart, str]]:
     """Words with their parts; the full name of a type that moved is one word."""
     lengths = sorted({len(name) for name in types}, reverse=True)
     place = 0
@@ -154,7 +159,7 @@ def _collapsed(sequence: Sequence[Word], types: Qualified) -> Iterator[tuple[Par
         for length in lengths:
             name = types.get(tuple(word.text for word in sequence[place : place + length]))
             if name is not None:
-                yield Part.TYPE, name
+                yield DeclarationPart.TYPE, name
                 place += length
                 break
         else:
@@ -162,7 +167,7 @@ def _collapsed(sequence: Sequence[Word], types: Qualified) -> Iterator[tuple[Par
             place += 1
 
 
-def _simple(location: Location) -> str:
+def _simple(location: RefactoringLocation) -> str:
     """The name in `public sum(a int) : int`, `count : int` or `harbour.Basket`."""
     method = _METHOD.search(location.element)
     if method is not None:
@@ -170,11 +175,11 @@ def _simple(location: Location) -> str:
     return location.element.partition(' : ')[0].partition('<')[0].rpartition('.')[2]
 
 
-def _full(location: Location) -> tuple[str, ...]:
+def _full(location: RefactoringLocation) -> tuple[str, ...]:
     return tuple(re.split(r'(\.)', location.element.partition('<')[0]))
 
 
-def _is_within(location: Location, declarations: Sequence[Declaration]) -> bool:
+def _is_within(location: RefactoringLocation, declarations: Sequence[Declaration]) -> bool:
     return any(
         location.file == each.file
         and each.start_line <= location.start_line

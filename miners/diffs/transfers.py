@@ -17,8 +17,8 @@ from miners.diffs.inlining import Call
 from miners.diffs.inlining import expanded
 from miners.diffs.renaming import equal_after_renaming
 from miners.diffs.renaming import names
-from miners.refactorings.refactorings import Location
 from miners.refactorings.refactorings import Refactoring
+from miners.refactorings.refactorings import RefactoringLocation
 
 _EXTRACTIONS = ('Extract Method', 'Extract And Move Method')
 _INLININGS = ('Inline Method', 'Move And Inline Method')
@@ -35,10 +35,10 @@ class Transfer:
     """
 
     extracted: bool
-    old: Location
-    new: Location
-    other: Location
-    calls: tuple[Location, ...]
+    old: RefactoringLocation
+    new: RefactoringLocation
+    other: RefactoringLocation
+    calls: tuple[RefactoringLocation, ...]
     pure: bool | None
 
 
@@ -63,7 +63,7 @@ def transfers_of(found: Sequence[Refactoring]) -> Iterator[Transfer]:
             )
 
 
-def _in_role(side: Sequence[Location], *roles: str) -> tuple[Location, ...]:
+def _in_role(side: Sequence[RefactoringLocation], *roles: str) -> tuple[RefactoringLocation, ...]:
     return tuple(one for one in side if one.role.startswith(roles))
 
 
@@ -88,7 +88,7 @@ def _calls(transfers: Iterable[Transfer]) -> list[Call]:
     return [(call, each.other) for each in transfers for call in each.calls]
 
 
-def declaration_of(location: Location) -> Declaration:
+def declaration_of(location: RefactoringLocation) -> Declaration:
     """A location that is a declaration, as one."""
     return Declaration(
         file=location.file,

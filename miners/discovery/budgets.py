@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
-from miners.discovery.github_tokens import Token
+from miners.discovery.github_tokens import GitHubToken
 
 # A window ends at a whole second, by a clock that is not ours.
 _MARGIN = 1.0
@@ -42,14 +42,14 @@ class Budgets:
     """Kept from the headers of answers; a reset is taken relative to the answer's own date, so
     that a wrong clock here makes no wait wrong."""
 
-    def __init__(self, tokens: Sequence[Token], clock: Clock) -> None:
+    def __init__(self, tokens: Sequence[GitHubToken], clock: Clock) -> None:
         self._tokens = list(tokens)
         self._clock = clock
         # By the monotonic clock.
         self._free_at: dict[tuple[int, Resource], float] = {}
         self._resting: dict[int, float] = {}
 
-    def choose(self, resource: Resource, affinity: int = 0) -> Token | None:
+    def choose(self, resource: Resource, affinity: int = 0) -> GitHubToken | None:
         """A token that may ask now: of those the one that `affinity` falls on, else the next."""
         now = self._clock.monotonic()
         count = len(self._tokens)
@@ -61,7 +61,7 @@ class Budgets:
         free_at = min(self._free(one, resource) for one in self._tokens)
         return max(0.0, free_at - self._clock.monotonic())
 
-    def note(self, token: Token, resource: Resource, headers: Mapping[str, str]) -> None:
+    def note(self, token: GitHubToken, resource: Resource, headers: Mapping[str, str]) -> None:
         """Take over what an answer says of the token's budget."""
         if _number(headers, 'x-ratelimit-remaining', 1.0) >= 1:
             self._free_at.pop((token.number, resource), None)
@@ -71,18 +71,18 @@ class Budgets:
         seconds = max(0.0, reset - date) + _MARGIN
         self._free_at[token.number, resource] = self._clock.monotonic() + seconds
 
-    def rest(self, token: Token, seconds: float) -> None:
+    def rest(self, token: GitHubToken, seconds: float) -> None:
         """Let a token ask nothing for a while, whatever its budgets: a secondary limit."""
         self._resting[token.number] = self._clock.monotonic() + max(0.0, seconds)
 
-    def forget(self, token: Token) -> None:
+    def forget(self, token: GitHubToken) -> None:
         """GitHub does not know this token (any more)."""
         self._tokens.remove(token)
 
     def __len__(self) -> int:
         return len(self._tokens)
 
-    def _free(self, token: Token, resource: Resource) -> float:
+    def _free(self, token: GitHubToken, resource: Resource) -> float:
         spent = self._free_at.get((token.number, resource), 0.0)
         return max(spent, self._resting.get(token.number, 0.0))
 

@@ -9,7 +9,7 @@ from miners.discovery.candidate_profiles import CandidateProfile
 from miners.discovery.sightings import Sighting
 
 
-class Reason(StrEnum):
+class CandidateReason(StrEnum):
     """Why a repository is no candidate; a value is never renamed."""
 
     UNKNOWN = 'unknown'
@@ -29,22 +29,22 @@ class Reason(StrEnum):
     TOO_FEW_CONTRIBUTORS = 'too_few_contributors'
 
 
-REASONS: dict[Reason, str] = {
-    Reason.UNKNOWN: 'GitHub did not answer all that is asked of it; the next crawl asks again',
-    Reason.DELETED: 'it was deleted or made private',
-    Reason.BLOCKED: 'GitHub blocks it, for a DMCA notice or for breaking its terms',
-    Reason.DISABLED: 'GitHub has disabled it',
-    Reason.FORK: 'it is a fork, and the profile takes none',
-    Reason.ARCHIVED: 'it is archived, and the profile takes none of those',
-    Reason.WRONG_LANGUAGE: 'most of it is in another language',
-    Reason.TOO_FEW_STARS: 'it has fewer stars than the profile asks for',
-    Reason.NO_LICENCE: 'GitHub found no licence in it',
-    Reason.LICENCE_UNKNOWN: 'GitHub found a licence whose text it does not know',
-    Reason.LICENCE_NOT_ACCEPTED: 'its licence is none of those that the profile accepts',
-    Reason.PUSHED_TOO_LONG_AGO: 'nothing was pushed since the day that the profile names',
-    Reason.EMPTY: 'it holds no commit',
-    Reason.NO_TOP_LEVEL_POM: 'there is no pom.xml at the root of its default branch',
-    Reason.TOO_FEW_CONTRIBUTORS: 'it has fewer contributors than the profile asks for',
+REASONS: dict[CandidateReason, str] = {
+    CandidateReason.UNKNOWN: 'GitHub did not answer all that is asked of it; the next crawl asks again',
+    CandidateReason.DELETED: 'it was deleted or made private',
+    CandidateReason.BLOCKED: 'GitHub blocks it, for a DMCA notice or for breaking its terms',
+    CandidateReason.DISABLED: 'GitHub has disabled it',
+    CandidateReason.FORK: 'it is a fork, and the profile takes none',
+    CandidateReason.ARCHIVED: 'it is archived, and the profile takes none of those',
+    CandidateReason.WRONG_LANGUAGE: 'most of it is in another language',
+    CandidateReason.TOO_FEW_STARS: 'it has fewer stars than the profile asks for',
+    CandidateReason.NO_LICENCE: 'GitHub found no licence in it',
+    CandidateReason.LICENCE_UNKNOWN: 'GitHub found a licence whose text it does not know',
+    CandidateReason.LICENCE_NOT_ACCEPTED: 'its licence is none of those that the profile accepts',
+    CandidateReason.PUSHED_TOO_LONG_AGO: 'nothing was pushed since the day that the profile names',
+    CandidateReason.EMPTY: 'it holds no commit',
+    CandidateReason.NO_TOP_LEVEL_POM: 'there is no pom.xml at the root of its default branch',
+    CandidateReason.TOO_FEW_CONTRIBUTORS: 'it has fewer contributors than the profile asks for',
 }
 
 
@@ -80,7 +80,7 @@ class Facts:
 
 def reason_against(
     profile: CandidateProfile, seen: Sighting, presence: Presence, facts: Facts
-) -> Reason | None:
+) -> CandidateReason | None:
     """The first reason that holds against a repository; None for a candidate."""
     if presence in _ABSENT:
         return _ABSENT[presence]
@@ -88,19 +88,19 @@ def reason_against(
     if plain is not None:
         return plain
     if (profile.pom and facts.root is None) or _contributors_open(profile, facts):
-        return Reason.UNKNOWN
+        return CandidateReason.UNKNOWN
     if profile.pom and facts.root is Root.EMPTY:
-        return Reason.EMPTY
+        return CandidateReason.EMPTY
     if profile.pom and facts.root is Root.NO_POM:
-        return Reason.NO_TOP_LEVEL_POM
+        return CandidateReason.NO_TOP_LEVEL_POM
     if (facts.at_least_contributors or 0) < profile.contributors:
-        return Reason.TOO_FEW_CONTRIBUTORS
+        return CandidateReason.TOO_FEW_CONTRIBUTORS
     return None
 
 
 _ABSENT = {
-    Presence.DELETED: Reason.DELETED,
-    Presence.BLOCKED: Reason.BLOCKED,
+    Presence.DELETED: CandidateReason.DELETED,
+    Presence.BLOCKED: CandidateReason.BLOCKED,
 }
 
 
@@ -109,31 +109,31 @@ def _contributors_open(profile: CandidateProfile, facts: Facts) -> bool:
     return not without_pom and profile.contributors > 0 and facts.at_least_contributors is None
 
 
-def against_sighting(profile: CandidateProfile, seen: Sighting) -> Reason | None:
+def against_sighting(profile: CandidateProfile, seen: Sighting) -> CandidateReason | None:
     """What a search's hit alone says against a repository: no question is spent on it then."""
     if seen.disabled:
-        return Reason.DISABLED
+        return CandidateReason.DISABLED
     if seen.fork and not profile.forks:
-        return Reason.FORK
+        return CandidateReason.FORK
     if seen.archived and not profile.archived:
-        return Reason.ARCHIVED
+        return CandidateReason.ARCHIVED
     if (seen.language or '').lower() != profile.language.lower():
-        return Reason.WRONG_LANGUAGE
+        return CandidateReason.WRONG_LANGUAGE
     if seen.stars < profile.stars:
-        return Reason.TOO_FEW_STARS
+        return CandidateReason.TOO_FEW_STARS
     return _against_licence(profile, seen.license) or _against_push(profile, seen)
 
 
-def _against_licence(profile: CandidateProfile, license_: str | None) -> Reason | None:
+def _against_licence(profile: CandidateProfile, license_: str | None) -> CandidateReason | None:
     if license_ is None:
-        return Reason.NO_LICENCE
+        return CandidateReason.NO_LICENCE
     if license_ == 'NOASSERTION':
-        return Reason.LICENCE_UNKNOWN
-    return None if profile.accepts(license_) else Reason.LICENCE_NOT_ACCEPTED
+        return CandidateReason.LICENCE_UNKNOWN
+    return None if profile.accepts(license_) else CandidateReason.LICENCE_NOT_ACCEPTED
 
 
-def _against_push(profile: CandidateProfile, seen: Sighting) -> Reason | None:
+def _against_push(profile: CandidateProfile, seen: Sighting) -> CandidateReason | None:
     since = profile.pushed_since
     if since is None or (seen.pushed_at is not None and seen.pushed_at.date() >= since):
         return None
-    return Reason.PUSHED_TOO_LONG_AGO
+    return CandidateReason.PUSHED_TOO_LONG_AGO

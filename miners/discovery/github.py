@@ -17,9 +17,9 @@ from miners.discovery.candidates import Facts
 from miners.discovery.candidates import Presence
 from miners.discovery.candidates import Root
 from miners.discovery.github_replies import Reply
-from miners.discovery.github_requests import Api
-from miners.discovery.github_search import Found
+from miners.discovery.github_requests import GitHubApi
 from miners.discovery.github_search import PartRead
+from miners.discovery.github_search import SearchFound
 from miners.discovery.github_search import search
 from miners.discovery.sightings import Sighting
 from miners.discovery.sightings import sighting
@@ -37,7 +37,7 @@ class Hits:
 
     sightings: dict[int, Sighting]
     odd: tuple[int, ...]
-    searches: tuple[Found, ...]
+    searches: tuple[SearchFound, ...]
 
     @property
     def proven(self) -> bool:
@@ -61,7 +61,7 @@ class Lookup:
     etag: str | None = None
 
 
-def discover(api: Api, profile: CandidateProfile, now: datetime) -> Hits:
+def discover(api: GitHubApi, profile: CandidateProfile, now: datetime) -> Hits:
     """All repositories that the searches of a profile find."""
     searches = tuple(search(api, words, profile.stars, now) for words in profile.searches)
     sightings: dict[int, Sighting] = {}
@@ -75,7 +75,7 @@ def discover(api: Api, profile: CandidateProfile, now: datetime) -> Hits:
     return Hits(sightings=sightings, odd=tuple(odd), searches=searches)
 
 
-def look_up(api: Api, github_id: int, etag: str | None) -> Lookup:
+def look_up(api: GitHubApi, github_id: int, etag: str | None) -> Lookup:
     """Ask for one repository by its number; Transient as ever."""
     reply = _about(api, github_id, '', etag)
     if reply.status == 304:
@@ -88,7 +88,7 @@ def look_up(api: Api, github_id: int, etag: str | None) -> Lookup:
     return Lookup(presence=Presence.BLOCKED if blocked else Presence.DELETED)
 
 
-def ask_root(api: Api, github_id: int, facts: Facts) -> Facts:
+def ask_root(api: GitHubApi, github_id: int, facts: Facts) -> Facts:
     """Whether a pom.xml lies at the root, asked so that nothing is spent if it is as it was."""
     reply = _about(api, github_id, '/contents/pom.xml', facts.root_etag)
     if reply.status == 304:
@@ -101,7 +101,7 @@ def ask_root(api: Api, github_id: int, facts: Facts) -> Facts:
     return replace(facts, root=Root.EMPTY if empty else Root.NO_POM, root_etag=None)
 
 
-def ask_contributors(api: Api, github_id: int, facts: Facts, wanted: int) -> Facts:
+def ask_contributors(api: GitHubApi, github_id: int, facts: Facts, wanted: int) -> Facts:
     """How many people with an account have committed, counted up to `wanted`."""
     reply = _about(
         api, github_id, '/contributors', facts.contributors_etag, per_page=max(1, min(wanted, 100))
@@ -120,6 +120,6 @@ def ask_contributors(api: Api, github_id: int, facts: Facts, wanted: int) -> Fac
     return replace(facts, at_least_contributors=number, contributors_etag=None)
 
 
-def _about(api: Api, github_id: int, part: str, etag: str | None, **parameters: int) -> Reply:
+def _about(api: GitHubApi, github_id: int, part: str, etag: str | None, **parameters: int) -> Reply:
     path = f'/repositories/{github_id}{part}'
     return api.get(path, parameters, Resource.CORE, etag=etag, affinity=github_id)

@@ -25,7 +25,7 @@ from miners.discovery.budgets import Resource
 from miners.discovery.github_replies import Patience
 from miners.discovery.github_replies import Reply
 from miners.discovery.github_replies import Requests
-from miners.discovery.github_tokens import Token
+from miners.discovery.github_tokens import GitHubToken
 
 PUBLIC_API = 'https://api.github.com'
 
@@ -44,11 +44,11 @@ class _Trouble:
     pause: bool = True
 
 
-class Api:
+class GitHubApi:
     """GitHub's API at `base`; one question at a time. Fatal where `base` is no address."""
 
     def __init__(
-        self, base: str, tokens: Sequence[Token], clock: Clock, patience: Patience
+        self, base: str, tokens: Sequence[GitHubToken], clock: Clock, patience: Patience
     ) -> None:
         if not _ADDRESS.fullmatch(base):
             raise Fatal(
@@ -107,7 +107,7 @@ class Api:
                 return found
         raise Transient(f'GitHub refused {path} again and again, for its limits')
 
-    def _token(self, resource: Resource, affinity: int) -> Token:
+    def _token(self, resource: Resource, affinity: int) -> GitHubToken:
         while True:
             token = self._budgets.choose(resource, affinity)
             if token is not None:
@@ -123,7 +123,7 @@ class Api:
 
     def _ask(
         self,
-        token: Token,
+        token: GitHubToken,
         path: str,
         parameters: Mapping[str, Any],
         resource: Resource,
@@ -158,7 +158,7 @@ class Api:
 
     def _trouble(
         self,
-        token: Token,
+        token: GitHubToken,
         resource: Resource,
         status: int,
         headers: Mapping[str, str],
@@ -173,7 +173,7 @@ class Api:
             return self._limited(token, status, headers, text)
         return _Trouble(f'status_{status}', f'status {status}')
 
-    def _refused(self, token: Token) -> _Trouble:
+    def _refused(self, token: GitHubToken) -> _Trouble:
         self._budgets.forget(token)
         self.warnings.append(f'GitHub refused {token}: it may have run out')
         if not len(self._budgets):
@@ -181,7 +181,7 @@ class Api:
         return _Trouble('refused_token', f'{token} was refused', pause=False)
 
     def _limited(
-        self, token: Token, status: int, headers: Mapping[str, str], text: str
+        self, token: GitHubToken, status: int, headers: Mapping[str, str], text: str
     ) -> _Trouble | None:
         if 'retry-after' in headers:
             seconds = _seconds(headers['retry-after'], self._patience.secondary)
@@ -218,7 +218,7 @@ def _seconds(text: str, otherwise: float) -> float:
         return otherwise
 
 
-def _client(base: str, token: Token, timeout: int) -> Github:
+def _client(base: str, token: GitHubToken, timeout: int) -> Github:
     return Github(
         auth=Auth.Token(token.secret),
         base_url=base.rstrip('/'),

@@ -22,7 +22,7 @@ from typing import Any
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from miners.discovery.budgets import Resource
-from miners.discovery.github_requests import Api
+from miners.discovery.github_requests import GitHubApi
 
 CAP = 1000
 
@@ -33,7 +33,7 @@ _SECOND = timedelta(seconds=1)
 _OLDEST = datetime(2007, 10, 1, tzinfo=UTC)
 
 
-class Outcome(StrEnum):
+class SearchOutcome(StrEnum):
     """What became of a part."""
 
     WHOLE = 'whole'  # as many repositories as it says
@@ -44,7 +44,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class SearchPart:
     """Both ends are within; None is no end."""
 
     stars_from: int
@@ -62,7 +62,7 @@ class Part:
             return stars
         return f'{stars} created:{_day(self.created_from)}..{_day(self.created_to)}'
 
-    def halves(self, most_stars: int, now: datetime) -> tuple[Part, Part] | None:
+    def halves(self, most_stars: int, now: datetime) -> tuple[SearchPart, SearchPart] | None:
         """The lower half first; None if there is nothing left to split by.
 
         Stars are spread like a power law, hence their geometric mean.
@@ -86,11 +86,11 @@ class PartRead:
     query: str
     total: int
     shown: int
-    outcome: Outcome
+    outcome: SearchOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SearchFound:
     """Items by id, each once; `total` is what the whole query says."""
 
     items: dict[int, dict[str, Any]]
@@ -103,7 +103,7 @@ class Found:
 
     @property
     def leaves(self) -> tuple[PartRead, ...]:
-        return tuple(one for one in self.parts if one.outcome is not Outcome.SPLIT)
+        return tuple(one for one in self.parts if one.outcome is not SearchOutcome.SPLIT)
 
     @property
     def sum(self) -> int:
@@ -113,7 +113,7 @@ class Found:
     @property
     def proven(self) -> bool:
         """Whether all parts are whole and together as many as the query has."""
-        whole = all(one.outcome is Outcome.WHOLE for one in self.leaves)
+        whole = all(one.outcome is SearchOutcome.WHOLE for one in self.leaves)
         return whole and self.sum == self.total == len(self.items)
 
 
@@ -124,7 +124,7 @@ class _Page:
     items: list[dict[str, Any]]
 
 
-def search(api: Api, words: str, stars: int, now: datetime) -> Found:
+def search(api: GitHubApi, words: str, stars: int, now: datetime) -> SearchFound:
     """All repositories with at least so many stars that match `words`, as of `now`.
 
     Parts are read from few stars to many: what gains stars meanwhile is seen twice, not never.
@@ -132,7 +132,7 @@ def search(api: Api, words: str, stars: int, now: datetime) -> Found:
     """
     items: dict[int, dict[str, Any]] = {}
     parts: list[PartRead] = []
-    waiting = [Part(stars_from=stars)]
+    waiting = [SearchPart(stars_from=stars)]
     while waiting:
         part = waiting.pop()
         query = f'{words} {part.query}'
@@ -146,22 +146,22 @@ def search(api: Api, words: str, stars: int, now: datetime) -> Found:
             items |= seen
         else:
             waiting += reversed(halves)
-            read = PartRead(query=query, total=first.total, shown=0, outcome=Outcome.SPLIT)
+            read = PartRead(query=query, total=first.total, shown=0, outcome=SearchOutcome.SPLIT)
         parts.append(read)
-    return _with_total(api, f'{words} {Part(stars_from=stars).query}', items, parts)
+    return _with_total(api, f'{words} {SearchPart(stars_from=stars).query}', items, parts)
 
 
 def _with_total(
-    api: Api, query: str, items: dict[int, dict[str, Any]], parts: Sequence[PartRead]
-) -> Found:
+    api: GitHubApi, query: str, items: dict[int, dict[str, Any]], parts: Sequence[PartRead]
+) -> SearchFound:
     """The total as it was before; as it is now, if repositories came or went meanwhile."""
-    found = Found(items=items, parts=tuple(parts), total=parts[0].total)
+    found = SearchFound(items=items, parts=tuple(parts), total=parts[0].total)
     if found.proven or len(parts) == 1:
         return found
     return replace(found, total=_page(api, query, 1).total)
 
 
-def _read(api: Api, query: str, first: _Page) -> tuple[PartRead, dict[int, dict[str, Any]]]:
+def _read(api: GitHubApi, query: str, first: _Page) -> tuple[PartRead, dict[int, dict[str, Any]]]:
     """All pages of a part; once more where what they show is not what it says."""
     seen: dict[int, dict[str, Any]] = {}
     for attempt in range(_READS):
@@ -170,27 +170,27 @@ def _read(api: Api, query: str, first: _Page) -> tuple[PartRead, dict[int, dict[
         now = {_id(item): item for one in pages for item in one.items}
         seen |= now
         outcome = _outcome(pages, {len(now), len(seen)})
-        if outcome is not Outcome.UNSTEADY:
+        if outcome is not SearchOutcome.UNSTEADY:
             break
     return PartRead(query=query, total=pages[-1].total, shown=len(seen), outcome=outcome), seen
 
 
-def _outcome(pages: Sequence[_Page], shown: set[int]) -> Outcome:
+def _outcome(pages: Sequence[_Page], shown: set[int]) -> SearchOutcome:
     total = pages[-1].total
     if any(one.incomplete for one in pages):
-        return Outcome.INCOMPLETE
+        return SearchOutcome.INCOMPLETE
     if total > CAP:
-        return Outcome.UNSPLITTABLE
-    return Outcome.WHOLE if total in shown else Outcome.UNSTEADY
+        return SearchOutcome.UNSPLITTABLE
+    return SearchOutcome.WHOLE if total in shown else SearchOutcome.UNSTEADY
 
 
-def _others(api: Api, query: str, first: _Page) -> Iterator[_Page]:
+def _others(api: GitHubApi, query: str, first: _Page) -> Iterator[_Page]:
     last = -(-min(first.total, CAP) // _PER_PAGE)
     for number in range(2, last + 1):
         yield _page(api, query, number)
 
 
-def _page(api: Api, query: str, number: int) -> _Page:
+def _page(api: GitHubApi, query: str, number: int) -> _Page:
     """One page; asked again while GitHub says that it ran out of time."""
     parameters = {
         'q': query,
@@ -206,7 +206,7 @@ def _page(api: Api, query: str, number: int) -> _Page:
     return page
 
 
-def _parsed(api: Api, query: str, parameters: dict[str, Any]) -> _Page:
+def _parsed(api: GitHubApi, query: str, parameters: dict[str, Any]) -> _Page:
     reply = api.get('/search/repositories', parameters, Resource.SEARCH)
     if reply.status != 200:
         raise Fatal(f'GitHub does not take the query {query!r}: {reply.message}')

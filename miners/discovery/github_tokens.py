@@ -14,7 +14,7 @@ _WORD = re.compile(r'[A-Za-z0-9_.~+/=-]+')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
+class GitHubToken:
     """One token; messages name it by its place among those that were given, from 1 on."""
 
     number: int
@@ -24,7 +24,9 @@ class Token:
         return f'token {self.number}'
 
 
-def read_tokens(environment: Mapping[str, str], file: Path | None = None) -> tuple[Token, ...]:
+def read_tokens(
+    environment: Mapping[str, str], file: Path | None = None
+) -> tuple[GitHubToken, ...]:
     """Those of `file`, one a line; else of $GITHUB_TOKENS, with commas or spaces between, or of
     $GITHUB_TOKEN. The same one counts once. Fatal where there is none."""
     text = _of_file(file) if file is not None else _of_environment(environment)
@@ -37,7 +39,7 @@ def read_tokens(environment: Mapping[str, str], file: Path | None = None) -> tup
     for number, word in enumerate(words, 1):
         if not _WORD.fullmatch(word):
             raise Fatal(f'token {number} holds a character that no token of GitHub has')
-    return tuple(Token(number=number, secret=word) for number, word in enumerate(words, 1))
+    return tuple(GitHubToken(number=number, secret=word) for number, word in enumerate(words, 1))
 
 
 def _of_environment(environment: Mapping[str, str]) -> str:

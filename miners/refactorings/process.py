@@ -48,7 +48,7 @@ class Unknown(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class MinerLimits:
     """What one pair may take.
 
     Of 136 pairs one took 70 CPU seconds, all others less than 25.
@@ -65,7 +65,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class End:
+class ProcessEnd:
     """What is known of one end of a pair.
 
     files    texts by path of those that differ
@@ -83,7 +83,7 @@ class RefactoringProcess:
     when we do, however.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: MinerLimits) -> None:
         self._limits = limits
         self._popen: subprocess.Popen[bytes] | None = None
         self._stop: weakref.finalize[Any, Any] | None = None
@@ -93,7 +93,7 @@ class RefactoringProcess:
     def pid(self) -> int | None:
         return self._popen.pid if self._popen is not None else None
 
-    def ask(self, old: End, new: End) -> Answer | Unknown:
+    def ask(self, old: ProcessEnd, new: ProcessEnd) -> Answer | Unknown:
         """What the worker says of two sets of files, or why it says nothing."""
         try:
             if self._popen is None and (trouble := self._start()) is not None:
@@ -176,7 +176,7 @@ class RefactoringProcess:
 class _Clock:
     """The time that a worker takes from now on."""
 
-    def __init__(self, pid: int, limits: Limits) -> None:
+    def __init__(self, pid: int, limits: MinerLimits) -> None:
         self._process = psutil.Process(pid)
         self._limits = limits
         self._begun = time.monotonic(), self._cpu()
@@ -200,7 +200,7 @@ def _epitaph(popen: subprocess.Popen[bytes]) -> Unknown:
     return Unknown.OUT_OF_MEMORY if popen.wait() == _EXHAUSTED else Unknown.CRASHED
 
 
-def _request(old: End, new: End) -> bytes:
+def _request(old: ProcessEnd, new: ProcessEnd) -> bytes:
     ends = {'old': old, 'new': new}
     request = {k: {'files': dict(v.files), 'folders': list(v.folders)} for k, v in ends.items()}
     return json.dumps(request).encode() + b'\n'

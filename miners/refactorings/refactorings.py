@@ -19,15 +19,15 @@ from typing import Self
 
 from coevo.git.repository import FileChange
 from coevo.git.repository import Repository
-from miners.refactorings.process import End
-from miners.refactorings.process import Limits
+from miners.refactorings.process import MinerLimits
+from miners.refactorings.process import ProcessEnd
 from miners.refactorings.process import RefactoringProcess
 from miners.refactorings.process import Unknown
 
 __all__ = [
-    'Limits',
-    'Location',
+    'MinerLimits',
     'Refactoring',
+    'RefactoringLocation',
     'RefactoringMiner',
     'RefactoringMiners',
     'Refactorings',
@@ -46,7 +46,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Location:
+class RefactoringLocation:
     """A piece of code at one end. Lines and columns are 1-based, the last column is exclusive.
 
     element_type  the parser's name of it, such as METHOD_DECLARATION
@@ -75,8 +75,8 @@ class Refactoring:
 
     type: str
     description: str
-    left: tuple[Location, ...]
-    right: tuple[Location, ...]
+    left: tuple[RefactoringLocation, ...]
+    right: tuple[RefactoringLocation, ...]
     pure: bool | None
 
 
@@ -96,8 +96,8 @@ class Refactorings:
 class RefactoringMiner:
     """For one thread; `limits` hold for each pair. The worker starts when it is first needed."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+    def __init__(self, limits: MinerLimits | None = None) -> None:
+        self._limits = limits or MinerLimits()
         self.process = RefactoringProcess(self._limits)
 
     def __enter__(self) -> Self:
@@ -131,7 +131,7 @@ class RefactoringMiner:
         left, right = ({_name(p): _text(c) for p, c in end.items()} for end in (old, new))
         folders = _folders((*old, *all_old)), _folders((*new, *all_new))
         answer = self.process.ask(
-            End(files=left, folders=folders[0]), End(files=right, folders=folders[1])
+            ProcessEnd(files=left, folders=folders[0]), ProcessEnd(files=right, folders=folders[1])
         )
         if isinstance(answer, Unknown):
             return _unknown(answer)
@@ -234,9 +234,9 @@ def _refactoring(row: Mapping[str, Any], old: _Lines, new: _Lines) -> Refactorin
     )
 
 
-def _location(row: list[Any], lines: _Lines) -> Location:
+def _location(row: list[Any], lines: _Lines) -> RefactoringLocation:
     file, start_line, end_line, start_column, end_column, element_type, element, role = row
-    return Location(
+    return RefactoringLocation(
         file=lines.paths[file],
         start_line=start_line,
         end_line=end_line,

@@ -21,9 +21,9 @@ from coevo.agents.meter import Meter
 from coevo.agents.prices import Price
 from coevo.agents.prices import Prices
 from coevo.agents.run import SOFTWARE
+from coevo.agents.run import AgentSurroundings
 from coevo.agents.run import Caps
 from coevo.agents.run import Ran
-from coevo.agents.run import Surroundings
 from coevo.agents.run import run
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
@@ -69,7 +69,7 @@ def attempt(
         pytest.skip(f'{name} is not in $COEVO_AGENTS: {ADAPTERS[name].INSTALL}')
     adapter, api = ADAPTERS[name], model.split('/')[0]
     meter = Meter(place / 'rounds.jsonl', PRICES, cap)
-    surroundings = Surroundings(
+    surroundings = AgentSurroundings(
         command=adapter.COMMAND,
         caps=Caps(seconds=120, cost_usd=cap),
         endpoint=Endpoint(url=server.url, api=api if api in APIS else adapter.APIS[0], key=KEY),

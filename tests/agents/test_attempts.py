@@ -16,14 +16,14 @@ import psutil
 import pytest
 
 from coevo.agents import attempts
-from coevo.agents.attempts import Plan
+from coevo.agents.attempts import AttemptPlan
 from coevo.agents.attempts import Summary
 from coevo.agents.attempts import attempt_all
 from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.prices import read_prices
+from coevo.agents.run import AgentSurroundings
 from coevo.agents.run import Caps
-from coevo.agents.run import Surroundings
 from coevo.agents.summary import told
 from coevo.agents.usage import Usage
 from coevo.command.main import main
@@ -59,14 +59,16 @@ class Yard:
     folder: Path
     tasks: tuple[TaskRow, ...]
 
-    def plan(self, command: str, model: ModelServer | None = None, **changed: object) -> Plan:
-        surroundings = Surroundings(
+    def plan(
+        self, command: str, model: ModelServer | None = None, **changed: object
+    ) -> AttemptPlan:
+        surroundings = AgentSurroundings(
             command=command,
             caps=Caps(seconds=60),
             endpoint=Endpoint(url=model.url, api='anthropic', key=KEY) if model else None,
             mounts=(Mount(source=self.folder / 'agent', target='/agent'),),
         )
-        plan = Plan(
+        plan = AttemptPlan(
             tasks=self.tasks,
             out=self.folder / 'out',
             surroundings=surroundings,

@@ -14,9 +14,9 @@ from coevo.agents.meter import Meter
 from coevo.agents.prices import Price
 from coevo.agents.prices import Prices
 from coevo.agents.run import SOFTWARE
+from coevo.agents.run import AgentSurroundings
 from coevo.agents.run import Caps
 from coevo.agents.run import Ran
-from coevo.agents.run import Surroundings
 from coevo.agents.run import run
 from coevo.model.errors import Fatal
 from coevo.sandboxes.sandbox import Mount
@@ -67,7 +67,7 @@ def attempt(
     software = place / 'agent'
     software.mkdir()
     (software / 'stand_in.py').write_bytes((HERE / 'stand_in.py').read_bytes())
-    surroundings = Surroundings(
+    surroundings = AgentSurroundings(
         command=command,
         caps=caps or Caps(seconds=60),
         endpoint=Endpoint(url=model.url, api='anthropic', key=KEY) if model else None,

@@ -15,10 +15,10 @@ from coevo.languages.java.maven.packed_trees import pack
 from coevo.languages.java.maven.places import TOOLS
 from coevo.languages.java.maven.places import WORKSPACE
 from coevo.languages.java.maven.plan import JUnit
-from coevo.languages.java.maven.plan import Plan
+from coevo.languages.java.maven.plan import LaunchPlan
 from coevo.languages.java.maven.report import Module
 from coevo.languages.java.maven.report import Surefire
-from coevo.languages.java.maven.runner import Target
+from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.maven.runner import run_targets
 from coevo.languages.java.tools.toolchain import toolchain
 from coevo.sandboxes.sandbox import Mount
@@ -57,9 +57,9 @@ class Project:
     root: Path
     layers: tuple[Path, ...]
 
-    def plan(self, targets: Sequence[Target], surefire: Surefire) -> Plan:
+    def plan(self, targets: Sequence[RunTarget], surefire: Surefire) -> LaunchPlan:
         library = self.launcher.library
-        return Plan(
+        return LaunchPlan(
             module=dataclasses.replace(MODULE, surefire=surefire),
             layers=self.layers,
             tree=pack(self.root / 'trees', self.layers, ()),
@@ -92,7 +92,7 @@ def compiled(folder: Path, sources: Mapping[str, str], *against: Path) -> Path:
 def verdicts(
     sandbox: Sandbox,
     found: Project,
-    targets: Sequence[Target],
+    targets: Sequence[RunTarget],
     surefire: Surefire | None = None,
 ) -> list[Verdict | None]:
     plan = found.launcher.arranged(found.plan(targets, surefire or Surefire()))
@@ -101,5 +101,5 @@ def verdicts(
 
 def target(
     name: str, method: str = 'test', *, parameters: tuple[str, ...] = (), seconds: float = 20
-) -> Target:
-    return Target(classes=(name,), method=method, parameters=parameters, cpu_limit=seconds)
+) -> RunTarget:
+    return RunTarget(classes=(name,), method=method, parameters=parameters, cpu_limit=seconds)

@@ -10,7 +10,7 @@ import pytest
 
 from coevo.languages.base import Verdict
 from coevo.languages.java.maven.report import Surefire
-from coevo.languages.java.maven.runner import Target
+from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.maven.runner import run_observed
 from coevo.model.records import Outcome
 from coevo.sandboxes.sandbox import Sandbox
@@ -97,7 +97,7 @@ def honest() -> Iterator[Project]:
 
 
 def observed(
-    sandbox: Sandbox, found: Project, targets: list[Target], surefire: Surefire | None = None
+    sandbox: Sandbox, found: Project, targets: list[RunTarget], surefire: Surefire | None = None
 ) -> list[Verdict | None]:
     plan = found.plan(targets, surefire or Surefire())
     plan = replace(found.launcher.arranged(plan), observed=True)

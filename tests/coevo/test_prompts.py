@@ -14,12 +14,12 @@ from coevo.model.records import Revised
 from coevo.model.records import Track
 from coevo.prompts import NONE_CHANGED
 from coevo.prompts import VERSION
-from coevo.prompts import Subject
+from coevo.prompts import PromptSubject
 from coevo.prompts import asked_for
 from coevo.prompts import dependency_lines
 from coevo.prompts import prompt
-from coevo.prompts.parts import Kind
-from coevo.prompts.parts import Part
+from coevo.prompts.parts import PartKind
+from coevo.prompts.parts import PromptPart
 from coevo.prompts.parts import parts_of
 from tests import snapshots
 from tests.repos import commit
@@ -58,8 +58,10 @@ def test_what_is_no_method_is_listed_by_its_kind() -> None:
         dependency('core/src/main/resources/a.txt', RESOURCE, Revised.REMOVED, 2),
         file='core/src/main/resources/a.txt',
     )
-    constant = Part(kind=Kind.CONSTANT, revised=Revised.INSERTED, declaration='int CLOSED = 3')
-    header = Part(kind=Kind.HEADER, revised=Revised.MODIFIED, declaration='class Status')
+    constant = PromptPart(
+        kind=PartKind.CONSTANT, revised=Revised.INSERTED, declaration='int CLOSED = 3'
+    )
+    header = PromptPart(kind=PartKind.HEADER, revised=Revised.MODIFIED, declaration='class Status')
 
     assert dependency_lines([rest, resource], {'p.Status': (constant, header)}) == (
         f'- inserted constant `int CLOSED = 3` in `{STATUS}`',
@@ -93,18 +95,18 @@ def test_the_parts_of_a_type_that_changed(tmp_path: Path) -> None:
     found = {(one.kind, one.revised) for one in parts_of(repository, olds, news, rest)}
 
     assert found == {
-        (Kind.HEADER, Revised.MODIFIED),
-        (Kind.CONSTANT, Revised.MODIFIED),
-        (Kind.CONSTANT, Revised.INSERTED),
-        (Kind.FIELD, Revised.REMOVED),
-        (Kind.INITIALIZER, Revised.MODIFIED),
+        (PartKind.HEADER, Revised.MODIFIED),
+        (PartKind.CONSTANT, Revised.MODIFIED),
+        (PartKind.CONSTANT, Revised.INSERTED),
+        (PartKind.FIELD, Revised.REMOVED),
+        (PartKind.INITIALIZER, Revised.MODIFIED),
     }
     moved = dataclasses.replace(rest, name='p.Other')
     (whole,) = parts_of(repository, olds, news, moved)
-    assert whole.kind is Kind.TYPE
+    assert whole.kind is PartKind.TYPE
 
 
-SUBJECT = Subject(
+SUBJECT = PromptSubject(
     track=Track.UPDATE,
     new_rev='6f79b10a',
     module='core',

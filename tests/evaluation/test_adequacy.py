@@ -11,7 +11,7 @@ import pytest
 
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.steadiness import fails_still
-from coevo.evaluation.measuring.coverage import Executed
+from coevo.evaluation.measuring.coverage import ExecutedLines
 from coevo.evaluation.measuring.coverage import executed
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
@@ -20,7 +20,7 @@ from coevo.evaluation.records import Placebo
 from coevo.evaluation.records import TaskOutcome
 from coevo.languages.base import Trace
 from coevo.languages.base import Verdict
-from coevo.measures.bench import Bench
+from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.model.records import Outcome
 from tests.evaluation.till import TESTS
@@ -89,12 +89,12 @@ def judged(till: Till, name: str, body: str) -> tuple[MethodResult, Adequacy]:
     return row, row.adequacy
 
 
-def traced(till: Till, name: str, body: str) -> tuple[Executed, Trace]:
+def traced(till: Till, name: str, body: str) -> tuple[ExecutedLines, Trace]:
     """What counts of what a test executes, and all that was recorded beside it."""
     scene = till.scene(name, submitted(**{name: body}))
     till.workshop.build(scene.pair)
     (target,) = (one for one in scene.assignment.targets if one.row.test_method == name)
-    bench = Bench(
+    bench = EditedCells(
         workshop=scene.workshop,
         repository=scene.repository,
         pair=scene.pair,

@@ -26,7 +26,7 @@ from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
-from coevo.evaluation.rows import Header
+from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import rows
 from coevo.languages.base import RunSettings
 from coevo.languages.base import Workshop
@@ -65,7 +65,7 @@ class Court:
         if isinstance(judgement, Case):
             judgement = examined(ground, judgement, self.workshop)
         assert isinstance(judgement, Judgement)
-        header = Header(snapshot_sha256='0' * 64, sandbox='any')
+        header = ResultHeader(snapshot_sha256='0' * 64, sandbox='any')
         return rows(header, assignment, prediction, judgement)
 
 

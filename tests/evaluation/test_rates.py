@@ -5,7 +5,7 @@ import pytest
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.bootstrap import Estimate
 from coevo.evaluation.reporting.rates import Average
-from coevo.evaluation.reporting.rates import Verdict
+from coevo.evaluation.reporting.rates import RateVerdict
 from coevo.evaluation.reporting.rates import rates
 from coevo.model.records import Track
 from tests.evaluation.rows import row
@@ -48,7 +48,7 @@ def test_micro_rates_are_shares_of_methods() -> None:
 
 
 def test_by_module_the_compilers_verdict_counts_and_its_own_trouble() -> None:
-    found = rates(ROWS, Track.GENERATION, Average.MACRO, Verdict.MODULE)
+    found = rates(ROWS, Track.GENERATION, Average.MACRO, RateVerdict.MODULE)
     assert _value(found.success) == pytest.approx((1 / 2 + 0 + 0) / 3)
     assert _value(found.exec_fail) == 0
     assert _value(found.cmpl_fail) == pytest.approx((1 / 4 + 1 + 0) / 3)

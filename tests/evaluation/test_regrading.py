@@ -21,7 +21,7 @@ from coevo.evaluation.reporting.regrading import regraded
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
-from coevo.evaluation.rows import Header
+from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import rows
 from coevo.languages.base import Verdict
 from coevo.model.records import Outcome
@@ -29,7 +29,7 @@ from coevo.model.records import Track
 from tests import snapshots
 from tests.evaluation.rows import row
 
-HEADER = Header(snapshot_sha256='0' * 64, sandbox='bubblewrap')
+HEADER = ResultHeader(snapshot_sha256='0' * 64, sandbox='bubblewrap')
 FLAGS = (True, False)
 
 

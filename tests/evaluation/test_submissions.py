@@ -16,7 +16,7 @@ from coevo.evaluation.judging.submissions import located
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import MOST_OUTPUT
 from coevo.evaluation.rows import MOST_SAID
-from coevo.evaluation.rows import Header
+from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import rows
 from coevo.languages.base import Verdict
 from coevo.languages.java.reading.expected_throws import expected_throws
@@ -121,7 +121,7 @@ def test_rows_are_bounded_and_printable(assignment: Assignment) -> None:
         seen={one.name: seen for one in assignment.targets}, cpu_seconds=2.0, seconds=3.0
     )
     prediction = Prediction(task_id=assignment.task_id, patch=b'')
-    header = Header(snapshot_sha256='0' * 64, sandbox='bubblewrap')
+    header = ResultHeader(snapshot_sha256='0' * 64, sandbox='bubblewrap')
     (row, *_) = rows(header, assignment, prediction, judgement)
     assert len(row.output) == MOST_OUTPUT + 1
     assert row.output.endswith('last')

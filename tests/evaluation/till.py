@@ -16,13 +16,13 @@ from coevo.evaluation.cases import Case
 from coevo.evaluation.cases import Ground
 from coevo.evaluation.cases import examined
 from coevo.evaluation.cases import prepared
-from coevo.evaluation.judging.scene import Scene
+from coevo.evaluation.judging.scene import SubmissionScene
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.measuring.worth import Measures
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.rows import Header
+from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import rows
 from coevo.git.repository import Repository
 from coevo.languages.base import Conditions
@@ -114,7 +114,7 @@ class Till:
         """The row of the one target of a task."""
         case = self.case(name, content)
         judgement = examined(self.ground, case, self.workshop)
-        header = Header(snapshot_sha256='0' * 64, sandbox='bubblewrap')
+        header = ResultHeader(snapshot_sha256='0' * 64, sandbox='bubblewrap')
         (row,) = rows(header, case.assignment, case.prediction, judgement)
         return row
 
@@ -133,10 +133,10 @@ class Till:
             measured=True,
         )
 
-    def scene(self, name: str, content: bytes) -> Scene:
+    def scene(self, name: str, content: bytes) -> SubmissionScene:
         """Where a submitted file was judged before."""
         case = self.case(name, content)
-        return Scene(
+        return SubmissionScene(
             assignment=case.assignment,
             workshop=self.workshop,
             repository=self.states.repository,

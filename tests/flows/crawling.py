@@ -18,7 +18,7 @@ from flows.discovery import CrawlReport
 from flows.discovery import crawl
 from miners.discovery.candidate_profiles import load_profile
 from miners.discovery.github_replies import Patience
-from miners.discovery.github_tokens import Token
+from miners.discovery.github_tokens import GitHubToken
 from tests.github_server import Budgets
 from tests.github_server import Hosted
 from tests.github_server import Server
@@ -30,8 +30,8 @@ SECRET = 'ghp_neverShowThisOne0123456789'
 QUICK = Patience(attempts=3, pause=0.02, longest_pause=0.05, secondary=0.05, timeout=1)
 
 
-def tokens(count: int = 1) -> tuple[Token, ...]:
-    return tuple(Token(number=n, secret=f'{SECRET}{n}') for n in range(1, count + 1))
+def tokens(count: int = 1) -> tuple[GitHubToken, ...]:
+    return tuple(GitHubToken(number=n, secret=f'{SECRET}{n}') for n in range(1, count + 1))
 
 
 @contextmanager

@@ -18,9 +18,9 @@ from coevo.storage import leases
 from coevo.storage.places import place_of
 from flows.batches import claims
 from flows.batches.batch import do
-from flows.batches.contained import Limits
-from flows.batches.jobs import Job
-from flows.batches.jobs import Outcome
+from flows.batches.contained import BatchLimits
+from flows.batches.jobs import BatchJob
+from flows.batches.jobs import JobOutcome
 from flows.batches.jobs import Result
 from flows.batches.jobs import Verb
 from tests.projects import NAME
@@ -32,12 +32,14 @@ from tests.repos import commit
 from tests.repos import damage
 from tests.repos import init
 
-AMPLE = Limits(seconds=280, memory_gib=4)
+AMPLE = BatchLimits(seconds=280, memory_gib=4)
 SECRET = 'ghp_neverKeepThisOne0123456789'
 
 
-def job(repository: Path, store: Path) -> Job:
-    return Job(verb=Verb.MINE, source=str(repository), store=str(store), profile='quick', repo=NAME)
+def job(repository: Path, store: Path) -> BatchJob:
+    return BatchJob(
+        verb=Verb.MINE, source=str(repository), store=str(store), profile='quick', repo=NAME
+    )
 
 
 def steps(first: int, end: int) -> Iterator[dict[str, str | bytes | None]]:
@@ -87,22 +89,22 @@ def test_only_the_pairs_of_new_commits_are_executed(repository: Path, tmp_path: 
         if one.mined is not None
     ]
     assert counts == [
-        (Outcome.DONE, 2, 2, 0),
-        (Outcome.DONE, 2, 0, 2),
-        (Outcome.DONE, 12, 10, 2),
+        (JobOutcome.DONE, 2, 2, 0),
+        (JobOutcome.DONE, 2, 0, 2),
+        (JobOutcome.DONE, 12, 10, 2),
     ]
 
 
 def test_what_takes_too_long_is_ended(repository: Path, tmp_path: Path) -> None:
-    result = do(job(repository, tmp_path), Limits(seconds=0.1, memory_gib=4))
-    assert (result.outcome, result.sentence) == (Outcome.FAILED, 'not done after 0 s')
+    result = do(job(repository, tmp_path), BatchLimits(seconds=0.1, memory_gib=4))
+    assert (result.outcome, result.sentence) == (JobOutcome.FAILED, 'not done after 0 s')
     assert kept(tmp_path, result)['stopped_for'] == 'time'
 
 
 def test_what_takes_too_much_memory_is_ended(repository: Path, tmp_path: Path) -> None:
-    result = do(job(repository, tmp_path), Limits(seconds=60, memory_gib=0.01))
+    result = do(job(repository, tmp_path), BatchLimits(seconds=60, memory_gib=0.01))
     assert (result.outcome, result.sentence) == (
-        Outcome.FAILED,
+        JobOutcome.FAILED,
         'took more than 0.01 GiB of memory',
     )
     assert kept(tmp_path, result)['stopped_for'] == 'memory'
@@ -116,7 +118,7 @@ def test_what_the_kernel_kills_is_a_failure(repository: Path, tmp_path: Path) ->
             child.kill()
 
     result = do(job(repository, tmp_path), AMPLE, Listener(step=kill))
-    assert (result.outcome, result.sentence) == (Outcome.FAILED, 'was killed by SIGKILL')
+    assert (result.outcome, result.sentence) == (JobOutcome.FAILED, 'was killed by SIGKILL')
     assert kept(tmp_path, result)['status'] == -9
 
 
@@ -131,7 +133,7 @@ def test_a_bug_of_ours_leaves_its_traceback_without_tokens(
     (store / 'partitions').write_text('no folder')
     result = do(job(repository, store), AMPLE)
     record = kept(store, result)
-    assert result.outcome is Outcome.FAILED
+    assert result.outcome is JobOutcome.FAILED
     assert 'Traceback (most recent call last)' in str(record['complaint'])
     assert 'NotADirectoryError' in result.sentence
     assert SECRET not in json.dumps(record)
@@ -142,7 +144,7 @@ def test_a_repository_that_is_damaged_is_refused(tmp_path: Path) -> None:
     broken = init(tmp_path / 'broken')
     damage(broken, commit(broken, 'only', {'pom.xml': pom()}))
     result = do(job(broken, tmp_path / 'store'), AMPLE)
-    assert result.outcome is Outcome.REFUSED
+    assert result.outcome is JobOutcome.REFUSED
     assert kept(tmp_path / 'store', result)['status'] == 2
 
 
@@ -154,7 +156,7 @@ def test_a_repository_that_another_run_has_claimed_is_left_alone(
     place = place_of(tmp_path)
     with leases.take(place, claims.of_repository(NAME), leases.Terms(owner='somebody')):
         result = do(job(repository, tmp_path), AMPLE)
-    assert result.outcome is Outcome.CLAIMED
+    assert result.outcome is JobOutcome.CLAIMED
     assert 'held by somebody' in result.sentence
     assert not (tmp_path / 'clones').exists()
 

@@ -11,8 +11,8 @@ import pytest
 from flows.crawling.crawls import latest_kept
 from flows.crawling.rows import EventKind
 from miners.discovery.candidate_profiles import load_profile
+from miners.discovery.candidates import CandidateReason
 from miners.discovery.candidates import Presence
-from miners.discovery.candidates import Reason
 from tests.flows.crawling import crawled
 from tests.flows.crawling import github
 from tests.flows.crawling import rows
@@ -124,7 +124,11 @@ def test_what_left_the_search_is_asked_for_by_its_number(tmp_path: Path) -> None
         first = crawled(server, tmp_path)
         second = crawled(server, tmp_path)
     row = rows(first)[1]
-    assert (row.presence, row.reason, row.stars) == (Presence.LOOKUP, Reason.TOO_FEW_STARS, 499)
+    assert (row.presence, row.reason, row.stars) == (
+        Presence.LOOKUP,
+        CandidateReason.TOO_FEW_STARS,
+        499,
+    )
     assert second.requests.counted['core'] == 0
     assert second.requests.unchanged == 1
-    assert rows(second)[1].reason is Reason.TOO_FEW_STARS
+    assert rows(second)[1].reason is CandidateReason.TOO_FEW_STARS

@@ -17,7 +17,7 @@ from flows.crawling.crawls import read_repositories
 from flows.crawling.crawls import stamps
 from miners.discovery.budgets import Clock
 from miners.discovery.candidate_profiles import load_profile
-from miners.discovery.candidates import Reason
+from miners.discovery.candidates import CandidateReason
 from tests.flows.crawling import contents
 from tests.flows.crawling import crawled
 from tests.flows.crawling import github
@@ -72,7 +72,7 @@ def test_without_an_answer_a_repository_stays_unknown_until_there_is_one(
         server.faults.clear()
         second = crawled(server, tmp_path, profile=profile)
     unknown = rows(first)[2]
-    assert (unknown.kept, unknown.reason) == (False, Reason.UNKNOWN)
+    assert (unknown.kept, unknown.reason) == (False, CandidateReason.UNKNOWN)
     assert unknown.unanswered == ('contributors' if part == 'contributors' else 'root',)
     assert kept == [1, 3]
     assert (first.kept, first.unknown, first.proven) == (2, 1, True)
@@ -106,7 +106,7 @@ def test_a_pom_that_comes_while_nobody_can_ask_is_found_later(
         server.faults.clear()
         server.world[1].stars = 1000
         later = crawled(server, tmp_path)
-    reason = Reason.UNKNOWN if meanwhile == 'no answer' else Reason.TOO_FEW_STARS
+    reason = CandidateReason.UNKNOWN if meanwhile == 'no answer' else CandidateReason.TOO_FEW_STARS
     assert rows(between)[1].reason is reason
     assert later.kept == 1
 
@@ -119,8 +119,8 @@ def test_a_lookup_without_an_answer_is_no_deletion(tmp_path: Path) -> None:
         report = crawled(server, tmp_path)
         server.faults.clear()
         later = crawled(server, tmp_path)
-    assert (rows(report)[2].reason, report.events) == (Reason.UNKNOWN, ())
-    assert rows(later)[2].reason is Reason.TOO_FEW_STARS
+    assert (rows(report)[2].reason, report.events) == (CandidateReason.UNKNOWN, ())
+    assert rows(later)[2].reason is CandidateReason.TOO_FEW_STARS
     assert [one.kind for one in later.events] == ['gone_from_search']
 
 

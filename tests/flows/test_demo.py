@@ -18,7 +18,7 @@ from flows.demo import steps
 from flows.demo.comparison import differences
 from flows.demo.expected import LOSSES
 from flows.demo.expected import METHODS
-from flows.demo.expected import Method
+from flows.demo.expected import ExpectedMethod
 
 ROOT = Path(__file__).parents[2]
 HEAD = '3df648de62ece49d8a25faa05d1446eb92046ceb'
@@ -45,8 +45,8 @@ def test_its_table_shows_every_contradiction_and_either_kind_of_flake() -> None:
 
 
 def test_a_wrong_label_shows_as_a_difference() -> None:
-    right = Method(step='s', test='T#a', label=Label.RETIRED)
-    wrong = Method(step='s', test='T#a', label=Label.OBSOLETE)
+    right = ExpectedMethod(step='s', test='T#a', label=Label.RETIRED)
+    wrong = ExpectedMethod(step='s', test='T#a', label=Label.OBSOLETE)
     assert differences([right], [right]) == ()
     assert differences([right], [wrong]) == ('+ s: T#a: obsolete', '- s: T#a: retired')
     assert differences([], [right, right]) == ('+ s: T#a: retired',) * 2

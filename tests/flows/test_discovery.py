@@ -9,7 +9,7 @@ import pytest
 from flows.crawling.crawls import latest_kept
 from flows.crawling.crawls import stamps
 from miners.discovery.candidate_profiles import load_profile
-from miners.discovery.candidates import Reason
+from miners.discovery.candidates import CandidateReason
 from tests.flows.crawling import crawled
 from tests.flows.crawling import github
 from tests.flows.crawling import rows
@@ -32,11 +32,11 @@ def test_each_repository_is_kept_or_dropped_for_a_reason(tmp_path: Path) -> None
         report = crawled(server, tmp_path)
     assert {row.full_name: row.reason for row in rows(report).values()} == {
         'ada/good': None,
-        'ada/gradle': Reason.NO_TOP_LEVEL_POM,
-        'ada/empty': Reason.EMPTY,
-        'ada/bare': Reason.NO_LICENCE,
-        'ada/odd': Reason.LICENCE_UNKNOWN,
-        'ada/closed': Reason.LICENCE_NOT_ACCEPTED,
+        'ada/gradle': CandidateReason.NO_TOP_LEVEL_POM,
+        'ada/empty': CandidateReason.EMPTY,
+        'ada/bare': CandidateReason.NO_LICENCE,
+        'ada/odd': CandidateReason.LICENCE_UNKNOWN,
+        'ada/closed': CandidateReason.LICENCE_NOT_ACCEPTED,
     }
     assert report.proven
     (kept,) = latest_kept(tmp_path)
@@ -56,7 +56,7 @@ def test_tam_eval_asks_for_two_contributors_and_a_push_after_2020(tmp_path: Path
         report = crawled(server, tmp_path, profile=load_profile('tam-eval'))
     assert {row.full_name: row.reason for row in rows(report).values()} == {
         'ada/good': None,
-        'ada/alone': Reason.TOO_FEW_CONTRIBUTORS,
+        'ada/alone': CandidateReason.TOO_FEW_CONTRIBUTORS,
         'ada/crowd': None,
     }
 
@@ -78,7 +78,7 @@ def test_a_pom_that_goes_is_noticed(tmp_path: Path, gone: str) -> None:
         if gone == 'pom_and_push':
             server.world[1].pushed_at = '2026-02-02T00:00:00Z'
         report = crawled(server, tmp_path)
-    assert rows(report)[1].reason is Reason.NO_TOP_LEVEL_POM
+    assert rows(report)[1].reason is CandidateReason.NO_TOP_LEVEL_POM
     assert latest_kept(tmp_path) == ()
 
 

@@ -10,13 +10,13 @@ from rich.console import Console
 
 from coevo.model.records import Stage
 from flows.console import funnel_table
-from flows.funnel import Step
+from flows.funnel import FunnelStep
 from flows.funnel import funnel
 from flows.funnel import labels
 from tests import segments
 
 
-def steps() -> list[Step]:
+def steps() -> list[FunnelStep]:
     """Two pairs with methods, and one that is dropped itself."""
     lost = segments.drop(3, Stage.PAIR, segments.pair_id(3), 'gap_too_long')
     dropped = dataclasses.replace(

@@ -11,7 +11,7 @@ import coevo
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.model.records import Walk
-from coevo.snapshots.identification import Study
+from coevo.snapshots.identification import IdentificationStudy
 from coevo.snapshots.identification import labelled
 from coevo.snapshots.query import Question
 from coevo.snapshots.query import query
@@ -110,7 +110,7 @@ def test_the_summary_leaves_them_out_and_says_so(
 
 
 def test_identification_leaves_them_out_by_that_reason(snapshot: Path) -> None:
-    connection = labelled(attach((snapshot,)), Study(walk=Walk.STATES))
+    connection = labelled(attach((snapshot,)), IdentificationStudy(walk=Walk.STATES))
     sql = 'SELECT test_method, left_out FROM identification ORDER BY ALL'
     assert connection.execute(sql).fetchall() == [
         ('blows', 'old_is_no_ancestor'),

@@ -17,7 +17,7 @@ from coevo.git.repository import Repository
 from coevo.languages.java.reading.test_files import content
 from coevo.languages.java.surgery.old_pieces import Original
 from coevo.languages.java.surgery.old_pieces import StartStateInvalid
-from coevo.languages.java.surgery.start_state import Target
+from coevo.languages.java.surgery.start_state import StartTarget
 from coevo.languages.java.surgery.start_state import start_file
 from coevo.languages.java.surgery.transplant import Graft
 from coevo.languages.java.surgery.transplant import transplant
@@ -70,7 +70,7 @@ def start(repository: Repository, pair: Pair, candidate: Candidate) -> None:
     old = candidate.old and content(repository, pair.old.rev, candidate.old.test_file)
     original = Original(method=candidate.old, source=old) if candidate.old and old else None
     with suppress(StartStateInvalid):
-        start_file(new, old, [Target(method=candidate.new, original=original)])
+        start_file(new, old, [StartTarget(method=candidate.new, original=original)])
     with suppress(StartStateInvalid):
         transplant(old or new, new, [Graft(new=candidate.new, old=candidate.old)])
 

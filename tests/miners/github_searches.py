@@ -8,7 +8,7 @@ from dataclasses import field
 
 from miners.discovery.budgets import Clock
 from miners.discovery.github_replies import Patience
-from miners.discovery.github_requests import Api
+from miners.discovery.github_requests import GitHubApi
 from tests.flows.crawling import QUICK
 from tests.flows.crawling import tokens
 from tests.github_server import Server
@@ -27,5 +27,5 @@ class Sleeper:
 
 def api_of(
     server: Server, *, count: int = 1, sleeper: Sleeper | None = None, patience: Patience = QUICK
-) -> Api:
-    return Api(server.api, tokens(count), Clock(sleep=sleeper or Sleeper()), patience)
+) -> GitHubApi:
+    return GitHubApi(server.api, tokens(count), Clock(sleep=sleeper or Sleeper()), patience)

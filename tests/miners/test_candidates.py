@@ -14,9 +14,9 @@ from miners.discovery.candidate_profiles import CandidateProfile
 from miners.discovery.candidate_profiles import load_profile
 from miners.discovery.candidate_profiles import profiles
 from miners.discovery.candidates import REASONS
+from miners.discovery.candidates import CandidateReason
 from miners.discovery.candidates import Facts
 from miners.discovery.candidates import Presence
-from miners.discovery.candidates import Reason
 from miners.discovery.candidates import Root
 from miners.discovery.candidates import reason_against
 from miners.discovery.sightings import Sighting
@@ -103,7 +103,7 @@ def test_a_profile_that_is_odd_is_refused(
 
 
 def test_every_reason_is_explained() -> None:
-    assert set(REASONS) == set(Reason)
+    assert set(REASONS) == set(CandidateReason)
     assert all(sentence and not sentence.endswith('.') for sentence in REASONS.values())
 
 
@@ -127,27 +127,27 @@ GOOD = Facts(root=Root.POM, at_least_contributors=2)
         (seen(), Presence.SEARCH, GOOD, None),
         (seen(), Presence.LOOKUP, GOOD, None),
         (seen(license='MIT OR Apache-2.0'), Presence.SEARCH, GOOD, None),
-        (seen(), Presence.DELETED, GOOD, Reason.DELETED),
-        (seen(), Presence.BLOCKED, GOOD, Reason.BLOCKED),
-        (seen(disabled=True), Presence.SEARCH, GOOD, Reason.DISABLED),
-        (seen(fork=True), Presence.SEARCH, GOOD, Reason.FORK),
-        (seen(archived=True), Presence.SEARCH, GOOD, Reason.ARCHIVED),
-        (seen(language=None), Presence.SEARCH, GOOD, Reason.WRONG_LANGUAGE),
-        (seen(stars=499), Presence.SEARCH, GOOD, Reason.TOO_FEW_STARS),
-        (seen(pushed_at=None), Presence.SEARCH, GOOD, Reason.PUSHED_TOO_LONG_AGO),
-        (seen(), Presence.SEARCH, Facts(), Reason.UNKNOWN),
-        (seen(), Presence.SEARCH, Facts(root=Root.POM), Reason.UNKNOWN),
-        (seen(), Presence.SEARCH, Facts(root=Root.NO_POM), Reason.NO_TOP_LEVEL_POM),
-        (seen(), Presence.SEARCH, Facts(at_least_contributors=9), Reason.UNKNOWN),
+        (seen(), Presence.DELETED, GOOD, CandidateReason.DELETED),
+        (seen(), Presence.BLOCKED, GOOD, CandidateReason.BLOCKED),
+        (seen(disabled=True), Presence.SEARCH, GOOD, CandidateReason.DISABLED),
+        (seen(fork=True), Presence.SEARCH, GOOD, CandidateReason.FORK),
+        (seen(archived=True), Presence.SEARCH, GOOD, CandidateReason.ARCHIVED),
+        (seen(language=None), Presence.SEARCH, GOOD, CandidateReason.WRONG_LANGUAGE),
+        (seen(stars=499), Presence.SEARCH, GOOD, CandidateReason.TOO_FEW_STARS),
+        (seen(pushed_at=None), Presence.SEARCH, GOOD, CandidateReason.PUSHED_TOO_LONG_AGO),
+        (seen(), Presence.SEARCH, Facts(), CandidateReason.UNKNOWN),
+        (seen(), Presence.SEARCH, Facts(root=Root.POM), CandidateReason.UNKNOWN),
+        (seen(), Presence.SEARCH, Facts(root=Root.NO_POM), CandidateReason.NO_TOP_LEVEL_POM),
+        (seen(), Presence.SEARCH, Facts(at_least_contributors=9), CandidateReason.UNKNOWN),
         (
             seen(),
             Presence.SEARCH,
             Facts(root=Root.POM, at_least_contributors=1),
-            Reason.TOO_FEW_CONTRIBUTORS,
+            CandidateReason.TOO_FEW_CONTRIBUTORS,
         ),
     ],
 )
 def test_the_first_reason_counts_and_unknown_is_none_of_them(
-    sighting: Sighting, presence: Presence, facts: Facts, reason: Reason | None
+    sighting: Sighting, presence: Presence, facts: Facts, reason: CandidateReason | None
 ) -> None:
     assert reason_against(STRICT, sighting, presence, facts) is reason

@@ -17,7 +17,7 @@ from miners.cloning.clones import obtain
 from miners.cloning.clones import obtained
 from miners.cloning.evictions import make_room
 from miners.cloning.mirror_git import bytes_of
-from miners.cloning.remotes import Limits
+from miners.cloning.remotes import FetchLimits
 from miners.cloning.retention import keep
 from miners.discovery.crawls import CRAWL
 from miners.discovery.crawls import crawled_at
@@ -29,7 +29,7 @@ from tests.miners.hosting import refs
 from tests.repos import commit
 from tests.repos import git
 
-NOTHING = Limits(store_bytes=0)
+NOTHING = FetchLimits(store_bytes=0)
 
 
 @pytest.fixture
@@ -51,9 +51,9 @@ def test_the_least_used_clones_give_way_and_no_more_than_must(host: Host, store:
     for number, name in enumerate(['a/newest', 'a/oldest', 'a/middle']):
         one = bytes_of(obtain(host.url, store=store, name=name).git_dir)
         used_at(store, name, (3, 1, 2)[number])
-    assert make_room(store / 'clones', Limits(store_bytes=3 * one)) == ()
-    assert make_room(store / 'clones', Limits(store_bytes=2 * one + 999)) == ('a+oldest',)
-    assert make_room(store / 'clones', Limits(store_bytes=2 * one + 999), needed=one) == (
+    assert make_room(store / 'clones', FetchLimits(store_bytes=3 * one)) == ()
+    assert make_room(store / 'clones', FetchLimits(store_bytes=2 * one + 999)) == ('a+oldest',)
+    assert make_room(store / 'clones', FetchLimits(store_bytes=2 * one + 999), needed=one) == (
         'a+middle',
     )
     assert clone_folder(store, 'a/newest').is_dir()
@@ -61,7 +61,9 @@ def test_the_least_used_clones_give_way_and_no_more_than_must(host: Host, store:
 
 def test_a_run_makes_room_for_itself(host: Host, store: Path) -> None:
     one = bytes_of(obtain(host.url, store=store, name='a/first').git_dir)
-    with obtained(host.url, store=store, name='a/other', limits=Limits(store_bytes=one + 999)) as x:
+    with obtained(
+        host.url, store=store, name='a/other', limits=FetchLimits(store_bytes=one + 999)
+    ) as x:
         assert not clone_folder(store, 'a/first').exists()
         assert x.git_dir.is_dir()
 

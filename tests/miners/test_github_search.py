@@ -11,9 +11,9 @@ import pytest
 
 from coevo.model.errors import Fatal
 from miners.discovery.github_search import CAP
-from miners.discovery.github_search import Found
-from miners.discovery.github_search import Outcome
-from miners.discovery.github_search import Part
+from miners.discovery.github_search import SearchFound
+from miners.discovery.github_search import SearchOutcome
+from miners.discovery.github_search import SearchPart
 from miners.discovery.github_search import search
 from tests.flows.crawling import github
 from tests.flows.crawling import many
@@ -46,7 +46,7 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def searched(server: Server, words: str = 'language:Java', stars: int = 500) -> Found:
+def searched(server: Server, words: str = 'language:Java', stars: int = 500) -> SearchFound:
     api = api_of(server)
     try:
         return search(api, words, stars, NOW)
@@ -68,7 +68,7 @@ def test_every_part_that_is_split_has_as_many_as_its_halves(server: Server) -> N
 
     def check() -> int:
         part = waiting.pop()
-        if part.outcome is Outcome.SPLIT:
+        if part.outcome is SearchOutcome.SPLIT:
             assert check() + check() == part.total, part
         return part.total
 
@@ -78,7 +78,7 @@ def test_every_part_that_is_split_has_as_many_as_its_halves(server: Server) -> N
 
 def test_what_cannot_be_split_further_is_reported(server: Server) -> None:
     found = searched(server, 'language:Scala')
-    (part,) = [one for one in found.leaves if one.outcome is Outcome.UNSPLITTABLE]
+    (part,) = [one for one in found.leaves if one.outcome is SearchOutcome.UNSPLITTABLE]
     assert (part.total, part.shown) == (CAP + 10, CAP)
     assert not found.proven
     assert 'stars:1000..1000 created:' in part.query
@@ -96,13 +96,15 @@ def test_a_search_that_always_runs_out_of_time_proves_nothing(server: Server) ->
     server.faults[:] = [Fault(kind='incomplete', path='stars', times=-1)]
     found = searched(server, stars=701)
     server.faults.clear()
-    assert [part.outcome for part in found.parts] == [Outcome.INCOMPLETE]
+    assert [part.outcome for part in found.parts] == [SearchOutcome.INCOMPLETE]
     assert not found.proven
     assert found.items
 
 
-@pytest.mark.parametrize(('reads', 'outcome'), [(1, Outcome.WHOLE), (99, Outcome.UNSTEADY)])
-def test_pages_that_do_not_add_up_are_read_again(reads: int, outcome: Outcome) -> None:
+@pytest.mark.parametrize(
+    ('reads', 'outcome'), [(1, SearchOutcome.WHOLE), (99, SearchOutcome.UNSTEADY)]
+)
+def test_pages_that_do_not_add_up_are_read_again(reads: int, outcome: SearchOutcome) -> None:
     """A repository is on the second page while the first is read, and the other way round."""
     with github(*many(150)) as server:
 
@@ -113,7 +115,7 @@ def test_pages_that_do_not_add_up_are_read_again(reads: int, outcome: Outcome) -
         server.before_each = move
         found = searched(server)
     assert [part.outcome for part in found.parts] == [outcome]
-    assert found.proven == (outcome is Outcome.WHOLE)
+    assert found.proven == (outcome is SearchOutcome.WHOLE)
     assert (1 in found.items) == found.proven
     assert len(server.asked) == (4 if found.proven else 6)
 
@@ -126,18 +128,20 @@ def test_a_query_that_github_does_not_take_ends_the_search(server: Server) -> No
 @pytest.mark.parametrize(
     ('part', 'most', 'halves'),
     [
-        (Part(stars_from=40), 40000, ['stars:40..1264', 'stars:>=1265']),
-        (Part(stars_from=40), 40, ['stars:40..40', 'stars:>=41']),
-        (Part(stars_from=40, stars_to=41), 41, ['stars:40..40', 'stars:41..41']),
-        (Part(stars_from=0, stars_to=9), 9, ['stars:0..0', 'stars:1..9']),
+        (SearchPart(stars_from=40), 40000, ['stars:40..1264', 'stars:>=1265']),
+        (SearchPart(stars_from=40), 40, ['stars:40..40', 'stars:>=41']),
+        (SearchPart(stars_from=40, stars_to=41), 41, ['stars:40..40', 'stars:41..41']),
+        (SearchPart(stars_from=0, stars_to=9), 9, ['stars:0..0', 'stars:1..9']),
     ],
 )
-def test_stars_are_split_where_they_are_dense(part: Part, most: int, halves: list[str]) -> None:
+def test_stars_are_split_where_they_are_dense(
+    part: SearchPart, most: int, halves: list[str]
+) -> None:
     assert [half.query for half in part.halves(most, NOW) or ()] == halves
 
 
 def test_dates_are_split_down_to_a_second_and_no_further() -> None:
-    part: Part = Part(stars_from=7, stars_to=7)
+    part: SearchPart = SearchPart(stars_from=7, stars_to=7)
     for depth in range(40):
         halves = part.halves(7, NOW)
         if halves is None:

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from coevo.git.repository import Repository
-from miners.refactorings.refactorings import Limits
+from miners.refactorings.refactorings import MinerLimits
 from miners.refactorings.refactorings import RefactoringMiner
 from miners.refactorings.refactorings import Refactorings
 from miners.refactorings.refactorings import Status
@@ -138,7 +138,7 @@ def test_a_hanging_call_is_unknown_and_the_next_pair_works() -> None:
         f'package p; class Deep {{ int f() {{ return {"(" * 200_000}{n}{")" * 200_000}; }} }}'.encode()
         for n in (1, 2)
     ]
-    with RefactoringMiner(Limits(cpu_seconds=5)) as miner:
+    with RefactoringMiner(MinerLimits(cpu_seconds=5)) as miner:
         assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']
         pid = miner.process.pid
         assert pid is not None
@@ -149,14 +149,14 @@ def test_a_hanging_call_is_unknown_and_the_next_pair_works() -> None:
 
 
 def test_what_does_not_fit_into_memory_is_unknown_and_the_next_pair_works() -> None:
-    with RefactoringMiner(Limits(heap_bytes=48 << 20)) as miner:
+    with RefactoringMiner(MinerLimits(heap_bytes=48 << 20)) as miner:
         found = miner.compare({'Big.java': big(3000, 3)}, {'Big.java': big(3000, 5)})
         assert found.why is Unknown.OUT_OF_MEMORY
         assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']
 
 
-@pytest.mark.parametrize('limits', [Limits(files=0), Limits(bytes=100)])
-def test_a_pair_that_is_too_large_is_not_even_sent(limits: Limits) -> None:
+@pytest.mark.parametrize('limits', [MinerLimits(files=0), MinerLimits(bytes=100)])
+def test_a_pair_that_is_too_large_is_not_even_sent(limits: MinerLimits) -> None:
     with RefactoringMiner(limits) as miner:
         assert miner.compare(LONG_AGO, TODAY).why is Unknown.TOO_LARGE
         assert miner.process.pid is None

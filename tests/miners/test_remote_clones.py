@@ -20,7 +20,7 @@ from coevo.storage.clone_folders import clone_folder
 from miners.cloning import mirrors
 from miners.cloning.clones import obtain
 from miners.cloning.mirrors import scratch_of
-from miners.cloning.remotes import Limits
+from miners.cloning.remotes import FetchLimits
 from miners.cloning.retention import keep
 from miners.discovery.crawls import CRAWL
 from miners.discovery.crawls import record_crawl
@@ -183,7 +183,7 @@ def test_a_silent_server_is_not_waited_for(host: Host, store: Path) -> None:
     host.backend.faults.append(Fault(after=250_000, hang=True))
     before = time.monotonic()
     with pytest.raises(Transient, match='could not be fetched'):
-        obtain(host.url, store=store, name=NAME, limits=Limits(silence=1))
+        obtain(host.url, store=store, name=NAME, limits=FetchLimits(silence=1))
     assert time.monotonic() - before < 10
 
 
@@ -201,18 +201,18 @@ def test_an_update_that_breaks_off_leaves_the_clone_as_it_was(host: Host, store:
 def test_a_clone_above_the_limit_is_a_reason_and_leaves_nothing(host: Host, store: Path) -> None:
     for size in (100_000, 350_000):  # ends in the default branch, and among the pull requests
         with pytest.raises(Unclonable, match=f'{size:,} bytes') as caught:
-            obtain(host.url, store=store, name=NAME, limits=Limits(clone_bytes=size))
+            obtain(host.url, store=store, name=NAME, limits=FetchLimits(clone_bytes=size))
         assert caught.value.reason is RepositoryReason.CLONE_TOO_LARGE
         assert not clone_folder(store, NAME).exists()
         assert not scratch_of(clone_folder(store, NAME)).exists()
         with pytest.raises(Unclonable, match=f'{size:,} bytes'):
-            obtain(str(host.cat), store=store, name=NAME, limits=Limits(clone_bytes=size))
-    enough = Limits(clone_bytes=700_000)
+            obtain(str(host.cat), store=store, name=NAME, limits=FetchLimits(clone_bytes=size))
+    enough = FetchLimits(clone_bytes=700_000)
     assert refs(obtain(host.url, store=store, name=NAME, limits=enough)) == offered(host)
 
 
 def test_a_limit_that_the_host_says_is_passed_costs_no_request(host: Host, store: Path) -> None:
-    limits = Limits(clone_bytes=1000)
+    limits = FetchLimits(clone_bytes=1000)
     with pytest.raises(Unclonable) as caught:
         obtain(host.url, store=store, name=NAME, limits=limits, expected_bytes=1001)
     assert caught.value.reason is RepositoryReason.CLONE_TOO_LARGE

@@ -19,7 +19,7 @@ from coevo.git.repository import Repository
 from coevo.model.records import Change
 from coevo.snapshots import cutoffs
 from packagers.contamination import earliest
-from packagers.dating import Crawl
+from packagers.dating import DatedCrawl
 from packagers.dating import date_methods
 from tests import segments
 from tests.repos import commit
@@ -319,7 +319,7 @@ def dated(repo: Path, others: list[Path]) -> datetime | None:
         dependencies=(),
     )
     crawls = {
-        f'a/{path.name}': Crawl(repository=Repository(path / '.git'), crawled_at=CRAWLED)
+        f'a/{path.name}': DatedCrawl(repository=Repository(path / '.git'), crawled_at=CRAWLED)
         for path in (repo, *others)
     }
     (found,) = date_methods([row], crawls, cache_folder=repo.parent / 'cache')

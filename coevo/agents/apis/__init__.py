@@ -5,9 +5,9 @@ from __future__ import annotations
 from coevo.agents.apis import anthropic
 from coevo.agents.apis import gemini
 from coevo.agents.apis import openai
-from coevo.agents.apis.base import Api
+from coevo.agents.apis.base import ModelApi
 
-APIS: dict[str, Api] = {
+APIS: dict[str, ModelApi] = {
     'anthropic': anthropic,
     'gemini': gemini,
     'openai': openai,

@@ -13,7 +13,7 @@ from coevo.agents.usage import Usage
 Document = Mapping[str, Any]
 
 
-class Api(Protocol):
+class ModelApi(Protocol):
     # where it is usually found, and the variable of this machine that usually holds the key
     @property
     def ENDPOINT(self) -> str: ...

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.judging.legibility import is_legible
-from coevo.evaluation.judging.unified_diffs import Malformed
+from coevo.evaluation.judging.unified_diffs import MalformedDiff
 from coevo.evaluation.judging.unified_diffs import Section
 from coevo.evaluation.judging.unified_diffs import sections
 from coevo.evaluation.records import Detail
@@ -101,7 +101,7 @@ def _read(patch: bytes | None, path: str, production: Collection[str]) -> Sectio
         return Refusal(detail=Detail.EMPTY)
     try:
         found = sections(patch)
-    except Malformed as error:
+    except MalformedDiff as error:
         return Refusal(detail=Detail.MALFORMED, said=str(error))
     if not found:
         return Refusal(detail=Detail.MALFORMED, said='there is no unified diff in it')

@@ -27,7 +27,7 @@ from coevo.languages.java.surgery.start_state import other_tests
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from coevo.starts.kept_tests import drawn
-from coevo.starts.swapped import Bench
+from coevo.starts.swapped import IsolatedCells
 from coevo.starts.swapped import is_pass
 
 # Of a file that has more, always the same ones are asked.
@@ -93,7 +93,7 @@ def neighbours(trial: Trial, cell: Compiled, ledger: Ledger | None) -> Neighbour
 
 
 def _passing_at_start(
-    trial: Trial, bench: Bench, methods: Methods, ledger: Ledger | None
+    trial: Trial, bench: IsolatedCells, methods: Methods, ledger: Ledger | None
 ) -> set[str]:
     def ask() -> _Entry:
         passing = _passing(bench, trial.start_cell(bench), methods)
@@ -143,7 +143,7 @@ def _inherited(trial: Trial, types: Iterable[JavaType]) -> Iterator[tuple[str, M
 # -- with a patch ----------------------------------------------------------------------------------
 
 
-def _confirmed(trial: Trial, bench: Bench, cell: Compiled, lost: Methods) -> list[str]:
+def _confirmed(trial: Trial, bench: IsolatedCells, cell: Compiled, lost: Methods) -> list[str]:
     """Those of a patch's losses that are no chance and not gold's."""
     of_gold = _passing(bench, trial.gold_cell(bench), lost)
     start = trial.start_cell(bench)
@@ -157,7 +157,7 @@ def _confirmed(trial: Trial, bench: Bench, cell: Compiled, lost: Methods) -> lis
     return found
 
 
-def _is_lost(bench: Bench, cell: Compiled, start: Compiled, one: Methods) -> bool:
+def _is_lost(bench: IsolatedCells, cell: Compiled, start: Compiled, one: Methods) -> bool:
     for _ in range(CONFIRMATIONS):
         outcome = _outcomes(bench, cell, one).get(*one)
         if outcome in _SETTLED:
@@ -170,9 +170,9 @@ def _is_lost(bench: Bench, cell: Compiled, start: Compiled, one: Methods) -> boo
 # -- running ---------------------------------------------------------------------------------------
 
 
-def _passing(bench: Bench, cell: Compiled, methods: Methods) -> set[str]:
+def _passing(bench: IsolatedCells, cell: Compiled, methods: Methods) -> set[str]:
     return {name for name, one in _outcomes(bench, cell, methods).items() if is_pass(one)}
 
 
-def _outcomes(bench: Bench, cell: Compiled, methods: Methods) -> dict[str, Outcome]:
+def _outcomes(bench: IsolatedCells, cell: Compiled, methods: Methods) -> dict[str, Outcome]:
     return {name: verdict.outcome for name, verdict in bench.once(cell, methods).items()}

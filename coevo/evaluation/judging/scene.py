@@ -15,7 +15,7 @@ from coevo.model.records import TestMethod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class SubmissionScene:
     """A task with a patch applied, both ends built, its tests judged.
 
     pair        its new end is the *start state* as a commit of its own (gold stands nowhere), its

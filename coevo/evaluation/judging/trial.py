@@ -12,8 +12,8 @@ from coevo.languages.base import Edits
 from coevo.languages.base import Workshop
 from coevo.languages.java.reading.test_files import content
 from coevo.model.records import Pair
-from coevo.starts.swapped import Bench
 from coevo.starts.swapped import Files
+from coevo.starts.swapped import IsolatedCells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,23 +50,23 @@ class Trial:
         edits = Edits(tests=files, code=code)
         return self.workshop.compile(rev, rev, self.module, edits=edits)
 
-    def bench(self, conditions: Conditions | None = None) -> Bench:
+    def bench(self, conditions: Conditions | None = None) -> IsolatedCells:
         """Where other cells of the task are run; under the trial's conditions if none are given."""
-        return Bench(
+        return IsolatedCells(
             workshop=self.workshop,
             pair=self.pair,
             repository=self.repository,
             conditions=conditions or self.conditions,
         )
 
-    def start_cell(self, bench: Bench) -> Compiled:
+    def start_cell(self, bench: IsolatedCells) -> Compiled:
         """The start state on the new code."""
         new = self.pair.new.rev
         compiled = self.workshop.compile(new, new, self.module)
         bench.cpu_seconds += compiled.cpu_seconds
         return compiled
 
-    def gold_cell(self, bench: Bench) -> Compiled:
+    def gold_cell(self, bench: IsolatedCells) -> Compiled:
         """Gold in the start state on the new code."""
         new = self.pair.new.rev
         gold = ((self.assignment.task.test_file, self.gold),)

@@ -34,7 +34,7 @@ _LETTERS = {
 NOTHING = b'/dev/null'
 
 
-class Malformed(ValueError):
+class MalformedDiff(ValueError):
     """It is no unified diff, or not a whole one."""
 
 
@@ -146,7 +146,7 @@ class _Reader:
         """A hunk to its last line, which its head counts; Malformed where it ends before."""
         counts = _HUNK.match(head)
         if counts is None:
-            raise Malformed(f'line {self._at + 1} is no head of a hunk')
+            raise MalformedDiff(f'line {self._at + 1} is no head of a hunk')
         old, new = (1 if count is None else int(count) for count in counts.groups())
         start = self._at
         while old > 0 or new > 0:
@@ -155,7 +155,7 @@ class _Reader:
             old -= kind in (b' ', b'-', b'', b'\r')
             new -= kind in (b' ', b'+', b'', b'\r')
             if old < 0 or new < 0 or kind not in (b' ', b'-', b'+', b'\\', b'', b'\r'):
-                raise Malformed(f'the hunk at line {start + 1} is not as long as its head says')
+                raise MalformedDiff(f'the hunk at line {start + 1} is not as long as its head says')
         while self._next().startswith(b'\\'):
             self._at += 1
         return b'\n'.join(self._lines[start : self._at + 1]) + b'\n'

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from coevo.evaluation.judging.scene import Scene
+from coevo.evaluation.judging.scene import SubmissionScene
 from coevo.evaluation.measuring.coverage import executed
 from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.measuring.kills import failing_edit
@@ -23,7 +23,7 @@ from coevo.evaluation.measuring.oracle import preservation
 from coevo.evaluation.records import Adequacy
 from coevo.languages.java.reading.trees import tree
 from coevo.measures import universal_mutator
-from coevo.measures.bench import Bench
+from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.measures.class_under_test import type_under_test
 from coevo.measures.mutant_sets import MutantSet
@@ -57,7 +57,7 @@ class Measured:
     unsteady: bool
 
 
-def measure(scene: Scene, gold: Gold, kept: Path | None = None) -> dict[str, Measured]:
+def measure(scene: SubmissionScene, gold: Gold, kept: Path | None = None) -> dict[str, Measured]:
     """By name, what these targets of a scene are worth; all of them passed on the new code.
 
     Gold's part is what the snapshot has, and only what was measured of gold is measured again.
@@ -96,9 +96,9 @@ def measure(scene: Scene, gold: Gold, kept: Path | None = None) -> dict[str, Mea
     }
 
 
-def _bench(scene: Scene) -> Bench:
+def _bench(scene: SubmissionScene) -> EditedCells:
     """The submitted file in the tree of the new revision, on its code."""
-    return Bench(
+    return EditedCells(
         workshop=scene.workshop,
         repository=scene.repository,
         pair=scene.pair,
@@ -109,12 +109,14 @@ def _bench(scene: Scene) -> Bench:
     )
 
 
-def _test(scene: Scene, name: str, gold: GoldMethod) -> GoldTest:
+def _test(scene: SubmissionScene, name: str, gold: GoldMethod) -> GoldTest:
     """A submitted test under its target's name, with the dependencies of gold."""
     return GoldTest(method_id=name, method=scene.methods[name], dependencies=gold.row.dependencies)
 
 
-def _oracles(scene: Scene, bench: Bench, gold: Gold, kept: Path | None) -> dict[str, MutantSet]:
+def _oracles(
+    scene: SubmissionScene, bench: EditedCells, gold: Gold, kept: Path | None
+) -> dict[str, MutantSet]:
     """What updates have to kill, by name; tests of other tracks have no old self that passed.
 
     Released mutants need no tool. These do, and where it is not installed they are not known.
@@ -128,7 +130,7 @@ def _oracles(scene: Scene, bench: Bench, gold: Gold, kept: Path | None) -> dict[
 
 
 def _mutants(
-    bench: Bench,
+    bench: EditedCells,
     tests: Sequence[GoldTest],
     gold: Gold,
     oracles: Mapping[str, MutantSet],
@@ -140,14 +142,16 @@ def _mutants(
     return run_mutants(bench, asked, sets, slowest=slowest).rows
 
 
-def _reversals(bench: Bench, tests: Sequence[GoldTest], gold: Gold) -> tuple[ReversalRow, ...]:
+def _reversals(
+    bench: EditedCells, tests: Sequence[GoldTest], gold: Gold
+) -> tuple[ReversalRow, ...]:
     return measure_reversals(
         bench,
         [replace(test, undone=undoable(gold[test.method_id])) for test in tests],
     )
 
 
-def _smells(scene: Scene, name: str) -> tuple[str, ...]:
+def _smells(scene: SubmissionScene, name: str) -> tuple[str, ...]:
     """None of a method that another file declares: the patch has changed nothing of it."""
     method = scene.methods[name]
     production = type_under_test(tree(scene.repository, scene.pair.new.rev), method)

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.evaluation.judging.scene import Scene
+from coevo.evaluation.judging.scene import SubmissionScene
 from coevo.evaluation.measuring.oracles import Lines
 from coevo.evaluation.measuring.oracles import oracle_lines
 from coevo.evaluation.measuring.oracles import top_level_types
 from coevo.languages.base import CoveredLine
 from coevo.languages.base import Trace
 from coevo.languages.java.reading.test_files import content
-from coevo.measures.bench import Bench
+from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.measures.coverage import coverage_of
 from coevo.measures.executed import executed_at_new
@@ -32,7 +32,7 @@ from coevo.model.tables import TaskRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Executed:
+class ExecutedLines:
     """What is not known is None.
 
     executes_delta  also None where no changed dependency stands at new, so that none can be executed
@@ -44,7 +44,9 @@ class Executed:
     coverage: Coverage | None = None
 
 
-def executed(scene: Scene, bench: Bench, tests: Sequence[GoldTest]) -> dict[str, Executed]:
+def executed(
+    scene: SubmissionScene, bench: EditedCells, tests: Sequence[GoldTest]
+) -> dict[str, ExecutedLines]:
     """By method id; of a method that is not seen to pass nothing is known."""
     path, rev = scene.assignment.task.test_file, scene.pair.new.rev
     oracles = oracle_lines(scene.repository, rev, path, scene.patched)
@@ -54,17 +56,17 @@ def executed(scene: Scene, bench: Bench, tests: Sequence[GoldTest]) -> dict[str,
         code = {file: _types(scene, file) for file in _files(concerned)}
         trace = _trace(scene, bench, test, _watched(concerned, code, oracles))
         known = trace and _executed(scene, test, code, oracles, trace)
-        found[test.method_id] = known or Executed()
+        found[test.method_id] = known or ExecutedLines()
     return found
 
 
 def _executed(
-    scene: Scene,
+    scene: SubmissionScene,
     test: GoldTest,
     code: Mapping[str, Sequence[str]],
     oracles: Lines,
     trace: Trace,
-) -> Executed:
+) -> ExecutedLines:
     reached = trace.reached or {}
     by_file = {
         file: frozenset().union(*(reached.get(name, frozenset()) for name in types))
@@ -76,7 +78,7 @@ def _executed(
         executed = executed_at_new(scene.repository, scene.pair, dependencies, trace)
         return [replace(one, executed_new=_is_seen(one, by_file)) for one in executed]
 
-    return Executed(
+    return ExecutedLines(
         executes_delta=_executes(told(test.dependencies)),
         reaches_assertion=_expects(scene, test)
         or any(reached.get(name, frozenset()) & lines for name, lines in oracles.items()),
@@ -90,7 +92,10 @@ def used(task: TaskRow) -> tuple[Dependency, ...]:
 
 
 def _trace(
-    scene: Scene, bench: Bench, test: GoldTest, watched: Mapping[str, frozenset[int]]
+    scene: SubmissionScene,
+    bench: EditedCells,
+    test: GoldTest,
+    watched: Mapping[str, frozenset[int]],
 ) -> Trace | None:
     """Of a process of its own."""
     compiled = bench.compile(test.method.module)
@@ -143,7 +148,7 @@ def _executes(dependencies: Sequence[Dependency]) -> bool | None:
     return any(told) if told else None
 
 
-def _expects(scene: Scene, test: GoldTest) -> bool:
+def _expects(scene: SubmissionScene, test: GoldTest) -> bool:
     """Whether a test says by its annotation what it has to throw: its end is its assertion."""
     try:
         found = read_source(scene.patched).test(test.method)
@@ -153,7 +158,7 @@ def _expects(scene: Scene, test: GoldTest) -> bool:
     return not {'expected', 'expectedExceptions'}.isdisjoint(values)
 
 
-def _types(scene: Scene, path: str) -> tuple[str, ...]:
+def _types(scene: SubmissionScene, path: str) -> tuple[str, ...]:
     source = content(scene.repository, scene.pair.new.rev, path)
     return top_level_types(source) if source is not None else ()
 

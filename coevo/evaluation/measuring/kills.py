@@ -17,7 +17,7 @@ from typing import TypeVar
 from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.records import Detections
 from coevo.measures.bench import RUN_AND_BROKEN
-from coevo.measures.bench import Bench
+from coevo.measures.bench import EditedCells
 from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.parts import Edit
@@ -115,7 +115,7 @@ def noticed_in(
 
 
 def failing_edit(
-    bench: Bench,
+    bench: EditedCells,
     dependencies: Iterable[Dependency],
     mutants: Iterable[MutantRow],
     reversals: Iterable[ReversalRow],

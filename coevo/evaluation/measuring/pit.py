@@ -14,7 +14,7 @@ from pathlib import Path
 
 from coevo.engine.execution import ENGINE_VERSION
 from coevo.evaluation.assignments import Target
-from coevo.evaluation.judging.scene import Scene
+from coevo.evaluation.judging.scene import SubmissionScene
 from coevo.evaluation.ledger import JUDGING_VERSION
 from coevo.evaluation.measuring.oracles import top_level_types
 from coevo.evaluation.records import Adequacy
@@ -52,7 +52,9 @@ class _Side:
     method: TestMethod
 
 
-def with_pit(scene: Scene, found: Mapping[str, Adequacy], kept: Path | None) -> dict[str, Adequacy]:
+def with_pit(
+    scene: SubmissionScene, found: Mapping[str, Adequacy], kept: Path | None
+) -> dict[str, Adequacy]:
     """What tests are worth, by name, with PIT's word on each.
 
     kept  folder for what the same test file makes of the same code; None: it is found out anew
@@ -98,7 +100,7 @@ def _known(one: ByteCodeMutants) -> dict[Mutant, bool]:
 # -- what is asked -------------------------------------------------------------------------------
 
 
-def _changed(scene: Scene, target: Target) -> Lines:
+def _changed(scene: SubmissionScene, target: Target) -> Lines:
     """The lines of the dependencies that are methods or constructors and stand at new."""
     found: dict[str, frozenset[int]] = {}
     for one in target.row.dependencies:
@@ -114,7 +116,9 @@ def _changed(scene: Scene, target: Target) -> Lines:
 # -- answers -------------------------------------------------------------------------------------
 
 
-def _killed(scene: Scene, side: _Side, lines: Lines, kept: Path | None) -> ByteCodeMutants:
+def _killed(
+    scene: SubmissionScene, side: _Side, lines: Lines, kept: Path | None
+) -> ByteCodeMutants:
     """What is kept, or what PIT says now; trouble is never kept."""
     if not lines:
         return ByteCodeMutants(trouble=PitTrouble.NO_METHOD)
@@ -135,7 +139,7 @@ def _killed(scene: Scene, side: _Side, lines: Lines, kept: Path | None) -> ByteC
 
 
 def _place(
-    scene: Scene, compiled: Compiled, side: _Side, lines: Lines, kept: Path | None
+    scene: SubmissionScene, compiled: Compiled, side: _Side, lines: Lines, kept: Path | None
 ) -> Path | None:
     """Named by all that the answer rests on; None where that cannot be told."""
     known = scene.workshop.content(compiled) if kept is not None else None

@@ -12,7 +12,7 @@ from coevo.evaluation.judging.placebos import Placebos
 from coevo.evaluation.judging.placebos import Sight
 from coevo.evaluation.judging.placebos import with_sight
 from coevo.evaluation.judging.protocol import Judgement
-from coevo.evaluation.judging.scene import Scene
+from coevo.evaluation.judging.scene import SubmissionScene
 from coevo.evaluation.judging.steadiness import fails_still
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.measuring.adequacy import Measured
@@ -52,7 +52,7 @@ def with_adequacy(
     ]
     if not passing:
         return judgement
-    scene = Scene(
+    scene = SubmissionScene(
         assignment=trial.assignment,
         workshop=trial.workshop,
         repository=trial.repository,

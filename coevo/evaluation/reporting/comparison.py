@@ -21,7 +21,7 @@ from coevo.evaluation.reporting import scores
 from coevo.evaluation.reporting.bootstrap import Estimate
 from coevo.evaluation.reporting.bootstrap import estimate
 from coevo.evaluation.reporting.rates import Average
-from coevo.evaluation.reporting.rates import Verdict
+from coevo.evaluation.reporting.rates import RateVerdict
 from coevo.evaluation.reporting.rates import graded
 from coevo.evaluation.reporting.rates import indicator
 from coevo.evaluation.reporting.samples import Rows
@@ -137,7 +137,7 @@ def _engines(rows: Rows) -> tuple[int, ...]:
 
 def _track(track: Track, rows: Rows, others: Mapping[Key, MethodResult]) -> TrackComparison:
     beside = [others[row.key] for row in rows]
-    pairing = _judged(rows, beside, Verdict.METHOD)
+    pairing = _judged(rows, beside, RateVerdict.METHOD)
     return TrackComparison(
         track=track,
         tasks=len({row.task_id for row in pairing.first}),
@@ -145,15 +145,15 @@ def _track(track: Track, rows: Rows, others: Mapping[Key, MethodResult]) -> Trac
         left_out=len(rows) - len(pairing.first),
         figures=[
             *_outcomes(track, pairing),
-            _judged(rows, beside, Verdict.MODULE).figure(
-                'Success% by module', indicator(TaskOutcome.SUCCESS, Verdict.MODULE)
+            _judged(rows, beside, RateVerdict.MODULE).figure(
+                'Success% by module', indicator(TaskOutcome.SUCCESS, RateVerdict.MODULE)
             ),
             *_adequacy(pairing),
         ],
     )
 
 
-def _judged(rows: Rows, others: Rows, verdict: Verdict) -> _Pairing:
+def _judged(rows: Rows, others: Rows, verdict: RateVerdict) -> _Pairing:
     both = [
         pair for pair in zip(rows, others, strict=True) if len(graded(pair, verdict)) == len(pair)
     ]

@@ -17,7 +17,7 @@ from coevo.evaluation.reporting.samples import Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pit:
+class PitSummary:
     """Mutation scores of byte code in the changed methods, as PIT says; means over methods.
 
     pred, gold  on the same methods: those that have mutants of which both are known
@@ -29,13 +29,13 @@ class Pit:
     troubles: Mapping[str, int]
 
 
-def pit(rows: Rows) -> Pit | None:
+def pit(rows: Rows) -> PitSummary | None:
     """None where nobody asked."""
     asked = [one for row in graded(rows) if (one := _told(row)) is not None]
     if not asked:
         return None
     troubles = Counter(str(t) for one in asked if (t := one.trouble_pred or one.trouble_gold))
-    return Pit(
+    return PitSummary(
         pred=estimate(samples.micro(rows, scores.where(_gold, _pred))),
         gold=estimate(samples.micro(rows, scores.where(_pred, _gold))),
         troubles=dict(sorted(troubles.items())),

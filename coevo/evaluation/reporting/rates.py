@@ -22,14 +22,14 @@ from coevo.evaluation.reporting.samples import Score
 from coevo.model.records import Track
 
 
-class Verdict(StrEnum):
+class RateVerdict(StrEnum):
     """Whose compile verdict counts: the method's own (headline), or that of its whole module."""
 
     METHOD = 'method'
     MODULE = 'module'
 
     def outcome(self, row: MethodResult) -> TaskOutcome:
-        return row.outcome if self is Verdict.METHOD else row.outcome_by_module
+        return row.outcome if self is RateVerdict.METHOD else row.outcome_by_module
 
 
 class Average(StrEnum):
@@ -54,12 +54,14 @@ class Rates:
     hrns_fail: Estimate
 
 
-def graded(rows: Rows, verdict: Verdict = Verdict.METHOD) -> Rows:
+def graded(rows: Rows, verdict: RateVerdict = RateVerdict.METHOD) -> Rows:
     """The rows but for trouble of ours."""
     return [row for row in rows if verdict.outcome(row) is not TaskOutcome.INFRA]
 
 
-def rates(rows: Rows, track: Track, average: Average, verdict: Verdict = Verdict.METHOD) -> Rates:
+def rates(
+    rows: Rows, track: Track, average: Average, verdict: RateVerdict = RateVerdict.METHOD
+) -> Rates:
     """The shares over rows of that track."""
     of = graded(rows, verdict)
 
@@ -75,6 +77,6 @@ def rates(rows: Rows, track: Track, average: Average, verdict: Verdict = Verdict
     )
 
 
-def indicator(outcome: TaskOutcome, verdict: Verdict = Verdict.METHOD) -> Score:
+def indicator(outcome: TaskOutcome, verdict: RateVerdict = RateVerdict.METHOD) -> Score:
     """1 for a method with that outcome, 0 for any other."""
     return lambda row: float(verdict.outcome(row) is outcome)

@@ -32,7 +32,7 @@ from coevo.evaluation.reporting import pit
 from coevo.evaluation.reporting import subsets
 from coevo.evaluation.reporting.rates import Average
 from coevo.evaluation.reporting.rates import Rates
-from coevo.evaluation.reporting.rates import Verdict
+from coevo.evaluation.reporting.rates import RateVerdict
 from coevo.evaluation.reporting.rates import graded
 from coevo.evaluation.reporting.rates import rates
 from coevo.evaluation.reporting.samples import Rows
@@ -97,7 +97,7 @@ class TrackReport:
     half_years: Sequence[subsets.Subset]
     causes: Sequence[subsets.Subset]
     costs: costs.Costs | None
-    pit: pit.Pit | None
+    pit: pit.PitSummary | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +210,7 @@ def _one(found: set[_Value], what: str) -> _Value:
 def _track(rows: Rows, track: Track) -> TrackReport:
     of = graded(rows)
     trouble = [row for row in rows if row.outcome is TaskOutcome.INFRA]
-    module = Verdict.MODULE
+    module = RateVerdict.MODULE
     return TrackReport(
         track=track,
         tasks=_tasks(of),

@@ -10,7 +10,7 @@ from coevo.command.main import main
 from coevo.display import credentials
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from flows.batches.jobs import Job
+from flows.batches.jobs import BatchJob
 from flows.batches.jobs import Verb
 from miners.cloning.clones import obtain
 
@@ -65,7 +65,7 @@ def test_what_logs_in_to_a_source_is_in_no_name_and_no_sentence(tmp_path: Path, 
         obtain(url, store=tmp_path)
     assert SECRET not in str(caught.value)
     assert SECRET not in ' '.join(str(path) for path in tmp_path.rglob('*'))
-    assert SECRET not in Job(verb=Verb.MINE, source=url, store='s').name
+    assert SECRET not in BatchJob(verb=Verb.MINE, source=url, store='s').name
 
 
 @pytest.mark.parametrize('verb', ['verify', 'query', 'prompt'])

@@ -14,7 +14,7 @@ from coevo.languages.java.maven import PairWorkshop
 from coevo.languages.java.maven import Site
 from coevo.languages.java.maven import Yards
 from coevo.languages.java.reading.syntax import parse
-from coevo.measures.bench import Bench
+from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
@@ -99,7 +99,9 @@ STEPS = (
 
 
 @contextmanager
-def opened(folder: Path, steps: Sequence[Mapping[str, str | None]] = STEPS) -> Iterator[Bench]:
+def opened(
+    folder: Path, steps: Sequence[Mapping[str, str | None]] = STEPS
+) -> Iterator[EditedCells]:
     """A bench for the pair that two commits make, with both ends built."""
     root = write(folder / 'repository', steps)
     repository = Repository(root / '.git')
@@ -109,7 +111,7 @@ def opened(folder: Path, steps: Sequence[Mapping[str, str | None]] = STEPS) -> I
         stack.callback(workshop.close)
         pair = pair_of(repository, old, new)
         assert workshop.build(pair)[1].summary == 'built'
-        yield Bench(workshop=workshop, repository=repository, pair=pair)
+        yield EditedCells(workshop=workshop, repository=repository, pair=pair)
 
 
 def gold(name: str, **revised: Revised) -> GoldTest:

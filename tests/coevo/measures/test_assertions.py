@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.measures.assertions import AssertionChange
-from coevo.measures.assertions import Kind
+from coevo.measures.assertions import AssertionKind
 from coevo.measures.assertions import assertion_change
 from coevo.measures.assertions import assertions_of
 from coevo.measures.assertions import change_kinds
@@ -81,18 +81,18 @@ OLD = 'void m() { assertNull(a); }'
     [
         (OLD, (0.5, 0.5), ()),
         ('void m() { /* a */ assertNull( a, "m"); }', (None, None), ()),
-        ('void m() { }', (None, 0.9), (Kind.ASSERTIONS_LOST,)),
-        ('void m() { assertNull(b); }', (0.5, 0.54), (Kind.ASSERTIONS_CHANGED,)),
-        (OLD, (0.30, 0.35), (Kind.COVERAGE_GAINED,)),
-        (OLD, (0.35, 0.30), (Kind.COVERAGE_LOST,)),
+        ('void m() { }', (None, 0.9), (AssertionKind.ASSERTIONS_LOST,)),
+        ('void m() { assertNull(b); }', (0.5, 0.54), (AssertionKind.ASSERTIONS_CHANGED,)),
+        (OLD, (0.30, 0.35), (AssertionKind.COVERAGE_GAINED,)),
+        (OLD, (0.35, 0.30), (AssertionKind.COVERAGE_LOST,)),
         (
             'void m() { assertNull(a); assertTrue(b); }',
             (0.0, 1.0),
-            (Kind.ASSERTIONS_GAINED, Kind.COVERAGE_GAINED),
+            (AssertionKind.ASSERTIONS_GAINED, AssertionKind.COVERAGE_GAINED),
         ),
     ],
 )
 def test_kinds(
-    new: str, coverage: tuple[float | None, float | None], expected: tuple[Kind, ...]
+    new: str, coverage: tuple[float | None, float | None], expected: tuple[AssertionKind, ...]
 ) -> None:
     assert change_kinds(OLD, new, *coverage) == expected

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.measures.bench import Bench
+from coevo.measures.bench import EditedCells
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.mutant_sets import file_mutants
 from tests.coevo.measures.shop import opened
@@ -37,12 +37,12 @@ STEPS = (
 
 
 @pytest.fixture(scope='module')
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCells]:
     with opened(tmp_path_factory.mktemp('till'), STEPS) as bench:
         yield bench
 
 
-def of_line(bench: Bench, text: str) -> MutantSet:
+def of_line(bench: EditedCells, text: str) -> MutantSet:
     lines = STEPS[0][PATH].splitlines()
     line = next(number for number, one in enumerate(lines, 1) if text in one)
     file = file_mutants(bench, PATH, [line])
@@ -52,14 +52,14 @@ def of_line(bench: Bench, text: str) -> MutantSet:
     return found
 
 
-def test_a_mutant_that_breaks_another_file_does_not_compile(bench: Bench) -> None:
+def test_a_mutant_that_breaks_another_file_does_not_compile(bench: EditedCells) -> None:
     found = of_line(bench, 'int called(')
 
     assert found.kept == ()
     assert found.compile_failed == found.emitted > 0
 
 
-def test_one_that_changes_what_no_other_file_uses_compiles(bench: Bench) -> None:
+def test_one_that_changes_what_no_other_file_uses_compiles(bench: EditedCells) -> None:
     found = of_line(bench, 'int alone(')
 
     (kept,) = found.kept

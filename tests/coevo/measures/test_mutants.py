@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from coevo.measures.bench import Bench
+from coevo.measures.bench import EditedCells
 from coevo.measures.bench import module_of
 from coevo.measures.mutant_sets import CAP
 from coevo.measures.mutants import BASELINE_RUNS
@@ -37,18 +37,18 @@ FAILS = gold('fails', price=Revised.MODIFIED)
 
 
 @pytest.fixture(scope='module')
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCells]:
     with opened(tmp_path_factory.mktemp('shop')) as bench:
         yield bench
 
 
 @pytest.fixture(scope='module')
-def measured(bench: Bench) -> MutantMeasures:
+def measured(bench: EditedCells) -> MutantMeasures:
     return measure_mutants(bench, [STRONG, WEAK, FAILS])
 
 
 @pytest.fixture(scope='module')
-def drawn(bench: Bench) -> MutantMeasures:
+def drawn(bench: EditedCells) -> MutantMeasures:
     """No more than the mutants: there are no runs to use them in."""
     return measure_mutants(bench, [STRONG, TAXES], most_runs=0)
 
@@ -67,7 +67,7 @@ def line_of(text: str) -> int:
     return next(n for n, line in enumerate(TEXT.splitlines(), 1) if text in line)
 
 
-def test_only_added_lines_of_dependencies_are_mutated(bench: Bench) -> None:
+def test_only_added_lines_of_dependencies_are_mutated(bench: EditedCells) -> None:
     first, last = line_of('int sum = n + n'), line_of('return sum;')
 
     lines = mutable_lines(bench, STRONG)[PATH]
@@ -90,7 +90,7 @@ def test_no_mutant_is_lost(measured: MutantMeasures, name: str) -> None:
     assert found.equal_byte_code == sum(row.equal_byte_code for row in rows(measured, name))
 
 
-def test_the_cap_is_shared_by_methods_of_a_file(bench: Bench, drawn: MutantMeasures) -> None:
+def test_the_cap_is_shared_by_methods_of_a_file(bench: EditedCells, drawn: MutantMeasures) -> None:
     lines = mutable_lines(bench, TAXES)[PATH]
 
     assert {row.line for row in rows(drawn, 'taxes')} <= lines
@@ -142,7 +142,7 @@ def test_without_runs_no_mutant_is_run(drawn: MutantMeasures) -> None:
 
 
 def test_a_test_is_run_with_its_whole_set_or_left_out(
-    bench: Bench, measured: MutantMeasures
+    bench: EditedCells, measured: MutantMeasures
 ) -> None:
     enough_for_one = 2 * (CAP + BASELINE_RUNS) - 1
 
@@ -153,18 +153,18 @@ def test_a_test_is_run_with_its_whole_set_or_left_out(
     assert (counts(few, 'weak').not_run, counts(few, 'weak').score) == (CAP, None)
 
 
-def test_two_draws_are_equal(bench: Bench, drawn: MutantMeasures) -> None:
+def test_two_draws_are_equal(bench: EditedCells, drawn: MutantMeasures) -> None:
     assert measure_mutants(bench, [STRONG, TAXES], most_runs=0) == drawn
 
 
-def test_a_test_without_mutable_lines_has_no_mutants(bench: Bench) -> None:
+def test_a_test_without_mutable_lines_has_no_mutants(bench: EditedCells) -> None:
     measured = measure_mutants(bench, [gold('names', toString=Revised.REMOVED)])
 
     assert counts(measured, 'names').emitted == counts(measured, 'names').killed == 0
     assert measured.rows == ()
 
 
-def test_an_endless_mutant_is_killed_with_all_its_processes(bench: Bench) -> None:
+def test_an_endless_mutant_is_killed_with_all_its_processes(bench: EditedCells) -> None:
     loop = 'int sum = n + n; while (sum == n + n) { n = n + 0; }'
     text = TEXT.replace('int sum = n + n;', loop).encode()
     compiled = bench.compile('.', (PATH, text))

@@ -9,7 +9,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
-from coevo.measures.parts import Part
+from coevo.measures.parts import UndoablePart
 from coevo.measures.parts import parts_of
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
@@ -35,7 +35,7 @@ def parts(
     name: str = 'shop.Shop',
     at: str = PATH,
     revised: Revised | None = None,
-) -> tuple[Part, ...]:
+) -> tuple[UndoablePart, ...]:
     """Those of the rest of a type, or of the resource at a path, by what the pair did to it."""
     repo = init(folder)
     before = commit(repo, 'old', old)
@@ -67,11 +67,11 @@ def _type(text: str | None, name: str) -> bool:
     return text is not None and any(one.name == name for one in parse(text.encode()).types)
 
 
-def told(found: tuple[Part, ...]) -> list[tuple[str, str]]:
+def told(found: tuple[UndoablePart, ...]) -> list[tuple[str, str]]:
     return [(str(part.revised), part.declaration) for part in found]
 
 
-def texts(found: tuple[Part, ...]) -> list[str | None]:
+def texts(found: tuple[UndoablePart, ...]) -> list[str | None]:
     made = []
     for part in found:
         assert part.edit is not None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.measures.bench import Bench
+from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
@@ -60,12 +60,12 @@ TEST = GoldTest(
 
 
 @pytest.fixture(scope='module')
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCells]:
     with opened(tmp_path_factory.mktemp('reactor'), STEPS) as bench:
         yield bench
 
 
-def test_mutants_of_another_module_are_killed(bench: Bench) -> None:
+def test_mutants_of_another_module_are_killed(bench: EditedCells) -> None:
     measured = measure_mutants(bench, [TEST])
 
     by_text = {row.mutated.strip(): row for row in measured.rows}
@@ -75,7 +75,7 @@ def test_mutants_of_another_module_are_killed(bench: Bench) -> None:
     assert {row.outcome for row in changed} <= {Outcome.FAIL, Outcome.ERROR}
 
 
-def test_a_method_of_another_module_is_undone(bench: Bench) -> None:
+def test_a_method_of_another_module_is_undone(bench: EditedCells) -> None:
     (row,) = measure_reversals(bench, [TEST])
 
     assert (row.status, row.outcome) == (ReversalStatus.DETECTED, Outcome.FAIL)

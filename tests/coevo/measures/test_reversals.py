@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.measures.bench import Bench
+from coevo.measures.bench import EditedCells
 from coevo.measures.reversals import measure_reversals
 from coevo.model.quality import ReversalRow
 from coevo.model.quality import ReversalStatus
@@ -28,13 +28,13 @@ TESTS = [gold(name, **CHANGES) for name in NAMES]
 
 
 @pytest.fixture(scope='module')
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCells]:
     with opened(tmp_path_factory.mktemp('shop')) as bench:
         yield bench
 
 
 @pytest.fixture(scope='module')
-def found(bench: Bench) -> dict[tuple[str, str], ReversalRow]:
+def found(bench: EditedCells) -> dict[tuple[str, str], ReversalRow]:
     rows = measure_reversals(bench, TESTS)
     return {(row.method_id, row.declaration.split('(')[0].split()[-1]): row for row in rows}
 
@@ -73,7 +73,7 @@ def test_what_a_test_notices(
 
 
 def test_what_is_beyond_the_most_runs_is_not_run(
-    bench: Bench, found: dict[tuple[str, str], ReversalRow]
+    bench: EditedCells, found: dict[tuple[str, str], ReversalRow]
 ) -> None:
     rows = measure_reversals(bench, TESTS, 5)
 

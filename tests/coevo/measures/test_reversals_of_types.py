@@ -10,7 +10,7 @@ import pytest
 from coevo.languages.java.maven.edited_code import FILTERED
 from coevo.languages.java.reading.syntax import parse
 from coevo.measures.bench import GoldTest
-from coevo.measures.parts import Part
+from coevo.measures.parts import UndoablePart
 from coevo.measures.parts import parts_of
 from coevo.measures.reversals import measure_reversals
 from coevo.model.quality import ReversalRow
@@ -170,7 +170,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ReversalRo
         yield measure_reversals(bench, [*tests[:-1], replace(tests[-1], undone=None)])
 
 
-def place(one: ReversalRow | Part) -> tuple[str, str]:
+def place(one: ReversalRow | UndoablePart) -> tuple[str, str]:
     return one.file.rpartition('/')[2], one.declaration
 
 

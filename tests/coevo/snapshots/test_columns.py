@@ -16,7 +16,7 @@ from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
 from coevo.model.schema import SCHEMA_MINOR
 from coevo.model.schema import TABLES
-from coevo.snapshots.columns import Part
+from coevo.snapshots.columns import ColumnPart
 from coevo.snapshots.columns import foreign
 from coevo.snapshots.verification import verify
 from tests.coevo.snapshots.test_verification import reseal
@@ -34,7 +34,7 @@ def rewrite(snapshot: Path, table: str, select: str) -> Path:
 
 def test_what_we_wrote_is_known_by_its_schema(made: Path) -> None:
     parts = [
-        Part(table=table, file=str(file), minor=SCHEMA_MINOR)
+        ColumnPart(table=table, file=str(file), minor=SCHEMA_MINOR)
         for table in TABLES
         for file in sorted((made / 'data' / table).glob('*.parquet'))
     ]

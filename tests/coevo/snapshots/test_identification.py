@@ -21,7 +21,7 @@ from coevo.model.tables import MethodRow
 from coevo.model.tables import Segment
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.identification import COUNTS
-from coevo.snapshots.identification import Study
+from coevo.snapshots.identification import IdentificationStudy
 from coevo.snapshots.identification import identify
 from coevo.snapshots.identification import labelled
 from coevo.snapshots.identification import parse_split
@@ -138,7 +138,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def counts(
-    path: Path, capsys: pytest.CaptureFixture[str], study: Study
+    path: Path, capsys: pytest.CaptureFixture[str], study: IdentificationStudy
 ) -> dict[tuple[str, str], tuple[int, ...]]:
     identify(path, study)
     lines = [line.split() for line in capsys.readouterr().out.splitlines()[2:-1]]
@@ -146,7 +146,7 @@ def counts(
 
 
 def test_the_statistic_is_the_short_form_of_the_query(snapshot: Path) -> None:
-    connection = labelled(attach((snapshot,)), Study())
+    connection = labelled(attach((snapshot,)), IdentificationStudy())
     (table,) = (each for each in STATISTICS if each.name == 'table_11')
     counted = [row for row in connection.sql(COUNTS).fetchall() if row[0] != 'left_out']
     assert [tuple(row[1:]) for row in answer(connection, table).rows] == counted
@@ -163,7 +163,7 @@ def test_table_11(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
     Of the fork only what nobody edited counts again: all else is a copy of the first pair.
     """
-    assert counts(snapshot, capsys, Study()) == {
+    assert counts(snapshot, capsys, IdentificationStudy()) == {
         # u1 u2 | u3 | r1, r2, and of the other repository u1 | r2
         ('static', 'positive'): (2, 6, 7),
         # n1 n2 | n3 | f2, and the same in the fork
@@ -182,7 +182,7 @@ def test_table_11(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_both_labellings_are_of_the_same_methods_and_nothing_is_lost(snapshot: Path) -> None:
-    connection = labelled(attach((snapshot,)), Study())
+    connection = labelled(attach((snapshot,)), IdentificationStudy())
     sql = 'SELECT count(static), count(dynamic), count(left_out), count(*) FROM identification'
     static, dynamic, left_out, rows = connection.execute(sql).fetchall()[0]
     assert static == dynamic == 15
@@ -192,13 +192,13 @@ def test_both_labellings_are_of_the_same_methods_and_nothing_is_lost(snapshot: P
 def test_a_cutoff_leaves_out_what_was_public(
     snapshot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = counts(snapshot, capsys, Study(cutoff=Cutoff(date='2024-01-02')))
+    found = counts(snapshot, capsys, IdentificationStudy(cutoff=Cutoff(date='2024-01-02')))
     assert found['dynamic', 'positive'] == (1, 1, 1)
-    assert counts(snapshot, capsys, Study(cutoff=Cutoff(date='2024-02'))) == {}
+    assert counts(snapshot, capsys, IdentificationStudy(cutoff=Cutoff(date='2024-02'))) == {}
 
 
 def test_what_is_exported(snapshot: Path, tmp_path: Path) -> None:
-    identify(snapshot, Study(export=tmp_path / 'out'))
+    identify(snapshot, IdentificationStudy(export=tmp_path / 'out'))
     static, dynamic = (
         pq.read_table(tmp_path / 'out' / f'{n}.parquet').to_pylist() for n in ('static', 'dynamic')
     )
@@ -206,7 +206,7 @@ def test_what_is_exported(snapshot: Path, tmp_path: Path) -> None:
     for row, other in zip(static, dynamic, strict=True):
         assert (row['class'] == 'positive') is (row['change'] == 'changed')
         assert (other['class'] == 'positive') is (other['label'] == 'update')
-        assert row['split'] == other['split'] == split_of(row['family'], Study())
+        assert row['split'] == other['split'] == split_of(row['family'], IdentificationStudy())
         assert row['old_source'].startswith('void ')
         assert row['dependencies'][0]['file'] == 'src/main/java/ferry/Fare.java'
     forks = {row['split'] for row in static if row['repo'] in (segments.REPO, 'fork/ferry')}
@@ -218,36 +218,38 @@ def test_the_same_question_gives_the_same_bytes(
     snapshot: Path, tmp_path: Path, format: str
 ) -> None:
     for name in ('a', 'b'):
-        identify(snapshot, Study(export=tmp_path / name, format=format))
+        identify(snapshot, IdentificationStudy(export=tmp_path / name, format=format))
     for path in sorted((tmp_path / 'a').iterdir()):
         assert path.read_bytes() == (tmp_path / 'b' / path.name).read_bytes()
 
 
 def test_a_table_of_text_holds_every_row(snapshot: Path, tmp_path: Path) -> None:
-    identify(snapshot, Study(export=tmp_path / 'out', format='csv'))
+    identify(snapshot, IdentificationStudy(export=tmp_path / 'out', format='csv'))
     with (tmp_path / 'out' / 'static.csv').open() as lines:
         assert len(list(csv.DictReader(lines))) == 15
 
 
 def test_a_folder_that_is_there_is_left_alone(snapshot: Path, tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='is there already'):
-        identify(snapshot, Study(export=tmp_path))
+        identify(snapshot, IdentificationStudy(export=tmp_path))
     with pytest.raises(Fatal, match='folder does not exist'):
-        identify(snapshot, Study(export=tmp_path / 'no' / 'out'))
+        identify(snapshot, IdentificationStudy(export=tmp_path / 'no' / 'out'))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_split_is_by_repository_and_seed_alone() -> None:
     names = [f'owner/{number}' for number in range(2000)]
-    found = [split_of(name, Study()) for name in names]
+    found = [split_of(name, IdentificationStudy()) for name in names]
     shares = [found.count(part) for part in ('train', 'validation', 'test')]
     assert all(
         abs(share - wanted) < 60 for share, wanted in zip(shares, (1600, 200, 200), strict=True)
     )
-    assert found != [split_of(name, Study(seed=1)) for name in names]
-    wider = [split_of(name, Study(split=(90, 5, 5))) for name in names]
+    assert found != [split_of(name, IdentificationStudy(seed=1)) for name in names]
+    wider = [split_of(name, IdentificationStudy(split=(90, 5, 5))) for name in names]
     assert {b for a, b in zip(found, wider, strict=True) if a == 'train'} == {'train'}
-    assert split_of('owner/7', Study()) == split_of('owner/7', Study(cutoff=Cutoff(date='2024-01')))
+    assert split_of('owner/7', IdentificationStudy()) == split_of(
+        'owner/7', IdentificationStudy(cutoff=Cutoff(date='2024-01'))
+    )
 
 
 @pytest.mark.parametrize('text', ['80/20', '80/10/11', 'a/b/c', '', '100/-5/5', '33.3/33.3/33.4'])

@@ -51,7 +51,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     folder = tmp_path_factory.mktemp('store')
     store = Store(folder)
     segments.fill(store, 1, 2)
-    plan = release.Plan(
+    plan = release.ReleasePlan(
         snapshot=folder,
         date=snapshots.date,
         build=snapshots.build,
@@ -672,7 +672,7 @@ def with_fork(folder: Path, family: str) -> Rows:
     segments.fill(store, 1)
     segments.fill_elsewhere(store, 'fork/ferry', segments.segment(1, key='key-1'))
     families = {segments.REPO: segments.REPO, 'fork/ferry': family}
-    plan = release.Plan(
+    plan = release.ReleasePlan(
         snapshot=folder,
         date=snapshots.date,
         build=snapshots.build,

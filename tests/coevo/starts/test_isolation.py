@@ -23,7 +23,7 @@ from coevo.model.records import Track
 from coevo.model.records import Walk
 from coevo.starts.isolation import Isolation
 from coevo.starts.isolation import isolate
-from coevo.starts.swapped import Subject
+from coevo.starts.swapped import IsolatedSubject
 from filters import sieve
 from miners.diffs.changes import diff
 from tests.coevo.languages.java.maven.test_processors import LEVEL_8
@@ -162,7 +162,7 @@ def isolation(
         for item in wanted:
             decision = decide(item.candidate, item.method_id, evaluation, pom_changed=False)
             if decision.track is not None:
-                subjects.append(Subject(wanted=item, track=decision.track))
+                subjects.append(IsolatedSubject(wanted=item, track=decision.track))
         names = {one.new.test_method: one.method_id for one in subjects}
         tracks = {one.new.test_method: one.track for one in subjects}
         assert tracks == {

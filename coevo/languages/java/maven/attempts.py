@@ -85,7 +85,7 @@ JVM_OPTIONS = '.mvn/jvm.config'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class BuildAttempt:
     """The answer that counts, who gave it, and the CPU seconds of all tries."""
 
     answer: Answer | Died
@@ -104,7 +104,7 @@ class Attempts:
         self._confirmed: set[str | None] = {None}  # what failed in a fresh JVM
         self._hopeless: set[tuple[str | None, str]] = set()  # what failed by command, too
 
-    def build(self, image: Image, session: Session) -> Attempt:
+    def build(self, image: Image, session: Session) -> BuildAttempt:
         """Build by the ways there are until one builds all; the best one counts.
 
         Goals that no test needs are left out once they fail, one after the other.
@@ -118,22 +118,22 @@ class Attempts:
             attempt = dataclasses.replace(again, cpu_seconds=spent)
         return attempt
 
-    def _build(self, image: Image, session: Session, without: frozenset[str]) -> Attempt:
+    def _build(self, image: Image, session: Session, without: frozenset[str]) -> BuildAttempt:
         answer = self._in_the_loop(image, session, without)
         failures = None if isinstance(answer, Died) else _failures(answer)
         options = _text(image.code / JVM_OPTIONS)
         if not _may_be_cured(answer, options) or (failures, options) in self._hopeless:
-            return Attempt(answer=answer, builder=LOOP, cpu_seconds=_cpu_seconds(answer))
+            return BuildAttempt(answer=answer, builder=LOOP, cpu_seconds=_cpu_seconds(answer))
         command = build_request(image, self._java_home, sorted(without))
         again = session.ask(command, image.built)
         spent = _cpu_seconds(answer) + _cpu_seconds(again)
         if _built(again) > _built(answer):
-            return Attempt(answer=again, builder=COMMAND, cpu_seconds=spent)
+            return BuildAttempt(answer=again, builder=COMMAND, cpu_seconds=spent)
         self._hopeless.add((failures, options))
         if _built(answer):  # its files made way for those of the second try
             answer = session.ask(build_request(image, without=sorted(without)), image.built)
             spent += _cpu_seconds(answer)
-        return Attempt(answer=answer, builder=LOOP, cpu_seconds=spent)
+        return BuildAttempt(answer=answer, builder=LOOP, cpu_seconds=spent)
 
     def _in_the_loop(
         self, image: Image, session: Session, without: frozenset[str]

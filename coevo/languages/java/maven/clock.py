@@ -32,7 +32,7 @@ _PROBED_DATE = datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC)
 _OUTPUT_BYTES = 200
 
 
-class Clock:
+class JvmClock:
     """Sets the clock of one JDK's processes in a sandbox, once a first JVM has shown that it can.
 
     Safe from several threads.

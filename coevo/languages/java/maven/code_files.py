@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.java.maven.places import TREE
-from coevo.languages.java.maven.plan import Plan
+from coevo.languages.java.maven.plan import LaunchPlan
 from coevo.languages.java.maven.report import Module
 
 
@@ -61,7 +61,7 @@ def _files(simple: str) -> Iterator[str]:
         simple = simple.rpartition('$')[0]
 
 
-def code_files(plan: Plan, modules: Mapping[str, Module], tree: Collection[str]) -> CodeFiles:
+def code_files(plan: LaunchPlan, modules: Mapping[str, Module], tree: Collection[str]) -> CodeFiles:
     """Of a plan, with the modules of its code's revision."""
     siblings = [one.sibling or '' for one in plan.module.class_path if not one.tests]
     known = [plan.module, *(modules[one] for one in dict.fromkeys(siblings) if one in modules)]

@@ -46,7 +46,7 @@ _COMPILER = 'maven-compiler-plugin'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Demand:
+class JdkDemand:
     """The lowest and the highest feature release that POMs allow; None where they do not say.
 
     named  those that files of continuous integration and version managers name
@@ -57,7 +57,7 @@ class Demand:
     named: frozenset[int] = frozenset()
 
 
-def ladder(demand: Demand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
+def ladder(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
     """At most `MOST_TRIES` JDKs, one of each feature release, in the order to try them.
 
     First the long-term release of the date, or the newest before it that the demand allows, or the
@@ -94,7 +94,7 @@ def pair_ladder(repository: Repository, pair: Pair, jdks: Sequence[Jdk]) -> tupl
     demands = [demand_of(repository, end.rev) for end in (pair.old, pair.new)]
     lowest = [demand.lowest for demand in demands if demand.lowest]
     highest = [demand.highest for demand in demands if demand.highest]
-    both = Demand(
+    both = JdkDemand(
         lowest=max(lowest, default=None),
         highest=min(highest, default=None),
         named=named_jdks(repository, pair.new.rev),
@@ -105,7 +105,7 @@ def pair_ladder(repository: Repository, pair: Pair, jdks: Sequence[Jdk]) -> tupl
 # -- what POMs demand ------------------------------------------------------------------------------
 
 
-def demand_of(repository: Repository, rev: str) -> Demand:
+def demand_of(repository: Repository, rev: str) -> JdkDemand:
     """What the POMs of a revision say, properties filled in as far as the same file has them."""
     lowest: list[int] = []
     highest: list[int] = []
@@ -114,17 +114,17 @@ def demand_of(repository: Repository, rev: str) -> Demand:
             found = read_demand(repository.blob(entry.oid))
             lowest += [found.lowest] if found.lowest else []
             highest += [found.highest] if found.highest else []
-    return Demand(lowest=max(lowest, default=None), highest=min(highest, default=None))
+    return JdkDemand(lowest=max(lowest, default=None), highest=min(highest, default=None))
 
 
 # Neighbouring revisions share most of their POMs.
 @lru_cache(maxsize=1024)
-def read_demand(pom: bytes) -> Demand:
+def read_demand(pom: bytes) -> JdkDemand:
     """What one POM says; nothing where it cannot be parsed."""
     try:
         root = ElementTree.fromstring(pom)
     except ElementTree.ParseError:
-        return Demand()
+        return JdkDemand()
     properties = {
         child.tag.rpartition('}')[2]: (child.text or '').strip()
         for child in root.iterfind('{*}properties/*')
@@ -133,7 +133,7 @@ def read_demand(pom: bytes) -> Demand:
     required = [_range(text, properties) for text in _required(root)]
     lows = [*levels, *(low for low, _ in required if low)]
     highs = [high for _, high in required if high]
-    return Demand(lowest=max(lows, default=None), highest=min(highs, default=None))
+    return JdkDemand(lowest=max(lows, default=None), highest=min(highs, default=None))
 
 
 def _levels(root: ElementTree.Element, properties: dict[str, str]) -> Iterator[str]:

@@ -34,7 +34,7 @@ class Closed(JdwpError):
     """The JVM has gone, as in the end it does."""
 
 
-class Kind(IntEnum):
+class TypeKind(IntEnum):
     """Of events."""
 
     BREAKPOINT = 2
@@ -45,7 +45,7 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Location:
+class CodeLocation:
     """A place in a method, by the index of its byte code."""
 
     tag: int
@@ -59,19 +59,19 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class JdwpEvent:
     """What the JVM says; fields that a kind does not have are 0 or None."""
 
     kind: int
     thread: int = 0
-    location: Location | None = None
+    location: CodeLocation | None = None
     type: int = 0
     exception: int = 0
-    catch: Location | None = None
+    catch: CodeLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class JdwpMethod:
     id: int
     name: str
     signature: str
@@ -103,8 +103,8 @@ class Reader:
     def text(self) -> str:
         return self.take(self.integer()).decode(errors='replace')
 
-    def location(self) -> Location:
-        return Location(self.byte(), self.identifier(), self.identifier(), self.identifier())
+    def location(self) -> CodeLocation:
+        return CodeLocation(self.byte(), self.identifier(), self.identifier(), self.identifier())
 
 
 class Debugger:
@@ -121,7 +121,7 @@ class Debugger:
         if any(sizes.integer() != 8 for _ in range(5)):
             raise JdwpError('the JVM has identifiers of an unknown size')
 
-    def events(self) -> Iterator[list[Event]]:
+    def events(self) -> Iterator[list[JdwpEvent]]:
         """Groups of events, without end; each has suspended its thread."""
         while True:
             while not self._waiting:
@@ -140,23 +140,23 @@ class Debugger:
     def on_prepare(self, name: str) -> None:
         """Stop whoever loads a class of this binary name, of which `*` may be the end."""
         text = name.encode()
-        self._request(Kind.CLASS_PREPARE, struct.pack('>Bi', 5, len(text)) + text)
+        self._request(TypeKind.CLASS_PREPARE, struct.pack('>Bi', 5, len(text)) + text)
 
-    def on_reaching(self, location: Location, *, once: bool = False) -> None:
+    def on_reaching(self, location: CodeLocation, *, once: bool = False) -> None:
         # In this order, since each modifier is asked only where those before it hold.
         count = (struct.pack('>Bi', 1, 1),) if once else ()
-        self._request(Kind.BREAKPOINT, b'\7' + location.encoded, *count)
+        self._request(TypeKind.BREAKPOINT, b'\7' + location.encoded, *count)
 
     def on_exceptions(self, thread: int) -> int:
         """Stop a thread at every exception, caught or not; what to give `forget`."""
         return self._request(
-            Kind.EXCEPTION, struct.pack('>BQBB', 8, 0, 1, 1), struct.pack('>BQ', 3, thread)
+            TypeKind.EXCEPTION, struct.pack('>BQBB', 8, 0, 1, 1), struct.pack('>BQ', 3, thread)
         )
 
     def forget_exceptions(self, request: int) -> None:
-        self._ask(15, 2, struct.pack('>Bi', Kind.EXCEPTION, request))
+        self._ask(15, 2, struct.pack('>Bi', TypeKind.EXCEPTION, request))
 
-    def frames(self, thread: int) -> list[Location]:
+    def frames(self, thread: int) -> list[CodeLocation]:
         """A stopped thread's stack, innermost first."""
         reply = self._ask(11, 6, struct.pack('>Qii', thread, 0, -1))
         found = []
@@ -165,10 +165,10 @@ class Debugger:
             found.append(reply.location())
         return found
 
-    def methods(self, type_: int) -> list[Method]:
+    def methods(self, type_: int) -> list[JdwpMethod]:
         reply = self._ask(2, 5, struct.pack('>Q', type_))
         return [
-            Method(reply.identifier(), reply.text(), reply.text(), reply.integer())
+            JdwpMethod(reply.identifier(), reply.text(), reply.text(), reply.integer())
             for _ in range(reply.integer())
         ]
 
@@ -205,7 +205,7 @@ class Debugger:
 
     # -- packets ---------------------------------------------------------------------------------
 
-    def _request(self, kind: Kind, *modifiers: bytes) -> int:
+    def _request(self, kind: TypeKind, *modifiers: bytes) -> int:
         head = struct.pack('>BBi', kind, 1, len(modifiers))
         return self._ask(15, 1, head + b''.join(modifiers)).integer()
 
@@ -247,34 +247,36 @@ class Debugger:
         return bytes(data)
 
 
-def _events(packet: Reader) -> Iterator[Event]:
+def _events(packet: Reader) -> Iterator[JdwpEvent]:
     packet.byte()
     for _ in range(packet.integer()):
         kind = packet.byte()
         packet.integer()
         yield _event(kind, packet)
-        if kind == Kind.VM_DEATH:
+        if kind == TypeKind.VM_DEATH:
             return
 
 
-def _event(kind: int, packet: Reader) -> Event:
-    if kind == Kind.VM_DEATH:
-        return Event(kind=kind)
+def _event(kind: int, packet: Reader) -> JdwpEvent:
+    if kind == TypeKind.VM_DEATH:
+        return JdwpEvent(kind=kind)
     thread = packet.identifier()
-    if kind == Kind.BREAKPOINT:
-        return Event(kind=kind, thread=thread, location=packet.location())
-    if kind == Kind.EXCEPTION:
+    if kind == TypeKind.BREAKPOINT:
+        return JdwpEvent(kind=kind, thread=thread, location=packet.location())
+    if kind == TypeKind.EXCEPTION:
         location = packet.location()
         packet.byte()
         instance = packet.identifier()
         catch = packet.location()
-        return Event(kind=kind, thread=thread, location=location, exception=instance, catch=catch)
-    if kind == Kind.CLASS_PREPARE:
+        return JdwpEvent(
+            kind=kind, thread=thread, location=location, exception=instance, catch=catch
+        )
+    if kind == TypeKind.CLASS_PREPARE:
         packet.byte()
         type_ = packet.identifier()
         packet.text()
         packet.integer()
-        return Event(kind=kind, thread=thread, type=type_)
-    if kind == Kind.VM_START:
-        return Event(kind=kind, thread=thread)
+        return JdwpEvent(kind=kind, thread=thread, type=type_)
+    if kind == TypeKind.VM_START:
+        return JdwpEvent(kind=kind, thread=thread)
     raise JdwpError(f'the JVM sent an event of unknown kind {kind}')

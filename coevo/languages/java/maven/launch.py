@@ -28,9 +28,9 @@ from coevo.languages.java.maven.places import REPOSITORY
 from coevo.languages.java.maven.places import TOOLS
 from coevo.languages.java.maven.places import TREE
 from coevo.languages.java.maven.places import WORKSPACE
-from coevo.languages.java.maven.plan import Plan
-from coevo.languages.java.maven.report import Entry
+from coevo.languages.java.maven.plan import LaunchPlan
 from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import ReportedEntry
 from coevo.languages.java.maven.runner import LEAST_CPU_LIMIT
 from coevo.languages.java.maven.runner import WALL_PER_CPU
 from coevo.languages.java.maven.runner import request_of
@@ -87,7 +87,7 @@ class Launcher:
     workspace: Path
     mounts: tuple[Mount, ...]
 
-    def arranged(self, plan: Plan) -> Plan:
+    def arranged(self, plan: LaunchPlan) -> LaunchPlan:
         """A plan with its class path, libraries first where that cannot be told."""
         places = tuple(self._class_path(plan))
         files = {place: self.outside(place) for place in places if not is_in_tree(place)}
@@ -98,7 +98,7 @@ class Launcher:
         mount = next(m for m in self.mounts if place.startswith(f'{m.target}/'))
         return mount.source / place.removeprefix(f'{mount.target}/')
 
-    def rehearsal(self, plan: Plan, list_file: Path) -> Rehearsal:
+    def rehearsal(self, plan: LaunchPlan, list_file: Path) -> Rehearsal:
         """How an archive of a plan's libraries is made, from a list of names in a file."""
         job = self.job(plan)
         shell, option, _, *rest = job.argv
@@ -112,7 +112,7 @@ class Launcher:
         )
 
     def reporting(
-        self, plan: Plan, command: Sequence[str], report: str, files: Mapping[str, Path]
+        self, plan: LaunchPlan, command: Sequence[str], report: str, files: Mapping[str, Path]
     ) -> Job:
         """Another command in a plan's surroundings, with a file that it leaves as its channel.
 
@@ -126,7 +126,7 @@ class Launcher:
         before = rest[: rest.index('--') + 1]
         return replace(job, argv=('/bin/sh', '-c', script, *before, *command))
 
-    def job(self, plan: Plan, files: Mapping[str, Path] = NO_FILES) -> Job:
+    def job(self, plan: LaunchPlan, files: Mapping[str, Path] = NO_FILES) -> Job:
         """A process that runs the worker in the module's folder, its channel on stdout.
 
         Of the workspace it sees its own tree alone: what else is compiled there, for other tests
@@ -155,13 +155,13 @@ class Launcher:
             },
         )
 
-    def _libraries(self, plan: Plan, files: Mapping[str, Path] = NO_FILES) -> Iterator[Mount]:
+    def _libraries(self, plan: LaunchPlan, files: Mapping[str, Path] = NO_FILES) -> Iterator[Mount]:
         """The JDK, and those of the shared files that a plan's process is told of."""
         yield from (m for m in self.mounts if m.target == str(self.toolchain.java_home))
         known = {place: self.outside(place) for place in self._named(plan)}
         yield from shelved(self.workspace / 'shelves', {**known, **files})
 
-    def _named(self, plan: Plan) -> Iterator[str]:
+    def _named(self, plan: LaunchPlan) -> Iterator[str]:
         """Places of libraries and tools that the command or the environment of a plan names."""
         surefire = plan.module.surefire
         shared = tuple(f'{m.target}/' for m in self.mounts if m.target != WORKSPACE)
@@ -224,7 +224,7 @@ class Launcher:
                 for folder in siblings:
                     yield self.inside(folder / entry.sibling / str(entry.folder))
 
-    def _command(self, plan: Plan) -> Iterator[str]:
+    def _command(self, plan: LaunchPlan) -> Iterator[str]:
         yield str(self.toolchain.java)
         yield from JVM_OPTIONS
         yield from (f'-javaagent:{agent.jar}={agent.options}' for agent in plan.agents)
@@ -237,7 +237,7 @@ class Launcher:
         yield from (agent.jar for agent in plan.agents[:1])
         yield from plan.folders if plan.anew else ()
 
-    def options(self, plan: Plan) -> Iterator[str]:
+    def options(self, plan: LaunchPlan) -> Iterator[str]:
         """What a plan's module and cure ask of its JVM beside ours."""
         module = plan.module
         if plan.override is not None and self.toolchain.feature >= FIRST_WITH_MODULES:
@@ -248,7 +248,7 @@ class Launcher:
         yield f'-Dbasedir={TREE}/{module.path}'
         yield from (f'-D{name}={value}' for name, value in module.surefire.properties.items())
 
-    def _class_path(self, plan: Plan) -> Iterator[str]:
+    def _class_path(self, plan: LaunchPlan) -> Iterator[str]:
         """The project's own order, our cures before it, the engine that it lacks behind it.
 
         The worker comes first, lest a project's class stand for one of its.
@@ -273,7 +273,7 @@ def is_in_tree(place: str) -> bool:
     return f'{place}/'.startswith(f'{TREE}/')
 
 
-def _run_place(entry: Entry) -> str:
+def _run_place(entry: ReportedEntry) -> str:
     """Where a test process finds an entry of the class path."""
     if entry.sibling is not None:
         return f'{TREE}/{entry.sibling}/{entry.folder}'

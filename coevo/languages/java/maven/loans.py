@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Iterator
 
 from coevo.languages.base import Scope
-from coevo.languages.java.maven.report import Entry
 from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import ReportedEntry
 
 TEST_SCOPE = 'test'
 
@@ -26,7 +26,7 @@ def lend(module: Module, donor: Module, scope: Scope) -> Module:
     )
 
 
-def _test_libraries(module: Module, donor: Module) -> Iterator[Entry]:
+def _test_libraries(module: Module, donor: Module) -> Iterator[ReportedEntry]:
     """The module's own for its code, the donor's for tests; the code's version of both counts."""
     kept = [entry for entry in module.class_path if not _is_for_tests(entry)]
     names = {_name(entry) for entry in kept}
@@ -36,17 +36,17 @@ def _test_libraries(module: Module, donor: Module) -> Iterator[Entry]:
             yield entry
 
 
-def _all_libraries(module: Module, donor: Module) -> Iterator[Entry]:
+def _all_libraries(module: Module, donor: Module) -> Iterator[ReportedEntry]:
     """Siblings are code and stay; every library is the donor's."""
     yield from (entry for entry in module.class_path if entry.sibling is not None)
     yield from (entry for entry in donor.class_path if entry.sibling is None)
 
 
-def _is_for_tests(entry: Entry) -> bool:
+def _is_for_tests(entry: ReportedEntry) -> bool:
     return entry.scope == TEST_SCOPE and entry.sibling is None
 
 
-def _name(entry: Entry) -> str:
+def _name(entry: ReportedEntry) -> str:
     """Group, artifact and classifier: all but the version."""
     group, artifact, *rest = entry.coordinates.split(':')
     return ':'.join((group, artifact, *rest[1:]))

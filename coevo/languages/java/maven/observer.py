@@ -20,12 +20,12 @@ from dataclasses import field
 from dataclasses import replace
 
 from coevo.languages.java.maven.jdwp import Closed
+from coevo.languages.java.maven.jdwp import CodeLocation
 from coevo.languages.java.maven.jdwp import Debugger
-from coevo.languages.java.maven.jdwp import Event
 from coevo.languages.java.maven.jdwp import JdwpError
-from coevo.languages.java.maven.jdwp import Kind
-from coevo.languages.java.maven.jdwp import Location
-from coevo.languages.java.maven.jdwp import Method
+from coevo.languages.java.maven.jdwp import JdwpEvent
+from coevo.languages.java.maven.jdwp import JdwpMethod
+from coevo.languages.java.maven.jdwp import TypeKind
 from coevo.languages.java.maven.returns import returns
 
 _NO_CODE = 0x400 | 0x100 | 0x1000 | 0x40  # abstract, native, synthetic, bridge
@@ -110,27 +110,27 @@ class Observer:
             for group in debugger.events():
                 for event in group:
                     self._handle(event)
-                if all(event.kind != Kind.VM_DEATH for event in group):
-                    starts = any(event.kind == Kind.VM_START for event in group)
+                if all(event.kind != TypeKind.VM_DEATH for event in group):
+                    starts = any(event.kind == TypeKind.VM_START for event in group)
                     debugger.resume(0 if starts else group[0].thread)
         except (Closed, ConnectionError):
             return  # what was not seen by now did not happen
         except JdwpError as error:
             self.seen.trouble = str(error)
 
-    def _handle(self, event: Event) -> None:
+    def _handle(self, event: JdwpEvent) -> None:
         match event.kind:
-            case Kind.VM_START:
+            case TypeKind.VM_START:
                 for name in (_WORKER[0], *(c for t in self._targets for c in t.classes)):
                     self._await(name)
                 for name in self._wanted_lines:
                     self._debugger.on_prepare(name)
                     self._debugger.on_prepare(f'{name}$*')
-            case Kind.CLASS_PREPARE:
+            case TypeKind.CLASS_PREPARE:
                 self._prepare(event.type)
-            case Kind.BREAKPOINT if event.location is not None:
+            case TypeKind.BREAKPOINT if event.location is not None:
                 self._reach(event.thread, event.location)
-            case Kind.EXCEPTION:
+            case TypeKind.EXCEPTION:
                 self._throw(event)
 
     def _await(self, name: str) -> None:
@@ -156,14 +156,14 @@ class Observer:
                 wanted = self._wanted(method)
                 if wanted and (owner, method.id) not in self._entries:
                     self._entries[owner, method.id] = wanted
-                    self._debugger.on_reaching(Location(1, owner, method.id, 0))
+                    self._debugger.on_reaching(CodeLocation(1, owner, method.id, 0))
                     self._stop_at_returns(owner, method)
 
-    def _stop_at_returns(self, type_: int, method: Method) -> None:
+    def _stop_at_returns(self, type_: int, method: JdwpMethod) -> None:
         for index in returns(self._debugger.byte_code(type_, method.id)):
             if index:
                 self._exits.add((type_, method.id, index))
-                self._debugger.on_reaching(Location(1, type_, method.id, index))
+                self._debugger.on_reaching(CodeLocation(1, type_, method.id, index))
 
     def _watch_lines(self, type_: int, name: str) -> None:
         """Stop once at each place where a watched line of a class begins."""
@@ -178,9 +178,9 @@ class Observer:
             for index, line in self._debugger.lines(type_, method.id):
                 if line in wanted and (type_, method.id, index) not in self._lines:
                     self._lines[type_, method.id, index] = top, line
-                    self._debugger.on_reaching(Location(1, type_, method.id, index), once=True)
+                    self._debugger.on_reaching(CodeLocation(1, type_, method.id, index), once=True)
 
-    def _wanted(self, method: Method) -> tuple[int, ...]:
+    def _wanted(self, method: JdwpMethod) -> tuple[int, ...]:
         if method.modifiers & _NO_CODE:
             return ()
         types = parameter_types(method.signature)
@@ -190,7 +190,7 @@ class Observer:
             if target.method == method.name and len(target.parameters) == len(types)
         )
 
-    def _own_methods(self, type_: int) -> list[Method]:
+    def _own_methods(self, type_: int) -> list[JdwpMethod]:
         try:
             return self._debugger.methods(type_)
         except JdwpError as error:
@@ -217,7 +217,7 @@ class Observer:
 
     # -- what happens ----------------------------------------------------------------------------
 
-    def _reach(self, thread: int, location: Location) -> None:
+    def _reach(self, thread: int, location: CodeLocation) -> None:
         frames = self._stack(thread, location)
         key = (location.type, location.method)
         place = (*key, location.index)
@@ -237,7 +237,7 @@ class Observer:
         elif place in self._exits:
             self._leave(thread, depth)
 
-    def _returns_at_once(self, location: Location) -> bool:
+    def _returns_at_once(self, location: CodeLocation) -> bool:
         code = self._debugger.byte_code(location.type, location.method)
         return next(returns(code[:1]), None) == 0
 
@@ -264,7 +264,7 @@ class Observer:
             self._debugger.forget_exceptions(state.request)
             state.request = None
 
-    def _throw(self, event: Event) -> None:
+    def _throw(self, event: JdwpEvent) -> None:
         state = self._threads[event.thread]
         state.exceptions += 1
         if state.exceptions > _EXCEPTIONS:
@@ -277,7 +277,7 @@ class Observer:
             thrown = tuple(self._lineage(self._debugger.class_of(event.exception)))
             self._leave(event.thread, left[0].depth, thrown)
 
-    def _stack(self, thread: int, location: Location | None) -> list[Location]:
+    def _stack(self, thread: int, location: CodeLocation | None) -> list[CodeLocation]:
         """A thread's frames; JdwpError if it is not where an event has it."""
         frames = self._debugger.frames(thread)
         for top in frames[:1]:
@@ -287,7 +287,7 @@ class Observer:
         raise JdwpError('an event tells what its thread does not do')
 
     @staticmethod
-    def _catching(frames: Sequence[Location], catch: Location | None) -> int:
+    def _catching(frames: Sequence[CodeLocation], catch: CodeLocation | None) -> int:
         """How many frames an exception unwinds; all if nobody catches it."""
         if catch is None or not catch.type:
             return len(frames)

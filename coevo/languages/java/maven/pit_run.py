@@ -21,8 +21,8 @@ from coevo.languages.java.maven.launch import Launcher
 from coevo.languages.java.maven.pit_report import MOST_BYTES
 from coevo.languages.java.maven.pit_report import read_report
 from coevo.languages.java.maven.places import TOOLS
-from coevo.languages.java.maven.plan import Plan
-from coevo.languages.java.maven.runner import Target
+from coevo.languages.java.maven.plan import LaunchPlan
+from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.tools.pit import Pit
 from coevo.languages.java.tools.pit import core
 from coevo.languages.java.tools.pit import jars
@@ -46,7 +46,9 @@ _BLOCK = 1 << 16
 _SAFE = re.compile(r'[\w@%+=:,./*-]+')
 
 
-def pit_job(launcher: Launcher, plan: Plan, pit: Pit, lines: Mapping[str, Collection[int]]) -> Job:
+def pit_job(
+    launcher: Launcher, plan: LaunchPlan, pit: Pit, lines: Mapping[str, Collection[int]]
+) -> Job:
     """PIT over a plan that is arranged, for its one target; its report on stdout.
 
     lines  what is mutated: lines of the code by the binary name of the top-level type they are in
@@ -97,7 +99,7 @@ def _channel(process: Process) -> bytes:
     return bytes(read)
 
 
-def _request(target: Target) -> str:
+def _request(target: RunTarget) -> str:
     """As the worker reads it."""
     return '\n'.join(('0', ','.join(target.classes), target.method, ','.join(target.parameters)))
 
@@ -110,7 +112,7 @@ def _ranges(lines: Mapping[str, Collection[int]]) -> Iterator[str]:
             yield f'{name} {own[0]} {own[-1]}'
 
 
-def _words(launcher: Launcher, plan: Plan, types: Collection[str]) -> Iterator[str]:
+def _words(launcher: Launcher, plan: LaunchPlan, types: Collection[str]) -> Iterator[str]:
     (target,) = plan.targets
     class_path = (*plan.class_path, f'{_LIBRARIES}/{core()}', f'{_PLUGIN}/pit.jar')
     options = (*JVM_OPTIONS, *launcher.options(plan))

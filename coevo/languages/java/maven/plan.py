@@ -9,7 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from coevo.languages.java.maven.report import Module
-from coevo.languages.java.maven.runner import Target
+from coevo.languages.java.maven.runner import RunTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class JUnit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class LaunchPlan:
     """One test process: what is laid into its tree, layer over layer, and what it runs.
 
     tree  the archive of its layers, see `packed_trees`
@@ -40,7 +40,7 @@ class Plan:
     tree: Path
     junit: JUnit
     override: str | None
-    targets: tuple[Target, ...]
+    targets: tuple[RunTarget, ...]
     class_path: tuple[str, ...] = ()  # as `Launcher.arranged` has it
     archive: str | None = None
     removed: tuple[str, ...] = ()  # files of the layers that are not laid out

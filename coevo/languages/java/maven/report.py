@@ -40,7 +40,7 @@ OUTPUT_ELSEWHERE = 'output_elsewhere'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ReportedEntry:
     """An entry of a module's test class path, the module's own two folders left out.
 
     sibling, folder  the module of the reactor whose output it is, and which folder there
@@ -77,7 +77,7 @@ class Surefire:
     left_out: tuple[str, ...] = ()
     left_out_scope: str | None = None
 
-    def leaves_out(self, entry: Entry) -> bool:
+    def leaves_out(self, entry: ReportedEntry) -> bool:
         """Whether a test process does without an entry that tests are compiled with."""
         if entry.scope in _SCOPES.get(self.left_out_scope or '', ()):
             return True
@@ -96,7 +96,7 @@ class Module:
     test_classes: str
     test_source_roots: tuple[str, ...]
     test_folders: tuple[str, ...]  # sources and resources that lie in the tree
-    class_path: tuple[Entry, ...]
+    class_path: tuple[ReportedEntry, ...]
     compiler: Mapping[str, Any]
     surefire: Surefire
     overrides: tuple[str, ...]
@@ -194,13 +194,13 @@ def _output(here: _Folder, path: str, otherwise: str) -> str:
     return here.relative(path) if here.has(path) else otherwise
 
 
-def _entry(entry: Mapping[str, Any], folders: Mapping[str, _Folder]) -> Entry | None:
+def _entry(entry: Mapping[str, Any], folders: Mapping[str, _Folder]) -> ReportedEntry | None:
     """None for a file of the system, which no sandbox sees."""
     coordinates = ':'.join(filter(None, (entry['gav'], entry['classifier'])))
     sibling, path = entry['module'], entry['path']
     scope = entry['scope'] or 'compile'
     if sibling is not None and sibling in folders and folders[sibling].has(path):
-        return Entry(
+        return ReportedEntry(
             coordinates=coordinates,
             scope=scope,
             sibling=sibling,
@@ -208,11 +208,11 @@ def _entry(entry: Mapping[str, Any], folders: Mapping[str, _Folder]) -> Entry | 
             tests=entry['kind'] == 'test-classes',
         )
     if (library := library_path(path)) is not None:
-        return Entry(coordinates=coordinates, scope=scope, path=library)
+        return ReportedEntry(coordinates=coordinates, scope=scope, path=library)
     tree = _Folder('.')
     if not tree.has(path):
         return None
-    return Entry(coordinates=coordinates, scope=scope, file=tree.relative(path))
+    return ReportedEntry(coordinates=coordinates, scope=scope, file=tree.relative(path))
 
 
 def library_path(path: str) -> str | None:

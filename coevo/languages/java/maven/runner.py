@@ -50,7 +50,7 @@ _WORST_FIRST = tuple(Outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class RunTarget:
     """A test method as the worker selects it: on every concrete class that has it.
 
     expects  class names of throwables that its annotations expect, for `run_observed`
@@ -89,12 +89,12 @@ class _Heard:
     entered: list[str] = field(default_factory=list)
 
 
-def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[Target]) -> Batch:
+def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> Batch:
     """Run targets in order in one JVM; `job` starts the worker with its channel on stdout."""
     return _run(sandbox, job, targets, lambda process: None)
 
 
-def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[Target]) -> Batch:
+def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> Batch:
     """The same for a plan that is `observed`: passes that were not seen are `tampered`."""
     watched = [Watched(one.classes, one.method, one.parameters) for one in targets]
     runs: list[ObservedRun] = []
@@ -113,7 +113,7 @@ def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[Target]) -> Batch
 
 
 def run_traced(
-    sandbox: Sandbox, job: Job, targets: Sequence[Target]
+    sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]
 ) -> tuple[list[Recorded | None], Batch]:
     """What the agents of a plan recorded of each target, and how they went.
 
@@ -124,7 +124,7 @@ def run_traced(
 
 
 def run_watched(
-    sandbox: Sandbox, job: Job, target: Target, lines: Mapping[str, Collection[int]]
+    sandbox: Sandbox, job: Job, target: RunTarget, lines: Mapping[str, Collection[int]]
 ) -> tuple[Recorded | None, Batch]:
     """The same for one target of a plan that is `observed`; None also where it was not seen to pass.
 
@@ -156,7 +156,7 @@ def _recorded(heard: Sequence[_Heard]) -> list[Recorded | None]:
 def _run(
     sandbox: Sandbox,
     job: Job,
-    targets: Sequence[Target],
+    targets: Sequence[RunTarget],
     accompany: Callable[[Process], None],
 ) -> Batch:
     return _followed(sandbox, job, targets, accompany)[1]
@@ -165,7 +165,7 @@ def _run(
 def _followed(
     sandbox: Sandbox,
     job: Job,
-    targets: Sequence[Target],
+    targets: Sequence[RunTarget],
     accompany: Callable[[Process], None],
 ) -> tuple[list[_Heard], Batch]:
     """One run; another one if the process was killed, for which nobody's tests need be the reason.
@@ -184,7 +184,7 @@ def _followed(
 def _followed_once(
     sandbox: Sandbox,
     job: Job,
-    targets: Sequence[Target],
+    targets: Sequence[RunTarget],
     accompany: Callable[[Process], None],
 ) -> tuple[list[_Heard], Batch, bool]:
     nonce = secrets.token_hex(16)
@@ -223,7 +223,7 @@ def _end(process: Process) -> tuple[str, bool]:
     return status, status in KILLED
 
 
-def request_of(nonce: str, targets: Sequence[Target]) -> bytes:
+def request_of(nonce: str, targets: Sequence[RunTarget]) -> bytes:
     """What the worker reads before it runs the targets."""
     request = [nonce, '0']
     for index, target in enumerate(targets):
@@ -236,7 +236,7 @@ def request_of(nonce: str, targets: Sequence[Target]) -> bytes:
     return encode(request)
 
 
-def _send(process: Process, nonce: str, targets: Sequence[Target]) -> None:
+def _send(process: Process, nonce: str, targets: Sequence[RunTarget]) -> None:
     try:
         process.stdin.write(request_of(nonce, targets))
         process.stdin.close()
@@ -340,7 +340,7 @@ def _worst(target: _Heard) -> Verdict:
 
 @contextmanager
 def _watch(
-    process: Process, heard: Sequence[_Heard], targets: Sequence[Target]
+    process: Process, heard: Sequence[_Heard], targets: Sequence[RunTarget]
 ) -> Iterator[set[int]]:
     """Kill the process when the method that runs is over its limit; the set names that method."""
     late: set[int] = set()

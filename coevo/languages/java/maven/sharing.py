@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
 
-from coevo.git.repository import Entry
+from coevo.git.repository import TreeEntry
 from coevo.languages.java.maven.images import Image
 from coevo.languages.java.maven.report import Module
 
@@ -22,7 +22,7 @@ from coevo.languages.java.maven.report import Module
 _TESTS = 'src/test/'
 
 
-def differing(one: Mapping[str, Entry], other: Mapping[str, Entry]) -> frozenset[str]:
+def differing(one: Mapping[str, TreeEntry], other: Mapping[str, TreeEntry]) -> frozenset[str]:
     """Paths of files that two trees do not share."""
     return frozenset(path for path, _ in one.items() ^ other.items())
 

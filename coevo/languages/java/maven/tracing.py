@@ -29,7 +29,7 @@ from coevo.languages.base import Traced
 from coevo.languages.java.maven.code_files import CodeFiles
 from coevo.languages.java.maven.launch import WORKER
 from coevo.languages.java.maven.plan import Agent
-from coevo.languages.java.maven.plan import Plan
+from coevo.languages.java.maven.plan import LaunchPlan
 from coevo.languages.java.maven.runner import Recorded
 from coevo.languages.java.maven.runner import run_traced
 from coevo.languages.java.maven.runner import run_watched
@@ -56,7 +56,7 @@ class Tracer:
 
     def trace(
         self,
-        plan: Plan,
+        plan: LaunchPlan,
         code: CodeFiles,
         files: Collection[str],
         *,
@@ -89,7 +89,7 @@ class Tracer:
     def close(self) -> None:
         self._session.close()
 
-    def _share(self, plan: Plan) -> tuple[dict[int, Recorded | None], float]:
+    def _share(self, plan: LaunchPlan) -> tuple[dict[int, Recorded | None], float]:
         """What was recorded of targets that pass in a shared JVM, by place; who ends it early is
         followed by a next one."""
         recorded: dict[int, Recorded | None] = {}
@@ -112,7 +112,7 @@ class Tracer:
         return recorded, spent
 
     def _run_alone(
-        self, plan: Plan, watched: Mapping[str, Collection[int]] | None
+        self, plan: LaunchPlan, watched: Mapping[str, Collection[int]] | None
     ) -> tuple[Recorded | None, Batch]:
         if watched is None:
             (recorded,), batch = self._run(plan)
@@ -120,7 +120,7 @@ class Tracer:
         job = self._yard.launcher.job(plan)
         return run_watched(self._yard.sandbox, job, plan.targets[0], watched)
 
-    def _run(self, plan: Plan) -> tuple[list[Recorded | None], Batch]:
+    def _run(self, plan: LaunchPlan) -> tuple[list[Recorded | None], Batch]:
         return run_traced(self._yard.sandbox, self._yard.launcher.job(plan), plan.targets)
 
     def _read(
@@ -154,7 +154,7 @@ class Tracer:
         )
 
 
-def _can_be_loaded_anew(plan: Plan) -> bool:
+def _can_be_loaded_anew(plan: LaunchPlan) -> bool:
     """Whether folders alone stand behind the libraries, so that either is found where it was."""
     return not any(place.endswith(('.jar', '*')) for place in plan.folders)
 

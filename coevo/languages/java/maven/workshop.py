@@ -32,11 +32,11 @@ from coevo.languages.java.maven.cures import cure
 from coevo.languages.java.maven.packed_trees import PackedTrees
 from coevo.languages.java.maven.pit_run import pit_job
 from coevo.languages.java.maven.pit_run import run_pit
-from coevo.languages.java.maven.plan import Plan
+from coevo.languages.java.maven.plan import LaunchPlan
 from coevo.languages.java.maven.report import without_own_options
 from coevo.languages.java.maven.runner import LEAST_CPU_LIMIT
 from coevo.languages.java.maven.runner import SLOWER_THAN_PASSING
-from coevo.languages.java.maven.runner import Target
+from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.maven.runner import did_not_start
 from coevo.languages.java.maven.runner import run_observed
 from coevo.languages.java.maven.runner import run_targets
@@ -51,7 +51,7 @@ from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Sandbox
 
-Run = Callable[[Sandbox, Job, Sequence[Target]], Batch]
+Run = Callable[[Sandbox, Job, Sequence[RunTarget]], Batch]
 
 # The signature of a test whose JVM refuses the options that the project has for it.
 JVM_OPTIONS = 'jvm_options'
@@ -198,7 +198,7 @@ class JavaWorkshop:
         return run_pit(self._yard.sandbox, job)
 
     def _process(
-        self, cell: CellImage, targets: tuple[Target, ...], conditions: Conditions
+        self, cell: CellImage, targets: tuple[RunTarget, ...], conditions: Conditions
     ) -> Batch:
         plan = self._plan(cell, targets, conditions)
         if plan is None:
@@ -213,8 +213,8 @@ class JavaWorkshop:
         return replace(batch, cpu_seconds=batch.cpu_seconds + making)
 
     def _plan(
-        self, cell: CellImage, targets: tuple[Target, ...], conditions: Conditions
-    ) -> Plan | None:
+        self, cell: CellImage, targets: tuple[RunTarget, ...], conditions: Conditions
+    ) -> LaunchPlan | None:
         """None where its clock cannot be set."""
         code = self._yard.image(cell.compiled.code_rev)
         module = self._cells.module(
@@ -228,7 +228,7 @@ class JavaWorkshop:
         sources, removed = self._sources(cell, conditions.sources)
         layers = (code.code, *sources, tests, *cell.edited, *cell.folders)
         gone = (*cell.removed, *removed)
-        return Plan(
+        return LaunchPlan(
             module=module,
             layers=layers,
             tree=self._trees.of(layers, gone),
@@ -250,7 +250,7 @@ class JavaWorkshop:
             return (own, *cell.sources), cell.removed_sources
         return () if shown.rev is None else (self._yard.image(shown.rev).sources,), ()
 
-    def _is_refused(self, plan: Plan, run: Run, targets: Sequence[Target]) -> bool:
+    def _is_refused(self, plan: LaunchPlan, run: Run, targets: Sequence[RunTarget]) -> bool:
         """Whether a process starts without the project's own options and properties, but not with them.
 
         A JVM may refuse them, or our worker may: `-Djava.security.manager` lets it read nothing.
@@ -272,9 +272,9 @@ class JavaWorkshop:
         self._tracer.close()
         self._trees.close()
 
-    def _target(self, cell: CellImage, method: TestMethod, conditions: Conditions) -> Target:
+    def _target(self, cell: CellImage, method: TestMethod, conditions: Conditions) -> RunTarget:
         usual = max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))
-        return Target(
+        return RunTarget(
             classes=cell.report.concrete_classes(method.test_class),
             method=method.test_method,
             parameters=method.parameters,

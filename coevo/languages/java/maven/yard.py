@@ -25,7 +25,7 @@ from coevo.languages.java.maven.attempts import Attempts
 from coevo.languages.java.maven.attempts import is_of_the_builder
 from coevo.languages.java.maven.attempts import why
 from coevo.languages.java.maven.builder_archive import rehearsal
-from coevo.languages.java.maven.clock import Clock
+from coevo.languages.java.maven.clock import JvmClock
 from coevo.languages.java.maven.images import Image
 from coevo.languages.java.maven.images import separate
 from coevo.languages.java.maven.launch import Launcher
@@ -36,9 +36,9 @@ from coevo.languages.java.maven.places import REPOSITORY
 from coevo.languages.java.maven.places import TOOLS
 from coevo.languages.java.maven.places import WORKSPACE
 from coevo.languages.java.maven.plan import JUnit
-from coevo.languages.java.maven.plan import Plan
-from coevo.languages.java.maven.report import Entry
+from coevo.languages.java.maven.plan import LaunchPlan
 from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import ReportedEntry
 from coevo.languages.java.maven.report import library_path
 from coevo.languages.java.maven.report import modules_of
 from coevo.languages.java.maven.session import Died
@@ -109,7 +109,7 @@ class Yard:
             *_foreign(self.toolchain.tools_home, unless=self.toolchain.java_home),
         )
         self.launcher = Launcher(toolchain=self.toolchain, workspace=self.root, mounts=self._mounts)
-        self.clock = Clock(self.sandbox, self.launcher.clock_probe)
+        self.clock = JvmClock(self.sandbox, self.launcher.clock_probe)
 
     def session(self) -> Session:
         """A JVM of its own for builds and compilations, started on its first request."""
@@ -134,7 +134,7 @@ class Yard:
         """Repository paths of a revision."""
         return self._repository.tree(rev).keys()
 
-    def with_archive(self, plan: Plan) -> tuple[Plan, float]:
+    def with_archive(self, plan: LaunchPlan) -> tuple[LaunchPlan, float]:
         """A plan with its class path and, where there is one, an archive of its classes; the CPU
         seconds that it took to make one."""
         plan = self.launcher.arranged(plan)
@@ -260,7 +260,7 @@ class Yard:
             ),
         )
 
-    def _digest(self, image: Image, entry: Entry) -> str | None:
+    def _digest(self, image: Image, entry: ReportedEntry) -> str | None:
         """The SHA-256 of a library; None for a module of the same build and for what is not there."""
         if entry.path is not None:
             return self._proxy.sha256(entry.path)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from coevo.languages.java.surgery.old_pieces import OldFile
 from coevo.languages.java.surgery.pieces import Piece
-from coevo.languages.java.surgery.text_edits import Edits
+from coevo.languages.java.surgery.text_edits import TextEdits
 from coevo.languages.java.surgery.text_edits import indentation
 
 
-def add(edits: Edits, file: OldFile, piece: Piece, standing: Sequence[Piece]) -> None:
+def add(edits: TextEdits, file: OldFile, piece: Piece, standing: Sequence[Piece]) -> None:
     """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
     slots = {file.slot(other): other for other in standing}
     slots |= {file.slot_at_new(was): at for at, was in file.targets.items() if at in standing}
@@ -39,7 +39,7 @@ def _is_spaced(file: OldFile, piece: Piece) -> bool:
     return above.endswith(b'\n\n')
 
 
-def _add_alone(edits: Edits, file: OldFile, piece: Piece, body: bytes) -> None:
+def _add_alone(edits: TextEdits, file: OldFile, piece: Piece, body: bytes) -> None:
     """Without a neighbour: behind the imports, at the end of the file, or of the type around it."""
     source = file.new.source
     if piece.kind == 'import':

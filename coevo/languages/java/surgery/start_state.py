@@ -24,7 +24,7 @@ from coevo.languages.java.surgery.pieces import Key
 from coevo.languages.java.surgery.pieces import Outline
 from coevo.languages.java.surgery.pieces import Piece
 from coevo.languages.java.surgery.pieces import inside
-from coevo.languages.java.surgery.text_edits import Edits
+from coevo.languages.java.surgery.text_edits import TextEdits
 from coevo.model.records import TestMethod
 
 # A field with one of these is a helper of the tests that name it, no fixture of all of them.
@@ -32,7 +32,7 @@ _HELPER_ANNOTATIONS = frozenset({'Rule', 'TempDir', 'Captor', 'SuppressWarnings'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class StartTarget:
     """A test method of the file at new, and what it is reverted to; None removes it."""
 
     method: TestMethod
@@ -42,7 +42,7 @@ class Target:
 def start_file(
     new: bytes,
     old: bytes | None,
-    targets: Sequence[Target],
+    targets: Sequence[StartTarget],
     *,
     used_elsewhere: AbstractSet[str] = frozenset(),
 ) -> bytes | None:
@@ -57,7 +57,7 @@ def start_file(
     removed = [member for target, member in found.items() if target.original is None]
     if old is None and len(removed) == len(targets):
         return None
-    plan = Plan(file, _emptied(file, old, removed, used_elsewhere), found, used_elsewhere)
+    plan = CutPlan(file, _emptied(file, old, removed, used_elsewhere), found, used_elsewhere)
     start = plan.carry_out()
     check(file, Outline(start), found)
     return start
@@ -116,7 +116,7 @@ def _emptied(
     return found
 
 
-class Plan:
+class CutPlan:
     """What is removed from a file, what is put in its place, and what is added.
 
     inserted  tests of another version of the file that this one lacks
@@ -126,7 +126,7 @@ class Plan:
         self,
         file: Outline,
         emptied: list[Piece],
-        found: dict[Target, Member],
+        found: dict[StartTarget, Member],
         used_elsewhere: AbstractSet[str],
         inserted: Sequence[Original] = (),
     ) -> None:
@@ -137,7 +137,7 @@ class Plan:
         opened -= {t for piece in emptied for t in inside(file, piece)}
         self.pieces = file.pieces(opened)
         at = {member.start_byte: target for target, member in found.items()}
-        self.targets: dict[Piece, Target | None] = {
+        self.targets: dict[Piece, StartTarget | None] = {
             piece: at[piece.members[0].start_byte]
             for piece in self.pieces
             if piece.members and piece.members[0].start_byte in at
@@ -154,7 +154,7 @@ class Plan:
         brought = bring(self.file, left, mine, self._reverted(), self.inserted)
         rest = [piece for piece in self.pieces if piece in owned and piece not in brought.instead]
         kept = _reached(brought.mentions, rest)
-        edits, standing = Edits(self.file.source), []
+        edits, standing = TextEdits(self.file.source), []
         for piece in self.pieces:
             text = brought.instead.get(piece)
             if text is not None:
@@ -225,7 +225,7 @@ def _reached(names: Iterable[str], pieces: Sequence[Piece]) -> set[Piece]:
     return found
 
 
-def check(file: Outline, start: Outline, found: Iterable[Target]) -> None:
+def check(file: Outline, start: Outline, found: Iterable[StartTarget]) -> None:
     """StartStateInvalid where a file made of another one is none, or is the same."""
     faulty = file.file.has_error or any(
         target.original is not None and target.original.outline.file.has_error for target in found

@@ -11,7 +11,7 @@ _BLANKS_AFTER = re.compile(rb'(?:[ \t]*\r?\n)+')
 
 
 @dataclass(slots=True)
-class Edits:
+class TextEdits:
     """Edits of one text, by byte offsets in it; insertions at one place keep their order."""
 
     source: bytes

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from coevo.languages.java.reading.tests import is_fixture
 from coevo.languages.java.surgery.old_pieces import Original
 from coevo.languages.java.surgery.pieces import Outline
-from coevo.languages.java.surgery.start_state import Plan
-from coevo.languages.java.surgery.start_state import Target
+from coevo.languages.java.surgery.start_state import CutPlan
+from coevo.languages.java.surgery.start_state import StartTarget
 from coevo.languages.java.surgery.start_state import check
 from coevo.languages.java.surgery.start_state import find
 from coevo.model.records import TestMethod
@@ -46,9 +46,9 @@ def transplant(
         if place is None:
             inserted.append(original)
         else:
-            targets.append(Target(method=place, original=original))
+            targets.append(StartTarget(method=place, original=original))
     found = {target: find(file, target.method) for target in targets}
-    made = Plan(file, [], found, used_elsewhere, inserted).carry_out()
+    made = CutPlan(file, [], found, used_elsewhere, inserted).carry_out()
     check(file, Outline(made), found)
     return made
 

@@ -17,7 +17,7 @@ _PART = re.compile(r'[A-Za-z0-9_][A-Za-z0-9_.+~,=@!$-]*')
 _LONGEST = 1024
 
 
-class Kind(StrEnum):
+class PathKind(StrEnum):
     """`snapshot`: a version under development, whose files change under the same name."""
 
     RELEASE = 'release'
@@ -26,7 +26,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class ArtifactResource:
     """A file of a repository, or one of its checksums.
 
     path      of the file, relative to the repository
@@ -34,11 +34,11 @@ class Resource:
     """
 
     path: str
-    kind: Kind
+    kind: PathKind
     checksum: str | None
 
 
-def parse(target: str) -> Resource | None:
+def parse(target: str) -> ArtifactResource | None:
     """What an HTTP request target such as /g/a/1/a-1.jar.sha1 asks for; None if it is not clean."""
     path = unquote(target)
     parts = path.split('/')
@@ -46,7 +46,7 @@ def parse(target: str) -> Resource | None:
         return None
     path, checksum = _split_checksum(path[1:])
     kind = _kind(path.split('/'))
-    return Resource(path=path, kind=kind, checksum=checksum) if kind else None
+    return ArtifactResource(path=path, kind=kind, checksum=checksum) if kind else None
 
 
 def _split_checksum(path: str) -> tuple[str, str | None]:
@@ -54,13 +54,13 @@ def _split_checksum(path: str) -> tuple[str, str | None]:
     return (file, suffix) if suffix in _CHECKSUMS else (path, None)
 
 
-def _kind(parts: list[str]) -> Kind | None:
+def _kind(parts: list[str]) -> PathKind | None:
     *folders, name = parts
     if any(part.endswith('-SNAPSHOT') for part in folders):
-        return Kind.SNAPSHOT
+        return PathKind.SNAPSHOT
     if name == METADATA:
-        return Kind.METADATA if folders else None
+        return PathKind.METADATA if folders else None
     if len(folders) < 3:
         return None
     *_, artifact, version = folders
-    return Kind.RELEASE if name.startswith(f'{artifact}-{version}') else None
+    return PathKind.RELEASE if name.startswith(f'{artifact}-{version}') else None

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from coevo.languages.java.tools.artifact_paths import Kind
-from coevo.languages.java.tools.artifact_paths import Resource
+from coevo.languages.java.tools.artifact_paths import ArtifactResource
+from coevo.languages.java.tools.artifact_paths import PathKind
 from coevo.languages.java.tools.downloads import Downloads
 from coevo.languages.java.tools.upstreams import Upstream
 from coevo.model.errors import Fatal
@@ -44,9 +44,9 @@ class ArtifactStore:
         self.served: set[str] = set()
         (folder / _INCOMING).mkdir(parents=True, exist_ok=True)
 
-    def obtain(self, resource: Resource) -> Path | bytes | None:
+    def obtain(self, resource: ArtifactResource) -> Path | bytes | None:
         """The file, or its bytes, or None if there is no such thing; Transient on trouble."""
-        if resource.kind is Kind.SNAPSHOT:
+        if resource.kind is PathKind.SNAPSHOT:
             self.refused.add(resource.path)
             return None
         with self._lock(resource.path):
@@ -56,7 +56,7 @@ class ArtifactStore:
             if found is None:
                 self._absent.add(resource.path)
                 return None
-        if resource.kind is Kind.RELEASE:
+        if resource.kind is PathKind.RELEASE:
             self.served.add(resource.path)
         return found if resource.checksum is None else _checksum(found, resource.checksum)
 
@@ -77,8 +77,8 @@ class ArtifactStore:
         with self._guard:
             return self._locks.setdefault(path, threading.Lock())
 
-    def _find(self, resource: Resource) -> Path | bytes | None:
-        if resource.kind is Kind.METADATA:
+    def _find(self, resource: ArtifactResource) -> Path | bytes | None:
+        if resource.kind is PathKind.METADATA:
             return self._find_metadata(resource.path)
         file = self._folder / resource.path
         return file if file.is_file() or self._store(resource.path, file) else None

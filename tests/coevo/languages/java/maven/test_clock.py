@@ -11,7 +11,7 @@ import pytest
 
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Conditions
-from coevo.languages.java.maven.clock import Clock
+from coevo.languages.java.maven.clock import JvmClock
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Outcome
@@ -165,7 +165,7 @@ def test_a_library_that_sets_no_clock_is_not_believed(
 def with_libraries(places: tuple[str, ...], place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Look for the library elsewhere, with a clock that was not found right before."""
     monkeypatch.setattr(libfaketime, 'PLACES', places)
-    clock = Clock(place.yard.sandbox, place.yard.launcher.clock_probe)
+    clock = JvmClock(place.yard.sandbox, place.yard.launcher.clock_probe)
     monkeypatch.setattr(place.yard, 'clock', clock)
 
 

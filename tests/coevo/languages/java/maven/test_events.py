@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from coevo.languages.java.maven.places import TREE
-from coevo.languages.java.maven.runner import Target
+from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.maven.runner import run_targets
 from coevo.model.records import Outcome
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import open_sandbox
 
-TARGET = Target(classes=('shop.TillTest',), method='rings', parameters=())
+TARGET = RunTarget(classes=('shop.TillTest',), method='rings', parameters=())
 BEGIN, END = {'e': 'begin', 't': 0}, {'e': 'end', 't': 0, 'tests': 1, 'cpu_ms': 5}
 PASS: dict[str, Any] = {'e': 'test', 't': 0, 'outcome': 'pass', 'types': [], 'frame': None}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.java.maven.jdk_choice import Demand
+from coevo.languages.java.maven.jdk_choice import JdkDemand
 from coevo.languages.java.maven.jdk_choice import ladder
 from coevo.languages.java.maven.jdk_choice import read_demand
 from coevo.languages.java.maven.named_jdks import named_jdks
@@ -32,34 +32,34 @@ def jdks(*features: int) -> tuple[Jdk, ...]:
 @pytest.mark.parametrize(
     ('year', 'demand', 'there', 'order'),
     [
-        (2014, Demand(lowest=6), (8, 11, 17, 21, 25), [8, 11, 17]),
-        (2020, Demand(lowest=8), (8, 11, 17, 21, 25), [11, 8, 17]),
-        (2023, Demand(lowest=8), (8, 11, 17, 21, 25), [17, 11, 21]),
-        (2023, Demand(lowest=21), (8, 11, 17, 21, 25), [21, 25]),
-        (2023, Demand(highest=11), (8, 11, 17, 21, 25), [11, 8]),
-        (2014, Demand(), (17,), [17]),
-        (2025, Demand(lowest=8), (17, 25), [17, 25]),
-        (2025, Demand(lowest=21), (17, 25), [25]),
-        (2014, Demand(), (17, 25), [17, 25]),
-        (2014, Demand(lowest=8, highest=8), (17, 25), [17, 25]),
-        (2024, Demand(lowest=21), (17,), [17]),
-        (2024, Demand(), (), []),
-        (2020, Demand(named=frozenset({8})), (8, 11, 17, 21, 25), [8, 11, 17]),
-        (2020, Demand(named=frozenset({7})), (8, 11, 17), [8, 11, 17]),
-        (2024, Demand(named=frozenset({8, 11})), (8, 11, 17, 21), [11, 8, 17]),
-        (2016, Demand(named=frozenset({11, 17})), (8, 11, 17), [11, 8, 17]),
-        (2024, Demand(lowest=17, named=frozenset({8, 14})), (8, 11, 17, 21), [17, 21]),
+        (2014, JdkDemand(lowest=6), (8, 11, 17, 21, 25), [8, 11, 17]),
+        (2020, JdkDemand(lowest=8), (8, 11, 17, 21, 25), [11, 8, 17]),
+        (2023, JdkDemand(lowest=8), (8, 11, 17, 21, 25), [17, 11, 21]),
+        (2023, JdkDemand(lowest=21), (8, 11, 17, 21, 25), [21, 25]),
+        (2023, JdkDemand(highest=11), (8, 11, 17, 21, 25), [11, 8]),
+        (2014, JdkDemand(), (17,), [17]),
+        (2025, JdkDemand(lowest=8), (17, 25), [17, 25]),
+        (2025, JdkDemand(lowest=21), (17, 25), [25]),
+        (2014, JdkDemand(), (17, 25), [17, 25]),
+        (2014, JdkDemand(lowest=8, highest=8), (17, 25), [17, 25]),
+        (2024, JdkDemand(lowest=21), (17,), [17]),
+        (2024, JdkDemand(), (), []),
+        (2020, JdkDemand(named=frozenset({8})), (8, 11, 17, 21, 25), [8, 11, 17]),
+        (2020, JdkDemand(named=frozenset({7})), (8, 11, 17), [8, 11, 17]),
+        (2024, JdkDemand(named=frozenset({8, 11})), (8, 11, 17, 21), [11, 8, 17]),
+        (2016, JdkDemand(named=frozenset({11, 17})), (8, 11, 17), [11, 8, 17]),
+        (2024, JdkDemand(lowest=17, named=frozenset({8, 14})), (8, 11, 17, 21), [17, 21]),
     ],
 )
 def test_the_usual_jdk_of_the_day_then_its_neighbours(
-    year: int, demand: Demand, there: tuple[int, ...], order: list[int]
+    year: int, demand: JdkDemand, there: tuple[int, ...], order: list[int]
 ) -> None:
     made = datetime(year, 6, 1, tzinfo=UTC)
     assert [jdk.feature for jdk in ladder(demand, made, jdks(*there))] == order
 
 
 def test_without_a_date_17_comes_first() -> None:
-    assert ladder(Demand(), None, ALL)[0].feature == 17
+    assert ladder(JdkDemand(), None, ALL)[0].feature == 17
 
 
 @pytest.mark.parametrize(

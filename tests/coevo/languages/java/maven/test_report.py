@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coevo.languages.java.maven.report import Entry
+from coevo.languages.java.maven.report import ReportedEntry
 from coevo.languages.java.maven.report import Surefire
 from coevo.languages.java.maven.report import modules_of
 
@@ -75,10 +75,10 @@ def test_entries_of_the_class_path_are_libraries_files_of_the_tree_or_siblings()
     ]
     module = modules_of({'projects': [project('core'), project('app', test_class_path=path)]})
     assert module['app'].class_path == (
-        Entry(coordinates='g:a:1', scope='test', path='g/a/1/a-1.jar'),
-        Entry(coordinates='g:a:1', scope='test', path='g/a/1/a-1.jar'),
-        Entry(coordinates='g:a:1', scope='test', file='core/lib/a.jar'),
-        Entry(coordinates='g:a:1', scope='test', sibling='core', folder='target/classes'),
+        ReportedEntry(coordinates='g:a:1', scope='test', path='g/a/1/a-1.jar'),
+        ReportedEntry(coordinates='g:a:1', scope='test', path='g/a/1/a-1.jar'),
+        ReportedEntry(coordinates='g:a:1', scope='test', file='core/lib/a.jar'),
+        ReportedEntry(coordinates='g:a:1', scope='test', sibling='core', folder='target/classes'),
     )
 
 
@@ -126,5 +126,5 @@ def test_places_that_surefire_names_are_those_of_the_test_process() -> None:
     ],
 )
 def test_surefire_can_leave_libraries_out(settings: dict[str, Any], expected: bool) -> None:
-    left_out = surefire(**settings).leaves_out(Entry(coordinates='g:a:1', scope='test'))
+    left_out = surefire(**settings).leaves_out(ReportedEntry(coordinates='g:a:1', scope='test'))
     assert left_out is expected

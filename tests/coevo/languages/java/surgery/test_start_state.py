@@ -9,7 +9,7 @@ import pytest
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery.old_pieces import Original
 from coevo.languages.java.surgery.old_pieces import StartStateInvalid
-from coevo.languages.java.surgery.start_state import Target
+from coevo.languages.java.surgery.start_state import StartTarget
 from coevo.languages.java.surgery.start_state import start_file
 from coevo.model.records import TestMethod
 
@@ -34,7 +34,7 @@ def java(body: str, *, imports: str = '', head: str = HEAD) -> str:
 def generation(
     new: str, *names: str, old: str | None = '', used: frozenset[str] = frozenset()
 ) -> str:
-    targets = [Target(method=method(name)) for name in names]
+    targets = [StartTarget(method=method(name)) for name in names]
     before = None if old is None else (old or java(SIBLING)).encode()
     start = start_file(new.encode(), before, targets, used_elsewhere=used)
     assert start is not None
@@ -45,7 +45,7 @@ def generation(
 def update(old: str, new: str, *names: str, **renamed: str) -> str:
     pairs = {name: name for name in names} | renamed
     targets = [
-        Target(method=method(now), original=Original(method=method(was), source=old.encode()))
+        StartTarget(method=method(now), original=Original(method=method(was), source=old.encode()))
         for now, was in pairs.items()
     ]
     start = start_file(new.encode(), old.encode(), targets)
@@ -117,7 +117,9 @@ def test_a_rule_and_a_named_source_go_with_the_target_that_uses_them() -> None:
         imports='import java.util.stream.Stream;\nimport org.junit.Rule;\n',
     )
     start = start_file(
-        new.encode(), java(SIBLING).encode(), [Target(method=method('sells', 'p.ShopTest', 'int'))]
+        new.encode(),
+        java(SIBLING).encode(),
+        [StartTarget(method=method('sells', 'p.ShopTest', 'int'))],
     )
     assert start is not None
     assert start.decode() == java(SIBLING)
@@ -136,12 +138,12 @@ def test_a_field_of_two_names_goes_only_as_a_whole() -> None:
 
 def test_a_new_file_of_targets_alone_is_absent() -> None:
     new = java('    private int n;\n' + SIBLING)
-    assert start_file(new.encode(), None, [Target(method=method('sibling'))]) is None
+    assert start_file(new.encode(), None, [StartTarget(method=method('sibling'))]) is None
 
 
 def test_a_new_file_is_absent_though_it_holds_tests_that_are_no_targets() -> None:
     new = java(f'{SIBLING}    @Test public void sells() {{ Shop.sell(); }}\n')
-    assert start_file(new.encode(), None, [Target(method=method('sells'))]) is None
+    assert start_file(new.encode(), None, [StartTarget(method=method('sells'))]) is None
 
 
 def test_junit_3_siblings_count_though_the_file_does_not_tell() -> None:
@@ -151,7 +153,7 @@ def test_junit_3_siblings_count_though_the_file_does_not_tell() -> None:
         '    public void testB() { b(); }\n'
         '}\n'
     )
-    targets = [Target(method=method('testA', 'ShopTest'))]
+    targets = [StartTarget(method=method('testA', 'ShopTest'))]
     assert (
         start_file(new.encode(), b'class ShopTest extends Base { }', targets)
         == new.replace('    public void testA() { a(); }\n', '').encode()
@@ -166,7 +168,7 @@ def test_a_new_nested_class_of_targets_alone_goes_as_a_whole() -> None:
         '        @Test void sells() { Shop.sell(hour); }\n'
         '    }\n'
     )
-    targets = [Target(method=method('sells', 'p.ShopTest$Late'))]
+    targets = [StartTarget(method=method('sells', 'p.ShopTest$Late'))]
     new, old = java(SIBLING + nested), java(SIBLING)
     assert start_file(new.encode(), old.encode(), targets) == old.encode()
     with_other = new.replace(
@@ -236,7 +238,7 @@ def test_an_import_that_old_did_not_need_is_kept_if_the_old_code_needs_the_name(
         'package p;\n\nimport q.Basket;\n\n'
         'class ShopTest {\n    @Test void sells() { Basket.fresh(); }\n}\n'
     )
-    target = Target(
+    target = StartTarget(
         method=method('sells'),
         original=Original(method=method('sells', 'q.ShopTest'), source=old.encode()),
     )
@@ -312,7 +314,7 @@ def test_line_endings_and_the_lack_of_a_last_newline_are_kept() -> None:
 
 def test_a_file_that_is_not_utf_8_keeps_its_bytes() -> None:
     new = java(f'    // caf\u00e9\n{SIBLING}    @Test public void sells() {{ Shop.sell(); }}\n')
-    start = start_file(new.encode('latin-1'), b'', [Target(method=method('sells'))])
+    start = start_file(new.encode('latin-1'), b'', [StartTarget(method=method('sells'))])
     assert start == java(f'    // caf\u00e9\n{SIBLING}').encode('latin-1')
 
 
@@ -341,7 +343,7 @@ DOLLARS = """\
 def test_names_may_begin_with_the_sign_that_nests_them() -> None:
     """A public repository's class has `$Outer` and in it `$Inner`: each run ended there."""
     old, new = java(DOLLARS % '1'), java(DOLLARS % '2')
-    target = Target(
+    target = StartTarget(
         method=method('deep', 'p.ShopTest$$Outer'),
         original=Original(method=method('deep', 'p.ShopTest$$Outer'), source=old.encode()),
     )
@@ -357,7 +359,7 @@ def test_what_a_reverted_test_brings_may_have_such_names() -> None:
     )
     old = java(body % (helper, '$Help.$In.one() == 1'))
     new = java(body % ('', 'true'))
-    target = Target(
+    target = StartTarget(
         method=method('deep', 'p.ShopTest$$Outer'),
         original=Original(method=method('deep', 'p.ShopTest$$Outer'), source=old.encode()),
     )

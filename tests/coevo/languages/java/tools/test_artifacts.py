@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.tools.artifact_paths import Kind
+from coevo.languages.java.tools.artifact_paths import PathKind
 from coevo.languages.java.tools.artifact_paths import parse
 from coevo.languages.java.tools.artifacts import ArtifactProxy
 from coevo.languages.java.tools.artifacts import Upstream
@@ -351,11 +351,11 @@ def test_only_reading_is_answered(
 def test_paths_of_maven() -> None:
     for path, kind in (
         ('/a/1/a-1.jar', None),
-        ('/g/a/1/a-1.jar', Kind.RELEASE),
-        ('/g/h/a_2.13/1.0+b~c/a_2.13-1.0+b~c-tests.tar.gz.asc', Kind.RELEASE),
-        ('/g/a/1.0%2Bb/a-1.0%2Bb.pom', Kind.RELEASE),
-        ('/g/maven-metadata.xml', Kind.METADATA),
-        ('/g/a/1-SNAPSHOT/a-1-SNAPSHOT.pom', Kind.SNAPSHOT),
+        ('/g/a/1/a-1.jar', PathKind.RELEASE),
+        ('/g/h/a_2.13/1.0+b~c/a_2.13-1.0+b~c-tests.tar.gz.asc', PathKind.RELEASE),
+        ('/g/a/1.0%2Bb/a-1.0%2Bb.pom', PathKind.RELEASE),
+        ('/g/maven-metadata.xml', PathKind.METADATA),
+        ('/g/a/1-SNAPSHOT/a-1-SNAPSHOT.pom', PathKind.SNAPSHOT),
     ):
         resource = parse(path)
         assert (resource.kind if resource else None) == kind
