@@ -111,6 +111,15 @@ def test_the_pipelines_verbs_say_how_to_get_them(alone: Path, tmp_path: Path) ->
     assert 'make setup' in done.stderr
 
 
+def test_a_package_of_strangers_is_not_taken_for_the_pipeline(alone: Path, tmp_path: Path) -> None:
+    (tmp_path / 'flows').mkdir()
+    for name in ('__init__', 'cli'):
+        (tmp_path / 'flows' / f'{name}.py').write_text('raise SystemExit("it was imported")')
+    done = attempt(alone / 'coevo', 'mine', 'x', cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 2
+    assert 'make setup' in done.stderr
+
+
 @pytest.mark.parametrize(
     'words', [('evaluate', 'x', 'y', '--out', 'z'), ('compare', 'x', 'y'), ('regrade', 'x')]
 )

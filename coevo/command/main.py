@@ -105,14 +105,25 @@ def _add_identification(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 def _add_pipeline(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]) -> None:
     """Only the verb that is asked for costs the import of the pipeline."""
-    here = importlib.util.find_spec('flows') is not None
-    if here and argv and argv[0] in PIPELINE_VERBS:
+    if _has_pipeline() and argv and argv[0] in PIPELINE_VERBS:
         importlib.import_module('flows.cli').add_verbs(verbs)
         return
     for verb, text in PIPELINE_VERBS.items():
         sub = verbs.add_parser(verb, help=text, add_help=False)
         sub.add_argument('rest', nargs=argparse.REMAINDER)
         sub.set_defaults(run=_no_pipeline)
+
+
+def _has_pipeline() -> bool:
+    """Whether the `flows` that Python would import is ours: others may have a package of that name."""
+    found = importlib.util.find_spec('flows')
+    ours = Path(__file__).resolve().parents[2] / 'flows'
+    return (
+        found is not None
+        and found.origin is not None
+        and Path(found.origin).resolve().parent == ours
+        and (ours / 'verbs' / 'mine.py').is_file()
+    )
 
 
 def _no_pipeline(arguments: argparse.Namespace) -> int:
