@@ -140,7 +140,8 @@ def test_bytes_that_the_manifest_does_not_know_make_no_site(tmp_path: Path) -> N
     assert not (tmp_path / 'site').exists()
 
 
-def test_a_file_that_leads_nowhere_makes_no_site(snapshot: Path, tmp_path: Path) -> None:
+def test_a_file_that_leads_nowhere_makes_no_site(tmp_path: Path) -> None:
+    snapshot = snapshots.make(tmp_path, 1, 2)
     file = next((snapshot / 'data' / 'tasks').iterdir())
     file.unlink()
     file.symlink_to('nowhere')
