@@ -23,6 +23,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.languages.base import Build
 from coevo.languages.java.maven import PairWorkshop
@@ -102,7 +103,10 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> None:
         workshop = PairWorkshop(yards)
         stack.callback(workshop.close)
         for pair in pairs:
-            append(arguments.out, row_of(pair, *workshop.build(pair)))
+            try:
+                append(arguments.out, row_of(pair, *workshop.build(pair)))
+            except CorruptObject as error:
+                print(f'{name} {pair.new.rev[:12]} is left out: {error}')
             for rev in (pair.old.rev, pair.new.rev):
                 uses[rev] -= 1
                 if not uses[rev]:
