@@ -54,7 +54,7 @@ class Cells:
         self._yard, self._session = yard, session
         self._cells: dict[CellKey, CellImage] = {}
         self._codes: dict[tuple[str, Files], EditedCode] = {}
-        self._ends: frozenset[str] = frozenset()
+        self._ends: frozenset[str] | None = None  # of the pair in hand
 
     def get(self, key: CellKey) -> CellImage:
         cell = self._get(key)
@@ -222,7 +222,7 @@ class Cells:
     def _editor(self, code_rev: str, folder: Path) -> CodeEditor:
         shutil.rmtree(folder, ignore_errors=True)
         image = self._yard.image(code_rev)
-        others = [self._yard.image(rev) for rev in sorted(self._ends - {code_rev})]
+        others = [self._yard.image(rev) for rev in sorted((self._ends or frozenset()) - {code_rev})]
         return CodeEditor(self._yard.launcher, self._session, image, folder, others)
 
     # -- folders -----------------------------------------------------------------------------------
