@@ -158,6 +158,15 @@ def test_what_is_done_is_not_done_again(yard: Yard) -> None:
     assert len(rows(second)) == 2
 
 
+@pytest.fixture
+def heeds_interrupts() -> Iterator[None]:
+    """Also where the tests run in a shell's background, which has Ctrl-C ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures('heeds_interrupts')
 def test_an_interruption_keeps_what_is_finished(yard: Yard) -> None:
     """The one under way is none: it is made anew, and nothing of it runs on."""
     asleep = threading.Event()
