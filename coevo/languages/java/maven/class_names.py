@@ -9,10 +9,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-# How long entries of the constant pool are behind their tag; a text says so itself.
-_LENGTHS = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4}
-_LENGTHS |= {15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
-_TEXT, _CLASS, _WIDE = 1, 7, (5, 6)
+from coevo.languages.java.maven.constant_pool import CLASS
+from coevo.languages.java.maven.constant_pool import TEXT
+from coevo.languages.java.maven.constant_pool import constant_pool
 
 
 def outermost(content: bytes) -> str:
@@ -33,14 +32,16 @@ def outermost(content: bytes) -> str:
 
 class _ClassFile:
     def __init__(self, content: bytes) -> None:
+        pool = constant_pool(content)
         self._content = content
-        self._at = 8
-        self._texts: dict[int, bytes] = {}
-        self._classes: dict[int, int] = {}
+        self._at = pool.end
+        self._texts = {one.place: one.content[2:] for one in pool.constants if one.tag == TEXT}
+        self._classes = {
+            one.place: int.from_bytes(one.content) for one in pool.constants if one.tag == CLASS
+        }
 
     def nesting(self) -> tuple[str, dict[str, str]]:
         """Its own name, and of each class that it names the one around, if there is one."""
-        self._read_constants()
         _, own, _, interfaces = self._take('>4H')
         self._at += 2 * interfaces
         for _ in range(2):  # fields, then methods
@@ -53,20 +54,6 @@ class _ClassFile:
             if name == b'InnerClasses':
                 around |= self._inner_classes(start)
         return self._name(own), around
-
-    def _read_constants(self) -> None:
-        index, (count,) = 1, self._take('>H')
-        while index < count:
-            (tag,) = self._take('>B')
-            if tag == _TEXT:
-                (length,) = self._take('>H')
-                self._texts[index] = self._content[self._at : self._at + length]
-                self._at += length
-            else:
-                if tag == _CLASS:
-                    (self._classes[index],) = struct.unpack_from('>H', self._content, self._at)
-                self._at += _LENGTHS[tag]
-            index += 2 if tag in _WIDE else 1
 
     def _attributes(self) -> Iterator[tuple[bytes, int]]:
         """The name of each, and where its content begins."""

@@ -21,7 +21,7 @@ from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox
 
-# No leak was seen in sixty builds ; not examined beyond.
+# No leak was seen in sixty builds; not examined beyond.
 REQUESTS_PER_JVM = 60
 
 # What one build may send back: class files and resources of all modules.

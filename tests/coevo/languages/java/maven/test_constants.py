@@ -71,3 +71,12 @@ def test_what_is_no_class_file_adds_nothing_and_gets_nothing(
     cut = rich[:end] if end >= 0 else b'PK\x03\x04'
     assert with_constants(plain, [cut]) == plain
     assert with_constants(cut, [plain]) == cut
+
+
+@pytest.mark.jvm
+def test_a_pool_that_ends_in_its_last_entry_is_none(compiled: tuple[bytes, bytes]) -> None:
+    plain, _ = compiled
+    head = plain[:8] + b'\x00\x02'  # one place
+    for broken in (head + b'\x07\x00', head + b'\x01\x00\x09abc', plain[:8] + b'\x00\x00'):
+        assert with_constants(plain, [broken]) == plain
+        assert with_constants(broken, [plain]) == broken
