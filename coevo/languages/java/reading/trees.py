@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from functools import cached_property
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -53,6 +54,7 @@ class Tree:
         self._files: dict[str, JavaFile] = {}
         self._sides: dict[str, Side | None] = {}
         self._origins: dict[str, Origin] = {}
+        self._declared_folders = cache(self._read_declared_folders)
 
     def file(self, path: str) -> JavaFile:
         if path not in self._files:
@@ -79,16 +81,17 @@ class Tree:
         if entry is None or entry.mode == _LINK or not path.endswith('.java'):
             return None
         found = standard(path)
-        return None if found is not None and found.is_resource else self._folders_side(path)
+        if found is None:
+            return self._declared_side(path)
+        return None if found.is_resource else found.side
 
     def is_source(self, path: str) -> bool:
         """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
-        return self._folders_side(path) is Side.SOURCE
-
-    def _folders_side(self, path: str) -> Side | None:
         found = standard(path)
-        if found is not None:
-            return found.side
+        side = self._declared_side(path) if found is None else found.side
+        return side is Side.SOURCE
+
+    def _declared_side(self, path: str) -> Side | None:
         declared = self._declared_folders(self.module(path))
         return next((side for folder, side in declared if path.startswith(folder)), None)
 
@@ -107,7 +110,7 @@ class Tree:
             if path == 'pom.xml' or path.endswith('/pom.xml')
         )
 
-    def _declared_folders(self, module: str) -> list[tuple[str, Side]]:
+    def _read_declared_folders(self, module: str) -> list[tuple[str, Side]]:
         pom = 'pom.xml' if module == '.' else f'{module}/pom.xml'
         if pom not in self.entries:
             return []

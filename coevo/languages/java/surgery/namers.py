@@ -39,8 +39,8 @@ class Namers:
             other
             for other in files.entries
             if other != path
-            and not files.is_source(other)
             and (other.endswith(('.java', *_SETTINGS)) or '/META-INF/' in f'/{other}')
+            and not files.is_source(other)
             and self.names(other, self.text(other), path)
         )
 
