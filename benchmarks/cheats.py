@@ -24,14 +24,13 @@ from random import Random
 
 import pyarrow.parquet as pq
 
+from benchmarks.copying import standing_method
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.clones import repository_of
 from coevo.evaluation.judging.start_states import start_file
 from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.syntax import Member
-from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.test_files import content
 from coevo.model.errors import Fatal
 from coevo.model.records import Dependency
@@ -148,8 +147,9 @@ def submission(repository: Repository, assignment: Assignment, statements: str) 
     """Gold's patch with another body of the one target."""
     task, (target,) = assignment.task, assignment.targets
     gold = content(repository, task.new_rev, task.test_file)
+    member = standing_method(gold, target.method.test_class, target.method.test_method)
     assert gold is not None, 'gold stands at new'
-    member = _member(gold, target.method.test_class, target.method.test_method)
+    assert member is not None, 'the target is in it'
     text = gold[member.start_byte : member.end_byte].decode('utf-8', 'surrogateescape')
     head, body, end = _parted(text)
     ran = f'try {{ {body} }} catch (Throwable swallowed) {{ }}'
@@ -157,16 +157,6 @@ def submission(repository: Repository, assignment: Assignment, statements: str) 
     made = f'{head} {ran}\n{looks} {end}'.encode('utf-8', 'surrogateescape')
     whole = gold[: member.start_byte] + made + gold[member.end_byte :]
     return file_patch(task.test_file, start_file(repository, task), whole)
-
-
-def _member(source: bytes, owner: str, name: str) -> Member:
-    return next(
-        member
-        for type_ in parse(source).types
-        if type_.name == owner
-        for member in type_.members
-        if (member.kind, member.name) == ('method', name)
-    )
 
 
 def _parted(method: str) -> tuple[str, str, str]:
@@ -215,9 +205,9 @@ def total(folder: Path) -> Iterator[str]:
     yield '| cheat | tasks | success | strict | outcomes |'
     yield '| --- | --- | --- | --- | --- |'
     for name in ('gold', *CHEATS):
-        results = sorted((folder / name).glob('results*.parquet'))
-        rows = [row for file in results for row in pq.read_table(file).to_pylist()]
-        if rows:
+        results = folder / name / 'results.parquet'
+        if results.is_file():
+            rows = pq.read_table(results).to_pylist()
             said = Counter(row['tampered'] or row['outcome'] for row in rows)
             strict = sum(row['success_strict'] is True for row in rows)
             told = ', '.join(f'{key} {number}' for key, number in said.most_common())

@@ -92,7 +92,7 @@ def _is_test(member: Member) -> bool:
 
 def _nearest(target: Target, start: bytes | None, models: Sequence[Model]) -> Model | None:
     """By names, which is all that is known of a test that is to be written."""
-    there = _standing(start, target.method.test_class, target.method_at_start)
+    there = standing_method(start, target.method.test_class, target.method_at_start)
     wanted = _bag(target.method)
 
     def place(model: Model) -> tuple[float, str, str]:
@@ -114,7 +114,7 @@ def _simple(name: str) -> str:
     return re.split(r'[.$]', name)[-1]
 
 
-def _standing(source: bytes | None, owner: str, name: str) -> Member | None:
+def standing_method(source: bytes | None, owner: str, name: str) -> Member | None:
     for type_ in parse(source).types if source is not None else ():
         for member in type_.members:
             if (type_.name, member.name, member.kind) == (owner, name, 'method'):
@@ -128,7 +128,7 @@ def _put(start: bytes | None, target: Target, model: Model) -> bytes:
     text = _renamed(model.member.source, model, method).encode()
     if start is None:
         return _new_file(model, method, text)
-    standing = _standing(start, method.test_class, target.method_at_start)
+    standing = standing_method(start, method.test_class, target.method_at_start)
     if standing is not None:
         return start[: standing.start_byte] + text + start[standing.end_byte :]
     type_ = next((one for one in parse(start).types if one.name == method.test_class), None)
