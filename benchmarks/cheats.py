@@ -29,9 +29,9 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.clones import repository_of
 from coevo.evaluation.judging.start_states import start_file
+from coevo.git.contents import content
 from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.test_files import content
 from coevo.model.errors import Fatal
 from coevo.model.records import Dependency
 

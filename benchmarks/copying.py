@@ -28,7 +28,7 @@ from coevo.evaluation.judging.start_states import files_at_start
 from coevo.evaluation.judging.start_states import start_file
 from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.trees import tree
 from coevo.languages.layout import Side

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import parse
 from coevo.model.records import Change
 from coevo.model.records import Dependency

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.evaluation.judging.sibling_files import sibling_files
+from coevo.git.contents import content
+from coevo.git.contents import path_at_old
 from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.test_files import content
-from coevo.languages.java.reading.test_files import path_at_old
-from coevo.languages.java.surgery.old_pieces import Original
-from coevo.languages.java.surgery.old_pieces import StartStateInvalid
 from coevo.languages.java.surgery.reach import names_used_elsewhere
-from coevo.languages.java.surgery.start_state import StartTarget
 from coevo.languages.java.surgery.start_state import start_file
+from coevo.languages.surgery import Original
+from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.surgery import StartTarget
 from coevo.model.quality import VALID
 from coevo.model.records import TestMethod
 from coevo.model.records import Track

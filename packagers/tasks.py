@@ -19,7 +19,7 @@ from functools import cache
 from coevo import prompts
 from coevo.git.patches import tree_patch
 from coevo.git.repository import Repository
-from coevo.languages.java.surgery.old_pieces import StartStateInvalid
+from coevo.languages.surgery import StartStateInvalid
 from coevo.model.errors import Fatal
 from coevo.model.quality import Coverage
 from coevo.model.reasons import Reason

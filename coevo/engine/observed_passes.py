@@ -15,12 +15,12 @@ from coevo.engine.groups import method_in
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Step
 from coevo.engine.results import Wanted
+from coevo.git.contents import content
 from coevo.git.repository import Repository
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
 from coevo.languages.java.reading.expected_throws import expected_throws
-from coevo.languages.java.reading.test_files import content
 from coevo.model.labels import deciding_cells
 from coevo.model.records import Cell
 from coevo.model.records import Outcome

@@ -13,6 +13,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from coevo.git.repository import Repository
+from coevo.languages.reading import Reading
+from coevo.languages.surgery import Surgery
 from coevo.model.listener import Say
 from coevo.model.listener import silent
 from coevo.model.quality import PitTrouble
@@ -374,6 +376,14 @@ class Language(Protocol):
     # what a revision has to have, for who is told that it has not
     @property
     def NEEDS(self) -> str: ...
+
+    # what it knows of files as text
+    @property
+    def READING(self) -> Reading: ...
+
+    # how it takes tests out of files and puts them in
+    @property
+    def SURGERY(self) -> Surgery: ...
 
     # whether a revision is built by this module's tool
     def detect(self, repository: Repository, rev: str) -> bool: ...

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
 from coevo.languages.java import maven
+from coevo.languages.reading import Reading
+from coevo.languages.surgery import Surgery
 
 LANGUAGES: Mapping[str, Language] = {language.NAME: language for language in (maven,)}
 """By the value of the `language` columns."""
@@ -15,3 +17,12 @@ LANGUAGES: Mapping[str, Language] = {language.NAME: language for language in (ma
 def language_of(repository: Repository, rev: str) -> Language | None:
     """The first of the table whose tool builds a revision."""
     return next((one for one in LANGUAGES.values() if one.detect(repository, rev)), None)
+
+
+def reading(language: str) -> Reading:
+    """That of a language by its value in the `language` columns."""
+    return LANGUAGES[language].READING
+
+
+def surgery(language: str) -> Surgery:
+    return LANGUAGES[language].SURGERY

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from coevo.languages.java.reading.syntax import JavaFile
+from coevo.languages.declarations import SourceFile
 from coevo.measures.java_calls import Call
 from coevo.measures.java_calls import Variable
 from coevo.measures.java_calls import inside
@@ -86,7 +86,7 @@ def message_of(call: Call, *, last: bool, variables: Mapping[str, Variable]) -> 
     return message
 
 
-def has_message_last(call: Call, file: JavaFile) -> bool:
+def has_message_last(call: Call, file: SourceFile) -> bool:
     """By the class that declares the assertion; where no import tells it, by the file's imports."""
     holders = _holders(call, file)
     if any(holder in _FIRST for holder in holders):
@@ -96,7 +96,7 @@ def has_message_last(call: Call, file: JavaFile) -> bool:
     return any(item.text.startswith(('org.junit.jupiter', 'org.testng')) for item in file.imports)
 
 
-def _holders(call: Call, file: JavaFile) -> list[str]:
+def _holders(call: Call, file: SourceFile) -> list[str]:
     """The qualified classes that a call may be declared in, as far as imports tell."""
     if call.receiver is None:
         statics = [item for item in file.imports if item.static]

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from coevo.languages.java.reading.syntax import JavaType
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
 from coevo.measures.java_calls import inside
 from coevo.measures.java_calls import text
 from coevo.measures.java_source import JavaTest
@@ -64,13 +64,13 @@ def is_general_fixture(test: JavaTest) -> bool:
     return not assigned <= _used(test)
 
 
-def _is_filled(test: JavaTest, type_: JavaType) -> bool:
+def _is_filled(test: JavaTest, type_: DeclaredType) -> bool:
     if 'RunWith' in type_.annotations:
         return True
     return test.file.imports('org.junit.jupiter')
 
 
-def _set_up(type_: JavaType) -> Iterator[Member]:
+def _set_up(type_: DeclaredType) -> Iterator[Member]:
     for member in type_.members:
         named = member.name == 'setUp' and not member.parameters
         if member.kind == 'method' and (named or not _SET_UP.isdisjoint(member.annotations)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.reading.trees import Tree
 from coevo.languages.layout import Side
 from coevo.model.records import TestMethod
@@ -21,7 +21,7 @@ def class_under_test(test: TestMethod) -> str:
     return _AFFIX.sub('', outermost)
 
 
-def type_under_test(tree: Tree, test: TestMethod) -> JavaType | None:
+def type_under_test(tree: Tree, test: TestMethod) -> DeclaredType | None:
     """The first source type of that name, by path; None if there is none."""
     name = class_under_test(test)
     types = (type_ for path in tree.paths(Side.SOURCE) for type_ in tree.file(path).types)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.syntax import JavaFile
-from coevo.languages.java.reading.syntax import JavaType
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
+from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.syntax import parse
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
@@ -25,11 +25,11 @@ class Standing:
 
     path: str
     source: bytes
-    type: JavaType
+    type: DeclaredType
     member: Member | None
 
     @property
-    def file(self) -> JavaFile:
+    def file(self) -> SourceFile:
         return parse(self.source)
 
 
@@ -99,7 +99,7 @@ def _others(
             yield found
 
 
-def like(member: Member, type_: JavaType) -> Member | None:
+def like(member: Member, type_: DeclaredType) -> Member | None:
     """The member of a type of the same kind, name and parameters."""
     return next((other for other in type_.members if _key(other) == _key(member)), None)
 
@@ -115,7 +115,7 @@ def _named(dependency: Dependency, member: Member) -> bool:
     )
 
 
-def _nesting(type_: JavaType, file: JavaFile) -> str:
+def _nesting(type_: DeclaredType, file: SourceFile) -> str:
     return type_.name.removeprefix(f'{file.package}.')
 
 

@@ -14,8 +14,8 @@ from dataclasses import replace
 from coevo.git.repository import Repository
 from coevo.languages.base import ExecutedMethod
 from coevo.languages.base import Trace
-from coevo.languages.java.reading.syntax import JavaType
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
 from coevo.measures.counterparts import declared
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
@@ -47,7 +47,7 @@ def _executed(repository: Repository, pair: Pair, one: Dependency, trace: Trace)
     return any(is_part_of(method, standing.member, standing.type) for method in executed)
 
 
-def is_part_of(one: ExecutedMethod, member: Member, type_: JavaType) -> bool:
+def is_part_of(one: ExecutedMethod, member: Member, type_: DeclaredType) -> bool:
     """Whether an executed method of a file is that member of a type, or lies in it."""
     name = '<init>' if member.kind == 'constructor' else member.name
     if one.type == type_.name and one.method == name:

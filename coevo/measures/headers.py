@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.declarations import DeclaredType
 from coevo.measures.java_source import read_source
 
 
@@ -23,7 +23,7 @@ class Header:
     constants: tuple[int, int] | None
 
 
-def header_of(source: bytes, type_: JavaType) -> Header | None:
+def header_of(source: bytes, type_: DeclaredType) -> Header | None:
     """The header of a type that was parsed of a source; None where it has no name or no body."""
     node = read_source(source).node(type_)
     name, body = node.child_by_field_name('name'), node.child_by_field_name('body')

@@ -10,9 +10,9 @@ from functools import lru_cache
 from tree_sitter import Node
 from tree_sitter import Parser
 
-from coevo.languages.java.reading.syntax import JavaFile
-from coevo.languages.java.reading.syntax import JavaType
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
+from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
 from coevo.languages.java.reading.tokens import JAVA
@@ -28,10 +28,10 @@ class JavaSource:
     """The declarations of a file and the nodes that they stand for."""
 
     def __init__(self, source: bytes) -> None:
-        self.file: JavaFile = parse(source)
+        self.file: SourceFile = parse(source)
         self._root = Parser(JAVA).parse(source).root_node
 
-    def node(self, declared: JavaType | Member) -> Node:
+    def node(self, declared: DeclaredType | Member) -> Node:
         found = self._root.descendant_for_byte_range(declared.start_byte, declared.end_byte)
         assert found is not None, 'a declaration of this very source'
         return found
@@ -55,7 +55,7 @@ class JavaSource:
         found = find_tests(self.file, lambda simple: [t for t in types if t.simple == simple])
         return tuple(JavaTest(file=self, type=type_, member=member) for type_, member in found)
 
-    def around(self, type_: JavaType) -> list[JavaType]:
+    def around(self, type_: DeclaredType) -> list[DeclaredType]:
         """A type and those that it is nested in."""
         names, outer = {type_.name}, type_.outer
         while outer:
@@ -74,7 +74,7 @@ class JavaTest:
     """A test method in its file: the type that declares it and its node."""
 
     file: JavaSource
-    type: JavaType
+    type: DeclaredType
     member: Member
 
     @cached_property

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import Member
 from coevo.measures.counterparts import Standing
 from coevo.measures.counterparts import counterpart
 from coevo.measures.counterparts import declared

@@ -16,7 +16,7 @@ from random import Random
 from tree_sitter import Node
 
 from coevo.git.repository import Repository
-from coevo.languages.java.surgery.text_edits import TextEdits
+from coevo.languages.text_edits import TextEdits
 from coevo.measures.counterparts import Standing
 from coevo.measures.counterparts import counterpart
 from coevo.measures.counterparts import declared

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.declarations import DeclaredType
 from coevo.measures.java_calls import Call
 from coevo.measures.java_calls import calls_in
 from coevo.measures.java_calls import created_type
@@ -32,7 +32,7 @@ Signature = tuple[str, int]
 """Name and number of arguments."""
 
 
-def is_eager_test(test: JavaTest, production: JavaType) -> bool:
+def is_eager_test(test: JavaTest, production: DeclaredType) -> bool:
     """Calls of two methods of the class under test or more.
 
     tsDetect (threshold 1) counts a method again for each of its calls; its documentation asks for
@@ -41,7 +41,7 @@ def is_eager_test(test: JavaTest, production: JavaType) -> bool:
     return len(_called(test, production)) > 1
 
 
-def is_lazy_test(test: JavaTest, production: JavaType) -> bool:
+def is_lazy_test(test: JavaTest, production: DeclaredType) -> bool:
     """A call of a method of the class under test that another test of the file calls too."""
     own = _called(test, production)
     return bool(own) and any(
@@ -51,11 +51,11 @@ def is_lazy_test(test: JavaTest, production: JavaType) -> bool:
     )
 
 
-def _called(test: JavaTest, production: JavaType) -> set[Signature]:
+def _called(test: JavaTest, production: DeclaredType) -> set[Signature]:
     return set(_calls(test, production))
 
 
-def _calls(test: JavaTest, production: JavaType) -> Iterator[Signature]:
+def _calls(test: JavaTest, production: DeclaredType) -> Iterator[Signature]:
     known = set(_signatures(production))
     for call in calls_in(test.body):
         signature = (call.name, len(call.arguments))
@@ -64,14 +64,14 @@ def _calls(test: JavaTest, production: JavaType) -> Iterator[Signature]:
             yield signature
 
 
-def _signatures(production: JavaType) -> Iterator[Signature]:
+def _signatures(production: DeclaredType) -> Iterator[Signature]:
     for member in production.members:
         visible = production.kind == 'interface' or not _VISIBLE.isdisjoint(member.modifiers)
         if member.kind == 'method' and visible:
             yield member.name, len(member.parameters)
 
 
-def _is_of(test: JavaTest, call: Call, production: JavaType) -> bool | None:
+def _is_of(test: JavaTest, call: Call, production: DeclaredType) -> bool | None:
     """Whether a call is one of a class's methods by its receiver; None if that does not tell."""
     if call.receiver is None:
         return None if _is_static_import(test, call.name, production) else False
@@ -108,7 +108,7 @@ def _variable_name(receiver: Node) -> str | None:
     return None
 
 
-def _is_static_import(test: JavaTest, name: str, production: JavaType) -> bool:
+def _is_static_import(test: JavaTest, name: str, production: DeclaredType) -> bool:
     holder = production.canonical
     return any(
         item.static and item.text in (f'{holder}.{name}', holder) for item in test.file.file.imports

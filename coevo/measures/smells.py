@@ -11,7 +11,7 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from enum import StrEnum
 
-from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.declarations import DeclaredType
 from coevo.measures import assertion_smells
 from coevo.measures import body_smells
 from coevo.measures import class_smells
@@ -63,14 +63,14 @@ _OF_TESTS: Mapping[Smell, Callable[[JavaTest], bool]] = {
     Smell.SLEEPY_TEST: body_smells.is_sleepy_test,
     Smell.UNKNOWN_TEST: assertion_smells.is_unknown_test,
 }
-_OF_PRODUCTION: Mapping[Smell, Callable[[JavaTest, JavaType], bool]] = {
+_OF_PRODUCTION: Mapping[Smell, Callable[[JavaTest, DeclaredType], bool]] = {
     Smell.EAGER_TEST: production_smells.is_eager_test,
     Smell.LAZY_TEST: production_smells.is_lazy_test,
 }
 
 
 def smells_of(
-    source: bytes, method: TestMethod, production: JavaType | None = None
+    source: bytes, method: TestMethod, production: DeclaredType | None = None
 ) -> tuple[Smell, ...]:
     """The smells of a test method in its file, sorted; LookupError if the file declares no such.
 

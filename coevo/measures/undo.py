@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from coevo.languages.java.reading.syntax import Import
-from coevo.languages.java.reading.syntax import JavaFile
-from coevo.languages.java.reading.syntax import JavaType
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Import
+from coevo.languages.declarations import Member
+from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.text_edits import TextEdits
-from coevo.languages.java.surgery.text_edits import indentation
+from coevo.languages.text_edits import TextEdits
+from coevo.languages.text_edits import indentation
 from coevo.measures.counterparts import Standing
 from coevo.measures.counterparts import like
 from coevo.measures.headers import header_of
@@ -86,7 +86,7 @@ def type_put_back(old: Standing, source: bytes) -> bytes | None:
     return edits.result()
 
 
-def _holds(outer: JavaType, inner: JavaType) -> bool:
+def _holds(outer: DeclaredType, inner: DeclaredType) -> bool:
     return outer.start_byte <= inner.start_byte and inner.end_byte <= outer.end_byte
 
 
@@ -113,7 +113,9 @@ def _neighbours(old: Standing, new: Standing) -> tuple[Member | None, Member | N
     return next(filter(None, above), None), next(filter(None, below), None)
 
 
-def _bring_imports(edits: TextEdits, old: JavaFile, new: JavaFile, names: frozenset[str]) -> None:
+def _bring_imports(
+    edits: TextEdits, old: SourceFile, new: SourceFile, names: frozenset[str]
+) -> None:
     """Imports of the old file that one of the names takes and the new file does not have."""
     known = {_key(one) for one in new.imports}
     lacking = [

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from coevo.git.contents import content
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.syntax import JavaType
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.test_files import content
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
 
@@ -46,13 +46,13 @@ def parts_of(
     return tuple(_parts(old, new)) or (whole,)
 
 
-def _type(repository: Repository, rev: str, dependency: Dependency) -> JavaType | None:
+def _type(repository: Repository, rev: str, dependency: Dependency) -> DeclaredType | None:
     source = content(repository, rev, dependency.file)
     types = parse(source).types if source is not None else ()
     return next((type_ for type_ in types if type_.name == dependency.name), None)
 
 
-def _parts(old: JavaType, new: JavaType) -> Iterator[PromptPart]:
+def _parts(old: DeclaredType, new: DeclaredType) -> Iterator[PromptPart]:
     if old.shape_hash != new.shape_hash:
         yield PromptPart(
             kind=PartKind.HEADER, revised=Revised.MODIFIED, declaration=new.declaration
@@ -68,7 +68,7 @@ def _parts(old: JavaType, new: JavaType) -> Iterator[PromptPart]:
             yield _part(is_, Revised.MODIFIED)
 
 
-def _fields(type_: JavaType) -> dict[tuple[str, str, int], Member]:
+def _fields(type_: DeclaredType) -> dict[tuple[str, str, int], Member]:
     """Fields by name; initializers, which have none, by their order."""
     found: dict[tuple[str, str, int], Member] = {}
     for member in type_.members:

@@ -11,7 +11,7 @@ from dataclasses import field
 from dataclasses import replace
 
 from coevo.languages.base import Compiled
-from coevo.languages.java.surgery.old_pieces import StartStateInvalid
+from coevo.languages.surgery import StartStateInvalid
 from coevo.model.quality import VALID
 from coevo.model.quality import WITHOUT_SIBLINGS
 from coevo.model.records import TestMethod

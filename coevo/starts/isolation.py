@@ -13,16 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
+from coevo.git.contents import content
+from coevo.git.contents import path_at_old
 from coevo.git.repository import Repository
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Conditions
 from coevo.languages.base import Workshop
-from coevo.languages.java.reading.test_files import content
-from coevo.languages.java.reading.test_files import path_at_old
-from coevo.languages.java.surgery.old_pieces import StartStateInvalid
 from coevo.languages.java.surgery.reach import names_used_elsewhere
-from coevo.languages.java.surgery.transplant import Graft
 from coevo.languages.java.surgery.transplant import transplant
+from coevo.languages.surgery import Graft
+from coevo.languages.surgery import StartStateInvalid
 from coevo.model.quality import Isolated
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod

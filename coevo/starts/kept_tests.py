@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 
 from coevo.languages.base import Compiled
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import Member
 from coevo.languages.java.surgery.pieces import Outline
 from coevo.languages.java.surgery.start_state import other_tests
 from coevo.model.records import TestMethod

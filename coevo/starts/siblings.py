@@ -15,16 +15,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 
+from coevo.git.contents import content
+from coevo.git.contents import path_at_old
 from coevo.git.patches import file_patch
 from coevo.languages.base import Compiled
-from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.test_files import content
-from coevo.languages.java.reading.test_files import path_at_old
-from coevo.languages.java.surgery.namers import Namers
-from coevo.languages.java.surgery.old_pieces import StartStateInvalid
-from coevo.languages.java.surgery.reach import names_used_elsewhere
-from coevo.languages.java.surgery.start_state import StartTarget
-from coevo.languages.java.surgery.start_state import start_file
+from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.surgery import StartTarget
+from coevo.languages.table import reading
+from coevo.languages.table import surgery
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
 from coevo.model.records import TestMethod
@@ -58,7 +56,9 @@ class Siblings:
     def __init__(self, bench: IsolatedCells, tasks: Sequence[Task]) -> None:
         self.bench, self._tasks = bench, tasks
         self._reach = cache(self._names_used_elsewhere)
-        self.namers = Namers(bench.repository, bench.pair.new.rev)
+        self.reading = reading(bench.pair.language)
+        self._surgery = surgery(bench.pair.language)
+        self.namers = self._surgery.namers(bench.repository, bench.pair.new.rev)
         self._emptied: dict[Hashable, bytes | None] = {}
 
     def around(self, task: Task) -> SiblingEdits:
@@ -84,10 +84,10 @@ class Siblings:
     ) -> bytes | None:
         """A file without some of its tests; `named` are names that somebody needs beside."""
         source = self.namers.text(path)
-        needed = frozenset(named & parse(source).names)
+        needed = frozenset(named & self.reading.parse(source).names)
         key = (path, tuple(gone), needed)
         if key not in self._emptied:
-            self._emptied[key] = start_file(
+            self._emptied[key] = self._surgery.start_file(
                 source,
                 self._old_content(path) or b'',  # nothing of a new file stood before
                 [StartTarget(method=method) for method in gone],
@@ -110,7 +110,9 @@ class Siblings:
         return None if before is None else content(repository, pair.old.rev, before)
 
     def _names_used_elsewhere(self, path: str) -> frozenset[str]:
-        return names_used_elsewhere(self.bench.repository, self.bench.pair.new.rev, path)
+        return self._surgery.names_used_elsewhere(
+            self.bench.repository, self.bench.pair.new.rev, path
+        )
 
 
 def sibling_patch(bench: IsolatedCells, files: Files) -> str:
@@ -166,7 +168,7 @@ class _Clearing:
     ) -> None:
         self._common, self._task, self._start, self._all = common, task, start, all_
         # An old test that is put back may use what nobody uses at new.
-        self._names = parse(start).names if start is not None else frozenset[str]()
+        self._names = frozenset[str]() if start is None else common.reading.parse(start).names
 
     def most(
         self, wanted: Sequence[TestMethod], gone: tuple[TestMethod, ...]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from coevo.languages.java.reading.test_files import content
-from coevo.languages.java.reading.test_files import path_at_old
-from coevo.languages.java.surgery.old_pieces import Original
+from coevo.git.contents import content
+from coevo.git.contents import path_at_old
 from coevo.languages.java.surgery.reach import names_used_elsewhere
-from coevo.languages.java.surgery.start_state import StartTarget
 from coevo.languages.java.surgery.start_state import start_file
+from coevo.languages.surgery import Original
+from coevo.languages.surgery import StartTarget
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
 from coevo.starts.swapped import IsolatedCells

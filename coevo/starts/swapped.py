@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coevo.engine.results import Wanted
+from coevo.git.contents import content
 from coevo.git.repository import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
-from coevo.languages.java.reading.test_files import content
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import Pair

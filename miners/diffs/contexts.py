@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from coevo.languages.java.reading.syntax import JavaType
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Located
+from coevo.languages.declarations import Member
 from coevo.languages.java.reading.tests import find_tests
 from coevo.languages.java.reading.tests import is_fixture
-from coevo.languages.java.reading.trees import Located
 from coevo.languages.java.reading.trees import Tree
 from coevo.languages.layout import Side
 from coevo.model.records import TestMethod
@@ -25,7 +25,7 @@ class Unit:
     """A member of a type in the test tree, or with no member the type's shape; one object each."""
 
     path: str
-    type: JavaType
+    type: DeclaredType
     member: Member | None
 
     @property
@@ -85,7 +85,7 @@ class TestTree:
         return self._tests[path]
 
     def _find_tests(self, path: str) -> Iterator[Test]:
-        def resolve(simple: str) -> list[JavaType]:
+        def resolve(simple: str) -> list[DeclaredType]:
             return [found.type for found in self.tree.resolve(path, simple)]
 
         module = self.tree.module(path)

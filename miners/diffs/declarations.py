@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from tree_sitter import Parser
 
-from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tokens import JAVA
 from coevo.languages.java.reading.tokens import Token
@@ -36,7 +36,7 @@ class Declaration:
     source: str
 
 
-def rest(path: str, content: bytes, type_: JavaType) -> Declaration:
+def rest(path: str, content: bytes, type_: DeclaredType) -> Declaration:
     """A type of a file without its methods, constructors and nested types."""
     holes = [(m.start_byte, m.end_byte) for m in type_.members if m.kind in _CALLABLE]
     holes += [

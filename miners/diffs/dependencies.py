@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from functools import lru_cache
 
-from coevo.languages.java.reading.syntax import Import
-from coevo.languages.java.reading.syntax import Member
-from coevo.languages.java.reading.trees import Located
+from coevo.languages.declarations import Import
+from coevo.languages.declarations import Located
+from coevo.languages.declarations import Member
 from coevo.languages.java.reading.trees import Tree
 from coevo.languages.layout import Side
 from coevo.model.records import CoupledBy

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.syntax import Member
-from coevo.languages.java.reading.trees import Located
+from coevo.languages.declarations import Located
+from coevo.languages.declarations import Member
 from coevo.languages.java.reading.trees import Tree
 from coevo.languages.java.reading.trees import tree
 from coevo.model.records import Pair

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coevo.languages.java.reading.syntax import JavaType
-from coevo.languages.java.reading.syntax import Member
-from coevo.languages.java.reading.trees import Located
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Located
+from coevo.languages.declarations import Member
 from coevo.languages.java.reading.trees import Tree
 from coevo.model.records import Origin
 from coevo.model.records import Revised
@@ -121,7 +121,7 @@ def _moved_from(new: Located, olds: list[Located]) -> Located | None:
     return next(old for old in olds if (_share(old.type, new.type), old.path) == best)
 
 
-def _share(old: JavaType, new: JavaType) -> float:
+def _share(old: DeclaredType, new: DeclaredType) -> float:
     """Share of equal members, the header counted as one; 1 where both are the same."""
     before = {old.header_hash, *(member.hash for member in _callables(old).values())}
     after = {new.header_hash, *(member.hash for member in _callables(new).values())}
@@ -151,7 +151,7 @@ def _change(
     return SourceChange(revised=revised, old=old, new=new, old_member=one, new_member=other)
 
 
-def _callables(type_: JavaType) -> dict[tuple[str, ...], Member]:
+def _callables(type_: DeclaredType) -> dict[tuple[str, ...], Member]:
     return {
         (member.kind, member.name, *member.parameters): member
         for member in type_.members

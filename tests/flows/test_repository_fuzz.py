@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from coevo.git.contents import content
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.test_files import content
-from coevo.languages.java.surgery.old_pieces import Original
-from coevo.languages.java.surgery.old_pieces import StartStateInvalid
-from coevo.languages.java.surgery.start_state import StartTarget
 from coevo.languages.java.surgery.start_state import start_file
-from coevo.languages.java.surgery.transplant import Graft
 from coevo.languages.java.surgery.transplant import transplant
+from coevo.languages.surgery import Graft
+from coevo.languages.surgery import Original
+from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.surgery import StartTarget
 from coevo.model.errors import Fatal
 from coevo.model.records import Candidate
 from coevo.model.records import Change

@@ -13,7 +13,7 @@ import pytest
 
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
 from coevo.model.errors import Fatal

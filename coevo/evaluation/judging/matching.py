@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coevo.evaluation.assignments import Target
-from coevo.languages.java.reading.syntax import JavaFile
+from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.syntax import parse
 from coevo.model.records import TestMethod
 
@@ -21,7 +21,7 @@ Declared = tuple[str, str, tuple[str, ...]]
 
 
 def matched(
-    file: JavaFile, targets: Sequence[Target], start: bytes | None
+    file: SourceFile, targets: Sequence[Target], start: bytes | None
 ) -> dict[str, TestMethod]:
     """By the names of targets, what answers them: as many as can be, each by a method of its own.
 
@@ -60,7 +60,7 @@ def _take(
 
 
 def _answers(
-    file: JavaFile, target: Target, old: Declared | None, others: Collection[Declared]
+    file: SourceFile, target: Target, old: Declared | None, others: Collection[Declared]
 ) -> list[Declared]:
     new = _key(target.method)
     names = [new] if old is None else [new, old]
@@ -68,7 +68,7 @@ def _answers(
     return list(dict.fromkeys(key for key in found if key is not None))
 
 
-def _declared(file: JavaFile, wanted: Declared, others: Collection[Declared]) -> Declared | None:
+def _declared(file: SourceFile, wanted: Declared, others: Collection[Declared]) -> Declared | None:
     """With these parameters, or the only one of its name that is nobody else's."""
     owner, name, _ = wanted
     alike = [key for key in _keys(file) if key[:2] == (owner, name) and key not in others]
@@ -94,7 +94,7 @@ def _at_start(
     return frozenset(_keys(file)) - frozenset(olds.values()), olds
 
 
-def _keys(file: JavaFile) -> list[Declared]:
+def _keys(file: SourceFile) -> list[Declared]:
     return [
         (type_.name, member.name, member.parameters)
         for type_ in file.types

@@ -18,8 +18,8 @@ from coevo.evaluation.judging.submissions import located
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.ledger import Ledger
 from coevo.languages.base import Compiled
-from coevo.languages.java.reading.syntax import JavaType
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery.pieces import Outline
 from coevo.languages.java.surgery.reach import derived
@@ -129,7 +129,7 @@ def _member(outline: Outline, method: TestMethod) -> Member | None:
     )
 
 
-def _inherited(trial: Trial, types: Iterable[JavaType]) -> Iterator[tuple[str, Member]]:
+def _inherited(trial: Trial, types: Iterable[DeclaredType]) -> Iterator[tuple[str, Member]]:
     """Tests that classes declare which inherit from some types, with their paths."""
     task = trial.assignment.task
     for path, source, names in derived(

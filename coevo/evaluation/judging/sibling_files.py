@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from coevo.evaluation.judging.application import patched
+from coevo.git.contents import content
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.test_files import content
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
 from coevo.starts.swapped import Files

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from coevo.evaluation.judging.application import reverted
 from coevo.evaluation.judging.sibling_files import sibling_files
+from coevo.git.contents import content
 from coevo.git.patches import quoted
 from coevo.git.process import run_git
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.test_files import content
 from coevo.model.tables import TaskRow
 from coevo.starts.swapped import Files
 from coevo.starts.swapped import with_file

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coevo.evaluation.assignments import Assignment
+from coevo.git.contents import content
 from coevo.git.repository import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Workshop
-from coevo.languages.java.reading.test_files import content
 from coevo.model.records import Pair
 from coevo.starts.swapped import Files
 from coevo.starts.swapped import IsolatedCells

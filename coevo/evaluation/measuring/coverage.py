@@ -15,9 +15,9 @@ from coevo.evaluation.judging.scene import SubmissionScene
 from coevo.evaluation.measuring.oracles import Lines
 from coevo.evaluation.measuring.oracles import oracle_lines
 from coevo.evaluation.measuring.oracles import top_level_types
+from coevo.git.contents import content
 from coevo.languages.base import CoveredLine
 from coevo.languages.base import Trace
-from coevo.languages.java.reading.test_files import content
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.measures.coverage import coverage_of

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from coevo.engine.execution import ENGINE_VERSION
 from coevo.evaluation.records import OraclePreservation
+from coevo.git.contents import content
 from coevo.git.repository import Repository
+from coevo.languages.declared_tests import as_declared
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.test_files import as_declared
-from coevo.languages.java.reading.test_files import content
 from coevo.measures.added_lines import LeftLines
 from coevo.measures.added_lines import left_lines
 from coevo.measures.bench import EditedCells

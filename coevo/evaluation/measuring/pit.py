@@ -19,10 +19,10 @@ from coevo.evaluation.ledger import JUDGING_VERSION
 from coevo.evaluation.measuring.oracles import top_level_types
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import PitKills
+from coevo.git.contents import content
 from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
-from coevo.languages.java.reading.test_files import content
 from coevo.languages.java.tools import pit
 from coevo.measures.counterparts import declared
 from coevo.model import codec

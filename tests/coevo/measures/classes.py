@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.reading.syntax import parse
 from coevo.measures.smells import Smell
 from coevo.measures.smells import smells_of
@@ -35,7 +35,7 @@ public class Cart {
 }"""
 
 
-def production() -> JavaType:
+def production() -> DeclaredType:
     return parse(CART.encode()).types[0]
 
 

@@ -6,6 +6,8 @@ from contextlib import ExitStack
 
 from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
+from coevo.languages.java import reading
+from coevo.languages.java import surgery
 from coevo.languages.java.maven.engine import MavenEngine
 from coevo.languages.java.maven.pairing import PairWorkshop
 from coevo.languages.java.maven.pairing import Yards
@@ -13,13 +15,28 @@ from coevo.languages.java.maven.site import Site
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import alike
 from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.reading import Reading
+from coevo.languages.surgery import Surgery
 from coevo.model.listener import Say
 from coevo.model.listener import silent
 
 NAME = 'java'
 NEEDS = 'a pom.xml at its root'
+READING: Reading = reading
+SURGERY: Surgery = surgery
 
-__all__ = ['NAME', 'NEEDS', 'PairWorkshop', 'Site', 'Yards', 'detect', 'engine', 'runtimes']
+__all__ = [
+    'NAME',
+    'NEEDS',
+    'READING',
+    'SURGERY',
+    'PairWorkshop',
+    'Site',
+    'Yards',
+    'detect',
+    'engine',
+    'runtimes',
+]
 
 
 def detect(repository: Repository, rev: str) -> bool:

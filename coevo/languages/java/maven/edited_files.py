@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from pathlib import PurePosixPath
 
+from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.maven.class_names import outermost
 from coevo.languages.java.maven.constants import with_constants
 from coevo.languages.java.maven.images import link_classes
-from coevo.languages.java.reading.syntax import JavaType
 from coevo.languages.java.reading.syntax import parse
 
 Files = tuple[tuple[str, bytes | None], ...]
@@ -52,11 +52,11 @@ def type_names(sources: Iterable[bytes]) -> frozenset[str]:
     return frozenset(map(_path, _types(sources)))
 
 
-def _types(sources: Iterable[bytes]) -> Iterator[JavaType]:
+def _types(sources: Iterable[bytes]) -> Iterator[DeclaredType]:
     return (type_ for source in sources for type_ in parse(source).types)
 
 
-def _path(type_: JavaType) -> str:
+def _path(type_: DeclaredType) -> str:
     return type_.name.replace('.', '/')
 
 

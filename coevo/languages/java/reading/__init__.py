@@ -1,1 +1,11 @@
-"""Java files as text: types, members, tokens, tests."""
+"""Java as text: its syntax, its test frameworks, its trees. Fulfils `coevo.languages.reading.Reading`."""
+
+from coevo.languages.java.reading.expected_throws import expected_throws
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.tests import find_tests
+from coevo.languages.java.reading.tests import is_fixture
+from coevo.languages.java.reading.trees import tree
+
+SUFFIXES = ('.java',)
+
+__all__ = ['SUFFIXES', 'expected_throws', 'find_tests', 'is_fixture', 'parse', 'tree']

@@ -9,12 +9,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from tree_sitter import Node
 from tree_sitter import Parser
 
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Import
+from coevo.languages.declarations import Member
+from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.tokens import JAVA
 from coevo.languages.java.reading.tokens import Slice
 from coevo.languages.java.reading.tokens import Span
@@ -51,123 +54,12 @@ MOST_TOKENS = 4_000_000
 _COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Import:
-    """text is the qualified name, without `.*`; name is its last part, or '*'."""
-
-    text: str
-    name: str
-    static: bool
-    start_byte: int
-    end_byte: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
-    """A method, constructor, field (one for each declarator) or initializer of a type.
-
-    hash covers the whole member, bare_hash the same blind to its own and its class's name. `calls`
-    are the names invoked (methods, types created, references), `names` all identifiers. Lines are
-    1-based and inclusive; full_start_byte is where its comment begins.
-    """
-
-    kind: str
-    name: str
-    owner: str
-    parameters: tuple[str, ...]
-    modifiers: frozenset[str]
-    annotations: tuple[str, ...]
-    declaration: str
-    source: str
-    start_byte: int
-    end_byte: int
-    start_line: int
-    end_line: int
-    full_start_byte: int
-    hash: str
-    bare_hash: str
-    body_hash: str | None  # of what stands between its braces, as blind; None where nothing does
-    calls: frozenset[str]
-    types: frozenset[str]
-    names: frozenset[str]
-    strings: frozenset[str]
-    tokens: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JavaType:
-    """A named type that is no local class.
-
-    around has the simple names of the types around it, outermost first: a `$` may belong to a name
-    (`$Outer`), so no binary name can be taken apart. header_hash covers everything but methods, constructors and nested types; shape_hash leaves out
-    fields and initializers too, and is blind to the type's own name. `names`, `calls` and `strings`
-    are those of the shape: annotations, supertypes, record components, enum constants.
-    """
-
-    name: str
-    simple: str
-    around: tuple[str, ...]
-    kind: str
-    superclass: str | None
-    interfaces: tuple[str, ...]
-    abstract: bool
-    modifiers: frozenset[str]
-    annotations: tuple[str, ...]
-    declaration: str
-    header_hash: str
-    shape_hash: str
-    names: frozenset[str]
-    calls: frozenset[str]
-    strings: frozenset[str]
-    members: tuple[Member, ...]
-    start_byte: int
-    end_byte: int
-    start_line: int
-    end_line: int
-
-    @property
-    def outer(self) -> str:
-        """The binary name of the type around it, '' for a top-level one."""
-        return self.name.removesuffix(f'${self.simple}') if self.around else ''
-
-    @property
-    def outermost(self) -> str:
-        """The simple name of the top-level type that holds it, or that it is."""
-        return self.around[0] if self.around else self.simple
-
-    @property
-    def package(self) -> str:
-        return self.name.rpartition('.')[0]
-
-    @property
-    def canonical(self) -> str:
-        """Its name as sources write it in full."""
-        parts = (*self.around, self.simple)
-        return '.'.join((self.package, *parts) if self.package else parts)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JavaFile:
-    """types holds all of them, outer ones before the nested. hash is blind to import order.
-
-    unreadable  it is larger, or more deeply nested, than we read: nothing is known of it
-    """
-
-    package: str
-    imports: tuple[Import, ...]
-    types: tuple[JavaType, ...]
-    has_error: bool
-    hash: str
-    names: frozenset[str]
-    unreadable: bool = False
-
-
 class _TooMuch(ValueError):
     pass
 
 
 @lru_cache(maxsize=2048)
-def parse(source: bytes) -> JavaFile:
+def parse(source: bytes) -> SourceFile:
     """The declarations of a Java file; what can be had of one with syntax errors.
 
     What counts are bytes, types in types, and tokens: a file is as readable on a slow machine as on a
@@ -176,7 +68,7 @@ def parse(source: bytes) -> JavaFile:
     try:
         return _parse(source)
     except _TooMuch:
-        return JavaFile(
+        return SourceFile(
             package='',
             imports=(),
             types=(),
@@ -187,7 +79,7 @@ def parse(source: bytes) -> JavaFile:
         )
 
 
-def _parse(source: bytes) -> JavaFile:
+def _parse(source: bytes) -> SourceFile:
     if len(source) > MOST_BYTES:
         raise _TooMuch
     root = Parser(JAVA).parse(source).root_node
@@ -201,7 +93,7 @@ def _parse(source: bytes) -> JavaFile:
         outside((0, len(source)), [(item.start_byte, item.end_byte) for item in imports])
     )
     lines = sorted(' '.join(map(str, (i.static, i.text, i.name))) for i in imports)
-    return JavaFile(
+    return SourceFile(
         package=reader.package,
         imports=imports,
         types=tuple(reader.types(root, (), {})),
@@ -242,7 +134,7 @@ class _Reader:
 
     def types(
         self, parent: Node, around: tuple[str, ...], variables: dict[str, str]
-    ) -> Iterator[JavaType]:
+    ) -> Iterator[DeclaredType]:
         """The types declared in a node, each followed by those nested in it."""
         if len(around) > MOST_NESTED:
             raise _TooMuch
@@ -256,7 +148,7 @@ class _Reader:
 
     def _type(
         self, node: Node, around: tuple[str, ...], simple: str, variables: dict[str, str]
-    ) -> JavaType:
+    ) -> DeclaredType:
         name = (self.package and f'{self.package}.') + '$'.join((*around, simple))
         body = node.child_by_field_name('body')
         declared = list(_declared(body)) if body is not None else []
@@ -268,7 +160,7 @@ class _Reader:
         shape = self.tokens.within(outside(_span(node), nested + all_members))
         modifiers = _modifiers(node)
         superclass, interfaces = self._supertypes(node)
-        return JavaType(
+        return DeclaredType(
             name=name,
             simple=simple,
             around=around,

@@ -3,12 +3,10 @@ and annotations made of theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-
-from coevo.languages.java.reading.syntax import JavaFile
-from coevo.languages.java.reading.syntax import JavaType
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
+from coevo.languages.declarations import SourceFile
+from coevo.languages.reading import Resolve
 
 TEST_ANNOTATIONS = frozenset(
     {
@@ -75,11 +73,8 @@ _FIXTURE_NAMES = frozenset({'setUp', 'tearDown'})
 # Enough for any real chain of classes or annotations, and an end for one that runs in a circle.
 _DEPTH = 20
 
-Resolve = Callable[[str], Iterable[JavaType]]
-"""The types of the test tree that a simple name may mean, seen from one file."""
 
-
-def find_tests(file: JavaFile, resolve: Resolve) -> tuple[tuple[JavaType, Member], ...]:
+def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:
     """The test methods that a file declares, ignored and disabled ones too, in its order."""
     here = TEST_ANNOTATIONS | _imported(file)
     found = []
@@ -103,7 +98,7 @@ def is_fixture(member: Member) -> bool:
     return member.kind == 'method' and member.name in _FIXTURE_NAMES and not member.parameters
 
 
-def _imported(file: JavaFile) -> frozenset[str]:
+def _imported(file: SourceFile) -> frozenset[str]:
     """What only an import makes a test annotation."""
     return frozenset(
         name
@@ -132,7 +127,7 @@ def _means_test(annotation: str, known: frozenset[str], resolve: Resolve, depth:
     )
 
 
-def _is_test_class(type_: JavaType, resolve: Resolve, depth: int) -> bool:
+def _is_test_class(type_: DeclaredType, resolve: Resolve, depth: int) -> bool:
     """Whether TestNG takes every public method of a class for a test; subclasses inherit that."""
     if 'Test' in type_.annotations:
         return type_.kind == 'class'
@@ -142,7 +137,7 @@ def _is_test_class(type_: JavaType, resolve: Resolve, depth: int) -> bool:
     return any(_is_test_class(parent, resolve, depth - 1) for parent in supers)
 
 
-def _is_test_case(type_: JavaType, resolve: Resolve, depth: int) -> bool:
+def _is_test_case(type_: DeclaredType, resolve: Resolve, depth: int) -> bool:
     """Whether a class extends TestCase, as the known part of its ancestry tells.
 
     A superclass from a library counts by its name: PlexusTestCase, XMLTestCase and such.

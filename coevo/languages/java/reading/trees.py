@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from functools import cached_property
 from functools import lru_cache
@@ -13,9 +12,9 @@ from pathlib import PurePosixPath
 from xml.etree import ElementTree
 
 from coevo.git.repository import Repository
+from coevo.languages.declarations import Located
+from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.origins import origin_of
-from coevo.languages.java.reading.syntax import JavaFile
-from coevo.languages.java.reading.syntax import JavaType
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.layout import Side
 from coevo.languages.layout import standard
@@ -25,38 +24,18 @@ _LINK = '120000'
 _BASEDIR = re.compile(r'^\$\{(?:project\.)?basedir\}/|^\./')
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
-    """A type and the path of its file."""
-
-    path: str
-    type: JavaType
-
-    @property
-    def canonical(self) -> str:
-        return self.type.canonical
-
-    @property
-    def package(self) -> str:
-        return self.type.package
-
-    @property
-    def outermost(self) -> str:
-        return self.type.outermost
-
-
 class Tree:
     """One revision's Java files. Nothing is parsed before it is asked for."""
 
     def __init__(self, repository: Repository, rev: str) -> None:
         self._repository = repository
         self.entries = repository.tree(rev)
-        self._files: dict[str, JavaFile] = {}
+        self._files: dict[str, SourceFile] = {}
         self._sides: dict[str, Side | None] = {}
         self._origins: dict[str, Origin] = {}
         self._declared_folders = cache(self._read_declared_folders)
 
-    def file(self, path: str) -> JavaFile:
+    def file(self, path: str) -> SourceFile:
         if path not in self._files:
             self._files[path] = parse(self.content(path))
         return self._files[path]

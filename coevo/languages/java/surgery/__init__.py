@@ -1,1 +1,32 @@
-"""Java files cut and put together again: start files, transplants."""
+"""Java files cut and put together again. Fulfils `coevo.languages.surgery.Surgery`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coevo.git.repository import Repository
+from coevo.languages.declarations import Member
+from coevo.languages.java.surgery import start_state
+from coevo.languages.java.surgery.namers import JavaNamers
+from coevo.languages.java.surgery.pieces import Outline
+from coevo.languages.java.surgery.reach import derived
+from coevo.languages.java.surgery.reach import names_used_elsewhere
+from coevo.languages.java.surgery.start_state import start_file
+from coevo.languages.java.surgery.transplant import transplant
+
+__all__ = [
+    'derived',
+    'namers',
+    'names_used_elsewhere',
+    'other_tests',
+    'start_file',
+    'transplant',
+]
+
+
+def other_tests(source: bytes, targets: Sequence[Member]) -> list[Member]:
+    return start_state.other_tests(Outline(source), targets)
+
+
+def namers(repository: Repository, rev: str) -> JavaNamers:
+    return JavaNamers(repository, rev)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from coevo.git.contents import content
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.test_files import content
 from coevo.languages.java.reading.trees import tree
 
 _WORD = re.compile(r'[\w$]+')
@@ -18,7 +18,7 @@ _SETTINGS = (
 )
 
 
-class Namers:
+class JavaNamers:
     """The files of one revision; main sources cannot see tests, so they do not count."""
 
     def __init__(self, repository: Repository, rev: str) -> None:

@@ -13,6 +13,8 @@ from coevo.languages.java.reading.tests import is_fixture
 from coevo.languages.java.surgery.pieces import Outline
 from coevo.languages.java.surgery.pieces import Piece
 from coevo.languages.java.surgery.pieces import inside
+from coevo.languages.surgery import Original
+from coevo.languages.surgery import StartStateInvalid
 from coevo.model.records import TestMethod
 
 # Seen without any import; a wildcard is not brought for their sake.
@@ -46,22 +48,6 @@ _EVERYWHERE = frozenset(
 
 Place = tuple[str, str, tuple[str, ...], tuple[str, ...]]
 """A piece's key in terms of the types at new."""
-
-
-class StartStateInvalid(ValueError):
-    """No start file can be made; the message says why."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Original:
-    """A test method at old and the content of the file in which it stands there."""
-
-    method: TestMethod
-    source: bytes
-
-    @property
-    def outline(self) -> Outline:
-        return outline(self.source)
 
 
 @lru_cache(maxsize=16)

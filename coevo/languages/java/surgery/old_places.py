@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from coevo.languages.java.surgery.old_pieces import OldFile
 from coevo.languages.java.surgery.pieces import Piece
-from coevo.languages.java.surgery.text_edits import TextEdits
-from coevo.languages.java.surgery.text_edits import indentation
+from coevo.languages.text_edits import TextEdits
+from coevo.languages.text_edits import indentation
 
 
 def add(edits: TextEdits, file: OldFile, piece: Piece, standing: Sequence[Piece]) -> None:

@@ -14,9 +14,9 @@ from itertools import groupby
 
 from tree_sitter import Parser
 
-from coevo.languages.java.reading.syntax import Import
-from coevo.languages.java.reading.syntax import JavaType
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Import
+from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
 from coevo.languages.java.reading.tokens import JAVA
@@ -112,7 +112,7 @@ class Outline:
             for item in self.file.imports
         ]
 
-    def members(self, type_: JavaType) -> Iterator[Piece]:
+    def members(self, type_: DeclaredType) -> Iterator[Piece]:
         own = frozenset({type_.simple, *type_.around})
         for _, group in groupby(type_.members, key=lambda member: member.start_byte):
             members = tuple(group)
@@ -130,7 +130,7 @@ class Outline:
                 end=self._behind(first.end_byte),
             )
 
-    def whole(self, type_: JavaType) -> Piece:
+    def whole(self, type_: DeclaredType) -> Piece:
         """A type with all that is in it."""
         found = self._tokens.within([(type_.start_byte, type_.end_byte)])
         return Piece(

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.syntax import JavaFile
-from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.trees import tree
 
@@ -60,9 +60,9 @@ def _others(repository: Repository, rev: str, path: str) -> dict[str, bytes]:
     }
 
 
-def _below(files: Mapping[str, bytes], own: Iterable[JavaType]) -> set[str]:
+def _below(files: Mapping[str, bytes], own: Iterable[DeclaredType]) -> set[str]:
     """The files that mention a type or one derived from it."""
-    found: dict[str, JavaFile] = {}
+    found: dict[str, SourceFile] = {}
     names = {type_.simple for type_ in own}
     while users := _mentioning(files, names, found):
         found |= users
@@ -71,7 +71,7 @@ def _below(files: Mapping[str, bytes], own: Iterable[JavaType]) -> set[str]:
     return set(found)
 
 
-def _above(files: Mapping[str, bytes], own: Iterable[JavaType]) -> set[str]:
+def _above(files: Mapping[str, bytes], own: Iterable[DeclaredType]) -> set[str]:
     """The files that declare what a type derives from: they may call what it overrides."""
     found: set[str] = set()
     names = {name for type_ in own for name in _parents(type_)}
@@ -82,13 +82,13 @@ def _above(files: Mapping[str, bytes], own: Iterable[JavaType]) -> set[str]:
     return found
 
 
-def _parents(type_: JavaType) -> set[str]:
+def _parents(type_: DeclaredType) -> set[str]:
     return {*type_.interfaces, *filter(None, (type_.superclass,))}
 
 
 def _mentioning(
     files: Mapping[str, bytes], names: AbstractSet[str], known: Container[str]
-) -> dict[str, JavaFile]:
+) -> dict[str, SourceFile]:
     """The files not known yet that mention one of some names."""
     if not names:
         return {}

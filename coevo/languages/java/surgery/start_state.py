@@ -11,12 +11,9 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
-from coevo.languages.java.reading.syntax import Member
+from coevo.languages.declarations import Member
 from coevo.languages.java.reading.tests import is_fixture
-from coevo.languages.java.surgery.old_pieces import Original
-from coevo.languages.java.surgery.old_pieces import StartStateInvalid
 from coevo.languages.java.surgery.old_pieces import bring
 from coevo.languages.java.surgery.old_pieces import outline
 from coevo.languages.java.surgery.old_places import add
@@ -24,19 +21,14 @@ from coevo.languages.java.surgery.pieces import Key
 from coevo.languages.java.surgery.pieces import Outline
 from coevo.languages.java.surgery.pieces import Piece
 from coevo.languages.java.surgery.pieces import inside
-from coevo.languages.java.surgery.text_edits import TextEdits
+from coevo.languages.surgery import Original
+from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.surgery import StartTarget
+from coevo.languages.text_edits import TextEdits
 from coevo.model.records import TestMethod
 
 # A field with one of these is a helper of the tests that name it, no fixture of all of them.
 _HELPER_ANNOTATIONS = frozenset({'Rule', 'TempDir', 'Captor', 'SuppressWarnings', 'Deprecated'})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StartTarget:
-    """A test method of the file at new, and what it is reverted to; None removes it."""
-
-    method: TestMethod
-    original: Original | None = None
 
 
 def start_file(
@@ -133,7 +125,9 @@ class CutPlan:
         self.file = file
         self.inserted = inserted
         opened = _with_outer(file, {member.owner for member in found.values()})
-        opened |= {t for i in inserted for t in _with_outer(i.outline, [i.method.test_class])}
+        opened |= {
+            t for i in inserted for t in _with_outer(outline(i.source), [i.method.test_class])
+        }
         opened -= {t for piece in emptied for t in inside(file, piece)}
         self.pieces = file.pieces(opened)
         at = {member.start_byte: target for target, member in found.items()}
@@ -228,7 +222,8 @@ def _reached(names: Iterable[str], pieces: Sequence[Piece]) -> set[Piece]:
 def check(file: Outline, start: Outline, found: Iterable[StartTarget]) -> None:
     """StartStateInvalid where a file made of another one is none, or is the same."""
     faulty = file.file.has_error or any(
-        target.original is not None and target.original.outline.file.has_error for target in found
+        target.original is not None and outline(target.original.source).file.has_error
+        for target in found
     )
     if start.file.has_error and not faulty:
         raise StartStateInvalid('the start file does not parse')

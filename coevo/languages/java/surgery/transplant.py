@@ -7,24 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from coevo.languages.java.reading.tests import is_fixture
-from coevo.languages.java.surgery.old_pieces import Original
 from coevo.languages.java.surgery.pieces import Outline
 from coevo.languages.java.surgery.start_state import CutPlan
-from coevo.languages.java.surgery.start_state import StartTarget
 from coevo.languages.java.surgery.start_state import check
 from coevo.languages.java.surgery.start_state import find
+from coevo.languages.surgery import Graft
+from coevo.languages.surgery import Original
+from coevo.languages.surgery import StartTarget
 from coevo.model.records import TestMethod
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Graft:
-    """A test method of the new file, and the one of the old file whose place it takes, if any."""
-
-    new: TestMethod
-    old: TestMethod | None = None
 
 
 def transplant(

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import MOST_BYTES
 from coevo.languages.java.reading.syntax import MOST_NESTED
-from coevo.languages.java.reading.syntax import JavaType
-from coevo.languages.java.reading.syntax import Member
 from coevo.languages.java.reading.syntax import parse
 
 
@@ -15,11 +15,11 @@ def members(source: str) -> dict[str, Member]:
     return {m.name: m for m in found}
 
 
-def types(source: str) -> dict[str, JavaType]:
+def types(source: str) -> dict[str, DeclaredType]:
     return {t.name: t for t in parse(source.encode()).types}
 
 
-def only(source: str) -> JavaType:
+def only(source: str) -> DeclaredType:
     (found,) = parse(source.encode()).types
     return found
 

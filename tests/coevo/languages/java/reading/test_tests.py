@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.reading.syntax import JavaType
+from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
 from coevo.languages.java.reading.tests import is_fixture
@@ -13,7 +13,7 @@ def found_in(source: str, *others: str) -> list[str]:
     files = [parse(text.encode()) for text in (source, *others)]
     types = [type_ for file in files for type_ in file.types]
 
-    def resolve(simple: str) -> list[JavaType]:
+    def resolve(simple: str) -> list[DeclaredType]:
         return [type_ for type_ in types if type_.simple == simple]
 
     return [f'{type_.name}#{member.name}' for type_, member in find_tests(files[0], resolve)]

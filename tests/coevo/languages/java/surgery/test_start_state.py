@@ -7,10 +7,10 @@ import re
 import pytest
 
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.old_pieces import Original
-from coevo.languages.java.surgery.old_pieces import StartStateInvalid
-from coevo.languages.java.surgery.start_state import StartTarget
 from coevo.languages.java.surgery.start_state import start_file
+from coevo.languages.surgery import Original
+from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.surgery import StartTarget
 from coevo.model.records import TestMethod
 
 SIBLING = '    @Test public void sibling() { assertTrue(Shop.open()); }\n'

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.old_pieces import StartStateInvalid
-from coevo.languages.java.surgery.transplant import Graft
 from coevo.languages.java.surgery.transplant import transplant
+from coevo.languages.surgery import Graft
+from coevo.languages.surgery import StartStateInvalid
 from tests.coevo.languages.java.surgery.test_start_state import SIBLING
 from tests.coevo.languages.java.surgery.test_start_state import java
 from tests.coevo.languages.java.surgery.test_start_state import method

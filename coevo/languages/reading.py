@@ -1,0 +1,87 @@
+"""What text alone tells of the files of a language: which are tests, what they declare and name.
+
+A language's `reading` is a package or module that fulfils `Reading`; its answers are of one file, or of
+the files of one revision, and nothing is run for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import Protocol
+
+from coevo.git.repository import Repository
+from coevo.git.repository import TreeEntry
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Located
+from coevo.languages.declarations import Member
+from coevo.languages.declarations import SourceFile
+from coevo.languages.layout import Side
+from coevo.model.records import Origin
+
+Resolve = Callable[[str], Iterable[DeclaredType]]
+"""The types of the test tree that a simple name may mean, seen from one file."""
+
+
+class Tree(Protocol):
+    """One revision's files; those that are not of the language have no side. All paths are the
+    repository's. Nothing is parsed before it is asked for."""
+
+    @property
+    def entries(self) -> Mapping[str, TreeEntry]:
+        """All files of the revision, of whatever kind."""
+
+    @property
+    def test_types(self) -> Mapping[str, tuple[Located, ...]]:
+        """The types of the test tree by simple name."""
+
+    def file(self, path: str) -> SourceFile: ...
+
+    def content(self, path: str) -> bytes: ...
+
+    def origin(self, path: str) -> Origin:
+        """Whether a file was written here, generated, or taken from another project."""
+
+    def side(self, path: str) -> Side | None:
+        """Test or source; None for a file that is neither, or of no language of ours."""
+
+    def is_source(self, path: str) -> bool:
+        """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
+
+    def module(self, path: str) -> str:
+        """The folder of the nearest build file; '.' is the root."""
+
+    def paths(self, side: Side) -> tuple[str, ...]:
+        """Sorted."""
+
+    def resolve(self, path: str, simple: str) -> tuple[Located, ...]:
+        """The types of the test tree that a simple name may mean in a file of it."""
+
+    def visible(self, path: str, type_: Located) -> bool:
+        """Whether a type can be meant by its simple name in a file."""
+
+
+class Reading(Protocol):
+    """A parser and what is known of test frameworks by name."""
+
+    # how the names of its files end
+    @property
+    def SUFFIXES(self) -> tuple[str, ...]: ...
+
+    # what a file declares; of one with syntax errors, what can be had
+    def parse(self, source: bytes) -> SourceFile: ...
+
+    # a revision's files; kept for the neighbours of a walk, which share one end
+    def tree(self, repository: Repository, rev: str) -> Tree: ...
+
+    # the test methods that a file declares, ignored and disabled ones too, in its order
+    def find_tests(
+        self, file: SourceFile, resolve: Resolve
+    ) -> tuple[tuple[DeclaredType, Member], ...]: ...
+
+    # whether the framework runs or injects a member of a test class by itself
+    def is_fixture(self, member: Member) -> bool: ...
+
+    # by what tests of a file say that they may be left, sorted
+    def expected_throws(self, source: bytes) -> tuple[str, ...]: ...

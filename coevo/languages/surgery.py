@@ -1,0 +1,96 @@
+"""Test files made of two versions: what a language must know to take tests out and to put them in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Protocol
+
+from coevo.git.repository import Repository
+from coevo.languages.declarations import Member
+from coevo.model.records import TestMethod
+
+
+class StartStateInvalid(ValueError):
+    """No start file can be made; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """A test method at old and the content of the file in which it stands there."""
+
+    method: TestMethod
+    source: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartTarget:
+    """A test method of the file at new, and what it is reverted to; None removes it."""
+
+    method: TestMethod
+    original: Original | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graft:
+    """A test method of the new file, and the one of the old file whose place it takes, if any."""
+
+    new: TestMethod
+    old: TestMethod | None = None
+
+
+class Namers(Protocol):
+    """Which files of a revision name what another one declares: suites, helpers, settings."""
+
+    def of(self, path: str) -> tuple[str, ...]:
+        """The other files that name a type of a file; the code does not count, for it sees no tests."""
+
+    def names(self, other: str, text: bytes | None, path: str) -> bool:
+        """Whether a text of a file names a type of another one."""
+
+    def text(self, path: str) -> bytes: ...
+
+
+class Surgery(Protocol):
+    """A module, or package, beside a language's reading."""
+
+    # the test file at new with targets reverted or removed, and what they alone use; None where it
+    # is absent at the start, as one that is new always is. used_elsewhere: names by which other
+    # files may use what is not private; that stays. StartStateInvalid
+    def start_file(
+        self,
+        new: bytes,
+        old: bytes | None,
+        targets: Sequence[StartTarget],
+        *,
+        used_elsewhere: AbstractSet[str] = frozenset(),
+    ) -> bytes | None: ...
+
+    # the old file with tests of the new one; StartStateInvalid
+    def transplant(
+        self,
+        old: bytes,
+        new: bytes,
+        grafts: Sequence[Graft],
+        *,
+        used_elsewhere: AbstractSet[str] = frozenset(),
+    ) -> bytes: ...
+
+    # the tests of a file that are none of some; where the file alone tells none, what looks alike
+    def other_tests(self, source: bytes, targets: Sequence[Member]) -> list[Member]: ...
+
+    # all names in files that mention, or are related to, what a test file declares
+    def names_used_elsewhere(
+        self, repository: Repository, rev: str, path: str
+    ) -> frozenset[str]: ...
+
+    # other test files that declare classes below some types, by simple names: path, content and
+    # the binary names of these classes, sorted by path
+    def derived(
+        self, repository: Repository, rev: str, path: str, names: Iterable[str]
+    ) -> Iterator[tuple[str, bytes, frozenset[str]]]: ...
+
+    def namers(self, repository: Repository, rev: str) -> Namers: ...
