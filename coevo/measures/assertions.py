@@ -14,8 +14,8 @@ from enum import StrEnum
 
 from tree_sitter import Parser
 
+from coevo.languages.java.assertions.texts import texts_in
 from coevo.languages.java.reading.tokens import JAVA
-from coevo.measures.assertion_texts import texts_in
 
 COVERAGE_STEP = 0.05
 """Least change of coverage, as a share of lines, that counts: TAM-Eval III-C takes 5 %."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coevo.languages.declarations import DeclaredType
-from coevo.measures.java_source import read_source
+from coevo.languages.java.reading.source import read_source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,15 +16,15 @@ from random import Random
 from tree_sitter import Node
 
 from coevo.git.repository import Repository
+from coevo.languages.java.reading.calls import inside
+from coevo.languages.java.reading.calls import named
+from coevo.languages.java.reading.source import JavaSource
+from coevo.languages.java.reading.source import read_source
 from coevo.languages.text_edits import TextEdits
 from coevo.measures.counterparts import Standing
 from coevo.measures.counterparts import counterpart
 from coevo.measures.counterparts import declared
 from coevo.measures.counterparts import declared_type
-from coevo.measures.java_calls import inside
-from coevo.measures.java_calls import named
-from coevo.measures.java_source import JavaSource
-from coevo.measures.java_source import read_source
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised

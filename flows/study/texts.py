@@ -6,10 +6,10 @@ from typing import Any
 
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.trees import tree
+from coevo.languages.java.smells.tsdetect import smells_of
 from coevo.measures.assertions import assertion_change
 from coevo.measures.assertions import change_kinds
 from coevo.measures.class_under_test import type_under_test
-from coevo.measures.smells import smells_of
 from coevo.model.quality import Coverage
 from coevo.model.records import Candidate
 from coevo.model.records import Label

@@ -22,6 +22,7 @@ from coevo.evaluation.measuring.oracle import old_kills
 from coevo.evaluation.measuring.oracle import preservation
 from coevo.evaluation.records import Adequacy
 from coevo.languages.java.reading.trees import tree
+from coevo.languages.java.smells.tsdetect import smells_of
 from coevo.measures import universal_mutator
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
@@ -31,7 +32,6 @@ from coevo.measures.mutant_sets import joined
 from coevo.measures.mutants import run_mutants
 from coevo.measures.parts import Edit
 from coevo.measures.reversals import measure_reversals
-from coevo.measures.smells import smells_of
 from coevo.model.quality import End
 from coevo.model.quality import MutantRow
 from coevo.model.quality import ReversalRow

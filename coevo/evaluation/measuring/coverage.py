@@ -18,12 +18,12 @@ from coevo.evaluation.measuring.oracles import top_level_types
 from coevo.git.contents import content
 from coevo.languages.base import CoveredLine
 from coevo.languages.base import Trace
+from coevo.languages.java.reading.source import annotation_values
+from coevo.languages.java.reading.source import read_source
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.measures.coverage import coverage_of
 from coevo.measures.executed import executed_at_new
-from coevo.measures.java_source import annotation_values
-from coevo.measures.java_source import read_source
 from coevo.model.dependency_lists import listed
 from coevo.model.quality import Coverage
 from coevo.model.records import Dependency

@@ -10,13 +10,13 @@ from tree_sitter import Node
 from tree_sitter import Parser
 
 from coevo.git.repository import Repository
+from coevo.languages.java.assertions.found import is_oracle
+from coevo.languages.java.assertions.found import is_oracle_reference
+from coevo.languages.java.reading.calls import call_of
+from coevo.languages.java.reading.calls import inside
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tokens import JAVA
 from coevo.languages.java.reading.trees import tree
-from coevo.measures.java_assertions import is_oracle
-from coevo.measures.java_assertions import is_oracle_reference
-from coevo.measures.java_calls import call_of
-from coevo.measures.java_calls import inside
 
 Lines = dict[str, frozenset[int]]
 """By the binary name of a top-level type."""

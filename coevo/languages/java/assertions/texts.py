@@ -8,21 +8,21 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from coevo.measures.assertion_style import is_text
-from coevo.measures.assertion_style import message_of
-from coevo.measures.java_assertions import DESCRIBING
-from coevo.measures.java_assertions import GROUP
-from coevo.measures.java_assertions import Assertion
-from coevo.measures.java_assertions import assertions_in
-from coevo.measures.java_assertions import is_oracle
-from coevo.measures.java_assertions import is_oracle_reference
-from coevo.measures.java_calls import Call
-from coevo.measures.java_calls import Variable
-from coevo.measures.java_calls import call_of
-from coevo.measures.java_calls import chained
-from coevo.measures.java_calls import inside
-from coevo.measures.java_calls import normalised
-from coevo.measures.java_calls import variables_in
+from coevo.languages.java.assertions.found import DESCRIBING
+from coevo.languages.java.assertions.found import GROUP
+from coevo.languages.java.assertions.found import Assertion
+from coevo.languages.java.assertions.found import assertions_in
+from coevo.languages.java.assertions.found import is_oracle
+from coevo.languages.java.assertions.found import is_oracle_reference
+from coevo.languages.java.assertions.style import is_text
+from coevo.languages.java.assertions.style import message_of
+from coevo.languages.java.reading.calls import Call
+from coevo.languages.java.reading.calls import Variable
+from coevo.languages.java.reading.calls import call_of
+from coevo.languages.java.reading.calls import chained
+from coevo.languages.java.reading.calls import inside
+from coevo.languages.java.reading.calls import normalised
+from coevo.languages.java.reading.calls import variables_in
 
 _EXPECTED = ('expected', 'expectedExceptions')
 # Links that lead to another part of what is asserted, or say how to compare; not checks themselves.

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from coevo.measures.java_calls import Variable
-from coevo.measures.java_calls import calls_in
-from coevo.measures.java_calls import created_type
-from coevo.measures.java_calls import inside
-from coevo.measures.java_calls import named
-from coevo.measures.java_calls import text
-from coevo.measures.java_source import JavaTest
+from coevo.languages.java.reading.calls import Variable
+from coevo.languages.java.reading.calls import calls_in
+from coevo.languages.java.reading.calls import created_type
+from coevo.languages.java.reading.calls import inside
+from coevo.languages.java.reading.calls import named
+from coevo.languages.java.reading.calls import text
+from coevo.languages.java.reading.source import JavaTest
 
 # The types of tsDetect by package, and the siblings of its FileOutputStream in java.io.
 _PACKAGES = {

@@ -13,14 +13,14 @@ from tree_sitter import Parser
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
+from coevo.languages.java.reading.calls import Variable
+from coevo.languages.java.reading.calls import named
+from coevo.languages.java.reading.calls import text
+from coevo.languages.java.reading.calls import variables_in
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
 from coevo.languages.java.reading.tokens import JAVA
 from coevo.languages.java.reading.tokens import erase
-from coevo.measures.java_calls import Variable
-from coevo.measures.java_calls import named
-from coevo.measures.java_calls import text
-from coevo.measures.java_calls import variables_in
 from coevo.model.records import TestMethod
 
 

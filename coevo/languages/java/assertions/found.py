@@ -8,11 +8,11 @@ from functools import cached_property
 
 from tree_sitter import Node
 
-from coevo.measures.assertion_style import ARITY
-from coevo.measures.java_calls import Call
-from coevo.measures.java_calls import calls_in
-from coevo.measures.java_calls import chained
-from coevo.measures.java_calls import text
+from coevo.languages.java.assertions.style import ARITY
+from coevo.languages.java.reading.calls import Call
+from coevo.languages.java.reading.calls import calls_in
+from coevo.languages.java.reading.calls import chained
+from coevo.languages.java.reading.calls import text
 
 GROUP = 'assertAll'
 DESCRIBING = frozenset({'as', 'describedAs', 'withFailMessage', 'overridingErrorMessage'})

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from tree_sitter import Node
 
 from coevo.languages.declarations import SourceFile
-from coevo.measures.java_calls import Call
-from coevo.measures.java_calls import Variable
-from coevo.measures.java_calls import inside
-from coevo.measures.java_calls import named
-from coevo.measures.java_calls import text
+from coevo.languages.java.reading.calls import Call
+from coevo.languages.java.reading.calls import Variable
+from coevo.languages.java.reading.calls import inside
+from coevo.languages.java.reading.calls import named
+from coevo.languages.java.reading.calls import text
 
 # How many arguments an assertion has without a message and without a delta.
 ARITY: Mapping[str, int] = {

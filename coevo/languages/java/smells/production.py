@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from coevo.languages.declarations import DeclaredType
-from coevo.measures.java_calls import Call
-from coevo.measures.java_calls import calls_in
-from coevo.measures.java_calls import created_type
-from coevo.measures.java_calls import text
-from coevo.measures.java_source import JavaTest
+from coevo.languages.java.reading.calls import Call
+from coevo.languages.java.reading.calls import calls_in
+from coevo.languages.java.reading.calls import created_type
+from coevo.languages.java.reading.calls import text
+from coevo.languages.java.reading.source import JavaTest
 
 _JAVA_LANG = frozenset(
     {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.reading.syntax import parse
-from coevo.measures.smells import Smell
-from coevo.measures.smells import smells_of
+from coevo.languages.java.smells.tsdetect import Smell
+from coevo.languages.java.smells.tsdetect import smells_of
 from coevo.model.records import TestMethod
 
 JUNIT3 = 'import junit.framework.TestCase;\nimport java.io.*;\n{0}class CartTest extends TestCase {{ {1} }}'

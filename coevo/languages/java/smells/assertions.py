@@ -1,7 +1,7 @@
 """Test smells of assertions.
 
 Definitions: testsmells.org and the source of tsDetect 2.2. Ours differ where they say so. In all of
-them the message is where the library has it (see assertion_style), assertions of JUnit 5, TestNG, AssertJ
+them the message is where the library has it (see `coevo.languages.java.assertions.style`), assertions of JUnit 5, TestNG, AssertJ
 and Truth count, and the arguments of an AssertJ or Truth chain are the arguments of its assertion.
 """
 
@@ -11,21 +11,21 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from coevo.measures.assertion_style import has_message_last
-from coevo.measures.assertion_style import is_number
-from coevo.measures.assertion_style import message_of
-from coevo.measures.java_assertions import Assertion
-from coevo.measures.java_assertions import assertions_in
-from coevo.measures.java_assertions import groups_in
-from coevo.measures.java_assertions import is_oracle
-from coevo.measures.java_assertions import is_oracle_reference
-from coevo.measures.java_calls import calls_in
-from coevo.measures.java_calls import inside
-from coevo.measures.java_calls import named
-from coevo.measures.java_calls import normalised
-from coevo.measures.java_calls import text
-from coevo.measures.java_source import JavaTest
-from coevo.measures.java_source import annotation_values
+from coevo.languages.java.assertions.found import Assertion
+from coevo.languages.java.assertions.found import assertions_in
+from coevo.languages.java.assertions.found import groups_in
+from coevo.languages.java.assertions.found import is_oracle
+from coevo.languages.java.assertions.found import is_oracle_reference
+from coevo.languages.java.assertions.style import has_message_last
+from coevo.languages.java.assertions.style import is_number
+from coevo.languages.java.assertions.style import message_of
+from coevo.languages.java.reading.calls import calls_in
+from coevo.languages.java.reading.calls import inside
+from coevo.languages.java.reading.calls import named
+from coevo.languages.java.reading.calls import normalised
+from coevo.languages.java.reading.calls import text
+from coevo.languages.java.reading.source import JavaTest
+from coevo.languages.java.reading.source import annotation_values
 
 _WITHOUT_NUMBERS = frozenset({'assertTrue', 'assertFalse', 'fail'})
 _EQUALITIES = frozenset(

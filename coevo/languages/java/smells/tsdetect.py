@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from coevo.languages.declarations import DeclaredType
-from coevo.measures import assertion_smells
-from coevo.measures import body_smells
-from coevo.measures import class_smells
-from coevo.measures import production_smells
-from coevo.measures import resource_smells
-from coevo.measures.java_source import JavaTest
-from coevo.measures.java_source import read_source
+from coevo.languages.java.reading.source import JavaTest
+from coevo.languages.java.reading.source import read_source
+from coevo.languages.java.smells import assertions
+from coevo.languages.java.smells import bodies
+from coevo.languages.java.smells import classes
+from coevo.languages.java.smells import production
+from coevo.languages.java.smells import resources
 from coevo.model.records import TestMethod
 
 
@@ -45,27 +45,27 @@ class Smell(StrEnum):
 
 
 _OF_TESTS: Mapping[Smell, Callable[[JavaTest], bool]] = {
-    Smell.ASSERTION_ROULETTE: assertion_smells.is_assertion_roulette,
-    Smell.CONDITIONAL_TEST_LOGIC: body_smells.is_conditional_test_logic,
-    Smell.CONSTRUCTOR_INITIALIZATION: class_smells.is_constructor_initialization,
-    Smell.DEFAULT_TEST: class_smells.is_default_test,
-    Smell.DUPLICATE_ASSERT: assertion_smells.is_duplicate_assert,
-    Smell.EMPTY_TEST: body_smells.is_empty_test,
-    Smell.EXCEPTION_HANDLING: body_smells.is_exception_handling,
-    Smell.GENERAL_FIXTURE: class_smells.is_general_fixture,
-    Smell.IGNORED_TEST: class_smells.is_ignored_test,
-    Smell.MAGIC_NUMBER_TEST: assertion_smells.is_magic_number_test,
-    Smell.MYSTERY_GUEST: resource_smells.is_mystery_guest,
-    Smell.REDUNDANT_ASSERTION: assertion_smells.is_redundant_assertion,
-    Smell.REDUNDANT_PRINT: body_smells.is_redundant_print,
-    Smell.RESOURCE_OPTIMISM: resource_smells.is_resource_optimism,
-    Smell.SENSITIVE_EQUALITY: assertion_smells.is_sensitive_equality,
-    Smell.SLEEPY_TEST: body_smells.is_sleepy_test,
-    Smell.UNKNOWN_TEST: assertion_smells.is_unknown_test,
+    Smell.ASSERTION_ROULETTE: assertions.is_assertion_roulette,
+    Smell.CONDITIONAL_TEST_LOGIC: bodies.is_conditional_test_logic,
+    Smell.CONSTRUCTOR_INITIALIZATION: classes.is_constructor_initialization,
+    Smell.DEFAULT_TEST: classes.is_default_test,
+    Smell.DUPLICATE_ASSERT: assertions.is_duplicate_assert,
+    Smell.EMPTY_TEST: bodies.is_empty_test,
+    Smell.EXCEPTION_HANDLING: bodies.is_exception_handling,
+    Smell.GENERAL_FIXTURE: classes.is_general_fixture,
+    Smell.IGNORED_TEST: classes.is_ignored_test,
+    Smell.MAGIC_NUMBER_TEST: assertions.is_magic_number_test,
+    Smell.MYSTERY_GUEST: resources.is_mystery_guest,
+    Smell.REDUNDANT_ASSERTION: assertions.is_redundant_assertion,
+    Smell.REDUNDANT_PRINT: bodies.is_redundant_print,
+    Smell.RESOURCE_OPTIMISM: resources.is_resource_optimism,
+    Smell.SENSITIVE_EQUALITY: assertions.is_sensitive_equality,
+    Smell.SLEEPY_TEST: bodies.is_sleepy_test,
+    Smell.UNKNOWN_TEST: assertions.is_unknown_test,
 }
 _OF_PRODUCTION: Mapping[Smell, Callable[[JavaTest, DeclaredType], bool]] = {
-    Smell.EAGER_TEST: production_smells.is_eager_test,
-    Smell.LAZY_TEST: production_smells.is_lazy_test,
+    Smell.EAGER_TEST: production.is_eager_test,
+    Smell.LAZY_TEST: production.is_lazy_test,
 }
 
 

@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.measures.smells import Smell
-from coevo.measures.smells import smells_of
+from coevo.languages.java.smells.tsdetect import Smell
+from coevo.languages.java.smells.tsdetect import smells_of
 from coevo.model.records import TestMethod
-from tests.coevo.measures.classes import FLUENT
-from tests.coevo.measures.classes import JUNIT3
-from tests.coevo.measures.classes import JUNIT4
-from tests.coevo.measures.classes import JUNIT5
-from tests.coevo.measures.classes import TESTNG
-from tests.coevo.measures.classes import of_body
-from tests.coevo.measures.classes import smells_in
+from tests.coevo.languages.java.smells.classes import FLUENT
+from tests.coevo.languages.java.smells.classes import JUNIT3
+from tests.coevo.languages.java.smells.classes import JUNIT4
+from tests.coevo.languages.java.smells.classes import JUNIT5
+from tests.coevo.languages.java.smells.classes import TESTNG
+from tests.coevo.languages.java.smells.classes import of_body
+from tests.coevo.languages.java.smells.classes import smells_in
 
 # Per smell: the frame, a body that has it, and its nearest neighbour that has not.
 BODIES = {

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from coevo.measures.java_calls import calls_in
-from coevo.measures.java_calls import inside
-from coevo.measures.java_calls import named
-from coevo.measures.java_calls import normalised
-from coevo.measures.java_source import JavaTest
+from coevo.languages.java.reading.calls import calls_in
+from coevo.languages.java.reading.calls import inside
+from coevo.languages.java.reading.calls import named
+from coevo.languages.java.reading.calls import normalised
+from coevo.languages.java.reading.source import JavaTest
 
 _CONTROL = frozenset(
     {

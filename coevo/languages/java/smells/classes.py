@@ -11,10 +11,10 @@ from tree_sitter import Node
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
-from coevo.measures.java_calls import inside
-from coevo.measures.java_calls import text
-from coevo.measures.java_source import JavaTest
-from coevo.measures.java_source import annotation_values
+from coevo.languages.java.reading.calls import inside
+from coevo.languages.java.reading.calls import text
+from coevo.languages.java.reading.source import JavaTest
+from coevo.languages.java.reading.source import annotation_values
 
 _DEFAULT_CLASSES = frozenset({'ExampleUnitTest', 'ExampleInstrumentedTest'})
 _IGNORING = frozenset({'Ignore', 'Disabled'})

@@ -1,0 +1,1 @@
+"""The assertions of Java tests: where they stand, and what they say."""

@@ -1,0 +1,1 @@
+"""What smells in Java tests, each group of smells a module."""
