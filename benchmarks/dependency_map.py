@@ -41,7 +41,6 @@ from benchmarks.tables import append
 from benchmarks.tables import read
 from coevo.git.repository import Repository
 from coevo.languages.base import Compiled
-from coevo.languages.base import Trace
 from coevo.languages.java.maven import tracing
 from coevo.languages.java.maven.code_files import CodeFiles
 from coevo.languages.java.maven.site import Site
@@ -49,6 +48,7 @@ from coevo.languages.java.maven.traces import read_traces
 from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.java.maven.yard import Yard
 from coevo.languages.java.tools.toolchain import toolchain
+from coevo.languages.traces import Trace
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Mount
 from coevo.storage.folders import work_root

@@ -17,8 +17,8 @@ from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Step
 from coevo.engine.results import Wanted
 from coevo.languages.base import Conditions
-from coevo.languages.base import Trace
 from coevo.languages.base import Workshop
+from coevo.languages.traces import Trace
 from coevo.model.quality import End
 from coevo.model.records import Cell
 from coevo.model.records import Outcome

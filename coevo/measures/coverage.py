@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coevo.languages.base import CoveredLine
-from coevo.languages.base import Trace
+from coevo.languages.traces import CoveredLine
+from coevo.languages.traces import Trace
 from coevo.model.quality import Coverage
 from coevo.model.quality import CoveredDependency
 from coevo.model.records import Dependency

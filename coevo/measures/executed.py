@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coevo.git.repository import Repository
-from coevo.languages.base import ExecutedMethod
-from coevo.languages.base import Trace
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
+from coevo.languages.traces import ExecutedMethod
+from coevo.languages.traces import Trace
 from coevo.measures.counterparts import declared
 from coevo.model.records import Dependency
 from coevo.model.records import Pair

@@ -12,8 +12,8 @@ from coevo.engine.results import Wanted
 from coevo.engine.tracing import OWN_CELL
 from coevo.engine.tracing import Traces
 from coevo.engine.tracing import trace_cells
-from coevo.languages.base import Trace
 from coevo.languages.java.reading.trees import tree
+from coevo.languages.traces import Trace
 from coevo.measures.coverage import coverage_of
 from coevo.measures.coverage import covered_by
 from coevo.model.dependency_lists import list_for

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coevo.languages.base import Trace
+from coevo.languages.traces import Trace
 from coevo.model.records import CoupledBy
 from coevo.model.records import Dependency
 from coevo.model.records import TestMethod

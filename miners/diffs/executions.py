@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from coevo.languages.base import ExecutedMethod
-from coevo.languages.base import Trace
+from coevo.languages.traces import ExecutedMethod
+from coevo.languages.traces import Trace
 from coevo.measures.executed import is_part_of
 from miners.diffs.sources import SourceChange
 

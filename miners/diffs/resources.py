@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from coevo.git.repository import FileChange
-from coevo.languages.base import Trace
 from coevo.languages.java.reading.trees import Tree
 from coevo.languages.layout import Side
 from coevo.languages.layout import standard
+from coevo.languages.traces import Trace
 from coevo.model.records import RESOURCE
 from coevo.model.records import CoupledBy
 from coevo.model.records import Dependency

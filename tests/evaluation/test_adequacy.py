@@ -18,8 +18,8 @@ from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Placebo
 from coevo.evaluation.records import TaskOutcome
-from coevo.languages.base import Trace
 from coevo.languages.base import Verdict
+from coevo.languages.traces import Trace
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.model.records import Outcome

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.base import ExecutedMethod
-from coevo.languages.base import Trace
+from coevo.languages.traces import ExecutedMethod
+from coevo.languages.traces import Trace
 from coevo.model.records import Candidate
 from coevo.model.records import CoupledBy
 from coevo.model.records import Dependency

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coevo.languages.base import CoveredLine
-from coevo.languages.base import Trace
+from coevo.languages.traces import CoveredLine
+from coevo.languages.traces import Trace
 from coevo.measures.coverage import covered_by
 from coevo.model.records import Change
 from coevo.model.records import CoupledBy

@@ -16,10 +16,10 @@ from coevo.evaluation.measuring.oracles import Lines
 from coevo.evaluation.measuring.oracles import oracle_lines
 from coevo.evaluation.measuring.oracles import top_level_types
 from coevo.git.contents import content
-from coevo.languages.base import CoveredLine
-from coevo.languages.base import Trace
 from coevo.languages.java.reading.source import annotation_values
 from coevo.languages.java.reading.source import read_source
+from coevo.languages.traces import CoveredLine
+from coevo.languages.traces import Trace
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.measures.coverage import coverage_of

@@ -18,7 +18,6 @@ from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Loan
-from coevo.languages.base import Traced
 from coevo.languages.base import Verdict
 from coevo.languages.java.maven.attempts import is_hopeless
 from coevo.languages.java.maven.jdk_choice import pair_ladder
@@ -27,6 +26,7 @@ from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.java.maven.yard import Yard
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.traces import Traced
 from coevo.model.records import Environment
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod

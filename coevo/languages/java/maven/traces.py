@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coevo.languages.base import CoveredLine
-from coevo.languages.base import ExecutedMethod
-from coevo.languages.base import Trace
 from coevo.languages.java.maven.code_files import CodeFiles
+from coevo.languages.traces import CoveredLine
+from coevo.languages.traces import ExecutedMethod
+from coevo.languages.traces import Trace
 
 _Counts = tuple[int, int, int, int]
 

@@ -24,8 +24,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.languages.base import Batch
-from coevo.languages.base import Trace
-from coevo.languages.base import Traced
 from coevo.languages.java.maven.code_files import CodeFiles
 from coevo.languages.java.maven.launch import WORKER
 from coevo.languages.java.maven.plan import Agent
@@ -37,6 +35,8 @@ from coevo.languages.java.maven.session import Died
 from coevo.languages.java.maven.traces import read_traces
 from coevo.languages.java.maven.yard import Yard
 from coevo.languages.java.tools.toolchain import AGENT
+from coevo.languages.traces import Trace
+from coevo.languages.traces import Traced
 from coevo.model.records import Outcome
 
 # Execution data of one request, in characters.

@@ -20,8 +20,6 @@ from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Loan
 from coevo.languages.base import MainSources
-from coevo.languages.base import Trace
-from coevo.languages.base import Traced
 from coevo.languages.base import Verdict
 from coevo.languages.java.maven.cell_images import CellImage
 from coevo.languages.java.maven.cell_images import CellKey
@@ -44,6 +42,8 @@ from coevo.languages.java.maven.tracing import Tracer
 from coevo.languages.java.maven.yard import Yard
 from coevo.languages.java.tools.pit import OLDEST_JDK
 from coevo.languages.java.tools.pit import fetch_pit
+from coevo.languages.traces import Trace
+from coevo.languages.traces import Traced
 from coevo.model.quality import PitTrouble
 from coevo.model.records import Environment
 from coevo.model.records import Outcome

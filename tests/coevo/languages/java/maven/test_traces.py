@@ -9,7 +9,7 @@ import pytest
 
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
-from coevo.languages.base import Trace
+from coevo.languages.traces import Trace
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from tests.coevo.languages.java.maven.test_shapes import JUNIT4
