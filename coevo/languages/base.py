@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from coevo.git.repository import Repository
+from coevo.languages.capabilities import Capability
 from coevo.languages.reading import Reading
 from coevo.languages.surgery import Surgery
 from coevo.languages.traces import Traced
@@ -242,7 +243,7 @@ class Workshop(Protocol):
     # all that runs in a compiled cell may depend on, as a digest; None where that cannot be told
     def content(self, compiled: Compiled) -> str | None: ...
 
-    # runs test methods one after the other in one fresh process; the selection is never empty
+    # runs test methods one after the other in one fresh process; none where nothing is selected
     def run(
         self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
     ) -> Batch: ...
@@ -335,6 +336,11 @@ class Language(Protocol):
     # how it takes tests out of files and puts them in
     @property
     def SURGERY(self) -> Surgery: ...
+
+    # what its workshops can do beside what every one must; the members of `Workshop` that belong to
+    # one that is not among them are `not_offered`
+    @property
+    def OFFERS(self) -> frozenset[Capability]: ...
 
     # whether a revision is built by this module's tool
     def detect(self, repository: Repository, rev: str) -> bool: ...

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
+from coevo.languages.capabilities import Capability
 from coevo.languages.java import maven
 from coevo.languages.reading import Reading
 from coevo.languages.surgery import Surgery
@@ -26,3 +27,7 @@ def reading(language: str) -> Reading:
 
 def surgery(language: str) -> Surgery:
     return LANGUAGES[language].SURGERY
+
+
+def offers(language: str, capability: Capability) -> bool:
+    return capability in LANGUAGES[language].OFFERS

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
+from coevo.languages.capabilities import EVERYTHING
 from coevo.languages.java import reading
 from coevo.languages.java import surgery
 from coevo.languages.java.maven.engine import MavenEngine
@@ -24,10 +25,12 @@ NAME = 'java'
 NEEDS = 'a pom.xml at its root'
 READING: Reading = reading
 SURGERY: Surgery = surgery
+OFFERS = EVERYTHING
 
 __all__ = [
     'NAME',
     'NEEDS',
+    'OFFERS',
     'READING',
     'SURGERY',
     'PairWorkshop',

@@ -1,0 +1,52 @@
+"""What a language may lack, and is mined without: each caller asks before it needs it.
+
+Where one is not offered, what would come of it is told as `not_offered`, an answer of its own: it is not
+that nothing was found, nor that nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Collection
+from enum import StrEnum
+from typing import Any
+from typing import Never
+
+NOT_OFFERED = 'not_offered'
+
+
+class Capability(StrEnum):
+    """Named by what a workshop that has it can do."""
+
+    TRACE = 'trace'  # tell what a test executes: `trace`
+    WATCH = (
+        'watch'  # see a pass from outside of the process: `Conditions.observed`, `trace(watched=)`
+    )
+    BORROW = (
+        'borrow'  # compile and run with settings of another revision: `compile(loan=)`, `differs`
+    )
+    CHECK_SOURCES = (
+        'check_sources'  # compile variants of a source, each for itself: `check_sources`
+    )
+    MUTATE = 'mutate'  # have another program make and run mutants: `mutate`
+
+
+EVERYTHING = frozenset(Capability)
+
+
+class NotOffered(RuntimeError):
+    """A workshop was asked for what its language does not offer: a mistake of who asks."""
+
+
+def not_offered(capability: Capability) -> Callable[..., Never]:
+    """A method of a workshop that lacks a capability."""
+
+    def refuse(*_: Any, **__: Any) -> Never:
+        raise NotOffered(f'{capability} is {NOT_OFFERED} by the language of this workshop')
+
+    return refuse
+
+
+def lacking(wanted: Collection[Capability], offered: Collection[Capability]) -> tuple[str, ...]:
+    """What of the wanted is not offered, sorted."""
+    return tuple(sorted(str(one) for one in wanted if one not in offered))
