@@ -1,0 +1,63 @@
+"""A language of the tests, small enough to be seen through, that is built and run in the real sandbox.
+
+A file `*.toy` has types, `[shop.Till]`, and lines below them, `name: body`. In the code a body is a value
+(`price: 2`), or `!` and what happens to who asks for it (`price: !hang`). In files `test_*.toy` it is steps
+with `then` between them, see `programs`; `_before` runs before each test of its type, other names with `_`
+are helpers. A folder with a `toy.build` is a module; `build: COMMAND` in it is run when it is built,
+`library: VALUE` and `setting: VALUE` are what its tests run with.
+
+Fulfils `coevo.languages.base.Language`, as a language of its own does, and nothing of it is a mock.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from coevo.git.repository import Repository
+from coevo.languages.base import RunSettings
+from coevo.languages.capabilities import Capability
+from coevo.languages.reading import Reading
+from coevo.languages.surgery import Surgery
+from coevo.model.listener import Say
+from coevo.model.listener import silent
+from tests.languages.toy import reading
+from tests.languages.toy import surgery
+from tests.languages.toy.engine import ToyEngine
+from tests.languages.toy.trees import BUILD_FILE
+
+NAME = 'toy'
+NEEDS = f'a {BUILD_FILE} at its root'
+READING: Reading = reading
+SURGERY: Surgery = surgery
+OFFERS = frozenset({Capability.BORROW})
+
+__all__ = [
+    'NAME',
+    'NEEDS',
+    'OFFERS',
+    'READING',
+    'SURGERY',
+    'Shells',
+    'detect',
+    'engine',
+    'runtimes',
+]
+
+
+class Shells:
+    """What a toy is run with: the shell that every machine has."""
+
+    def has(self, feature: int) -> bool:
+        return False
+
+
+def detect(repository: Repository, rev: str) -> bool:
+    return BUILD_FILE in repository.tree(rev)
+
+
+def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> Shells:
+    return Shells()
+
+
+def engine(run: RunSettings, stack: ExitStack) -> ToyEngine:
+    return ToyEngine(run, stack)

@@ -1,0 +1,37 @@
+# Runs programs of steps for coevo: who reads the channel decides what they were worth.
+# Nothing that a step starts is given the channel, or the word under which its lines count.
+IFS= read -r nonce
+exec 3>&1 1>&2
+cp -R /in/code/. /in/tests/. /w || exit 1
+cd "/w/$1" || exit 1
+outcome=
+while IFS=' ' read -r verb rest; do
+  case $verb in
+    begin)
+      index=$rest outcome=
+      printf '%s begin %s\n' "$nonce" "$index" >&3
+      continue
+      ;;
+    end)
+      printf '%s end %s %s\n' "$nonce" "$index" "${outcome:-pass}" >&3
+      continue
+      ;;
+  esac
+  [ -z "$outcome" ] || continue
+  case $verb in
+    pass) ;;
+    is) [ "${rest%% *}" = "${rest#* }" ] || outcome="fail is_not $rest" ;;
+    fail) outcome="fail failed $rest" ;;
+    throw) outcome="error thrown $rest" ;;
+    skip) outcome=skipped ;;
+    hang) sleep 1000000 </dev/null 3>&- ;;
+    exit) exit "$rest" ;;
+    kill) kill "-$rest" $$ ;;
+    sh)
+      /bin/sh -c "$rest" </dev/null 3>&-
+      status=$?
+      [ "$status" = 0 ] || outcome="fail status $status"
+      ;;
+    *) exit 99 ;;
+  esac
+done

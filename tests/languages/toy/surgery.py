@@ -1,0 +1,151 @@
+"""Toy files cut line by line. Fulfils `coevo.languages.surgery.Surgery`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from coevo.git.repository import Repository
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
+from coevo.languages.layout import Side
+from coevo.languages.surgery import Graft
+from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.surgery import StartTarget
+from coevo.languages.text_edits import TextEdits
+from coevo.model.records import TestMethod
+from tests.languages.toy.reading import is_fixture
+from tests.languages.toy.syntax import parse
+from tests.languages.toy.trees import tree
+
+
+def start_file(
+    new: bytes,
+    old: bytes | None,
+    targets: Sequence[StartTarget],
+    *,
+    used_elsewhere: AbstractSet[str] = frozenset(),
+) -> bytes | None:
+    removed = [target for target in targets if target.original is None]
+    if old is None and len(removed) == len(targets):
+        return None
+    edits = TextEdits(new)
+    gone = {_find(new, target.method) for target in removed}
+    text = {}
+    for target in targets:
+        if target.original is not None:
+            member = _find(new, target.method)
+            text[member] = _find(target.original.source, target.original.method).source
+            edits.replace(member.start_byte, member.end_byte, text[member].encode())
+    kept = [m for _, m in _members(new) if m not in gone and m not in text]
+    for helper in _left_alone(new, [*gone, *text], kept, list(text.values()), used_elsewhere):
+        edits.cut(helper.full_start_byte, helper.end_byte)
+    for member in gone:
+        edits.cut(member.full_start_byte, member.end_byte)
+    return edits.result()
+
+
+def transplant(
+    old: bytes,
+    new: bytes,
+    grafts: Sequence[Graft],
+    *,
+    used_elsewhere: AbstractSet[str] = frozenset(),
+) -> bytes:
+    """With the helpers of the new file that the tests need and the old one lacks."""
+    edits = TextEdits(old)
+    known = {(type_.name, member.name) for type_, member in _members(old)}
+    for graft in grafts:
+        member = _find(new, graft.new)
+        if graft.old is not None:
+            replaced = _find(old, graft.old)
+            edits.replace(replaced.start_byte, replaced.end_byte, member.source.encode())
+        else:
+            _add(edits, old, member)
+        for type_, helper in _members(new):
+            key = (type_.name, helper.name)
+            if helper.name in member.calls and type_.name == member.owner and key not in known:
+                known.add(key)
+                _add(edits, old, helper)
+    return edits.result()
+
+
+def other_tests(source: bytes, targets: Sequence[Member]) -> list[Member]:
+    chosen = {member.start_byte for member in targets}
+    tests = (member for _, member in _members(source) if not member.name.startswith('_'))
+    return [member for member in tests if member.start_byte not in chosen]
+
+
+def names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
+    files = tree(repository, rev)
+    others = (other for other in files.paths(Side.TEST) if other != path)
+    return frozenset().union(*(files.file(other).names for other in others))
+
+
+def derived(
+    repository: Repository, rev: str, path: str, names: Iterable[str]
+) -> Iterator[tuple[str, bytes, frozenset[str]]]:
+    """No type is below another one."""
+    return iter(())
+
+
+class ToyNamers:
+    """Fulfils `coevo.languages.surgery.Namers`."""
+
+    def __init__(self, repository: Repository, rev: str) -> None:
+        self._tree = tree(repository, rev)
+
+    def of(self, path: str) -> tuple[str, ...]:
+        others = (other for other in self._tree.paths(Side.TEST) if other != path)
+        return tuple(other for other in others if self.names(other, self.text(other), path))
+
+    def names(self, other: str, text: bytes | None, path: str) -> bool:
+        types = {type_.simple for type_ in self._tree.file(path).types}
+        return text is not None and not types.isdisjoint(parse(text).names)
+
+    def text(self, path: str) -> bytes:
+        return self._tree.content(path)
+
+
+def namers(repository: Repository, rev: str) -> ToyNamers:
+    return ToyNamers(repository, rev)
+
+
+def _members(source: bytes) -> Iterator[tuple[DeclaredType, Member]]:
+    for type_ in parse(source).types:
+        for member in type_.members:
+            yield type_, member
+
+
+def _find(source: bytes, method: TestMethod) -> Member:
+    for type_, member in _members(source):
+        if (type_.name, member.name) == (method.test_class, method.test_method):
+            return member
+    raise StartStateInvalid(f'{method.test_class}#{method.test_method} is not in the file')
+
+
+def _left_alone(
+    source: bytes,
+    taken: Sequence[Member],
+    kept: Sequence[Member],
+    texts: Sequence[str],
+    used_elsewhere: AbstractSet[str],
+) -> Iterator[Member]:
+    """The helpers that nothing but what was taken has used."""
+    used = set(used_elsewhere).union(*(member.calls for member in kept))
+    for _, member in _members(source):
+        mine = any(member.name in one.calls and member.owner == one.owner for one in taken)
+        named = member.name in used or any(member.name in text for text in texts)
+        if mine and not named and member.name.startswith('_') and not is_fixture(member):
+            yield member
+
+
+def _add(edits: TextEdits, old: bytes, member: Member) -> None:
+    """At the end of its type, which is made where there is none."""
+    type_ = next((one for one in parse(old).types if one.name == member.owner), None)
+    if type_ is None:
+        edits.insert(len(old), f'\n[{member.owner}]\n{member.source}\n'.encode())
+    else:
+        edits.insert(type_.end_byte, f'\n{member.source}'.encode())

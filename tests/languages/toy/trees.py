@@ -1,0 +1,80 @@
+"""One revision's toy files: sides by their names, modules by the build file above them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from coevo.git.repository import Repository
+from coevo.languages.declarations import Located
+from coevo.languages.declarations import SourceFile
+from coevo.languages.layout import Side
+from coevo.model.records import Origin
+from tests.languages.toy.syntax import parse
+
+SUFFIX = '.toy'
+BUILD_FILE = 'toy.build'
+
+
+def is_test_file(path: str) -> bool:
+    """Whether a file of whatever kind belongs to the tests."""
+    return PurePosixPath(path).name.startswith('test_')
+
+
+class ToyTree:
+    """Fulfils `coevo.languages.reading.Tree`."""
+
+    def __init__(self, repository: Repository, rev: str) -> None:
+        self._repository = repository
+        self.entries = repository.tree(rev)
+
+    def file(self, path: str) -> SourceFile:
+        return parse(self.content(path))
+
+    def content(self, path: str) -> bytes:
+        return self._repository.blob(self.entries[path].oid)
+
+    def origin(self, path: str) -> Origin:
+        return Origin.WRITTEN
+
+    def side(self, path: str) -> Side | None:
+        if path not in self.entries or not path.endswith(SUFFIX):
+            return None
+        return Side.TEST if is_test_file(path) else Side.SOURCE
+
+    def is_source(self, path: str) -> bool:
+        return not is_test_file(path)
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        paths = map(PurePosixPath, self.entries)
+        return frozenset(str(path.parent) for path in paths if path.name == BUILD_FILE)
+
+    def module(self, path: str) -> str:
+        folders = map(str, PurePosixPath(path).parents)
+        return next((folder for folder in folders if folder in self.modules), '.')
+
+    def paths(self, side: Side) -> tuple[str, ...]:
+        return tuple(sorted(path for path in self.entries if self.side(path) is side))
+
+    @cached_property
+    def test_types(self) -> dict[str, tuple[Located, ...]]:
+        found = defaultdict(list)
+        for path in self.paths(Side.TEST):
+            for type_ in self.file(path).types:
+                found[type_.simple].append(Located(path, type_))
+        return {simple: tuple(types) for simple, types in found.items()}
+
+    def resolve(self, path: str, simple: str) -> tuple[Located, ...]:
+        return self.test_types.get(simple, ())
+
+    def visible(self, path: str, type_: Located) -> bool:
+        """All that is declared can be named everywhere."""
+        return True
+
+
+@lru_cache(maxsize=8)
+def tree(repository: Repository, rev: str) -> ToyTree:
+    return ToyTree(repository, rev)

@@ -1,0 +1,283 @@
+"""Link, compare and run for one thread."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import shutil
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from dataclasses import replace
+from datetime import UTC
+from datetime import datetime
+from math import ceil
+from pathlib import Path
+
+from coevo.languages.base import PLAIN
+from coevo.languages.base import Batch
+from coevo.languages.base import Build
+from coevo.languages.base import Compiled
+from coevo.languages.base import Conditions
+from coevo.languages.base import Edits
+from coevo.languages.base import Loan
+from coevo.languages.base import Scope
+from coevo.languages.base import Verdict
+from coevo.languages.capabilities import Capability
+from coevo.languages.capabilities import not_offered
+from coevo.model.records import Environment
+from coevo.model.records import Outcome
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+from coevo.sandboxes import libfaketime
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Mount
+from tests.languages.toy.builds import LIMITS
+from tests.languages.toy.builds import Builds
+from tests.languages.toy.process import run_programs
+from tests.languages.toy.programs import Linked
+from tests.languages.toy.programs import link
+from tests.languages.toy.syntax import parse
+from tests.languages.toy.trees import SUFFIX
+from tests.languages.toy.trees import tree
+
+# Wall seconds for a test where nobody says how many CPU seconds; they wait, they do not spin.
+SECONDS = 3.0
+
+Texts = dict[str, bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cell:
+    compiled: Compiled
+    linked: Linked
+    code_failure: Mapping[str, str]  # by path: the line that cannot be read
+
+
+class ToyWorkshop:
+    """Fulfils `coevo.languages.base.Workshop`, as far as the language offers it."""
+
+    trace = staticmethod(not_offered(Capability.TRACE))
+    check_sources = staticmethod(not_offered(Capability.CHECK_SOURCES))
+    mutate = staticmethod(not_offered(Capability.MUTATE))
+
+    def __init__(self, builds: Builds) -> None:
+        self._builds = builds
+        self._cells: dict[tuple[object, ...], _Cell] = {}
+
+    def build(self, pair: Pair) -> tuple[Build, Build]:
+        return self._builds.build(pair.old.rev), self._builds.build(pair.new.rev)
+
+    def compile(
+        self,
+        tests_rev: str,
+        code_rev: str,
+        module: str,
+        loan: Loan | None = None,
+        edits: Edits | None = None,
+    ) -> Compiled:
+        key = (tests_rev, code_rev, module, loan, edits)
+        if key not in self._cells:
+            self._cells[key] = self._linked(tests_rev, code_rev, module, loan, edits)
+        return self._cells[key].compiled
+
+    def differs(self, code_rev: str, module: str, loan: Loan) -> bool:
+        return self._settings(code_rev, module, loan) != self._settings(code_rev, module, None)
+
+    def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
+        if compiled.code_failure is not None:
+            return Verdict(outcome=Outcome.UNBUILDABLE, signature=compiled.code_failure)
+        wrong = self._of(compiled).linked.wrong.get((method.test_class, method.test_method))
+        if wrong is None:
+            return None
+        return Verdict(
+            outcome=Outcome.COMPILE_ERROR, signature=wrong.signature, syntax=wrong.syntax
+        )
+
+    def shadowing(self, compiled: Compiled) -> frozenset[str]:
+        return frozenset()
+
+    def content(self, compiled: Compiled) -> str | None:
+        """Of whole trees: a test may read any file that is laid out beside it."""
+        header = self._builds.repository.header
+        parts = (
+            str(header(compiled.code_rev).tree),
+            str(header(compiled.tests_rev).tree),
+            compiled.module,
+            repr(self._settings(compiled.code_rev, compiled.module, compiled.loan)),
+            repr(compiled.edits),
+            self._builds.sandbox.name,
+        )
+        return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
+
+    def run(
+        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
+    ) -> Batch:
+        """A method that was not linked is missing; no process is asked."""
+        if compiled.code_failure is not None:
+            refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=compiled.code_failure)
+            return Batch(verdicts=(refused,) * len(methods), cpu_seconds=0.0)
+        programs = self._of(compiled).linked.programs
+        keys = [(method.test_class, method.test_method) for method in methods]
+        chosen = [place for place, key in enumerate(keys) if key in programs]
+        verdicts: list[Verdict | None] = [Verdict(outcome=Outcome.MISSING)] * len(methods)
+        if not chosen:
+            return Batch(verdicts=tuple(verdicts), cpu_seconds=0.0)
+        clock = _clock(conditions.clock)
+        if clock is None:
+            unknown = Verdict(outcome=Outcome.INFRA, signature='no_clock')
+            return Batch(verdicts=(unknown,) * len(methods), cpu_seconds=0.0)
+        seconds = SECONDS if conditions.cpu_limit is None else conditions.cpu_limit
+        with self._laid_out(compiled) as mounts:
+            job = self._job(compiled, mounts, clock, conditions.process_cpu_limit)
+            batch = run_programs(
+                self._builds.sandbox, job, [programs[keys[place]] for place in chosen], seconds
+            )
+        for place, verdict in zip(chosen, batch.verdicts, strict=True):
+            verdicts[place] = verdict
+        return replace(batch, verdicts=tuple(verdicts))
+
+    def cure(self, verdict: Verdict) -> str | None:
+        return None
+
+    def environment(self, rev: str, module: str) -> Environment | None:
+        if module not in self._builds.built(rev).build.modules:
+            return None
+        return Environment(
+            jdk='sh', build_tool='sh', compile_command=':', test_command='sh', class_path=()
+        )
+
+    def close(self) -> None:
+        self._cells.clear()
+
+    def _of(self, compiled: Compiled) -> _Cell:
+        key = (
+            compiled.tests_rev,
+            compiled.code_rev,
+            compiled.module,
+            compiled.loan,
+            compiled.edits,
+        )
+        return self._cells[key]
+
+    def _linked(
+        self,
+        tests_rev: str,
+        code_rev: str,
+        module: str,
+        loan: Loan | None,
+        edits: Edits | None,
+    ) -> _Cell:
+        tests = self._texts(self._builds.built(tests_rev).tests, dict(edits.tests) if edits else {})
+        code = self._texts(self._builds.built(code_rev).code, dict(edits.code) if edits else {})
+        failures = {
+            path: f'unreadable {path}'
+            for path, _ in (edits.code if edits else ())
+            if path in code and parse(code[path]).has_error
+        }
+        own = [
+            parse(text) for path, text in tests.items() if self._module(tests_rev, path) == module
+        ]
+        linked = link(
+            own,
+            [parse(text) for text in code.values()],
+            self._settings(code_rev, module, loan),
+        )
+        broken = sorted(f'{type_}#{name}' for type_, name in linked.wrong)
+        compiled = Compiled(
+            tests_rev=tests_rev,
+            code_rev=code_rev,
+            module=module,
+            unit_ok=not broken and not failures and not any(file.has_error for file in own),
+            loan=loan,
+            edits=edits,
+            code_failure=next(iter(failures.values()), None),
+            broken=tuple(broken),
+        )
+        return _Cell(compiled=compiled, linked=linked, code_failure=failures)
+
+    @staticmethod
+    def _texts(folder: Path, edits: Mapping[str, bytes | None]) -> Texts:
+        """The toy files of one side by repository path, sorted."""
+        found: dict[str, bytes | None] = {
+            str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob(f'*{SUFFIX}')
+        }
+        found |= {path: text for path, text in edits.items() if path.endswith(SUFFIX)}
+        return {path: text for path, text in sorted(found.items()) if text is not None}
+
+    def _module(self, rev: str, path: str) -> str:
+        return tree(self._builds.repository, rev).module(path)
+
+    def _settings(self, code_rev: str, module: str, loan: Loan | None) -> Mapping[str, str]:
+        own = dict(self._builds.built(code_rev).settings.get(module, {}))
+        if loan is None:
+            return own
+        other = self._builds.built(loan.rev).settings.get(module, {})
+        names = ('library',) if loan.scope is Scope.TEST_LIBRARIES else ('library', 'setting')
+        return own | {name: other[name] for name in names if name in other}
+
+    @contextmanager
+    def _laid_out(self, compiled: Compiled) -> Iterator[tuple[Mount, ...]]:
+        """Both sides as they are mounted; copies where files are other than their revision's."""
+        code = self._builds.built(compiled.code_rev).code
+        tests = self._builds.built(compiled.tests_rev).tests
+        if compiled.edits is None:
+            yield _mounts(code, tests, self._builds.tools)
+            return
+        folder = self._builds.root / f'cell-{secrets.token_hex(8)}'
+        folder.mkdir(mode=0o755)
+        try:
+            for side, edits in ((code, compiled.edits.code), (tests, compiled.edits.tests)):
+                copy = folder / side.name
+                shutil.copytree(side, copy, symlinks=True)
+                for path, text in edits:
+                    _write(copy, path, text)
+            yield _mounts(folder / code.name, folder / tests.name, self._builds.tools)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _job(
+        self,
+        compiled: Compiled,
+        mounts: tuple[Mount, ...],
+        clock: Mapping[str, str],
+        process_cpu_limit: float | None,
+    ) -> Job:
+        cpu = LIMITS.cpu_seconds if process_cpu_limit is None else process_cpu_limit
+        return Job(
+            argv=('/bin/sh', '/tools/supervisor.sh', compiled.module),
+            limits=replace(LIMITS, cpu_seconds=cpu),
+            mounts=mounts,
+            environment=clock,
+        )
+
+
+def _mounts(code: Path, tests: Path, tools: Path) -> tuple[Mount, ...]:
+    return (
+        Mount(source=code, target='/in/code'),
+        Mount(source=tests, target='/in/tests'),
+        Mount(source=tools, target='/tools'),
+    )
+
+
+def _write(folder: Path, path: str, text: bytes | None) -> None:
+    place = folder / path
+    if text is None:
+        place.unlink(missing_ok=True)
+        return
+    place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    place.write_bytes(text)
+    place.chmod(0o644)
+
+
+def _clock(start: datetime | None) -> Mapping[str, str] | None:
+    """The variables of a process whose clock starts at a date; None where it cannot be set."""
+    if start is None:
+        return {}
+    library = next(iter(libfaketime.libraries()), None)
+    if library is None:
+        return None
+    seconds = ceil((start - datetime.now(UTC)).total_seconds())
+    return {'LD_PRELOAD': str(library), 'FAKETIME': f'{seconds:+d}'}
