@@ -32,6 +32,11 @@ from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
 from coevo.git.repository import Repository
+from coevo.languages.java.refactorings.miner import SUFFIX
+from coevo.languages.java.refactorings.miner import RefactoringMiner
+from coevo.languages.java.refactorings.process import MinerLimits
+from coevo.languages.refactorings import Refactoring
+from coevo.languages.refactorings import Refactorings
 from coevo.model.records import Pair
 from coevo.model.records import Walk
 from coevo.model.records import short_hash
@@ -40,11 +45,6 @@ from miners.diffs.renaming import renamed_only
 from miners.diffs.transfers import declaration_of
 from miners.diffs.transfers import transfers_of
 from miners.diffs.transfers import undone
-from miners.refactorings.refactorings import SUFFIX
-from miners.refactorings.refactorings import MinerLimits
-from miners.refactorings.refactorings import Refactoring
-from miners.refactorings.refactorings import RefactoringMiner
-from miners.refactorings.refactorings import Refactorings
 from miners.walks.pairs import Route
 from miners.walks.pairs import visit
 

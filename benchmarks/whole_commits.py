@@ -28,11 +28,11 @@ from benchmarks.refactorings import clones
 from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
+from coevo.languages.java.refactorings.miner import RefactoringMiner
 from coevo.languages.java.tools.jdks import choose_jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.java.tools.refactoring_miner import class_path
-from miners.refactorings.refactorings import RefactoringMiner
-from miners.refactorings.refactorings import Refactorings
+from coevo.languages.refactorings import Refactorings
 
 SOURCE = Path(__file__).with_name('commits') / 'AtCommit.java'
 OPTIONS = ('-XX:+UseSerialGC', '-Xmx1g', '-Dorg.slf4j.simpleLogger.defaultLogLevel=off')

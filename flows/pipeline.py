@@ -26,6 +26,7 @@ from coevo.languages.base import RunSettings
 from coevo.languages.base import Runtimes
 from coevo.languages.base import Workshop
 from coevo.languages.java.tools.jdk_bundles import OFFERED
+from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import language_of
 from coevo.model.containment import Bug
@@ -51,7 +52,6 @@ from flows.study import Tools
 from miners.cloning.clones import Clone
 from miners.cloning.damage import suspect
 from miners.diffs.siblings import methods_by_module
-from miners.refactorings.refactorings import RefactoringMiners
 from miners.walks.pairs import Route
 from miners.walks.pairs import Visit
 from miners.walks.pairs import visit
@@ -102,9 +102,9 @@ def _mine(
     seen = visit(repository, route)
     partition = Partition(repo=clone.repo, language=language.NAME, walk=options.walk)
     store = Store(options.store)
-    with store.lock(partition), RefactoringMiners() as refactoring_miners:
+    with store.lock(partition), closing(language.refactoring_finder()) as refactorings:
         mining = Mine(
-            tools=_tools(options, repository, refactoring_miners),
+            tools=_tools(options, repository, refactorings),
             sandbox=options.sandbox,
             cache=Cache(options.executions),
         )
@@ -121,14 +121,12 @@ def _mine(
     return report
 
 
-def _tools(
-    options: MineOptions, repository: Repository, refactoring_miners: RefactoringMiners
-) -> Tools:
+def _tools(options: MineOptions, repository: Repository, refactorings: RefactoringFinder) -> Tools:
     return Tools(
         repository=repository,
         profile=options.profile,
         suites=Suites(partial(methods_by_module, repository), options.profile.suite_cpu_seconds),
-        refactoring_miners=refactoring_miners,
+        refactorings=refactorings,
     )
 
 
@@ -194,7 +192,7 @@ def _mine_missing(
         sandbox=options.sandbox,
         say=listener.say,
         runtimes=runtimes,
-        end_helpers=mining.tools.refactoring_miners.close,
+        end_helpers=mining.tools.refactorings.close,
     )
     with (
         Workshops(language, run, todo) as workshops,

@@ -44,7 +44,7 @@ LONGEST = (
     'coevo/engine/test_evidence',
     'coevo/languages/java/tools/test_toolchain',
     'agents/test_attempts',
-    'miners/test_refactorings',
+    'coevo/languages/java/refactorings/test_miner',
     'packagers/test_publishing',
     'packagers/test_release',
     'packagers/test_republishing',

@@ -15,6 +15,7 @@ from typing import Protocol
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
 from coevo.languages.reading import Reading
+from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.surgery import Surgery
 from coevo.languages.traces import Traced
 from coevo.model.listener import Say
@@ -347,6 +348,9 @@ class Language(Protocol):
 
     # the machine's, those that can be brought with them, or those like the one that a row names
     def runtimes(self, *, brings: bool = False, like: str = '', say: Say = silent) -> Runtimes: ...
+
+    # finds the refactorings of pairs; `NoRefactoringFinder` where nobody does, closed by who asks
+    def refactoring_finder(self) -> RefactoringFinder: ...
 
     # what it holds is closed with the stack
     def engine(self, run: RunSettings, stack: ExitStack) -> Engine: ...

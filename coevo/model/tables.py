@@ -81,7 +81,7 @@ class PairRow:
     jdks_tried: tuple[str, ...] = ()  # in this order
     suite_old: str | None = None
     suite_new: str | None = None
-    refactorings: str | None = None  # found, or unknown and why; None if not asked
+    refactorings: str | None = None  # found, unknown and why, or not_offered; None if not asked
     license: str | None = None  # SPDX expression at new; filled at release
     tools: tuple[str, ...] = ()  # `name version` of what it was measured with; none if not run
     candidates: int  # test methods that entered the sieve

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from coevo.languages.refactorings import Refactorings
+from coevo.languages.refactorings import RefactoringStatus
 from coevo.model.quality import RefactoringRow
 from coevo.model.records import Pair
-from miners.refactorings.refactorings import Refactorings
-from miners.refactorings.refactorings import Status
 
 
 def summary(refactorings: Refactorings) -> str:
-    """`found`, or `unknown: ` and why."""
-    if refactorings.status is Status.FOUND:
-        return str(Status.FOUND)
-    return f'{Status.UNKNOWN}: {refactorings.why}'
+    """`found`, `not_offered`, or `unknown: ` and why."""
+    if refactorings.status is RefactoringStatus.UNKNOWN:
+        return f'{refactorings.status}: {refactorings.why}'
+    return str(refactorings.status)
 
 
 def refactoring_rows(pair: Pair, refactorings: Refactorings) -> Iterator[RefactoringRow]:

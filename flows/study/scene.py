@@ -11,6 +11,7 @@ from coevo.engine.results import PairEvaluation
 from coevo.engine.suites import Suites
 from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
+from coevo.languages.refactorings import RefactoringFinder
 from coevo.model.profiles import Profile
 from coevo.model.quality import ExecutedRow
 from coevo.model.quality import MutantRow
@@ -21,20 +22,16 @@ from coevo.model.tables import StartRow
 from coevo.starts.swapped import Files
 from flows.rows import Judged
 from miners.diffs.changes import PairChange
-from miners.refactorings.refactorings import RefactoringMiners
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """What a run lends to the study of each of its pairs.
-
-    refactoring_miners  one for each thread
-    """
+    """What a run lends to the study of each of its pairs."""
 
     repository: Repository
     profile: Profile
     suites: Suites
-    refactoring_miners: RefactoringMiners
+    refactorings: RefactoringFinder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,8 @@ from coevo.engine.repairs import repair_kind
 from coevo.engine.results import Step
 from coevo.engine.results import Wanted
 from coevo.languages.base import Conditions
+from coevo.languages.refactorings import Refactorings
+from coevo.languages.refactorings import RefactoringStatus
 from coevo.model.records import Track
 from coevo.starts.isolation import isolate
 from coevo.starts.swapped import IsolatedSubject
@@ -23,7 +25,6 @@ from miners.diffs.delta import Delta
 from miners.diffs.only_refactored import source_only_refactored
 from miners.diffs.only_refactored import test_only_refactored
 from miners.diffs.siblings import siblings
-from miners.refactorings.refactorings import Refactorings
 
 
 def suspect(
@@ -66,12 +67,12 @@ def _ask_refactorings(
     if not scene.tools.profile.refactorings:
         return
     pair, repository = scene.pair, scene.tools.repository
-    refactorings = scene.tools.refactoring_miners.of_thread().find(
-        repository, pair.old.rev, pair.new.rev
-    )
+    refactorings = scene.tools.refactorings.find(repository, pair.old.rev, pair.new.rev)
     scene.evaluation.cost.add(Step.REFACTORINGS, refactorings.cpu_seconds)
     found.pair['refactorings'] = summary(refactorings)
     found.refactorings = tuple(refactoring_rows(pair, refactorings))
+    if refactorings.status is RefactoringStatus.NOT_OFFERED:
+        return  # nobody was asked, so nothing is unknown that would take a track
     for item in tracked:
         method_id = item.wanted.method_id
         found.columns[method_id] |= _flags(scene, refactorings, item, changed[method_id])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Sequence
 
+from coevo.languages.refactorings import RefactoringLocation
 from miners.diffs.declarations import DeclarationPart
 from miners.diffs.declarations import Word
 from miners.diffs.declarations import words
-from miners.refactorings.refactorings import RefactoringLocation
 
 _OPENING, _CLOSING = frozenset('([{'), frozenset(')]}')
 _STARTS = frozenset({'{', '}', ';'})

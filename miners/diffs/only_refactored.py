@@ -9,6 +9,7 @@ from coevo.languages.declarations import Located
 from coevo.languages.declarations import Member
 from coevo.languages.java.reading.trees import Tree
 from coevo.languages.java.reading.trees import tree
+from coevo.languages.refactorings import Refactorings
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from miners.diffs.declarations import rest
@@ -16,7 +17,6 @@ from miners.diffs.refactored import Declaration
 from miners.diffs.refactored import all_only_refactored
 from miners.diffs.refactored import only_refactored
 from miners.diffs.sources import SourceChange
-from miners.refactorings.refactorings import Refactorings
 
 
 def test_only_refactored(

@@ -14,6 +14,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coevo.languages.java.reading.syntax import parse
+from coevo.languages.refactorings import Refactoring
+from coevo.languages.refactorings import RefactoringLocation
+from coevo.languages.refactorings import Refactorings
+from coevo.languages.refactorings import RefactoringStatus
 from miners.diffs.declarations import Declaration
 from miners.diffs.declarations import rest
 from miners.diffs.declarations import same_tokens
@@ -24,10 +28,6 @@ from miners.diffs.transfers import Transfer
 from miners.diffs.transfers import declaration_of
 from miners.diffs.transfers import transfers_of
 from miners.diffs.transfers import undone
-from miners.refactorings.refactorings import Refactoring
-from miners.refactorings.refactorings import RefactoringLocation
-from miners.refactorings.refactorings import Refactorings
-from miners.refactorings.refactorings import Status
 
 __all__ = ['Declaration', 'Ends', 'all_only_refactored', 'only_refactored', 'same_tokens']
 
@@ -54,7 +54,7 @@ def only_refactored(
     """Whether a declaration is only refactored between two revisions; None if that is unknown."""
     if old is not None and new is not None and same_tokens(old, new):
         return True
-    if refactorings.status is Status.UNKNOWN:
+    if refactorings.status is not RefactoringStatus.FOUND:
         return None
     found = refactorings.found
     if old is not None and new is not None:

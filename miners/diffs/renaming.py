@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from coevo.languages.refactorings import Refactoring
+from coevo.languages.refactorings import RefactoringLocation
 from miners.diffs.declarations import Declaration
 from miners.diffs.declarations import DeclarationPart
 from miners.diffs.declarations import Word
 from miners.diffs.declarations import skeleton
 from miners.diffs.declarations import words
-from miners.refactorings.refactorings import Refactoring
-from miners.refactorings.refactorings import RefactoringLocation
 
 _ANY_PART = (
     DeclarationPart.CALL,

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coevo.languages.refactorings import Refactoring
+from coevo.languages.refactorings import RefactoringLocation
 from miners.diffs.declarations import Declaration
 from miners.diffs.inlining import Call
 from miners.diffs.inlining import expanded
 from miners.diffs.renaming import equal_after_renaming
 from miners.diffs.renaming import names
-from miners.refactorings.refactorings import Refactoring
-from miners.refactorings.refactorings import RefactoringLocation
 
 _EXTRACTIONS = ('Extract Method', 'Extract And Move Method')
 _INLININGS = ('Inline Method', 'Move And Inline Method')

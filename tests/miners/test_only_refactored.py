@@ -9,6 +9,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.trees import tree
+from coevo.languages.java.refactorings.miner import RefactoringMiner
 from coevo.languages.layout import Side
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
@@ -17,7 +18,6 @@ from miners.diffs.only_refactored import source_only_refactored
 from miners.diffs.only_refactored import test_only_refactored as only_refactored
 from miners.diffs.sources import SourceChange
 from miners.diffs.sources import source_changes
-from miners.refactorings.refactorings import RefactoringMiner
 from tests import repos
 
 pytestmark = pytest.mark.jvm

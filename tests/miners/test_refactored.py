@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import pytest
 
 from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.refactorings.miner import RefactoringMiner
+from coevo.languages.refactorings import Refactorings
+from coevo.languages.refactorings import RefactoringStatus
+from coevo.languages.refactorings import RefactoringsUnknown
 from miners.diffs.refactored import Declaration
 from miners.diffs.refactored import all_only_refactored
 from miners.diffs.refactored import only_refactored
-from miners.refactorings.refactorings import RefactoringMiner
-from miners.refactorings.refactorings import Refactorings
-from miners.refactorings.refactorings import Status
-from miners.refactorings.refactorings import Unknown
 
 pytestmark = pytest.mark.jvm
 
@@ -58,7 +58,7 @@ class BasketTest {
 }
 """
 OLD = {'src/main/java/harbour/Basket.java': BASKET, 'src/test/java/harbour/BasketTest.java': TEST}
-UNKNOWN = Refactorings(status=Status.UNKNOWN, why=Unknown.TIMEOUT)
+UNKNOWN = Refactorings(status=RefactoringStatus.UNKNOWN, why=RefactoringsUnknown.TIMEOUT)
 
 
 @pytest.fixture(scope='module')
@@ -113,7 +113,7 @@ def between(miner: RefactoringMiner, old: Files, new: Files) -> Pair:
         {path: text.encode() for path, text in old.items() if new.get(path) != text},
         {path: text.encode() for path, text in new.items() if old.get(path) != text},
     )
-    assert refactorings.status is Status.FOUND
+    assert refactorings.status is RefactoringStatus.FOUND
     return Pair(old, new, refactorings)
 
 

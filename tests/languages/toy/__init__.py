@@ -17,6 +17,7 @@ from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
 from coevo.languages.capabilities import Capability
 from coevo.languages.reading import Reading
+from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import Surgery
 from coevo.model.listener import Say
 from coevo.model.listener import silent
@@ -40,6 +41,7 @@ __all__ = [
     'Shells',
     'detect',
     'engine',
+    'refactoring_finder',
     'runtimes',
 ]
 
@@ -57,6 +59,10 @@ def detect(repository: Repository, rev: str) -> bool:
 
 def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> Shells:
     return Shells()
+
+
+def refactoring_finder() -> NoRefactoringFinder:
+    return NoRefactoringFinder()
 
 
 def engine(run: RunSettings, stack: ExitStack) -> ToyEngine:

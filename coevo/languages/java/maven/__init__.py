@@ -13,6 +13,7 @@ from coevo.languages.java.maven.engine import MavenEngine
 from coevo.languages.java.maven.pairing import PairWorkshop
 from coevo.languages.java.maven.pairing import Yards
 from coevo.languages.java.maven.site import Site
+from coevo.languages.java.refactorings.miner import RefactoringMiners
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import alike
 from coevo.languages.java.tools.jdks import find_jdks
@@ -38,6 +39,7 @@ __all__ = [
     'Yards',
     'detect',
     'engine',
+    'refactoring_finder',
     'runtimes',
 ]
 
@@ -51,6 +53,10 @@ def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> JdkS
     """like  a version such as 17.0.15: that very one, else those of its feature release, else all"""
     known = alike(like, find_jdks())
     return JdkSupply(known or None, brings=brings, say=say)
+
+
+def refactoring_finder() -> RefactoringMiners:
+    return RefactoringMiners()
 
 
 def engine(run: RunSettings, stack: ExitStack) -> MavenEngine:

@@ -10,87 +10,23 @@ import re
 import threading
 from collections.abc import Iterable
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
-from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Any
 from typing import Self
 
 from coevo.git.repository import FileChange
 from coevo.git.repository import Repository
-from miners.refactorings.process import MinerLimits
-from miners.refactorings.process import ProcessEnd
-from miners.refactorings.process import RefactoringProcess
-from miners.refactorings.process import Unknown
-
-__all__ = [
-    'MinerLimits',
-    'Refactoring',
-    'RefactoringLocation',
-    'RefactoringMiner',
-    'RefactoringMiners',
-    'Refactorings',
-    'Unknown',
-]
+from coevo.languages.java.refactorings.process import MinerLimits
+from coevo.languages.java.refactorings.process import ProcessEnd
+from coevo.languages.java.refactorings.process import RefactoringProcess
+from coevo.languages.refactorings import Refactoring
+from coevo.languages.refactorings import RefactoringLocation
+from coevo.languages.refactorings import Refactorings
+from coevo.languages.refactorings import RefactoringStatus
+from coevo.languages.refactorings import RefactoringsUnknown
 
 SUFFIX = '.java'
 _LINE_END = re.compile('\r\n|\r|\n')  # as the parser counts lines
-
-
-class Status(StrEnum):
-    """Whether the refactorings of a pair are known."""
-
-    FOUND = 'found'
-    UNKNOWN = 'unknown'
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class RefactoringLocation:
-    """A piece of code at one end. Lines and columns are 1-based, the last column is exclusive.
-
-    element_type  the parser's name of it, such as METHOD_DECLARATION
-    element       its signature; empty for a statement
-    role          what it is in the refactoring, such as 'extracted method invocation'
-    source        its text if it is a declaration, fields by whole lines; no part of what it is
-    """
-
-    file: str
-    start_line: int
-    end_line: int
-    element_type: str
-    element: str
-    role: str
-    start_column: int
-    end_column: int
-    source: str = field(default='', compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refactoring:
-    """One refactoring as RefactoringMiner names it, such as 'Rename Method'.
-
-    pure  what its PurityChecker says; None where that judges no such kind
-    """
-
-    type: str
-    description: str
-    left: tuple[RefactoringLocation, ...]
-    right: tuple[RefactoringLocation, ...]
-    pure: bool | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refactorings:
-    """Those of a pair, in a fixed order; `why` says why they are unknown.
-
-    cpu_seconds  of the worker, for those that are found
-    """
-
-    status: Status
-    why: Unknown | None = None
-    found: tuple[Refactoring, ...] = ()
-    cpu_seconds: float = field(default=0.0, compare=False)
 
 
 class RefactoringMiner:
@@ -125,51 +61,46 @@ class RefactoringMiner:
         """
         size = sum(map(len, (*old.values(), *new.values())))
         if len(old.keys() | new.keys()) > self._limits.files or size > self._limits.bytes:
-            return _unknown(Unknown.TOO_LARGE)
+            return _unknown(RefactoringsUnknown.TOO_LARGE)
         if not old or not new:
-            return Refactorings(status=Status.FOUND)  # nothing to be compared with
+            return Refactorings(status=RefactoringStatus.FOUND)  # nothing to be compared with
         left, right = ({_name(p): _text(c) for p, c in end.items()} for end in (old, new))
         folders = _folders((*old, *all_old)), _folders((*new, *all_new))
         answer = self.process.ask(
             ProcessEnd(files=left, folders=folders[0]), ProcessEnd(files=right, folders=folders[1])
         )
-        if isinstance(answer, Unknown):
+        if isinstance(answer, RefactoringsUnknown):
             return _unknown(answer)
         if 'error' in answer:
-            return _unknown(Unknown.CRASHED)
+            return _unknown(RefactoringsUnknown.CRASHED)
         ends = _Lines(left, old), _Lines(right, new)
         found = {_refactoring(row, *ends) for row in answer['refactorings']}
         return Refactorings(
-            status=Status.FOUND,
+            status=RefactoringStatus.FOUND,
             found=tuple(sorted(found, key=_order)),
             cpu_seconds=answer['cpu_seconds'],
         )
 
 
 class RefactoringMiners:
-    """One for each thread that asks, all closed together."""
+    """One for each thread that asks, all closed together; a `RefactoringFinder`."""
 
     def __init__(self) -> None:
         self._opened: dict[int, RefactoringMiner] = {}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def find(self, repository: Repository, old: str, new: str) -> Refactorings:
+        """By the miner of the calling thread."""
+        miner = self._opened.setdefault(threading.get_ident(), RefactoringMiner())
+        return miner.find(repository, old, new)
 
     def close(self) -> None:
         """Kill all workers; threads that wait for one are told so."""
         for miner in tuple(self._opened.values()):
             miner.process.close()
 
-    def of_thread(self) -> RefactoringMiner:
-        """That of the calling thread."""
-        return self._opened.setdefault(threading.get_ident(), RefactoringMiner())
 
-
-def _unknown(why: Unknown) -> Refactorings:
-    return Refactorings(status=Status.UNKNOWN, why=why)
+def _unknown(why: RefactoringsUnknown) -> Refactorings:
+    return Refactorings(status=RefactoringStatus.UNKNOWN, why=why)
 
 
 def _contents(

@@ -14,7 +14,6 @@ import weakref
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 from typing import cast
@@ -24,9 +23,10 @@ import psutil
 from coevo.languages.java.tools.jdks import choose_jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.java.tools.refactoring_miner import class_path
+from coevo.languages.refactorings import RefactoringsUnknown
 from coevo.model.errors import Fatal
 
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[4]
 _SAMPLE_MILLISECONDS = 100
 _BLOCK = 1 << 20
 # What `-XX:+ExitOnOutOfMemoryError` ends a JVM with.
@@ -35,16 +35,6 @@ _EXHAUSTED = 3
 _KEPT = ('PATH', 'LD_LIBRARY_PATH')
 
 Answer = Mapping[str, Any]
-
-
-class Unknown(StrEnum):
-    """Why it is unknown which refactorings a pair holds."""
-
-    TIMEOUT = 'timeout'
-    NO_JVM = 'no_jvm'
-    CRASHED = 'crashed'
-    OUT_OF_MEMORY = 'out_of_memory'
-    TOO_LARGE = 'too_large'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +83,7 @@ class RefactoringProcess:
     def pid(self) -> int | None:
         return self._popen.pid if self._popen is not None else None
 
-    def ask(self, old: ProcessEnd, new: ProcessEnd) -> Answer | Unknown:
+    def ask(self, old: ProcessEnd, new: ProcessEnd) -> Answer | RefactoringsUnknown:
         """What the worker says of two sets of files, or why it says nothing."""
         try:
             if self._popen is None and (trouble := self._start()) is not None:
@@ -109,17 +99,17 @@ class RefactoringProcess:
             self._stop()
         self._popen = self._stop = None
 
-    def _start(self) -> Unknown | None:
+    def _start(self) -> RefactoringsUnknown | None:
         if self._no_jvm:
-            return Unknown.NO_JVM
+            return RefactoringsUnknown.NO_JVM
         try:
             jdk = choose_jdk(find_jdks())
         except Fatal:
             self._no_jvm = True
-            return Unknown.NO_JVM
+            return RefactoringsUnknown.NO_JVM
         self._popen = subprocess.Popen(
             [
-                *(sys.executable, '-m', 'miners.refactorings.worker'),
+                *(sys.executable, '-m', 'coevo.languages.java.refactorings.worker'),
                 str(jdk.home / 'lib' / 'server' / 'libjvm.so'),
                 os.pathsep.join(map(str, class_path(jdk))),
                 str(self._limits.heap_bytes),
@@ -134,15 +124,15 @@ class RefactoringProcess:
         )
         self._stop = weakref.finalize(self, _kill, self._popen)
         hello = self._exchange(b'')
-        if isinstance(hello, Unknown):
+        if isinstance(hello, RefactoringsUnknown):
             return hello
         if 'no_jvm' in hello:
             self._no_jvm = True
             self.close()
-            return Unknown.NO_JVM
+            return RefactoringsUnknown.NO_JVM
         return None
 
-    def _exchange(self, request: bytes) -> Answer | Unknown:
+    def _exchange(self, request: bytes) -> Answer | RefactoringsUnknown:
         """Send a line and read one; what the worker cannot survive is told by how it ended."""
         popen = self._popen
         assert popen is not None
@@ -151,12 +141,12 @@ class RefactoringProcess:
             popen.stdin.write(request)
             popen.stdin.flush()
         line = self._line(popen)
-        if isinstance(line, Unknown):
+        if isinstance(line, RefactoringsUnknown):
             self.close()
             return line
         return cast(Answer, json.loads(line))
 
-    def _line(self, popen: subprocess.Popen[bytes]) -> bytes | Unknown:
+    def _line(self, popen: subprocess.Popen[bytes]) -> bytes | RefactoringsUnknown:
         assert popen.stdout is not None
         clock = _Clock(popen.pid, self._limits)
         poll = select.poll()
@@ -169,7 +159,7 @@ class RefactoringProcess:
                     return _epitaph(popen)
                 received += block
             elif clock.is_over():
-                return Unknown.TIMEOUT
+                return RefactoringsUnknown.TIMEOUT
         return bytes(received)
 
 
@@ -196,8 +186,12 @@ class _Clock:
         return float(times.user + times.system)
 
 
-def _epitaph(popen: subprocess.Popen[bytes]) -> Unknown:
-    return Unknown.OUT_OF_MEMORY if popen.wait() == _EXHAUSTED else Unknown.CRASHED
+def _epitaph(popen: subprocess.Popen[bytes]) -> RefactoringsUnknown:
+    return (
+        RefactoringsUnknown.OUT_OF_MEMORY
+        if popen.wait() == _EXHAUSTED
+        else RefactoringsUnknown.CRASHED
+    )
 
 
 def _request(old: ProcessEnd, new: ProcessEnd) -> bytes:

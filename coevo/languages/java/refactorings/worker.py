@@ -1,6 +1,6 @@
 """A process that holds a JVM with RefactoringMiner: file contents in, refactorings out, as JSON.
 
-`python -m miners.refactorings.worker LIBJVM CLASS_PATH HEAP PARENT` says once `{"ready": null}`, or
+`python -m coevo.languages.java.refactorings.worker LIBJVM CLASS_PATH HEAP PARENT` says once `{"ready": null}`, or
 why there is no JVM. Then each line of standard input is `{"old": END, "new": END}`, answered by one
 line: `{"refactorings": [...], "cpu_seconds": ...}` or `{"error": ...}`. An END is `{"files": {path:
 text}, "folders": [path, ...]}`, folders those of all Java files there are. It ends with its standard
@@ -8,7 +8,7 @@ input or its parent, even in the middle of a call.
 
 It stands outside of the sandbox: mined sources are parsed here, without bindings or annotation
 processing, and no class of theirs is loaded or run. What it can do at worst is to fail or to hang, which
-`miners.refactorings.refactorings` bounds by its own limits.
+`coevo.languages.java.refactorings.miner` bounds by its own limits.
 """
 
 from __future__ import annotations

@@ -15,11 +15,11 @@ import psutil
 import pytest
 
 from coevo.git.repository import Repository
-from miners.refactorings.refactorings import MinerLimits
-from miners.refactorings.refactorings import RefactoringMiner
-from miners.refactorings.refactorings import Refactorings
-from miners.refactorings.refactorings import Status
-from miners.refactorings.refactorings import Unknown
+from coevo.languages.java.refactorings.miner import RefactoringMiner
+from coevo.languages.java.refactorings.process import MinerLimits
+from coevo.languages.refactorings import Refactorings
+from coevo.languages.refactorings import RefactoringStatus
+from coevo.languages.refactorings import RefactoringsUnknown
 from tests import repos
 
 pytestmark = pytest.mark.jvm
@@ -48,7 +48,7 @@ def big(methods: int, factor: int) -> bytes:
 
 
 def types(found: Refactorings) -> list[str]:
-    assert found.status is Status.FOUND, found.why
+    assert found.status is RefactoringStatus.FOUND, found.why
     return [one.type for one in found.found]
 
 
@@ -143,7 +143,11 @@ def test_a_hanging_call_is_unknown_and_the_next_pair_works() -> None:
         pid = miner.process.pid
         assert pid is not None
         found = miner.compare({'Deep.java': ends[0]}, {'Deep.java': ends[1]})
-        assert (found.status, found.why, found.found) == (Status.UNKNOWN, Unknown.TIMEOUT, ())
+        assert (found.status, found.why, found.found) == (
+            RefactoringStatus.UNKNOWN,
+            RefactoringsUnknown.TIMEOUT,
+            (),
+        )
         assert not psutil.pid_exists(pid)
         assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']
 
@@ -151,14 +155,14 @@ def test_a_hanging_call_is_unknown_and_the_next_pair_works() -> None:
 def test_what_does_not_fit_into_memory_is_unknown_and_the_next_pair_works() -> None:
     with RefactoringMiner(MinerLimits(heap_bytes=48 << 20)) as miner:
         found = miner.compare({'Big.java': big(3000, 3)}, {'Big.java': big(3000, 5)})
-        assert found.why is Unknown.OUT_OF_MEMORY
+        assert found.why is RefactoringsUnknown.OUT_OF_MEMORY
         assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']
 
 
 @pytest.mark.parametrize('limits', [MinerLimits(files=0), MinerLimits(bytes=100)])
 def test_a_pair_that_is_too_large_is_not_even_sent(limits: MinerLimits) -> None:
     with RefactoringMiner(limits) as miner:
-        assert miner.compare(LONG_AGO, TODAY).why is Unknown.TOO_LARGE
+        assert miner.compare(LONG_AGO, TODAY).why is RefactoringsUnknown.TOO_LARGE
         assert miner.process.pid is None
 
 
@@ -178,7 +182,7 @@ def test_a_worker_that_is_killed_in_the_middle_costs_its_pair_alone() -> None:
         killer.start()
         found = miner.compare({'Big.java': big(400, 3)}, {'Big.java': big(400, 5)})
         killer.join()
-        assert found.why is Unknown.CRASHED
+        assert found.why is RefactoringsUnknown.CRASHED
         assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']
 
 
@@ -187,7 +191,10 @@ def test_without_a_jdk_every_pair_is_unknown(monkeypatch: pytest.MonkeyPatch) ->
     with RefactoringMiner() as miner:
         for _ in range(2):
             found = miner.compare(LONG_AGO, TODAY)
-            assert (found.status, found.why) == (Status.UNKNOWN, Unknown.NO_JVM)
+            assert (found.status, found.why) == (
+                RefactoringStatus.UNKNOWN,
+                RefactoringsUnknown.NO_JVM,
+            )
 
 
 def test_a_jdk_without_a_jvm_is_as_good_as_none(
@@ -200,15 +207,15 @@ def test_a_jdk_without_a_jvm_is_as_good_as_none(
     monkeypatch.setenv('JAVA_HOME', str(tmp_path))
     monkeypatch.setenv('COEVO_JDKS', str(tmp_path))
     with RefactoringMiner() as another:
-        assert another.compare(LONG_AGO, TODAY).why is Unknown.NO_JVM
+        assert another.compare(LONG_AGO, TODAY).why is RefactoringsUnknown.NO_JVM
 
 
 # -- no orphans --------------------------------------------------------------------------------
 
 PARENT = """
 import sys
-from miners.refactorings.refactorings import RefactoringMiner
-from tests.miners.test_refactorings import LONG_AGO, TODAY, big
+from coevo.languages.java.refactorings.miner import RefactoringMiner
+from tests.coevo.languages.java.refactorings.test_miner import LONG_AGO, TODAY, big
 with RefactoringMiner() as miner:
     miner.compare(LONG_AGO, TODAY)
     print(miner.process.pid, flush=True)
@@ -222,7 +229,7 @@ def test_the_worker_ends_with_its_parent_though_java_is_at_work(number: signal.S
         [sys.executable, '-c', PARENT],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[5],
     ) as parent:
         assert parent.stdout is not None
         worker = psutil.Process(int(parent.stdout.readline()))
