@@ -11,9 +11,9 @@ from typing import IO
 
 from coevo.agents.difference import Ends
 from coevo.agents.difference import File
-from coevo.agents.tar_stream import content
-from coevo.agents.tar_stream import members
 from coevo.git.objects import LINK
+from coevo.sandboxes.tar_stream import content
+from coevo.sandboxes.tar_stream import members
 
 # Of files that differ. A test file has a hundredth of it; more is no answer.
 MOST_BYTES = 16 << 20

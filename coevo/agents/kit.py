@@ -13,9 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.agents.pump import pumping
-from coevo.agents.tar_stream import END
-from coevo.agents.unpacking import unpack
 from coevo.languages.java.tools.artifacts import ArtifactProxy
 from coevo.languages.java.tools.artifacts import upstreams
 from coevo.languages.java.tools.jdk_supply import bring_releases
@@ -29,10 +26,13 @@ from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.languages.java.tools.toolchain import toolchain
 from coevo.model.errors import Transient
 from coevo.model.tables import TaskRow
+from coevo.sandboxes.pump import pumping
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.tar_stream import END
+from coevo.sandboxes.unpacking import unpack
 from coevo.storage.building import building
 from coevo.storage.folders import cache_folder
 

@@ -33,13 +33,13 @@ from coevo.agents.handover import left
 from coevo.agents.handover import names
 from coevo.agents.meter import Meter
 from coevo.agents.relay import Relay
-from coevo.agents.tar_stream import END
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.tar_stream import END
 
 # Where an agent finds things.
 PROJECT, INPUT, SOFTWARE = '/w/project', '/in', '/agent'

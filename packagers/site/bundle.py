@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.languages.java.tools.libraries import run_tool
 from coevo.model.errors import Fatal
 from coevo.model.listener import Say
+from coevo.sandboxes.host_tools import run_tool
 from coevo.storage.building import building
 from coevo.storage.folders import cache_folder
 

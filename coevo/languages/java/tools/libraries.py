@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
 import tomllib
 import zipfile
-from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +14,8 @@ from xml.sax.saxutils import escape
 
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
 from coevo.model.listener import Say
+from coevo.sandboxes.host_tools import run_tool
 from coevo.storage.building import building
 from coevo.storage.folders import cache_folder
 
@@ -138,25 +136,3 @@ def _unpack(archive: Path, folder: Path) -> None:
 def run_java_tool(command: Sequence[str], jdk: Jdk, sentence: str) -> None:
     """Run a tool of this machine with a JDK, otherwise as `run_tool` does."""
     run_tool(command, sentence, environment={**os.environ, 'JAVA_HOME': str(jdk.home)})
-
-
-def run_tool(
-    command: Sequence[str],
-    sentence: str,
-    *,
-    environment: Mapping[str, str],
-    folder: Path | None = None,
-) -> None:
-    """Run a tool of this machine; Transient with the sentence and its last words if it fails."""
-    done = subprocess.run(
-        command,
-        check=False,
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    if done.returncode:
-        raise Transient(f'{sentence}:\n{done.stdout.strip()[-2000:]}')

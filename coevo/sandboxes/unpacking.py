@@ -8,9 +8,9 @@ from pathlib import Path
 from pathlib import PurePosixPath
 from typing import IO
 
-from coevo.agents.tar_stream import content
-from coevo.agents.tar_stream import members
 from coevo.model.errors import Transient
+from coevo.sandboxes.tar_stream import content
+from coevo.sandboxes.tar_stream import members
 
 MOST_BYTES = 2 << 30
 _LONGEST_NAME = 255

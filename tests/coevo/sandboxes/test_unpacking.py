@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.agents.tar_stream import END
-from coevo.agents.unpacking import unpack
+from coevo.sandboxes.tar_stream import END
+from coevo.sandboxes.unpacking import unpack
 
 
 def archive(members: Iterable[tuple[str, bytes, bytes]]) -> io.BytesIO:
