@@ -92,7 +92,7 @@ class Drawn:
 def draw(clone: Path, repo: str, number: int, seed: int) -> Drawn:
     repository = Repository(clone)
     rev = repository.resolve('HEAD')
-    modules = methods_by_module(repository, rev)
+    modules = methods_by_module(repository, rev, 'java')
     module = max(modules, key=lambda name: (len(modules[name]), name))
     chance = random.Random(f'{seed} {repo}')
     methods = chance.sample(modules[module], min(number, len(modules[module])))

@@ -13,6 +13,7 @@ one passes the surroundings are at fault, or there is nothing to mine.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import replace
@@ -31,6 +32,7 @@ from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.records import Outcome
 from coevo.model.records import Pair
+from coevo.model.records import TestMethod
 from coevo.model.records import Walk
 from coevo.storage.place import Root
 from coevo.storage.place import on_disk
@@ -140,7 +142,8 @@ def _prove(
         if built.reason is not None:
             return built, Seconds(build=build.cpu_seconds, suite=0.0)
         listener.step('tests', 0, 1)
-        found, spent = _of_tests(options, repository, built, workshop, build)
+        declared = methods_by_module(repository, build.rev, language.NAME)
+        found, spent = _of_tests(options, declared, built, workshop, build)
         return found, Seconds(build=build.cpu_seconds, suite=spent)
 
 
@@ -179,13 +182,12 @@ def _trouble(build: Build) -> str | None:
 
 def _of_tests(
     options: ValidateOptions,
-    repository: Repository,
+    declared: Mapping[str, tuple[TestMethod, ...]],
     built: Validation,
     workshop: Workshop,
     build: Build,
 ) -> tuple[Validation, float]:
     """What the tests of all modules show, and the CPU seconds that they took."""
-    declared = methods_by_module(repository, build.rev)
     tests = {module: methods for module, methods in declared.items() if module in build.modules}
     built = replace(built, tests=sum(map(len, tests.values())))
     if not tests:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
-from coevo.languages.java.reading.syntax import parse
+from coevo.languages.table import reading_at
 from coevo.model.records import Change
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
@@ -104,5 +104,5 @@ def _members(repository: Repository, rev: str, path: str) -> Iterable[Member]:
     entry = repository.tree(rev).get(path)
     if entry is None:
         return ()
-    file = parse(repository.blob(entry.oid))
+    file = reading_at(path).parse(repository.blob(entry.oid))
     return (member for type_ in file.types for member in type_.members)

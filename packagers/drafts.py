@@ -16,12 +16,11 @@ from coevo.git.contents import path_at_old
 from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
-from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.reach import names_used_elsewhere
-from coevo.languages.java.surgery.start_state import start_file
 from coevo.languages.surgery import Original
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
+from coevo.languages.table import reading
+from coevo.languages.table import surgery
 from coevo.model.quality import VALID
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
@@ -138,11 +137,12 @@ def draft(group: DraftGroup, repository: Repository, around: StartRow | None = N
         raise StartStateInvalid(f'{first.test_file} is not there at new')
     new = repository.blob(entry.oid)
     here = around.here if around else ()
-    start = start_file(
+    cut = surgery(first.language)
+    start = cut.start_file(
         new,
         _old_content(repository, first),
         [*(_target(row, repository) for row in group.rows), *map(_removed, here)],
-        used_elsewhere=names_used_elsewhere(repository, first.new_rev, first.test_file),
+        used_elsewhere=cut.names_used_elsewhere(repository, first.new_rev, first.test_file),
     )
     patch = file_patch(first.test_file, start, new, entry.mode)
     others = {} if around is None else _others(around, repository, first)
@@ -186,7 +186,7 @@ def _target(row: MethodRow, repository: Repository) -> StartTarget:
 def _old_method(row: MethodRow, source: bytes) -> TestMethod:
     """The identity at old; among overloads the one of the row's source."""
     owner, name = row.old_test_class or row.test_class, row.old_test_method or row.test_method
-    found = [m for m in _methods(source, owner) if m.name == name]
+    found = [m for m in _methods(row, source, owner) if m.name == name]
     exact = [member for member in found if member.source == row.old_source] or found
     if not exact:
         raise StartStateInvalid(f'{owner}#{name} is not in the file at old')
@@ -199,7 +199,7 @@ def _old_method(row: MethodRow, source: bytes) -> TestMethod:
     )
 
 
-def _methods(source: bytes, owner: str) -> Iterator[Member]:
-    for type_ in parse(source).types:
+def _methods(row: MethodRow, source: bytes, owner: str) -> Iterator[Member]:
+    for type_ in reading(row.language).parse(source).types:
         if type_.name == owner:
             yield from (member for member in type_.members if member.kind == 'method')

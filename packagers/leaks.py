@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.trees import Tree
-from coevo.languages.java.reading.trees import tree
 from coevo.languages.layout import Side
+from coevo.languages.reading import Reading
+from coevo.languages.reading import Tree
+from coevo.languages.table import reading
 from coevo.model.tables import MethodRow
 from packagers.near_duplicates import Grams
 from packagers.near_duplicates import ngrams
@@ -55,9 +55,10 @@ class Shown:
 
 
 class Leaks:
-    """The likeness of the tasks of one repository."""
+    """The likeness of the tasks of one repository and language."""
 
-    def __init__(self, repository: Repository) -> None:
+    def __init__(self, repository: Repository, language: str) -> None:
+        self._reading = reading(language)
         self._repository = repository
         self._of_blob = cache(self._methods_of_blob)
         self._old = cache(self._methods_at)
@@ -71,7 +72,7 @@ class Leaks:
         return _nearest(rows, self._old(rows[0].old_rev))
 
     def _added(self, row: MethodRow, start: Texts) -> Iterator[Shown]:
-        old, new = tree(self._repository, row.old_rev), tree(self._repository, row.new_rev)
+        old, new = (self._reading.tree(self._repository, r) for r in (row.old_rev, row.new_rev))
         changed = [change.path for change in self._repository.changed(row.old_rev, row.new_rev)]
         before = {
             shown.equal
@@ -89,18 +90,18 @@ class Leaks:
         if path not in start:
             return self._of_blob(new.entries[path].oid)
         text = start[path]
-        return () if text is None else tuple(_methods(text))
+        return () if text is None else tuple(_methods(self._reading, text))
 
     def _methods_at(self, rev: str) -> Sequence[Shown]:
-        at = tree(self._repository, rev)
+        at = self._reading.tree(self._repository, rev)
         return [s for path in at.paths(Side.TEST) for s in self._of_blob(at.entries[path].oid)]
 
     def _methods_of_blob(self, oid: str) -> Sequence[Shown]:
-        return tuple(_methods(self._repository.blob(oid)))
+        return tuple(_methods(self._reading, self._repository.blob(oid)))
 
 
-def _methods(source: bytes) -> Iterator[Shown]:
-    for type_ in parse(source).types:
+def _methods(reading: Reading, source: bytes) -> Iterator[Shown]:
+    for type_ in reading.parse(source).types:
         for member in type_.members:
             if member.kind in ('method', 'constructor') and member.body_hash is not None:
                 yield Shown(

@@ -76,7 +76,7 @@ def build_tasks(
         repositories={row.repo: row for row in reversed(list(repositories))},
         clones=clones,
         environments=environments,
-        leaks=cache(lambda repo: Leaks(clones[repo])),
+        leaks=cache(lambda repo, language: Leaks(clones[repo], language)),
     )
     drafts, drops = _drafts(methods, maker, around)
     tasks: list[TaskRow] = []
@@ -127,7 +127,7 @@ class _Maker:
     repositories: Mapping[str, RepositoryRow]
     clones: Mapping[str, Repository]
     environments: Mapping[tuple[str, str], Environment]
-    leaks: Callable[[str], Leaks]
+    leaks: Callable[[str, str], Leaks]
 
     def clone(self, group: DraftGroup) -> Repository:
         repo = group.rows[0].repo
@@ -159,7 +159,7 @@ class _Maker:
         rows, pair = first.group.rows, self.pair(first)
         row, repository = rows[0], self.repositories[pair.repo]
         worth = gold(rows, covered)
-        leaks = self.leaks(row.repo)
+        leaks = self.leaks(row.repo, row.language)
         return TaskRow(
             task_id=first.group.task_id,
             also_at=tuple(sorted(copy.group.rows[0].pair_id for copy in copies)),

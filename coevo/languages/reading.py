@@ -18,6 +18,7 @@ from coevo.languages.declarations import Located
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.layout import Side
+from coevo.languages.words import Word
 from coevo.model.records import Origin
 
 Resolve = Callable[[str], Iterable[DeclaredType]]
@@ -35,6 +36,8 @@ class Tree(Protocol):
     @property
     def test_types(self) -> Mapping[str, tuple[Located, ...]]:
         """The types of the test tree by simple name."""
+
+    def __hash__(self) -> int: ...
 
     def file(self, path: str) -> SourceFile: ...
 
@@ -69,6 +72,10 @@ class Reading(Protocol):
     @property
     def SUFFIXES(self) -> tuple[str, ...]: ...
 
+    # names that calls mean for a library's types far more often than for a project's
+    @property
+    def COMMON_CALLS(self) -> frozenset[str]: ...
+
     # what a file declares; of one with syntax errors, what can be had
     def parse(self, source: bytes) -> SourceFile: ...
 
@@ -82,6 +89,9 @@ class Reading(Protocol):
 
     # whether the framework runs or injects a member of a test class by itself
     def is_fixture(self, member: Member) -> bool: ...
+
+    # the words of a declaration that was cut out of its file, in order
+    def words(self, source: str) -> tuple[Word, ...]: ...
 
     # by what tests of a file say that they may be left, sorted
     def expected_throws(self, source: bytes) -> tuple[str, ...]: ...

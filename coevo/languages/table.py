@@ -31,3 +31,21 @@ def surgery(language: str) -> Surgery:
 
 def offers(language: str, capability: Capability) -> bool:
     return capability in LANGUAGES[language].OFFERS
+
+
+def reading_at(path: str) -> Reading:
+    """That of the language in which a file is written."""
+    return reading(language_at(path))
+
+
+def is_code(path: str) -> bool:
+    """Whether a file is written in a language of ours."""
+    return any(path.endswith(one.READING.SUFFIXES) for one in LANGUAGES.values())
+
+
+def language_at(path: str) -> str:
+    """The language in which a file is written, by its name; ValueError if it is none of ours."""
+    for name, one in LANGUAGES.items():
+        if path.endswith(one.READING.SUFFIXES):
+            return name
+    raise ValueError(f'{path} is written in no language that coevo knows')

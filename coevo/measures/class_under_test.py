@@ -6,8 +6,8 @@ import re
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.java.reading.trees import Tree
 from coevo.languages.layout import Side
+from coevo.languages.reading import Tree
 from coevo.model.records import TestMethod
 
 _HEAD = re.compile(r'\$*[^$]*')

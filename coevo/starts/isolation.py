@@ -19,10 +19,9 @@ from coevo.git.repository import Repository
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Conditions
 from coevo.languages.base import Workshop
-from coevo.languages.java.surgery.reach import names_used_elsewhere
-from coevo.languages.java.surgery.transplant import transplant
 from coevo.languages.surgery import Graft
 from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.table import surgery
 from coevo.model.quality import Isolated
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
@@ -191,12 +190,13 @@ def _grafted(bench: IsolatedCells, task: Task) -> tuple[Files, str]:
     before = content(repository, old, task.test_file)
     if before is None:
         return _whole_file(bench, task), ''
+    cut = surgery(bench.pair.language)
     try:
-        text = transplant(
+        text = cut.transplant(
             before,
             task.source(bench),
             [_graft(subject) for subject in task.subjects],
-            used_elsewhere=names_used_elsewhere(repository, old, task.test_file),
+            used_elsewhere=cut.names_used_elsewhere(repository, old, task.test_file),
         )
     except StartStateInvalid as error:
         return _whole_file(bench, task), f'whole file: {error}'

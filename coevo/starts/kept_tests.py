@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from coevo.languages.base import Compiled
 from coevo.languages.declarations import Member
-from coevo.languages.java.surgery.pieces import Outline
-from coevo.languages.java.surgery.start_state import other_tests
+from coevo.languages.table import language_at
+from coevo.languages.table import surgery
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
 from coevo.starts.swapped import IsolatedCells
@@ -24,7 +24,8 @@ Compile = Callable[[], Compiled]
 
 def kept_tests(start: bytes, module: str, test_file: str, pair_id: str) -> dict[str, TestMethod]:
     """Some of the tests of a start file, always the same ones, in the file's order."""
-    members = ((test_file, member) for member in other_tests(Outline(start), []))
+    found = surgery(language_at(test_file)).other_tests(start, [])
+    members = ((test_file, member) for member in found)
     return drawn(members, module, MOST_KEPT, pair_id, test_file)
 
 

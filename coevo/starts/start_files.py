@@ -6,10 +6,9 @@ from collections.abc import Collection
 
 from coevo.git.contents import content
 from coevo.git.contents import path_at_old
-from coevo.languages.java.surgery.reach import names_used_elsewhere
-from coevo.languages.java.surgery.start_state import start_file
 from coevo.languages.surgery import Original
 from coevo.languages.surgery import StartTarget
+from coevo.languages.table import surgery
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
 from coevo.starts.swapped import IsolatedCells
@@ -28,11 +27,12 @@ def file_at_start(
     repository, old, new = bench.repository, bench.pair.old.rev, bench.pair.new.rev
     before = path_at_old(repository, old, new, task.test_file)
     own = [_target(bench, subject) for subject in task.subjects]
-    return start_file(
+    cut = surgery(bench.pair.language)
+    return cut.start_file(
         task.source(bench),
         None if before is None else content(repository, old, before),
         [*own, *(StartTarget(method=method) for method in also)],
-        used_elsewhere=names_used_elsewhere(repository, new, task.test_file),
+        used_elsewhere=cut.names_used_elsewhere(repository, new, task.test_file),
     )
 
 

@@ -12,7 +12,7 @@ from coevo.engine.results import Wanted
 from coevo.engine.tracing import OWN_CELL
 from coevo.engine.tracing import Traces
 from coevo.engine.tracing import trace_cells
-from coevo.languages.java.reading.trees import tree
+from coevo.languages.table import reading
 from coevo.languages.traces import Trace
 from coevo.measures.coverage import coverage_of
 from coevo.measures.coverage import covered_by
@@ -88,6 +88,7 @@ def _delta(scene: PairScene, item: Wanted, traces: Traces) -> Delta:
     change = scene.change
     references = change.references.get(item.method_id, ())
     found = deltas.delta(item.candidate.method, change.sources, references, own)
+    tree = reading(scene.pair.language).tree
     ends = (
         (tree(scene.tools.repository, scene.pair.old.rev), own.old),
         (tree(scene.tools.repository, scene.pair.new.rev), own.new),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.trees import tree
 from coevo.languages.java.smells.tsdetect import smells_of
+from coevo.languages.table import reading_at
 from coevo.measures.assertions import assertion_change
 from coevo.measures.assertions import change_kinds
 from coevo.measures.class_under_test import type_under_test
@@ -52,7 +52,7 @@ def _share(coverage: Coverage | None) -> float | None:
 def _smells(repository: Repository, rev: str, method: TestMethod | None) -> tuple[str, ...]:
     if method is None:
         return ()
-    found = tree(repository, rev)
+    found = reading_at(method.test_file).tree(repository, rev)
     entry = found.entries[method.test_file]
     production = type_under_test(found, method)
     return tuple(map(str, smells_of(repository.blob(entry.oid), method, production)))

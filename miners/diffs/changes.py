@@ -17,9 +17,8 @@ from functools import lru_cache
 
 from coevo.git.repository import FileChange
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.trees import Tree
-from coevo.languages.java.reading.trees import tree
 from coevo.languages.layout import Side
+from coevo.languages.reading import Tree
 from coevo.model.identity import method_id
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
@@ -28,6 +27,7 @@ from coevo.model.records import Origin
 from coevo.model.records import Pair
 from miners.diffs.contexts import Test
 from miners.diffs.contexts import TestTree
+from miners.diffs.contexts import test_tree
 from miners.diffs.coupling import Reference
 from miners.diffs.coupling import dependencies
 from miners.diffs.coupling import ranked
@@ -69,8 +69,8 @@ def diff(repository: Repository, pair: Pair) -> PairChange:
     """The changes between a pair's ends."""
     files = repository.changed(pair.old.rev, pair.new.rev)
     difference = _Difference(
-        old=_test_tree(repository, pair.old.rev),
-        new=_test_tree(repository, pair.new.rev),
+        old=_test_tree(repository, pair.old.rev, pair.language),
+        new=_test_tree(repository, pair.new.rev, pair.language),
         files=files,
     )
     found = sorted(difference.candidates(), key=lambda item: _order(item.candidate))
@@ -88,8 +88,8 @@ def diff(repository: Repository, pair: Pair) -> PairChange:
 
 
 @lru_cache(maxsize=4)
-def _test_tree(repository: Repository, rev: str) -> TestTree:
-    return TestTree(tree(repository, rev))
+def _test_tree(repository: Repository, rev: str, language: str) -> TestTree:
+    return test_tree(repository, rev, language)
 
 
 def _order(candidate: Candidate) -> tuple[object, ...]:

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Located
 from coevo.languages.declarations import Member
-from coevo.languages.java.reading.tests import find_tests
-from coevo.languages.java.reading.tests import is_fixture
-from coevo.languages.java.reading.trees import Tree
 from coevo.languages.layout import Side
+from coevo.languages.reading import Reading
+from coevo.languages.reading import Tree
+from coevo.languages.table import reading
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
 from miners.diffs.resources import is_named
@@ -69,8 +70,9 @@ class TestTree:
 
     __test__ = False
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, reading: Reading, tree: Tree) -> None:
         self.tree = tree
+        self.reading = reading
         self._units: dict[tuple[str, str], dict[str, list[Unit]]] = {}
         self._shapes: dict[tuple[str, str], Unit] = {}
         self._edges: dict[Unit, tuple[Unit, ...]] = {}
@@ -89,7 +91,7 @@ class TestTree:
             return [found.type for found in self.tree.resolve(path, simple)]
 
         module = self.tree.module(path)
-        for type_, member in find_tests(self.tree.file(path), resolve):
+        for type_, member in self.reading.find_tests(self.tree.file(path), resolve):
             units = self._members(Located(path, type_)).get(member.name, ())
             unit = next((unit for unit in units if unit.member is member), None)
             if unit is None:
@@ -155,7 +157,9 @@ class TestTree:
         for located in self._scope(Located(test.unit.path, test.unit.type)):
             yield self._shape(located)
             for units in self._members(located).values():
-                yield from (u for u in units if u.member is not None and is_fixture(u.member))
+                yield from (
+                    u for u in units if u.member is not None and self.reading.is_fixture(u.member)
+                )
 
     def _used(self, unit: Unit) -> tuple[Unit, ...]:
         """The units that one unit refers to by name."""
@@ -242,6 +246,11 @@ class TestTree:
         if key not in self._shapes:
             self._shapes[key] = Unit(located.path, located.type, None)
         return self._shapes[key]
+
+
+def test_tree(repository: Repository, rev: str, language: str) -> TestTree:
+    parsed = reading(language)
+    return TestTree(parsed, parsed.tree(repository, rev))
 
 
 def _same_named_source(unit: Unit) -> frozenset[str]:

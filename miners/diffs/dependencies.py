@@ -16,10 +16,9 @@ from functools import lru_cache
 from coevo.languages.declarations import Import
 from coevo.languages.declarations import Located
 from coevo.languages.declarations import Member
-from coevo.languages.java.reading.trees import Tree
 from coevo.languages.layout import Side
+from coevo.languages.reading import Tree
 from coevo.model.records import CoupledBy
-from miners.diffs.common_calls import COMMON
 from miners.diffs.contexts import Test
 from miners.diffs.contexts import TestTree
 from miners.diffs.contexts import Unit
@@ -184,7 +183,10 @@ class PairEnd:
         return self._static_imports[path]
 
     def _is_rare(self, member: Member) -> bool:
-        return member.name not in COMMON and self._index.declaring.get(member.name, 0) <= FEW
+        return (
+            member.name not in self.tests.reading.COMMON_CALLS
+            and self._index.declaring.get(member.name, 0) <= FEW
+        )
 
 
 def _holder(item: Import) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 
 from coevo.languages.refactorings import RefactoringLocation
-from miners.diffs.declarations import DeclarationPart
-from miners.diffs.declarations import Word
+from coevo.languages.words import DeclarationPart
+from coevo.languages.words import Word
 from miners.diffs.declarations import words
 
 _OPENING, _CLOSING = frozenset('([{'), frozenset(')]}')
@@ -23,10 +23,10 @@ def expanded(method: RefactoringLocation, calls: Iterable[Call]) -> Words | None
 
     What a method does before it returns stands before the statement that calls it.
     """
-    whole = list(words(method.source))
+    whole = list(words(method.file, method.source))
     placed = [(_places(whole, method, call), called) for call, called in calls]
     for places, called in sorted(placed, key=lambda item: item[0], reverse=True):
-        body = _body(called.source, [whole[place] for place in places])
+        body = _body(called, [whole[place] for place in places])
         if body is None:
             return None
         before, value = body
@@ -68,12 +68,12 @@ def _start(sequence: Sequence[Word], place: int) -> int:
     return place
 
 
-def _body(method: str, call: Sequence[Word]) -> tuple[Words, Words] | None:
+def _body(method: RefactoringLocation, call: Sequence[Word]) -> tuple[Words, Words] | None:
     """What a method does, with a call's arguments for its parameters, and what it returns then.
 
     None if the call is not one of this method, or that has no body.
     """
-    whole = words(method)
+    whole = words(method.file, method.source)
     start = next(
         (n for n, word in enumerate(whole) if word.part is DeclarationPart.CALL), len(whole)
     )

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Located
 from coevo.languages.declarations import Member
-from coevo.languages.java.reading.trees import Tree
-from coevo.languages.java.reading.trees import tree
+from coevo.languages.reading import Tree
 from coevo.languages.refactorings import Refactorings
+from coevo.languages.table import reading
+from coevo.languages.table import reading_at
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from miners.diffs.declarations import rest
@@ -40,7 +41,8 @@ def source_only_refactored(
     changes: Sequence[SourceChange],
 ) -> bool | None:
     """Of all the changed declarations of a test; False if it has none, None if it is unknown."""
-    old, new = (tree(repository, commit.rev) for commit in (pair.old, pair.new))
+    parsed = reading(pair.language)
+    old, new = (parsed.tree(repository, commit.rev) for commit in (pair.old, pair.new))
     return all_only_refactored(
         refactorings,
         (
@@ -75,7 +77,7 @@ def _member(located: Located, member: Member) -> Declaration:
 
 def _test(repository: Repository, rev: str, method: TestMethod) -> Declaration | None:
     """A test method as it stands in its file."""
-    file = tree(repository, rev).file(method.test_file)
+    file = reading_at(method.test_file).tree(repository, rev).file(method.test_file)
     for type_ in file.types:
         for member in type_.members:
             named = (type_.name, member.name, member.parameters)

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coevo.languages.java.reading.syntax import parse
 from coevo.languages.refactorings import Refactoring
 from coevo.languages.refactorings import RefactoringLocation
 from coevo.languages.refactorings import Refactorings
 from coevo.languages.refactorings import RefactoringStatus
+from coevo.languages.table import reading_at
 from miners.diffs.declarations import Declaration
 from miners.diffs.declarations import rest
 from miners.diffs.declarations import same_tokens
@@ -122,7 +122,7 @@ def _opposite(
 def _members(class_: RefactoringLocation) -> Iterator[Declaration]:
     """The members of a class and of those nested in it, and what else these are."""
     content = class_.source.encode('utf-8', 'replace')
-    for type_ in parse(content).types:
+    for type_ in reading_at(class_.file).parse(content).types:
         found = [
             Declaration(
                 file=class_.file,

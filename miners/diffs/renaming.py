@@ -17,9 +17,9 @@ from itertools import product
 
 from coevo.languages.refactorings import Refactoring
 from coevo.languages.refactorings import RefactoringLocation
+from coevo.languages.words import DeclarationPart
+from coevo.languages.words import Word
 from miners.diffs.declarations import Declaration
-from miners.diffs.declarations import DeclarationPart
-from miners.diffs.declarations import Word
 from miners.diffs.declarations import skeleton
 from miners.diffs.declarations import words
 
@@ -83,11 +83,11 @@ def names(
 
 def renamed_only(found: Sequence[Refactoring], old: Declaration, new: Declaration) -> bool:
     """Whether new is old but for names, comments and formatting."""
-    before, after = skeleton(old.source), skeleton(new.source)
+    before, after = skeleton(old), skeleton(new)
     if tuple(_not_access(before)) != tuple(_not_access(after)):
         return False  # nearly always, and much cheaper than to gather the names
     known = names(found, [old], [new])
-    return equal_after_renaming(words(old.source), words(new.source), known)
+    return equal_after_renaming(words(old.file, old.source), words(new.file, new.source), known)
 
 
 def equal_after_renaming(old: Sequence[Word], new: Sequence[Word], known: Names) -> bool:

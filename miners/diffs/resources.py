@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from coevo.git.repository import FileChange
-from coevo.languages.java.reading.trees import Tree
 from coevo.languages.layout import Side
 from coevo.languages.layout import standard
+from coevo.languages.reading import Tree
 from coevo.languages.traces import Trace
 from coevo.model.records import RESOURCE
 from coevo.model.records import CoupledBy

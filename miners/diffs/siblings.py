@@ -11,19 +11,21 @@ from itertools import zip_longest
 from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.trees import tree
 from coevo.languages.layout import Side
+from coevo.languages.table import language_at
 from coevo.model.records import TestMethod
-from miners.diffs.contexts import TestTree
+from miners.diffs.contexts import test_tree
 
 # How many of each kind of neighbour are named: one that passes is enough.
 SIBLINGS = 8
 
 
-def methods_by_module(repository: Repository, rev: str) -> Mapping[str, tuple[TestMethod, ...]]:
+def methods_by_module(
+    repository: Repository, rev: str, language: str
+) -> Mapping[str, tuple[TestMethod, ...]]:
     """All test methods that a revision declares, by file and in the order of the text."""
     found: dict[str, list[TestMethod]] = {}
-    tests = TestTree(tree(repository, rev))
+    tests = test_tree(repository, rev, language)
     for path in tests.tree.paths(Side.TEST):
         for test in tests.tests(path):
             found.setdefault(test.method.module, []).append(test.method)
@@ -37,7 +39,7 @@ def siblings(
 
     Of the module, by turns from the nearest files. Found as they are asked for.
     """
-    tests = TestTree(tree(repository, rev))
+    tests = test_tree(repository, rev, language_at(method.test_file))
     own = [test.method for test in tests.tests(method.test_file) if test.method != method]
     yield tuple(m for m in own if m.test_class == method.test_class)[:SIBLINGS]
     yield tuple(m for m in own if m.test_class != method.test_class)[:SIBLINGS]

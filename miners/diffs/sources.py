@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Located
 from coevo.languages.declarations import Member
-from coevo.languages.java.reading.trees import Tree
+from coevo.languages.reading import Tree
 from coevo.model.records import Origin
 from coevo.model.records import Revised
 

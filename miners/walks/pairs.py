@@ -20,7 +20,6 @@ from coevo.model.records import Drop
 from coevo.model.records import Pair
 from coevo.model.records import Walk
 from miners.walks.routes import Route
-from miners.walks.states import SUFFIX
 from miners.walks.states import neighbours
 from miners.walks.states import windows
 
@@ -98,12 +97,12 @@ def _with_parent(
     if not commit.parents:
         return route.drop(commit.rev, Reason.ROOT_COMMIT)
     parent = repository.commit(commit.parents[0])
-    changes = _java_changes(repository, parent, commit)
+    changes = _code_changes(repository, route, parent, commit)
     if not changes:
         return route.drop(commit.rev, Reason.NO_JAVA_CHANGE)
     if len(commit.parents) > 1 and route.walk is Walk.PARENTS:
         by_hand = _merged_by_hand(repository, commit, remerged)
-        if not any(path.endswith(SUFFIX) for path in by_hand):
+        if not any(map(route.is_code, by_hand)):
             return route.drop(commit.rev, Reason.MERGE_WITHOUT_CHANGE)
     _read(repository, changes)
     return route.pair(parent, commit, old_is_ancestor=True)
@@ -123,9 +122,11 @@ def _merged_by_hand(
     return remerged[merge.rev]
 
 
-def _java_changes(repository: Repository, old: Commit, new: Commit) -> list[FileChange]:
+def _code_changes(
+    repository: Repository, route: Route, old: Commit, new: Commit
+) -> list[FileChange]:
     changes = repository.changed(old.rev, new.rev)
-    return [c for c in changes if c.path.endswith(SUFFIX) and c.old_oid != c.new_oid]
+    return [c for c in changes if route.is_code(c.path) and c.old_oid != c.new_oid]
 
 
 def _read(repository: Repository, changes: Sequence[FileChange]) -> None:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
+from coevo.languages.table import reading
 from coevo.model.reasons import Reason
 from coevo.model.records import Commit
 from coevo.model.records import Drop
@@ -32,6 +33,14 @@ class Route:
     since: datetime | None = None
     until: datetime | None = None
     pair_id: ClassVar[None] = None  # what is dropped here is no pair
+
+    def is_code(self, path: str) -> bool:
+        """Whether a file is written in the language that is walked."""
+        return path.endswith(self.suffixes)
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        return reading(self.language).SUFFIXES
 
     def pair(
         self, old: Commit, new: Commit, *, old_is_ancestor: bool, between: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""States: runs of commits with identical Java files, each named by its newest commit.
+"""States: runs of commits with identical source files, each named by its newest commit.
 
 Neighbours pair up (walk `states`), or every two that lie close enough together (walk `window`).
 Published tasks were made of such pairs.
@@ -19,8 +19,6 @@ from coevo.model.records import Commit
 from coevo.model.records import Drop
 from coevo.model.records import Pair
 from miners.walks.routes import Route
-
-SUFFIX = '.java'
 
 # Hours between the ends of a window, by committer time: no published pair is further apart.
 WINDOW_HOURS = 12.0
@@ -79,7 +77,7 @@ def _states(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Commit | Drop]:
     """The newest commit of each run, newest first; the others are drops."""
-    state_of = _JavaStates(repository)
+    state_of = _States(repository, route.suffixes)
     state: str | None = None
     for commit in commits:
         try:
@@ -94,15 +92,16 @@ def _states(
             state = found
 
 
-class _JavaStates:
-    """Names the Java files of a commit: equal where paths and contents are equal.
+class _States:
+    """Names the source files of a commit: equal where paths and contents are equal.
 
     Known by tree object, so what two commits share is read once. All files are read, to find out
     now whether they can be.
     """
 
-    def __init__(self, repository: Repository) -> None:
+    def __init__(self, repository: Repository, suffixes: tuple[str, ...]) -> None:
         self._repository = repository
+        self._suffixes = suffixes
         self._known: dict[str, str] = {}
         self._sound: set[str] = set()
 
@@ -128,7 +127,7 @@ class _JavaStates:
             if mode == FOLDER:
                 if self._known[oid]:
                     parts.append(f'{name}/{self._known[oid]}')
-            elif mode != SUBMODULE and name.endswith(SUFFIX):
+            elif mode != SUBMODULE and name.endswith(self._suffixes):
                 self._check(oid)
                 parts.append(f'{name}\0{oid}')
         text = '\0'.join(parts).encode('utf-8', 'surrogateescape')

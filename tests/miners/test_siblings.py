@@ -43,7 +43,9 @@ def named(methods: tuple[TestMethod, ...]) -> list[str]:
 
 
 def test_all_test_methods_of_a_revision_by_module(repository: tuple[Repository, str]) -> None:
-    found = {module: named(tests) for module, tests in methods_by_module(*repository).items()}
+    found = {
+        module: named(tests) for module, tests in methods_by_module(*repository, 'java').items()
+    }
     assert found == {
         'one': [*(f'b{number}' for number in range(20)), 'a', 'b', 'deep', 'y', 'z'],
         'two': ['c'],
@@ -51,11 +53,11 @@ def test_all_test_methods_of_a_revision_by_module(repository: tuple[Repository, 
 
 
 def test_class_then_file_then_module_by_turns(repository: tuple[Repository, str]) -> None:
-    by_name = {m.test_method: m for m in methods_by_module(*repository)['one']}
+    by_name = {m.test_method: m for m in methods_by_module(*repository, 'java')['one']}
     groups = [named(group) for group in siblings(*repository, by_name['a'])]
     assert groups == [['b'], ['deep'], ['y', 'b0', 'z', 'b1', 'b2', 'b3', 'b4', 'b5']]
 
 
 def test_a_test_alone_in_its_module_has_no_sibling(repository: tuple[Repository, str]) -> None:
-    (alone,) = methods_by_module(*repository)['two']
+    (alone,) = methods_by_module(*repository, 'java')['two']
     assert [named(group) for group in siblings(*repository, alone)] == [[], [], []]

@@ -63,7 +63,7 @@ def apply(
     Hunks may stand at other lines than they say, as `git apply` allows; their context must be there.
     """
     read = _read(patch, path, production)
-    return read if isinstance(read, Refusal) else _applied(read, start)
+    return read if isinstance(read, Refusal) else _applied(path, read, start)
 
 
 def reverted(patch: str, path: str, new: bytes | None) -> bytes | None:
@@ -140,7 +140,7 @@ def _whose(section: Section, production: Collection[str]) -> Detail:
 # -- what it does ----------------------------------------------------------------------------------
 
 
-def _applied(section: Section, start: bytes | None) -> Applied | Refusal:
+def _applied(path: str, section: Section, start: bytes | None) -> Applied | Refusal:
     try:
         made = _git_apply(section, start)
     except ValueError as error:
@@ -149,7 +149,7 @@ def _applied(section: Section, start: bytes | None) -> Applied | Refusal:
         return Refusal(detail=Detail.BINARY, said='the file is text')
     if made is not None and b'\0' in made:
         return Refusal(detail=Detail.BINARY, said='the file would hold a NUL')
-    if made is not None and not is_legible(made):
+    if made is not None and not is_legible(path, made):
         return Refusal(detail=Detail.TOO_LARGE, said='the file is nested too deeply, or too long')
     return Applied(content=made)
 

@@ -13,8 +13,9 @@ import resource
 import subprocess
 import sys
 
-from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.pieces import Outline
+from coevo.languages.table import language_at
+from coevo.languages.table import reading
+from coevo.languages.table import surgery
 
 # Less is read within seconds whatever it is, and never too deep.
 PLAIN_BYTES, PLAIN_DEPTH = 1 << 16, 100
@@ -25,11 +26,11 @@ CPU_SECONDS = 60
 _BRACKET = re.compile(rb'([({\[])|[)}\]]')
 
 
-def is_legible(content: bytes, cpu_seconds: int = CPU_SECONDS) -> bool:
+def is_legible(path: str, content: bytes, cpu_seconds: int = CPU_SECONDS) -> bool:
     if len(content) <= PLAIN_BYTES and _depth(content) <= PLAIN_DEPTH:
-        return not parse(content).unreadable
+        return not reading(language_at(path)).parse(content).unreadable
     done = subprocess.run(
-        [sys.executable, '-m', __name__, str(cpu_seconds)],
+        [sys.executable, '-m', __name__, str(cpu_seconds), language_at(path)],
         input=content,
         capture_output=True,
         check=False,
@@ -48,11 +49,11 @@ def _depth(content: bytes) -> int:
 
 
 def _try() -> None:
-    seconds = int(sys.argv[1])
+    seconds, language = int(sys.argv[1]), sys.argv[2]
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     content = sys.stdin.buffer.read()
-    Outline(content)
-    if parse(content).unreadable:
+    surgery(language).other_tests(content, [])
+    if reading(language).parse(content).unreadable:
         raise SystemExit(1)
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from coevo.evaluation.assignments import Target
 from coevo.languages.declarations import SourceFile
-from coevo.languages.java.reading.syntax import parse
+from coevo.languages.table import reading_at
 from coevo.model.records import TestMethod
 
 Declared = tuple[str, str, tuple[str, ...]]
@@ -83,7 +83,7 @@ def _at_start(
     """What the start file declares beside the targets, and where targets stand in it."""
     if start is None:
         return frozenset(), {}
-    file = parse(start)
+    file = reading_at(targets[0].method.test_file).parse(start)
     olds: dict[str, Declared] = {}
     for target in targets:
         if target.is_at_start:

@@ -20,10 +20,9 @@ from coevo.evaluation.ledger import Ledger
 from coevo.languages.base import Compiled
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
-from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.pieces import Outline
-from coevo.languages.java.surgery.reach import derived
-from coevo.languages.java.surgery.start_state import other_tests
+from coevo.languages.declarations import SourceFile
+from coevo.languages.table import reading
+from coevo.languages.table import surgery
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from coevo.starts.kept_tests import drawn
@@ -107,17 +106,16 @@ def _methods(trial: Trial) -> dict[str, TestMethod]:
     """The neighbours by name, in an order that is always the same."""
     start, task = trial.start, trial.assignment.task
     assert start is not None, 'a file that is there'
-    file = parse(start)
+    file = reading(task.language).parse(start)
     targets = [located(file, target, target.method_at_start) for target in trial.assignment.targets]
-    outline = Outline(start)
-    chosen = [member for one in targets if one and (member := _member(outline, one))]
-    own = [(task.test_file, member) for member in other_tests(outline, chosen)]
+    chosen = [member for one in targets if one and (member := _member(file, one))]
+    own = [(task.test_file, member) for member in surgery(task.language).other_tests(start, chosen)]
     members = (*own, *_inherited(trial, file.types))
     return drawn(members, trial.module, MOST_NEIGHBOURS, task.pair_id, task.test_file)
 
 
-def _member(outline: Outline, method: TestMethod) -> Member | None:
-    type_ = outline.types.get(method.test_class)
+def _member(file: SourceFile, method: TestMethod) -> Member | None:
+    type_ = next((one for one in file.types if one.name == method.test_class), None)
     return next(
         (
             member
@@ -132,10 +130,11 @@ def _member(outline: Outline, method: TestMethod) -> Member | None:
 def _inherited(trial: Trial, types: Iterable[DeclaredType]) -> Iterator[tuple[str, Member]]:
     """Tests that classes declare which inherit from some types, with their paths."""
     task = trial.assignment.task
-    for path, source, names in derived(
+    cut = surgery(task.language)
+    for path, source, names in cut.derived(
         trial.repository, trial.pair.new.rev, task.test_file, [one.simple for one in types]
     ):
-        for member in other_tests(Outline(source), []):
+        for member in cut.other_tests(source, []):
             if member.owner in names:
                 yield path, member
 

@@ -15,7 +15,7 @@ from dataclasses import field
 from coevo.evaluation.judging.submissions import located
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.ledger import Ledger
-from coevo.languages.java.reading.syntax import parse
+from coevo.languages.table import reading
 from coevo.model import codec
 from coevo.model.records import Outcome
 from coevo.starts.kept_tests import kept_tests
@@ -84,7 +84,7 @@ class Preconditions:
 
 
 def _told_on_new(trial: Trial, start: bytes) -> Held:
-    file = parse(start)
+    file = reading(trial.assignment.task.language).parse(start)
     found = {
         target.name: located(file, target, target.method_at_start)
         for target in trial.assignment.targets

@@ -37,12 +37,11 @@ from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import MainSources
-from coevo.languages.java.reading.expected_throws import expected_throws
-from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.reach import names_used_elsewhere
-from coevo.languages.java.surgery.transplant import transplant
+from coevo.languages.reading import Reading
 from coevo.languages.surgery import Graft
 from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.table import reading
+from coevo.languages.table import surgery
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from coevo.starts.swapped import Files
@@ -98,7 +97,9 @@ def judge(trial: Trial, patched: bytes | None, known: Known) -> Judgement:
         return refused(trial.assignment, _in_place_of_code(shadows), cpu_seconds)
     sources, asked = shown_sources(trial, known.preconditions.ledger)
     trial = replace(trial, conditions=replace(trial.conditions, sources=sources))
-    conditions = replace(trial.conditions, observed=True, expects=expected_throws(patched))
+    conditions = replace(
+        trial.conditions, observed=True, expects=_reading(trial).expected_throws(patched)
+    )
     cpu_seconds += asked
     held = Held() if trial.assignment.is_generation else known.preconditions.of(trial)
     cpu_seconds += new_cell.cpu_seconds + held.cpu_seconds
@@ -149,10 +150,14 @@ def _submitted(trial: Trial, patched: bytes | None) -> dict[str, TestMethod]:
     """The targets that stand in a file; in one that our parser cannot read, all may do."""
     if patched is None:
         return {}
-    file = parse(patched)
+    file = _reading(trial).parse(patched)
     targets = trial.assignment.targets
     unread = {target.name: target.method for target in targets} if file.has_error else {}
     return unread | matched(file, targets, trial.start)
+
+
+def _reading(trial: Trial) -> Reading:
+    return reading(trial.assignment.task.language)
 
 
 def _build(trial: Trial) -> Sequence[Build]:
@@ -176,7 +181,11 @@ def _shadows(trial: Trial, cell: Compiled) -> list[str]:
     rev = cell.code_rev
     before = trial.workshop.shadowing(trial.workshop.compile(rev, rev, trial.module))
     gold = trial.gold
-    own = {type_.name for type_ in parse(gold).types} if gold is not None else set[str]()
+    own = (
+        {type_.name for type_ in _reading(trial).parse(gold).types}
+        if gold is not None
+        else set[str]()
+    )
     return sorted(found - before - own)
 
 
@@ -270,12 +279,13 @@ def _transplanted(trial: Trial, patched: bytes, methods: Sequence[TestMethod]) -
     if place != task.test_file or before is None:
         gone: Files = () if place is None else ((place, None),)
         return tuple(sorted((*gone, (task.test_file, patched)), key=lambda f: f[0])), ''
+    cut = surgery(task.language)
     try:
-        text = transplant(
+        text = cut.transplant(
             before,
             patched,
             [Graft(new=method) for method in methods],
-            used_elsewhere=names_used_elsewhere(source, task.old_rev, task.test_file),
+            used_elsewhere=cut.names_used_elsewhere(source, task.old_rev, task.test_file),
         )
     except StartStateInvalid as error:
         return ((task.test_file, patched),), f'on old code as a whole file: {error}'

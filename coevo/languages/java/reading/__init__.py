@@ -1,11 +1,22 @@
 """Java as text: its syntax, its test frameworks, its trees. Fulfils `coevo.languages.reading.Reading`."""
 
+from coevo.languages.java.reading.common_calls import COMMON_CALLS
 from coevo.languages.java.reading.expected_throws import expected_throws
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
 from coevo.languages.java.reading.tests import is_fixture
 from coevo.languages.java.reading.trees import tree
+from coevo.languages.java.reading.words import words
 
 SUFFIXES = ('.java',)
 
-__all__ = ['SUFFIXES', 'expected_throws', 'find_tests', 'is_fixture', 'parse', 'tree']
+__all__ = [
+    'COMMON_CALLS',
+    'SUFFIXES',
+    'expected_throws',
+    'find_tests',
+    'is_fixture',
+    'parse',
+    'tree',
+    'words',
+]

@@ -20,11 +20,11 @@ from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.tokens import JAVA
 from coevo.languages.java.reading.tokens import Slice
-from coevo.languages.java.reading.tokens import Span
 from coevo.languages.java.reading.tokens import Tokens
 from coevo.languages.java.reading.tokens import code_end
 from coevo.languages.java.reading.tokens import erase
-from coevo.languages.java.reading.tokens import outside
+from coevo.languages.spans import Span
+from coevo.languages.spans import outside
 from coevo.model.records import short_hash
 
 _KINDS = {

@@ -13,6 +13,8 @@ import tree_sitter_java
 from tree_sitter import Language
 from tree_sitter import Node
 
+from coevo.languages.spans import Span
+
 JAVA = Language(tree_sitter_java.language())
 COMMENTS = frozenset({'line_comment', 'block_comment'})
 _LITERALS = frozenset({'string_literal', 'character_literal'})
@@ -24,9 +26,6 @@ _INVOKING = {
     'method_reference': '',
 }
 _NAME, _TYPE = '\1name', '\1type'  # no Java token begins so
-
-Span = tuple[int, int]
-"""Bytes, the end exclusive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,16 +121,6 @@ class Slice:
             bare.append(_NAME if own else _TYPE if text == simple else text)
             before = text
         return tuple(bare)
-
-
-def outside(span: Span, holes: Iterable[Span]) -> list[Span]:
-    """The parts of a span that no hole covers."""
-    parts = []
-    start, end = span
-    for first, last in sorted(holes):
-        parts.append((start, first))
-        start = max(start, last)
-    return [*parts, (start, end)]
 
 
 def _invoked(node: Node, kind: str, source: bytes) -> Iterator[tuple[int, str]]:

@@ -21,11 +21,11 @@ from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
 from coevo.languages.java.reading.tokens import JAVA
 from coevo.languages.java.reading.tokens import Slice
-from coevo.languages.java.reading.tokens import Span
 from coevo.languages.java.reading.tokens import Token
 from coevo.languages.java.reading.tokens import Tokens
 from coevo.languages.java.reading.tokens import code_end
-from coevo.languages.java.reading.tokens import outside
+from coevo.languages.spans import Span
+from coevo.languages.spans import outside
 
 _WORDS = re.compile(r'[A-Za-z_$][\w$]*')
 _IDENTIFIERS = ('identifier', 'type_identifier')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-COMMON = frozenset(
+COMMON_CALLS = frozenset(
     [
         'accept',
         'add',
