@@ -24,6 +24,7 @@ while IFS=' ' read -r verb rest; do
     fail) outcome="fail failed $rest" ;;
     throw) outcome="error thrown $rest" ;;
     skip) outcome=skipped ;;
+    wait) sleep "$rest" </dev/null 3>&- ;;
     hang) sleep 1000000 </dev/null 3>&- ;;
     exit) exit "$rest" ;;
     kill) kill "-$rest" $$ ;;

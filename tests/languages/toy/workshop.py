@@ -34,7 +34,7 @@ from coevo.model.records import TestMethod
 from coevo.sandboxes import libfaketime
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
-from tests.languages.toy.builds import LIMITS
+from tests.languages.toy import builds
 from tests.languages.toy.builds import Builds
 from tests.languages.toy.process import run_programs
 from tests.languages.toy.programs import Linked
@@ -63,8 +63,8 @@ class ToyWorkshop:
     check_sources = staticmethod(not_offered(Capability.CHECK_SOURCES))
     mutate = staticmethod(not_offered(Capability.MUTATE))
 
-    def __init__(self, builds: Builds) -> None:
-        self._builds = builds
+    def __init__(self, shared: Builds) -> None:
+        self._builds = shared
         self._cells: dict[tuple[object, ...], _Cell] = {}
 
     def build(self, pair: Pair) -> tuple[Build, Build]:
@@ -245,10 +245,10 @@ class ToyWorkshop:
         clock: Mapping[str, str],
         process_cpu_limit: float | None,
     ) -> Job:
-        cpu = LIMITS.cpu_seconds if process_cpu_limit is None else process_cpu_limit
+        cpu = builds.LIMITS.cpu_seconds if process_cpu_limit is None else process_cpu_limit
         return Job(
             argv=('/bin/sh', '/tools/supervisor.sh', compiled.module),
-            limits=replace(LIMITS, cpu_seconds=cpu),
+            limits=replace(builds.LIMITS, cpu_seconds=cpu),
             mounts=mounts,
             environment=clock,
         )

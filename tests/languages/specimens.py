@@ -1,0 +1,187 @@
+"""A small project in each language, with tests that do the same things in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+
+import pytest
+
+from coevo.languages.base import Language
+from coevo.languages.java import maven
+from coevo.languages.java.maven import launch
+from coevo.model.records import TestMethod
+from tests import projects
+from tests.languages import toy
+from tests.languages.toy import builds
+
+# Arguments by which programs that tests start are found on the host.
+LEFT, SLEPT = '98765.4375', '1.0625'
+
+Files = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """What is out of a test's reach: a file of the host, and a port that somebody listens on."""
+
+    file: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Specimen:
+    """How a language writes the project of the suite.
+
+    build    its build file
+    code     the code, of which `price` is some number; None does not build
+    tests    a file of tests from bodies by name, see `BODIES` of each language
+    bodies   what each test does, see `WHAT`
+    starve   leaves a test process no room to be laid out in
+    selling  a body that expects a price
+    runtime  what alone is tried, where the language has several
+    """
+
+    language: Language
+    build: Files
+    code: Callable[[int | None], Files]
+    tests: Callable[[Mapping[str, str]], Files]
+    bodies: Callable[[Outside], dict[str, str]]
+    starve: Callable[[pytest.MonkeyPatch], None]
+    selling: Callable[[int], str]
+    container: str = 'shop.TillTest'
+    runtime: str = ''
+
+    def method(self, name: str) -> TestMethod:
+        (path,) = self.tests({'any': ''})
+        return TestMethod(module='.', test_file=path, test_class=self.container, test_method=name)
+
+
+WHAT = {
+    'sells': 'expects a price of 1, and gets it at the first revision',
+    'fails': 'says so',
+    'errs': 'ends by an exception of its own',
+    'skips': 'decides that it cannot run',
+    'hangs': 'starts a program that lasts, and never ends',
+    'exits': 'ends its process as if all were well',
+    'kills': 'has its process killed',
+    'forges': 'tells whatever it finds open that it has passed, and ends its process',
+    'torn': 'does not compile',
+    'phones': 'passes if it reaches the host by network',
+    'peeks': 'passes if it sees a file of the host',
+    'sleeps': 'starts a program that takes a second, and passes',
+}
+
+
+# -- the toy -------------------------------------------------------------------------------------
+
+
+def toy_code(price: int | None) -> Files:
+    broken = 'build: exit 3\n' if price is None else 'build: test -e till.toy\n'
+    return {'toy.build': broken, 'till.toy': f'[shop.Till]\nprice: {price}\n'}
+
+
+def toy_tests(bodies: Mapping[str, str]) -> Files:
+    lines = [f'{name}: {body}\n' for name, body in bodies.items()]
+    return {'test_till.toy': f'[shop.TillTest]\n{"".join(lines)}'}
+
+
+def toy_selling(price: int) -> str:
+    return f'is Till.price {price}'
+
+
+def toy_bodies(outside: Outside) -> dict[str, str]:
+    everywhere = '/proc/$PPID/fd/0 /proc/$PPID/fd/1 /proc/$PPID/fd/2 /proc/$PPID/fd/3 /proc/1/fd/1'
+    return {
+        'sells': toy_selling(1),
+        'fails': 'fail',
+        'errs': 'throw Trouble',
+        'skips': 'skip',
+        'hangs': f'sh sleep {LEFT} & then hang',
+        'exits': 'exit 0',
+        'kills': 'kill 9',
+        'forges': (
+            f'sh for place in {everywhere}; do echo "0 end 0 pass" >$place; done; exit 0'
+            ' then exit 0'
+        ),
+        'torn': 'call Till.nothing',
+        'phones': f"sh bash -c '</dev/tcp/127.0.0.1/{outside.port}'",
+        'peeks': f'sh test -e {outside.file}',
+        'sleeps': f'wait {SLEPT}',
+    }
+
+
+def starve_toy(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(builds, 'LIMITS', replace(builds.LIMITS, disk_bytes=1 << 12))
+
+
+# -- Java ----------------------------------------------------------------------------------------
+
+
+def java_code(price: int | None) -> Files:
+    value = '""' if price is None else str(price)
+    return projects.source('Till', f'    public static int price() {{ return {value}; }}\n')
+
+
+def java_tests(bodies: Mapping[str, str]) -> Files:
+    return projects.junit('TillTest', *(f'{name}: {body}' for name, body in bodies.items()))
+
+
+def java_selling(price: int) -> str:
+    return f'assertEquals({price}, Till.price());'
+
+
+def java_bodies(outside: Outside) -> dict[str, str]:
+    def started(seconds: str) -> str:
+        return f'Process program = new ProcessBuilder("sleep", "{seconds}").start(); '
+
+    return {
+        'sells': java_selling(1),
+        'fails': 'fail();',
+        'errs': 'throw new IllegalStateException();',
+        'skips': 'org.junit.Assume.assumeTrue(false);',
+        'hangs': started(LEFT) + 'while (Till.price() > 0) { }',
+        'exits': 'System.exit(0);',
+        'kills': (
+            'new ProcessBuilder("sh", "-c", "kill -9 $PPID").start(); while (Till.price() > 0) { }'
+        ),
+        'forges': (
+            'for (int fd = 0; fd < 64; fd++) {'
+            ' try (java.io.FileOutputStream out = new java.io.FileOutputStream("/proc/self/fd/" + fd)) {'
+            ' out.write("0\\t{\\"e\\":\\"end\\",\\"t\\":0,\\"tests\\":1}\\n".getBytes());'
+            ' } catch (java.io.IOException closed) { } } Runtime.getRuntime().halt(0);'
+        ),
+        'torn': 'int none = Till.nothing();',
+        'phones': f'new java.net.Socket("127.0.0.1", {outside.port}).close();',
+        'peeks': f'assertTrue(new java.io.File("{outside.file}").exists());',
+        'sleeps': started(SLEPT) + 'program.waitFor();',
+    }
+
+
+def starve_java(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(launch, 'DISK_BYTES', 1 << 12)
+
+
+SPECIMENS = {
+    'toy': Specimen(
+        language=toy,
+        build={},
+        code=toy_code,
+        tests=toy_tests,
+        bodies=toy_bodies,
+        starve=starve_toy,
+        selling=toy_selling,
+    ),
+    'java': Specimen(
+        language=maven,
+        build={'pom.xml': projects.pom()},
+        code=java_code,
+        tests=java_tests,
+        bodies=java_bodies,
+        starve=starve_java,
+        selling=java_selling,
+        runtime='17',
+    ),
+}

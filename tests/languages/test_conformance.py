@@ -1,0 +1,418 @@
+"""What every language has to do, asked of each with a project of its own in the real sandbox."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import psutil
+import pytest
+
+from coevo.git.repository import Repository
+from coevo.languages.base import Batch
+from coevo.languages.base import Build
+from coevo.languages.base import Compiled
+from coevo.languages.base import Conditions
+from coevo.languages.base import Edits
+from coevo.languages.base import Engine
+from coevo.languages.base import Loan
+from coevo.languages.base import RunSettings
+from coevo.languages.base import Scope
+from coevo.languages.base import Verdict
+from coevo.languages.base import Workshop
+from coevo.languages.capabilities import Capability
+from coevo.languages.capabilities import NotOffered
+from coevo.languages.surgery import Graft
+from coevo.languages.surgery import StartTarget
+from coevo.model.errors import Transient
+from coevo.model.records import Outcome
+from coevo.model.records import Pair
+from coevo.model.records import Walk
+from tests.folders import open_folder
+from tests.languages.specimens import LEFT
+from tests.languages.specimens import SLEPT
+from tests.languages.specimens import SPECIMENS
+from tests.languages.specimens import WHAT
+from tests.languages.specimens import Outside
+from tests.languages.specimens import Specimen
+from tests.repos import commit
+from tests.repos import init
+
+# What a test that never ends is given; the others need no CPU seconds to speak of.
+SHORTLY = Conditions(cpu_limit=1.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A specimen's repository and what builds it.
+
+    revs  first, same (the first tree again), second (another price), broken (does not build)
+    """
+
+    specimen: Specimen
+    repository: Repository
+    revs: Mapping[str, str]
+    engine: Engine
+    workshop: Workshop
+    bodies: Mapping[str, str]
+
+    def pair(self, old: str, new: str) -> Pair:
+        ends = [self.repository.commit(self.revs[name]) for name in (old, new)]
+        return Pair(
+            repo='local/shop',
+            language=self.specimen.language.NAME,
+            walk=Walk.PARENTS,
+            old=ends[0],
+            new=ends[1],
+            old_is_ancestor=True,
+        )
+
+    def build(self, old: str = 'first', new: str = 'second') -> tuple[Build, Build]:
+        return self.workshop.build(self.pair(old, new))
+
+    def compiled(
+        self, tests: str = 'first', code: str = 'first', edits: Edits | None = None
+    ) -> Compiled:
+        return self.workshop.compile(self.revs[tests], self.revs[code], '.', edits=edits)
+
+    def run(
+        self, *names: str, cell: Compiled | None = None, conditions: Conditions = SHORTLY
+    ) -> Batch:
+        methods = [self.specimen.method(name) for name in names]
+        return self.workshop.run(cell or self.compiled(), methods, conditions)
+
+    def verdict(self, name: str, cell: Compiled | None = None) -> Verdict:
+        (found,) = self.run(name, cell=cell).verdicts
+        assert found is not None
+        return found
+
+    @cached_property
+    def test_file(self) -> str:
+        return self.specimen.method('sells').test_file
+
+    def tests(self, **bodies: str) -> bytes:
+        (text,) = self.specimen.tests({**self.bodies, **bodies}).values()
+        return text.encode()
+
+
+@pytest.fixture(
+    scope='module',
+    params=['toy', pytest.param('java', marks=pytest.mark.jvm)],
+)
+def place(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Place]:
+    specimen = SPECIMENS[request.param]
+    with ExitStack() as stack:
+        listening = stack.enter_context(socket.create_server(('127.0.0.1', 0)))
+        file = stack.enter_context(open_folder()) / 'secret'
+        file.write_text('of the host')
+        outside = Outside(file=str(file), port=listening.getsockname()[1])
+        bodies = specimen.bodies(outside)
+        assert set(bodies) == set(WHAT)
+        folder = init(tmp_path_factory.mktemp(request.param) / 'repository')
+        revs = _write(folder, specimen, bodies)
+        repository = Repository(folder / '.git')
+        runtimes = specimen.language.runtimes(like=specimen.runtime)
+        run = RunSettings(repository=repository, sandbox='bubblewrap', runtimes=runtimes)
+        engine = specimen.language.engine(run, stack)
+        workshop = engine.workshop()
+        stack.callback(workshop.close)
+        found = Place(
+            specimen=specimen,
+            repository=repository,
+            revs=revs,
+            engine=engine,
+            workshop=workshop,
+            bodies=bodies,
+        )
+        found.build()
+        yield found
+
+
+def _write(folder: Path, specimen: Specimen, bodies: Mapping[str, str]) -> dict[str, str]:
+    first = {**specimen.build, **specimen.code(1), **specimen.tests(bodies)}
+    return {
+        'first': commit(folder, 'first', first),
+        'same': commit(folder, 'same', {}),
+        'second': commit(folder, 'second', specimen.code(2)),
+        'broken': commit(folder, 'broken', specimen.code(None)),
+    }
+
+
+def alive(argument: str) -> list[psutil.Process]:
+    """Programs that a test has started, as the host sees them."""
+    found = psutil.process_iter(['cmdline'])
+    return [one for one in found if one.info['cmdline'] == ['sleep', argument]]
+
+
+def wait_until(met: Callable[[], object], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not met():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+# -- what a test does is told --------------------------------------------------------------------
+
+
+def test_an_empty_selection_runs_nothing(place: Place) -> None:
+    assert place.run() == Batch(verdicts=(), cpu_seconds=0.0)
+
+
+def test_a_test_that_is_not_there_is_missing(place: Place) -> None:
+    assert place.verdict('nowhere').outcome is Outcome.MISSING
+
+
+@pytest.mark.parametrize(
+    ('name', 'outcome'),
+    [
+        ('sells', Outcome.PASS),
+        ('fails', Outcome.FAIL),
+        ('errs', Outcome.ERROR),
+        ('skips', Outcome.SKIPPED),
+    ],
+)
+def test_what_a_test_does_is_its_outcome(place: Place, name: str, outcome: Outcome) -> None:
+    found = place.verdict(name)
+    assert found.outcome is outcome
+    assert (found.signature is not None) is outcome.broken
+
+
+def test_a_test_that_hangs_is_a_time_out_and_leaves_nothing(place: Place) -> None:
+    assert place.verdict('hangs').outcome is Outcome.TIMEOUT
+    assert alive(LEFT) == []
+
+
+def test_a_test_that_exits_is_an_error_and_takes_no_neighbour_along(place: Place) -> None:
+    """Though it exits with 0, and though the neighbour in the same process is not heard of."""
+    exits, sells = place.run('exits', 'sells').verdicts
+    assert exits is not None
+    assert (exits.outcome, exits.signature) == (Outcome.ERROR, 'exit:0')
+    assert sells is None
+    assert place.verdict('sells').outcome is Outcome.PASS
+
+
+def test_a_test_that_has_its_process_killed_is_an_error(place: Place) -> None:
+    found = place.verdict('kills')
+    assert (found.outcome, found.signature) == (Outcome.ERROR, 'exit:137')
+
+
+def test_verdicts_are_the_same_in_another_process(place: Place) -> None:
+    names = ('errs', 'skips', 'sells', 'fails', 'nowhere')
+    one, other = (
+        [(verdict and verdict.outcome, verdict and verdict.signature) for verdict in verdicts]
+        for verdicts in (place.run(*names).verdicts, place.run(*reversed(names)).verdicts)
+    )
+    assert one == other[::-1]
+
+
+# -- trouble that is no test's -------------------------------------------------------------------
+
+
+def test_a_process_that_is_killed_from_outside_is_run_again(place: Place) -> None:
+    found: list[Verdict] = []
+    thread = threading.Thread(target=lambda: found.append(place.verdict('sleeps')))
+    thread.start()
+    wait_until(lambda: alive(SLEPT))
+    for program in alive(SLEPT):
+        os.kill(program.ppid(), signal.SIGKILL)
+    thread.join(timeout=120)
+    assert [one.outcome for one in found] == [Outcome.PASS]
+
+
+def test_a_process_that_does_not_start_is_no_verdict(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.specimen.starve(monkeypatch)
+    assert place.verdict('sells').outcome is Outcome.INFRA
+
+
+# -- what is built and compiled ------------------------------------------------------------------
+
+
+def test_both_ends_are_built_in_the_same_way(place: Place) -> None:
+    old, new = place.build()
+    assert (old.rev, new.rev) == (place.revs['first'], place.revs['second'])
+    assert (old.summary, new.summary) == ('built', 'built')
+    assert (old.builder, old.jdk, old.jdks_tried) == (new.builder, new.jdk, new.jdks_tried)
+
+
+def test_code_that_does_not_build_says_so_and_its_neighbour_is_built(place: Place) -> None:
+    old, new = place.build('second', 'broken')
+    assert old.trouble('.') is None
+    assert new.trouble('.')
+    place.build()
+
+
+def test_a_test_that_does_not_compile_takes_no_other_one_along(place: Place) -> None:
+    compiled = place.compiled()
+    assert not compiled.unit_ok
+    verdicts = {
+        name: place.workshop.compile_verdict(compiled, place.specimen.method(name))
+        for name in place.bodies
+    }
+    torn = verdicts.pop('torn')
+    assert torn is not None
+    assert (torn.outcome, bool(torn.signature)) == (Outcome.COMPILE_ERROR, True)
+    assert set(verdicts.values()) == {None}
+    assert place.verdict('sells', compiled).outcome is Outcome.PASS
+
+
+def test_tests_of_one_revision_run_against_the_code_of_another(place: Place) -> None:
+    assert place.verdict('sells', place.compiled('first', 'second')).outcome is Outcome.FAIL
+    assert place.verdict('sells', place.compiled('second', 'first')).outcome is Outcome.PASS
+
+
+def test_edits_are_seen_in_their_own_cell_alone(place: Place) -> None:
+    code = {path: text.encode() for path, text in place.specimen.code(2).items()}
+    (path,) = (name for name in code if name not in place.specimen.build and 'ill' in name)
+    text = place.tests(sells=place.specimen.selling(2))
+    of_code, of_tests = Edits(code=((path, code[path]),)), Edits(tests=((place.test_file, text),))
+    both = Edits(code=of_code.code, tests=of_tests.tests)
+    told = [
+        place.verdict('sells', place.compiled(edits=edits)).outcome
+        for edits in (None, of_code, of_tests, both, None)
+    ]
+    ran, failed = Outcome.PASS, Outcome.FAIL
+    assert told == [ran, failed, failed, ran, ran]
+
+
+def test_a_test_file_that_is_taken_away_has_no_tests(place: Place) -> None:
+    cell = place.compiled(edits=Edits(tests=((place.test_file, None),)))
+    assert place.verdict('sells', cell).outcome is Outcome.MISSING
+
+
+def test_equal_cells_have_equal_content_and_no_others(place: Place) -> None:
+    place.build('same', 'second')
+    edits = Edits(tests=((place.test_file, place.tests(more=place.specimen.selling(1))),))
+    one, other, code, edited = (
+        place.workshop.content(cell)
+        for cell in (
+            place.compiled('first', 'second'),
+            place.compiled('same', 'second'),
+            place.compiled('same', 'same'),
+            place.compiled('same', 'second', edits),
+        )
+    )
+    assert one is not None
+    assert one == other
+    assert len({one, code, edited}) == 3
+
+
+def test_what_is_forgotten_is_built_anew(place: Place) -> None:
+    (_, built), (_, known) = place.build(), place.build()
+    assert known.cpu_seconds == 0.0
+    place.engine.forget(place.revs['second'])
+    _, again = place.build()
+    assert again.cpu_seconds > 0.0
+    assert again.modules == built.modules
+    assert place.verdict('sells').outcome is Outcome.PASS
+
+
+def test_an_environment_is_told_of_modules_that_are_there(place: Place) -> None:
+    rev = place.revs['second']
+    assert place.workshop.environment(rev, '.') is not None
+    assert place.workshop.environment(rev, 'nowhere') is None
+
+
+# -- what a test cannot do -----------------------------------------------------------------------
+
+
+def test_a_process_does_not_write_its_own_verdict(place: Place) -> None:
+    assert place.verdict('forges').outcome is Outcome.ERROR
+
+
+@pytest.mark.parametrize('name', ['phones', 'peeks'])
+def test_neither_the_network_nor_files_of_the_host_are_within_reach(
+    place: Place, name: str
+) -> None:
+    assert place.verdict(name).outcome.broken
+
+
+# -- what a language may lack --------------------------------------------------------------------
+
+
+def test_what_is_not_offered_is_refused_and_no_answer_is_made_up(place: Place) -> None:
+    offered = place.specimen.language.OFFERS
+    workshop, cell = place.workshop, place.compiled()
+    method, rev = place.specimen.method('sells'), place.revs['first']
+    asked: dict[Capability, Callable[[], object]] = {
+        Capability.TRACE: lambda: workshop.trace(cell, [method], ()),
+        Capability.MUTATE: lambda: workshop.mutate(cell, method, {}),
+        Capability.CHECK_SOURCES: lambda: workshop.check_sources(rev, '.', place.test_file, ()),
+        Capability.BORROW: lambda: workshop.differs(
+            rev, '.', Loan(rev=place.revs['second'], scope=Scope.ALL_SETTINGS)
+        ),
+    }
+    for capability in asked.keys() - offered:
+        with pytest.raises(NotOffered, match=f'^{capability} is not_offered '):
+            asked[capability]()
+    if Capability.BORROW in offered:
+        assert asked[Capability.BORROW]() is False
+
+
+# -- text ----------------------------------------------------------------------------------------
+
+
+def names_in(place: Place, text: bytes) -> list[str]:
+    reading = place.specimen.language.READING
+    found = reading.find_tests(reading.parse(text), lambda simple: ())
+    assert {type_.name for type_, _ in found} == {place.specimen.container}
+    return [member.name for _, member in found]
+
+
+def test_a_revision_is_known_by_its_files(place: Place) -> None:
+    assert all(place.specimen.language.detect(place.repository, rev) for rev in place.revs.values())
+    tree = place.specimen.language.READING.tree(place.repository, place.revs['first'])
+    assert names_in(place, tree.content(place.test_file)) == list(place.bodies)
+    assert tree.module(place.test_file) == '.'
+    assert not tree.is_source(place.test_file)
+
+
+def test_a_target_is_cut_out_and_the_others_stay(place: Place) -> None:
+    surgery = place.specimen.language.SURGERY
+    text = place.tests()
+    target = StartTarget(method=place.specimen.method('fails'))
+    start = surgery.start_file(text, text, [target])
+    assert start is not None
+    assert names_in(place, start) == [name for name in place.bodies if name != 'fails']
+    assert surgery.start_file(text, None, [StartTarget(method=place.specimen.method('fails'))]) is (
+        None
+    )
+    put_back = surgery.transplant(start, text, [Graft(new=place.specimen.method('fails'))])
+    assert sorted(names_in(place, put_back)) == sorted(place.bodies)
+
+
+# -- the end -------------------------------------------------------------------------------------
+
+
+def test_halting_ends_what_runs_and_lets_nothing_begin(place: Place) -> None:
+    """Last, since nothing can be run here afterwards."""
+    ends: list[BaseException | Batch] = []
+
+    def run() -> None:
+        try:
+            ends.append(place.run('hangs', conditions=Conditions(cpu_limit=600.0)))
+        except Transient as trouble:
+            ends.append(trouble)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    wait_until(lambda: alive(LEFT))
+    place.engine.halt()
+    thread.join(timeout=60)
+    assert [type(end) for end in ends] == [Transient]
+    assert alive(LEFT) == []
+    with pytest.raises(Transient):
+        place.run('sells')
