@@ -65,9 +65,5 @@ def refactoring_finder() -> NoRefactoringFinder:
     return NoRefactoringFinder()
 
 
-def refactoring_finder() -> NoRefactoringFinder:
-    return NoRefactoringFinder()
-
-
 def engine(run: RunSettings, stack: ExitStack) -> ToyEngine:
     return ToyEngine(run, stack)
