@@ -20,6 +20,7 @@ from itertools import chain
 from pathlib import Path
 
 from coevo.git.repository import Repository
+from coevo.languages.table import reading
 from coevo.model.records import Commit
 from packagers.bodies import Bodies
 from packagers.bodies import read_bodies
@@ -32,7 +33,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ALL = ('rev-list', '--all', '--topo-order')
 _ADDED_FILES = (
     *('diff-tree', '--stdin', '--root', '-m', '-r', '-z', '--raw'),
-    *('--no-renames', '--no-abbrev', '--', '*.java'),
+    *('--no-renames', '--no-abbrev', '--'),
 )
 
 
@@ -53,11 +54,16 @@ class FirstSeen:
 
 
 def first_seen(
-    repository: Repository, bodies: Collection[str], *, crawled_at: datetime, cache_folder: Path
+    repository: Repository,
+    language: str,
+    bodies: Collection[str],
+    *,
+    crawled_at: datetime,
+    cache_folder: Path,
 ) -> FirstSeen:
     """The date of each body (`Member.bare_hash`), searched in all refs of a clone.
 
-    It is the minimum over the commits in which the body stands, in any Java file, of author date,
+    It is the minimum over the commits in which the body stands, in any file of the language, of author date,
     committer date and the committer dates of descendants. It is None if a commit that brings the
     body in is a bulk import, or has a date that cannot be read or lies after `crawled_at`; and if
     the body may have stood before in a file that a partial clone lacks.
@@ -65,11 +71,12 @@ def first_seen(
     basis = _basis(repository)
     if basis is Basis.SHALLOW or not bodies:
         return FirstSeen(basis=basis, dates=dict.fromkeys(sorted(bodies)))
-    history = _read_history(repository)
+    suffixes = reading(language).SUFFIXES
+    history = _read_history(repository, suffixes)
     blobs = {oid for change in history.changes for oid in change.added()}
     lacked = blobs & repository.holes
     blobs -= lacked
-    read = read_bodies(repository, blobs, cache_folder=cache_folder)
+    read = read_bodies(repository, language, blobs, cache_folder=cache_folder)
     known = {**read, **dict.fromkeys(lacked, _NOTHING)}
     wanted = frozenset(bodies)
     holders = {oid: found for oid in blobs if (found := known[oid].all & wanted)}
@@ -78,8 +85,8 @@ def first_seen(
     for change in history.changes:
         undated = _is_undated(history.commits[change.rev], crawled_at)
         undated = undated or not lacked.isdisjoint(change.added())
-        if undated or _is_bulk(repository, change, known):
-            unknown |= _brought_in(repository, change, known) & wanted
+        if undated or _is_bulk(repository, change, known, suffixes):
+            unknown |= _brought_in(repository, change, known, suffixes) & wanted
     return FirstSeen(
         basis=basis,
         dates={b: None if b in unknown else dates[b] for b in sorted(dates.keys() | unknown)},
@@ -123,7 +130,7 @@ def _basis(repository: Repository) -> Basis:
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """Java files that differ from a parent: the blobs there and here, None where there is none."""
+    """Source files that differ from a parent: the blobs there and here, None where there is none."""
 
     files: tuple[tuple[str | None, str | None], ...]
 
@@ -138,7 +145,7 @@ class _Difference:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A commit whose Java differs from each of its parents'; one difference for each of them."""
+    """A commit whose sources differ from each of its parents'; one difference for each of them."""
 
     rev: str
     parents: tuple[str, ...]
@@ -152,17 +159,18 @@ class _Change:
 class _History:
     """All commits, descendants before ancestors, and those that differ from all their parents.
 
-    Every Java blob of the history is in the latter: it came in somewhere.
+    Every source blob of the history is in the latter: it came in somewhere.
     """
 
     commits: Mapping[str, Commit]
     changes: tuple[_Change, ...]
 
 
-def _read_history(repository: Repository) -> _History:
+def _read_history(repository: Repository, suffixes: tuple[str, ...]) -> _History:
     listing = repository.git(*_ALL)
     commits = {rev: repository.commit(rev) for rev in listing.decode().split()}
-    raw = repository.git(*_ADDED_FILES, stdin=listing)
+    patterns = (f'*{suffix}' for suffix in suffixes)
+    raw = repository.git(*_ADDED_FILES, *patterns, stdin=listing)
     changes = []
     for rev, differences in _group(raw):
         parents = commits[rev].parents
@@ -274,12 +282,17 @@ def _is_undated(commit: Commit, crawled_at: datetime) -> bool:
 # -- imports ---------------------------------------------------------------------------------------
 
 
-def _is_bulk(repository: Repository, change: _Change, known: Mapping[str, Bodies]) -> bool:
+def _is_bulk(
+    repository: Repository,
+    change: _Change,
+    known: Mapping[str, Bodies],
+    suffixes: tuple[str, ...],
+) -> bool:
     limit = BULK_TESTS if change.parents else ROOT_TESTS
     # Bodies may stand in files that are the same at both ends: cheap bound first, then the trees.
     return (
         _count_tests(change, known, _new_to_files(change, known)) > limit
-        and _count_tests(change, known, _brought_in(repository, change, known)) > limit
+        and _count_tests(change, known, _brought_in(repository, change, known, suffixes)) > limit
     )
 
 
@@ -313,7 +326,10 @@ def _new_to_files(change: _Change, known: Mapping[str, Bodies]) -> frozenset[str
 
 
 def _brought_in(
-    repository: Repository, change: _Change, known: Mapping[str, Bodies]
+    repository: Repository,
+    change: _Change,
+    known: Mapping[str, Bodies],
+    suffixes: tuple[str, ...],
 ) -> frozenset[str]:
     """Bodies that stand in a commit and in none of its parents."""
     new = _new_to_files(change, known)
@@ -321,7 +337,7 @@ def _brought_in(
         if not new:
             break
         files = repository.tree(parent).items()
-        new -= _bodies(known, (entry.oid for path, entry in files if path.endswith('.java')))
+        new -= _bodies(known, (entry.oid for path, entry in files if path.endswith(suffixes)))
     return new
 
 

@@ -50,24 +50,56 @@ def date_methods(
     A body is looked for in every clone of the store: who copied it elsewhere published it too.
     """
     found = [_bodies(crawls[row.repo].repository, row) for row in rows]
-    wanted = {body for bodies in found for body in _all(bodies)}
     searches = {
+        language: _search(
+            language,
+            {
+                b
+                for row, each in zip(rows, found, strict=True)
+                if row.language == language
+                for b in _all(each)
+            },
+            crawls,
+            cache_folder,
+        )
+        for language in sorted({row.language for row in rows})
+    }
+    for row, bodies in zip(rows, found, strict=True):
+        search = searches[row.language]
+        yield dataclasses.replace(
+            row,
+            contamination_date=earliest(search.dates.get(body) for body in bodies.test),
+            contamination_basis=search.basis[row.repo],
+            code_first_seen=earliest(search.dates[body] for body in bodies.code),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """Of the bodies of one language: when each was first seen, and what was searched, by clone."""
+
+    dates: Mapping[str, datetime | None]
+    basis: Mapping[str, str]
+
+
+def _search(
+    language: str, wanted: set[str], crawls: Mapping[str, DatedCrawl], cache_folder: Path
+) -> _Search:
+    seen = {
         repo: first_seen(
-            crawl.repository, wanted, crawled_at=crawl.crawled_at, cache_folder=cache_folder
+            crawl.repository,
+            language,
+            wanted,
+            crawled_at=crawl.crawled_at,
+            cache_folder=cache_folder,
         )
         for repo, crawl in sorted(crawls.items())
     }
     dates = {
-        body: earliest(seen.dates[body] for seen in searches.values() if body in seen.dates)
+        body: earliest(one.dates[body] for one in seen.values() if body in one.dates)
         for body in sorted(wanted)
     }
-    for row, bodies in zip(rows, found, strict=True):
-        yield dataclasses.replace(
-            row,
-            contamination_date=earliest(dates.get(body) for body in bodies.test),
-            contamination_basis=str(searches[row.repo].basis),
-            code_first_seen=earliest(dates[body] for body in bodies.code),
-        )
+    return _Search(dates=dates, basis={repo: str(one.basis) for repo, one in seen.items()})
 
 
 def _all(bodies: _Bodies) -> Iterator[str]:

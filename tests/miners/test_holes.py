@@ -143,6 +143,7 @@ def methods(text: str) -> Iterator[tuple[str, Member]]:
 def dates(git_dir: Path, hashes: dict[str, str], folder: Path) -> list[datetime | None]:
     found = first_seen(
         Repository(git_dir),
+        'java',
         hashes.values(),
         crawled_at=datetime(2025, 1, 1, tzinfo=UTC),
         cache_folder=folder,

@@ -52,7 +52,9 @@ def body_hash(body: str = BODY) -> str:
 def seen(repo: Path, *bodies: str, crawled_at: datetime = CRAWLED) -> FirstSeen:
     hashes = {body_hash(body) for body in bodies or (BODY,)}
     cache = repo.parent / 'cache'
-    return first_seen(Repository(repo / '.git'), hashes, crawled_at=crawled_at, cache_folder=cache)
+    return first_seen(
+        Repository(repo / '.git'), 'java', hashes, crawled_at=crawled_at, cache_folder=cache
+    )
 
 
 def date_of(repo: Path, body: str = BODY, crawled_at: datetime = CRAWLED) -> datetime | None:
@@ -152,7 +154,7 @@ def test_source_methods_are_dated_alike(repo: Path) -> None:
     (type_,) = parse(source.encode()).types
     wanted = [type_.members[0].bare_hash]
     found = first_seen(
-        Repository(repo / '.git'), wanted, crawled_at=CRAWLED, cache_folder=repo / 'cache'
+        Repository(repo / '.git'), 'java', wanted, crawled_at=CRAWLED, cache_folder=repo / 'cache'
     )
     assert found.dates == {wanted[0]: at(2)}
 
@@ -165,7 +167,7 @@ def test_only_java_files_are_searched(repo: Path) -> None:
 def test_what_is_asked_for_alone_is_answered(repo: Path) -> None:
     commit(repo, 'test', {'SumTest.java': java(BODY, 'fail();')}, date=day(2))
     assert set(seen(repo, BODY, 'nowhere();').dates) == {body_hash()}
-    empty = first_seen(Repository(repo / '.git'), [], crawled_at=CRAWLED, cache_folder=repo)
+    empty = first_seen(Repository(repo / '.git'), 'java', [], crawled_at=CRAWLED, cache_folder=repo)
     assert empty.dates == {}
 
 

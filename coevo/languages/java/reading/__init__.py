@@ -3,9 +3,11 @@
 from coevo.languages.java.reading.common_calls import COMMON_CALLS
 from coevo.languages.java.reading.expected_throws import expected_throws
 from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.syntax import parse_once
 from coevo.languages.java.reading.tests import find_tests
 from coevo.languages.java.reading.tests import is_fixture
 from coevo.languages.java.reading.trees import tree
+from coevo.languages.java.reading.version import version
 from coevo.languages.java.reading.words import words
 
 SUFFIXES = ('.java',)
@@ -17,6 +19,8 @@ __all__ = [
     'find_tests',
     'is_fixture',
     'parse',
+    'parse_once',
     'tree',
+    'version',
     'words',
 ]

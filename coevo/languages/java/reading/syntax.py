@@ -60,6 +60,11 @@ class _TooMuch(ValueError):
 
 @lru_cache(maxsize=2048)
 def parse(source: bytes) -> SourceFile:
+    """As `parse_once`, kept for a while."""
+    return parse_once(source)
+
+
+def parse_once(source: bytes) -> SourceFile:
     """The declarations of a Java file; what can be had of one with syntax errors.
 
     What counts are bytes, types in types, and tokens: a file is as readable on a slow machine as on a
