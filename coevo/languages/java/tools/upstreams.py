@@ -1,4 +1,5 @@
-"""The package repositories that this machine's Maven would ask, mirrors and proxies applied.
+"""The package repositories that this machine's Maven would ask, mirrors and proxies applied; then the
+other mirrors of its settings.
 
 Maven itself says so (maven-help-plugin); the answer is kept in the tool cache until one of its
 settings files changes. Proxies that want a password are not supported.
@@ -24,6 +25,9 @@ from xml.etree.ElementTree import Element
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.storage.folders import cache_folder
+
+# Changes with what is made of Maven's answer.
+_READ_BY = b'2'
 
 _VARIABLE = 'COEVO_MAVEN_REPOSITORIES'
 _HELP = 'org.apache.maven.plugins:maven-help-plugin:3.4.1'
@@ -72,7 +76,7 @@ def _known_to_maven() -> tuple[Upstream, ...]:
 def _settings_key(maven: str) -> str:
     """Changes with Maven's installation, its settings and its environment."""
     home = Path(maven).resolve().parent.parent
-    digest = hashlib.sha256(str(home).encode())
+    digest = hashlib.sha256(_READ_BY + str(home).encode())
     for file in (home / 'conf/settings.xml', Path.home() / '.m2/settings.xml'):
         digest.update(b'\0' + (file.read_bytes() if file.is_file() else b''))
     for variable in ('MAVEN_ARGS', 'MAVEN_OPTS'):
@@ -120,10 +124,16 @@ def _urls(model: Element, settings: Element) -> Iterator[str]:
         for repository in model.findall(path):
             if _text(repository, 'releases/enabled') == 'false':
                 continue
-            place = _mirror(repository, settings) or repository
-            url = _text(place, 'url').rstrip('/')
-            if urlsplit(url).scheme in ('http', 'https') and _text(place, 'blocked') != 'true':
-                yield url
+            yield from _asked(_mirror(repository, settings) or repository)
+    # A mirror may stand for a repository that POMs alone name: whoever set it up trusts it.
+    for mirror in settings.findall('{*}mirrors/{*}mirror'):
+        yield from _asked(mirror)
+
+
+def _asked(place: Element) -> Iterator[str]:
+    url = _text(place, 'url').rstrip('/')
+    if urlsplit(url).scheme in ('http', 'https') and _text(place, 'blocked') != 'true':
+        yield url
 
 
 def _text(element: Element, path: str) -> str:

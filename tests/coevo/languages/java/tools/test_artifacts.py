@@ -436,6 +436,7 @@ M = 'https://m.invalid/x'
         (('central,plugins',), (ALL[0], M)),
         (('*,!inner',), (ALL[0], M)),
         (('external:http:*',), (ALL[0], ALL[1], M, ALL[2])),
+        (('named-by-poms-alone',), (*ALL, M)),
     ],
 )
 def test_mirrors_stand_for_repositories(mirrors: tuple[str, ...], urls: tuple[str, ...]) -> None:
