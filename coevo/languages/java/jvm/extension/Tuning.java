@@ -1,7 +1,6 @@
 package coevo.extension;
 
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -39,53 +38,6 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
 
     /** Context value of a project whose tests are compiled by Maven. */
     static final String COMPILES_TESTS = "coevo.compiles_tests";
-
-    /** Plugins that judge, document or publish code, and one that needs another machine's JDKs. */
-    private static final Set<String> IRRELEVANT =
-            new HashSet<>(Arrays.asList(
-                    "animal-sniffer-maven-plugin",
-                    "apache-rat-plugin",
-                    "checksum-maven-plugin",
-                    "clirr-maven-plugin",
-                    "cobertura-maven-plugin",
-                    "coveralls-maven-plugin",
-                    "cyclonedx-maven-plugin",
-                    "dependency-check-maven",
-                    "editorconfig-maven-plugin",
-                    "findbugs-maven-plugin",
-                    "fmt-maven-plugin",
-                    "forbiddenapis",
-                    "formatter-maven-plugin",
-                    "git-build-hook-maven-plugin",
-                    "git-code-format-maven-plugin",
-                    "githook-maven-plugin",
-                    "google-java-format-maven-plugin",
-                    "impsort-maven-plugin",
-                    "jacoco-maven-plugin",
-                    "japicmp-maven-plugin",
-                    "jdepend-maven-plugin",
-                    "license-maven-plugin",
-                    "lifecycle-mapping",
-                    "maven-checkstyle-plugin",
-                    "maven-enforcer-plugin",
-                    "maven-gpg-plugin",
-                    "maven-javadoc-plugin",
-                    "maven-jdeprscan-plugin",
-                    "maven-jdeps-plugin",
-                    "maven-pmd-plugin",
-                    "maven-site-plugin",
-                    "maven-source-plugin",
-                    "maven-toolchains-plugin",
-                    "modernizer-maven-plugin",
-                    "nexus-staging-maven-plugin",
-                    "revapi-maven-plugin",
-                    "sonar-maven-plugin",
-                    "sortpom-maven-plugin",
-                    "spotbugs-maven-plugin",
-                    "spotless-maven-plugin",
-                    "taglist-maven-plugin",
-                    "tidy-maven-plugin",
-                    "versions-maven-plugin"));
 
     private final RepositorySystem repositories;
 
@@ -127,7 +79,7 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
     }
 
     private static void tune(MavenProject project, boolean compileTests) {
-        project.getBuild().getPlugins().removeIf(it -> IRRELEVANT.contains(it.getArtifactId()));
+        project.getBuild().getPlugins().removeIf(it -> Irrelevant.isPlugin(it));
         project.getBuild().flushPluginMap();
         project.getBuild().getPlugins().forEach(Tuning::tolerateNoGit);
         project.setContextValue(COMPILES_TESTS, compileTests);
