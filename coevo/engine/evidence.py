@@ -17,7 +17,7 @@ from coevo.model.labels import BROKEN_CELL
 from coevo.model.labels import TRACKS
 from coevo.model.labels import deciding_cells
 from coevo.model.labels import label
-from coevo.model.reasons import Reason
+from coevo.model.reasons import LIBRARY_REASONS
 from coevo.model.records import Candidate
 from coevo.model.records import Cause
 from coevo.model.records import Cell
@@ -131,8 +131,8 @@ def _contradicted(reason: str, cells: Mapping[Cell, CellResult]) -> Decision:
     if found is None:
         return _dropped(reason)
     verdict = found.deciding
-    if verdict.outcome is Outcome.UNBUILDABLE and verdict.signature == Reason.UNPINNED_DEPENDENCY:
-        return _dropped(Reason.UNPINNED_DEPENDENCY, reason)
+    if verdict.outcome is Outcome.UNBUILDABLE and verdict.signature in LIBRARY_REASONS:
+        return _dropped(verdict.signature, reason)
     withheld = f'environment: {verdict.environment}' if verdict.environment else None
     return _dropped(reason, ', '.join(filter(None, (verdict.signature, withheld))))
 

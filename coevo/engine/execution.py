@@ -49,7 +49,7 @@ from coevo.model.records import Outcome
 from coevo.model.records import Pair
 
 # Raised only when verdicts may change: it is part of the key of every segment and cached verdict.
-ENGINE_VERSION = 6
+ENGINE_VERSION = 7
 
 NO_CACHE = Cache(None)
 

@@ -38,6 +38,11 @@ class Reason(StrEnum):
     VENDORED_CODE = 'vendored_code'
 
     UNPINNED_DEPENDENCY = 'unpinned_dependency'
+    SNAPSHOT_DEPENDENCY = 'snapshot_dependency'
+    PARENT_MISSING = 'parent_missing'
+    PLAIN_HTTP_REPOSITORY = 'plain_http_repository'
+    OTHER_REPOSITORY = 'other_repository'
+    LIBRARY_MISSING = 'library_missing'
     FLAKY = 'flaky'
     ORDER_DEPENDENT = 'order_dependent'
     NOT_REPRODUCED = 'not_reproduced'
@@ -64,6 +69,18 @@ class Reason(StrEnum):
     START_STATE_INVALID = 'start_state_invalid'
     NOTHING_TO_NAME = 'nothing_to_name'
 
+
+# Why code cannot be built for want of a library; whoever builds it uses these names.
+LIBRARY_REASONS = frozenset(
+    {
+        Reason.UNPINNED_DEPENDENCY,
+        Reason.SNAPSHOT_DEPENDENCY,
+        Reason.PARENT_MISSING,
+        Reason.PLAIN_HTTP_REPOSITORY,
+        Reason.OTHER_REPOSITORY,
+        Reason.LIBRARY_MISSING,
+    }
+)
 
 _WALK = {
     Reason.ROOT_COMMIT: 'The commit has no parent: there is no change to look at.',
@@ -97,7 +114,23 @@ _SIEVE = {
 }
 _LABEL = {
     Reason.UNPINNED_DEPENDENCY: (
-        'A dependency is a snapshot, a range or the latest: on another day it would be another one.'
+        'A dependency is a range or the latest (before engine 7, or a snapshot): on another day it'
+        ' would be another one.'
+    ),
+    Reason.SNAPSHOT_DEPENDENCY: (
+        'A library, parent or plugin is a snapshot, which another day replaces or removes.'
+    ),
+    Reason.PARENT_MISSING: 'A parent POM, or one that a POM imports, is in no repository asked.',
+    Reason.PLAIN_HTTP_REPOSITORY: (
+        'A library or plugin is in no repository asked, and the POMs name others for it by plain'
+        ' http alone, which Maven refuses.'
+    ),
+    Reason.OTHER_REPOSITORY: (
+        'A library or plugin is in no repository asked, and the POMs name another for it, which is'
+        ' not asked and may be gone.'
+    ),
+    Reason.LIBRARY_MISSING: (
+        'A library or plugin is in no repository, as where its version was withdrawn.'
     ),
     Reason.FLAKY: 'Runs in the same order disagree in outcome or failure.',
     Reason.ORDER_DEPENDENT: 'The outcome depends on which tests ran before in the same JVM.',

@@ -21,15 +21,15 @@ from coevo.languages.java.maven.session import Answer
 from coevo.languages.java.maven.session import Died
 from coevo.languages.java.maven.session import Session
 from coevo.languages.java.maven.settings import build_request
-from coevo.model.reasons import Reason
+from coevo.model.reasons import LIBRARY_REASONS
 
 LOOP, COMMAND = 'maven-loop', 'mvn'
 
 # What `_failures` makes of a build that could not say what became of it.
 WITHOUT_A_WORD = '[[], []]'
 
-# What Maven's extension calls a module that asks for whatever version there is on the day.
-UNPINNED = str(Reason.UNPINNED_DEPENDENCY)
+# What Maven's extension calls what a module makes for another one only once it is packaged.
+SIBLING_NOT_PACKAGED = 'sibling_not_packaged'
 
 # A tree that no sandbox of ours has room for.
 TREE_TOO_LARGE = 'tree_too_large'
@@ -47,7 +47,6 @@ OUT_OF_MEMORY = 'out_of_memory'
 _OF_THE_SOURCES = (
     'maven-compiler-plugin:compile',
     'maven-compiler-plugin:testCompile',
-    UNPINNED,
 )
 _OF_THE_MODEL = (
     'ArtifactDescriptorException',
@@ -166,8 +165,8 @@ def needless(answer: Answer | Died) -> frozenset[str]:
     if isinstance(answer, Died):
         return frozenset()
     failures = (project['failure'] or {} for project in answer.report.get('projects') or [])
-    failed = {str(failure.get('mojo')).partition(':')[0] for failure in failures}
-    return NEEDLESS & failed
+    names = (failure.get('mojo') or failure.get('plugin') for failure in failures)
+    return NEEDLESS & {str(name).partition(':')[0] for name in names}
 
 
 def why(answer: Answer | Died, modules: Mapping[str, Module]) -> str:
@@ -189,7 +188,8 @@ def is_hopeless(failure: str | None) -> bool:
         return False
     known = (
         *_OF_THE_MODEL,
-        UNPINNED,
+        *LIBRARY_REASONS,
+        SIBLING_NOT_PACKAGED,
         TREE_TOO_LARGE,
         PATH_TOO_LONG,
         NO_POM,
@@ -218,6 +218,7 @@ def _is_the_projects(answer: Answer) -> bool:
     told = [one for one in (*failures, *(answer.report.get('failures') or [])) if one]
     return bool(told) and all(
         one.get('mojo') in _OF_THE_SOURCES
+        or one.get('kind')
         or any(name.rpartition('.')[2] in _OF_THE_MODEL for name in one.get('exceptions') or ())
         for one in told
     )

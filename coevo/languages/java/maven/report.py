@@ -128,10 +128,12 @@ def _is_inside(path: str) -> bool:
 
 
 def failure_of(failure: Mapping[str, Any] | None) -> str:
-    """A short and stable name for why a project failed: the goal, else the exception's class."""
+    """A short and stable name for why a project failed: what kind of library is absent, else the
+    goal, else the exception's class."""
     failure = failure or {}
     exceptions = failure.get('exceptions') or ['unknown']
-    return str(failure.get('mojo') or exceptions[-1].rpartition('.')[2])
+    name = failure.get('kind') or failure.get('mojo') or exceptions[-1].rpartition('.')[2]
+    return str(name)
 
 
 @dataclass(frozen=True, slots=True)

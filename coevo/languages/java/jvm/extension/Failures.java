@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.maven.plugin.PluginResolutionException;
 
 /** Throwables as JSON. */
 final class Failures {
@@ -11,23 +12,31 @@ final class Failures {
 
     private Failures() {}
 
-    /** As if a goal of that name had failed. */
-    static Map<String, Object> unpinned(Object coordinates) {
+    static Map<String, Object> unpinned(String coordinates) {
         Map<String, Object> failure = new LinkedHashMap<>();
-        failure.put("mojo", "unpinned_dependency");
-        failure.put("message", coordinates);
+        failure.put("kind", Unpinned.kind(coordinates));
+        failure.put("absent", coordinates);
         return failure;
     }
 
-    static Map<String, Object> describe(Throwable thrown) {
+    /** With its kind and what it lacks where something is absent, and the plugin that cannot be had. */
+    static Map<String, Object> describe(Throwable thrown, Absences absences) {
         List<String> types = new ArrayList<>();
+        String plugin = null;
         for (Throwable at = thrown; at != null && types.size() < 20; at = at.getCause()) {
             types.add(at.getClass().getName());
+            if (at instanceof PluginResolutionException) {
+                plugin = ((PluginResolutionException) at).getPlugin().getArtifactId();
+            }
         }
+        Absent absent = absences.first(thrown);
         String message = String.valueOf(thrown.getMessage());
         Map<String, Object> failure = new LinkedHashMap<>();
         failure.put("exceptions", types);
         failure.put("message", message.substring(0, Math.min(MESSAGE, message.length())));
+        failure.put("kind", absent == null ? null : absent.kind);
+        failure.put("absent", absent == null ? null : absent.coordinates);
+        failure.put("plugin", plugin);
         return failure;
     }
 }

@@ -14,6 +14,7 @@ import org.apache.maven.execution.MavenSession;
 import org.apache.maven.model.Resource;
 import org.apache.maven.plugin.MojoExecution;
 import org.apache.maven.project.MavenProject;
+import org.eclipse.aether.RepositoryEvent;
 import org.eclipse.aether.RepositorySystem;
 
 /** What is known of one project of the reactor; paths are absolute but for the module's own. */
@@ -63,9 +64,11 @@ final class ProjectReport {
         status = how;
     }
 
-    void failed(Throwable thrown) {
+    /** @param unresolved what the resolver has told of artifacts that it has not found */
+    void failed(Throwable thrown, List<RepositoryEvent> unresolved) {
         status = "failed";
-        failure = Failures.describe(thrown);
+        Absences absences = new Absences(unpinned::isOfTheReactor, unresolved);
+        failure = Failures.describe(thrown, absences);
         failure.put("mojo", failedMojo);
         failure.put("phase", failedPhase);
     }
@@ -77,8 +80,8 @@ final class ProjectReport {
 
     /** Another day it would be another build, whatever came of it today. */
     private void failIfUnpinned() {
-        Object known = project.getContextValue(Tuning.UNPINNED);
-        Object coordinates = known != null ? known : unpinned.find(project.getArtifacts());
+        String known = (String) project.getContextValue(Tuning.UNPINNED);
+        String coordinates = known != null ? known : unpinned.find(project.getArtifacts());
         if (coordinates != null) {
             status = "failed";
             failure = Failures.unpinned(coordinates);

@@ -23,7 +23,6 @@ import org.apache.maven.project.MavenProject;
 import org.eclipse.aether.RepositoryEvent;
 import org.eclipse.aether.RepositoryEvent.EventType;
 import org.eclipse.aether.RepositorySystem;
-import org.eclipse.aether.artifact.Artifact;
 
 /** Writes what Maven itself knows of the build, as JSON, to the file that a property names. */
 @Named
@@ -31,10 +30,10 @@ import org.eclipse.aether.artifact.Artifact;
 public final class Reporter extends AbstractEventSpy {
     private final Map<MavenProject, ProjectReport> projects = new LinkedHashMap<>();
     private final List<Map<String, Object>> failures = new ArrayList<>();
+    private final List<RepositoryEvent> unresolved = new ArrayList<>();
     private final RepositorySystem repositories;
     private MavenProject root;
     private Path file;
-    private String unread; // coordinates of an open version that was asked for in vain
 
     @Inject
     Reporter(RepositorySystem repositories) {
@@ -77,24 +76,16 @@ public final class Reporter extends AbstractEventSpy {
                 report(event).finished("built");
                 break;
             case ProjectFailed:
-                report(event).failed(event.getException());
+                report(event).failed(event.getException(), unresolved);
                 break;
             default:
                 break;
         }
     }
 
-    /** A parent or imported POM that is not to be had keeps Maven from reading any project. */
     private void onEvent(RepositoryEvent event) {
-        Artifact artifact = event.getArtifact();
-        boolean missing = event.getType() == EventType.ARTIFACT_RESOLVED && event.getFile() == null;
-        if (missing && unread == null && Unpinned.isOpen(artifact.getBaseVersion())) {
-            unread =
-                    String.join(
-                            ":",
-                            artifact.getGroupId(),
-                            artifact.getArtifactId(),
-                            artifact.getBaseVersion());
+        if (event.getType() == EventType.ARTIFACT_RESOLVED && event.getFile() == null) {
+            unresolved.add(event);
         }
     }
 
@@ -103,17 +94,15 @@ public final class Reporter extends AbstractEventSpy {
     }
 
     private void finish(MavenExecutionResult result) throws IOException {
+        Absences absences = new Absences(it -> false, unresolved);
         for (Throwable thrown : result.getExceptions()) {
             boolean told =
                     thrown instanceof LifecycleExecutionException
                             && projects.containsKey(
                                     ((LifecycleExecutionException) thrown).getProject());
             if (!told) {
-                failures.add(Failures.describe(thrown));
+                failures.add(Failures.describe(thrown, absences));
             }
-        }
-        if (projects.isEmpty() && unread != null) {
-            failures.add(0, Failures.unpinned(unread));
         }
         Map<String, Object> report = new LinkedHashMap<>();
         List<Object> described = new ArrayList<>();

@@ -18,6 +18,9 @@ import org.apache.maven.project.MavenProject;
 
 /** Finds what a project leaves to the day it is built on: snapshots, ranges, the latest version. */
 final class Unpinned {
+    private static final String SNAPSHOT = "snapshot_dependency";
+    private static final String OPEN = "unpinned_dependency";
+
     private static final Set<String> LATEST = new HashSet<>(Arrays.asList("LATEST", "RELEASE"));
 
     private static final int DEPTH = 20;
@@ -138,6 +141,16 @@ final class Unpinned {
             found = found.substring(0, start) + value + found.substring(end + 1);
         }
         return found;
+    }
+
+    /** The kind of failure that coordinates of an open version are. */
+    static String kind(String coordinates) {
+        return isSnapshot(coordinates) ? SNAPSHOT : OPEN;
+    }
+
+    /** Whether GROUP:ARTIFACT:VERSION is a module of the build. */
+    boolean isOfTheReactor(String coordinates) {
+        return reactor.contains(coordinates);
     }
 
     static boolean isOpen(String version) {

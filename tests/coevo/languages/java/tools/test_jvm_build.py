@@ -381,9 +381,29 @@ def test_what_no_version_pins_fails_by_that_name(
 ) -> None:
     got = build(builder, tmp_path, {'pom.xml': pom_text, 'lib.jar': NO_ENTRIES})
     told = [*(it['failure'] for it in got['projects'] if it['failure']), *got['failures']]
-    named = [it['message'] for it in told if it.get('mojo') == 'unpinned_dependency']
-    assert named == ([coordinates] if coordinates else []), got['log']
+    named = [(it['kind'], it['absent']) for it in told]
+    kind = (
+        'snapshot_dependency' if str(coordinates).endswith('-SNAPSHOT') else 'unpinned_dependency'
+    )
+    assert named == ([(kind, coordinates)] if coordinates else []), got['log']
     assert coordinates or got['status'] == 'built'
+
+
+TRANSPORT = """<build><extensions><extension><groupId>org.apache.maven.wagon</groupId>
+    <artifactId>wagon-gone</artifactId><version>0-nowhere</version></extension></extensions><plugins>
+    <plugin><groupId>nowhere.to.be.found</groupId><artifactId>nexus-staging-maven-plugin</artifactId>
+    <version>1</version><extensions>true</extensions></plugin></plugins></build>"""
+
+
+def test_what_only_publishes_a_project_is_not_even_resolved(
+    builder: Builder, tmp_path: Path
+) -> None:
+    files: dict[str, str | bytes] = {
+        'pom.xml': pom('root', TRANSPORT),
+        'src/main/java/p/A.java': MAIN,
+    }
+    got = build(builder, tmp_path, files)
+    assert got['status'] == 'built', got['log']
 
 
 GROOVY = """<build><plugins><plugin><groupId>org.codehaus.gmavenplus</groupId>
