@@ -6,14 +6,27 @@ from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.reading import Resolve
+from coevo.languages.words import DeclarationPart
+from coevo.languages.words import Word
+from tests.languages.toy.syntax import TOKEN
 from tests.languages.toy.syntax import parse
 from tests.languages.toy.trees import SUFFIX
 from tests.languages.toy.trees import tree
 
 SUFFIXES = (SUFFIX,)
 FIXTURE = '_before'
+COMMON_CALLS: frozenset[str] = frozenset()
 
-__all__ = ['SUFFIXES', 'expected_throws', 'find_tests', 'is_fixture', 'parse', 'tree']
+__all__ = [
+    'COMMON_CALLS',
+    'SUFFIXES',
+    'expected_throws',
+    'find_tests',
+    'is_fixture',
+    'parse',
+    'tree',
+    'words',
+]
 
 
 def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:
@@ -32,3 +45,22 @@ def is_fixture(member: Member) -> bool:
 
 def expected_throws(source: bytes) -> tuple[str, ...]:
     return ()
+
+
+def words(source: str) -> tuple[Word, ...]:
+    """A name behind a dot, or of a helper, is called; one before a dot is a type."""
+    found = list(TOKEN.finditer(source))
+    texts = ['', *(token[0] for token in found), '']
+    return tuple(
+        Word(token[0], _part(*texts[number : number + 3]), 0, token.start())
+        for number, token in enumerate(found)
+    )
+
+
+def _part(before: str, text: str, after: str) -> DeclarationPart:
+    if not (text[0].isalpha() or text[0] == '_'):
+        return DeclarationPart.REST
+    if after == '.':
+        return DeclarationPart.TYPE
+    called = before == '.' or text.startswith('_')
+    return DeclarationPart.CALL if called else DeclarationPart.PLAIN

@@ -16,7 +16,7 @@ from coevo.languages.declarations import SourceFile
 
 _TYPE = re.compile(r'\[(?P<name>[A-Za-z]\w*(?:\.[A-Za-z]\w*)*)\]\s*$')
 _LINE = re.compile(r'(?P<name>\w+):\s*(?P<body>.*)$')
-_TOKEN = re.compile(r'\w+|[^\w\s]')
+TOKEN = re.compile(r'\w+|[^\w\s]')
 _QUALIFIED = re.compile(r'\b([A-Za-z]\w*)\.(\w+)')
 _HELPER = re.compile(r'\buse (_\w+)')
 _STRING = re.compile(r"'([^']*)'")
@@ -141,7 +141,7 @@ def _text(type_: DeclaredType) -> str:
 
 
 def _tokens(text: str) -> list[str]:
-    return _TOKEN.findall(text)
+    return TOKEN.findall(text)
 
 
 def _hash(tokens: Iterable[str]) -> str:
