@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
+
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
@@ -10,6 +13,7 @@ from coevo.languages.words import DeclarationPart
 from coevo.languages.words import Word
 from tests.languages.toy.syntax import TOKEN
 from tests.languages.toy.syntax import parse
+from tests.languages.toy.syntax import parse_once
 from tests.languages.toy.trees import SUFFIX
 from tests.languages.toy.trees import tree
 
@@ -24,9 +28,15 @@ __all__ = [
     'find_tests',
     'is_fixture',
     'parse',
+    'parse_once',
+    'version',
     'tree',
     'words',
 ]
+
+
+def version() -> str:
+    return hashlib.sha256(Path(__file__).with_name('syntax.py').read_bytes()).hexdigest()
 
 
 def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:
