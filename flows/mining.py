@@ -20,6 +20,7 @@ from coevo.engine.results import Wanted
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
+from coevo.languages.table import LANGUAGES
 from coevo.model.identity import method_id
 from coevo.model.profiles import Profile
 from coevo.model.reasons import Reason
@@ -113,8 +114,8 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
         workshop = open_workshop()
         all_cells = mine.profile.all_cells
         evaluation = evaluate(workshop, pair, wanted, mine.cache, all_cells=all_cells)
-        if evaluation.old.jdk_lacking is not None:
-            return _without_runtime(mine, evaluation, pair, evaluation.old.jdk_lacking)
+        if evaluation.old.runtime_lacking is not None:
+            return _without_runtime(mine, evaluation, pair, evaluation.old.runtime_lacking)
     studied = Study()
     if workshop is not None and evaluation is not None:
         scene = PairScene(tools=mine.tools, workshop=workshop, change=change, evaluation=evaluation)
@@ -153,15 +154,16 @@ def _nearer(
     return shown_nearer(mine.repository, change, holds)
 
 
-def _without_runtime(mine: Mine, evaluation: PairEvaluation, pair: Pair, feature: int) -> Segment:
-    """A pair that another JDK might have built; under a key that counts while that is not here."""
-    found = _nothing(mine, pair, Reason.RUNTIME_MISSING, f'jdk {feature}', evaluation)
-    return replace(found, key=key_without(segment_key(mine, pair), feature))
+def _without_runtime(mine: Mine, evaluation: PairEvaluation, pair: Pair, release: str) -> Segment:
+    """A pair that another runtime might have built; under a key that counts while that is not here."""
+    detail = f'{LANGUAGES[pair.language].RUNTIME.lower()} {release}'
+    found = _nothing(mine, pair, Reason.RUNTIME_MISSING, detail, evaluation)
+    return replace(found, key=key_without(segment_key(mine, pair), release))
 
 
-def key_without(key: str, feature: int) -> str:
-    """The key of a pair that was dropped for want of a JDK."""
-    return short_hash(key, Reason.RUNTIME_MISSING, str(feature))
+def key_without(key: str, release: str) -> str:
+    """The key of a pair that was dropped for want of a runtime."""
+    return short_hash(key, Reason.RUNTIME_MISSING, release)
 
 
 def _nothing(

@@ -23,10 +23,9 @@ from coevo.engine.workers import run_in_parallel
 from coevo.engine.workshops import Workshops
 from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
-from coevo.languages.base import Runtimes
 from coevo.languages.base import Workshop
-from coevo.languages.java.tools.jdk_bundles import OFFERED
 from coevo.languages.refactorings import RefactoringFinder
+from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import language_of
 from coevo.model.containment import Bug
@@ -214,9 +213,9 @@ def _mine_missing(
 
 
 def _is_known(key: str, known: AbstractSet[str], runtimes: Runtimes) -> bool:
-    """Whether a pair is mined, or was dropped for want of a JDK that is still not to be had."""
+    """Whether a pair is mined, or was dropped for want of a runtime that is still not to be had."""
     return key in known or any(
-        key_without(key, feature) in known and not runtimes.has(feature) for feature in OFFERED
+        key_without(key, one) in known and not runtimes.has(one) for one in runtimes.bringable
     )
 
 

@@ -1,7 +1,7 @@
 """Run a sample of labels again: do their cells still say what they said when they were mined?
 
 The deciding cells of the drawn methods are run as they were for the label, three fresh processes
-each, at the same revisions, in the same sandbox, on a JDK of the same feature release and under
+each, at the same revisions, in the same sandbox, on a runtime of that version, else of its release, and under
 the same override, but without the cache: a verdict that is used again is no repeat. What came out
 is kept in the store (`coevo.storage.reverifications`), and a release counts it (`packagers.reverified`).
 
@@ -35,10 +35,7 @@ from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
 from coevo.languages.base import Workshop
-from coevo.languages.java.tools.jdk_supply import JdkSupply
-from coevo.languages.java.tools.jdk_supply import bring_releases
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug
 from coevo.model.errors import Fatal
@@ -100,7 +97,7 @@ class _Place:
     """What the methods run side by side must have in common, of one clone."""
 
     sandbox: str
-    feature: int
+    runtime: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,9 +148,9 @@ def _run_partition(run: _Run, partition: Partition, pairs: Mapping[str, Collecti
         places: dict[_Place, list[Drawn]] = defaultdict(list)
         for item in _items(run, repository, partition, pairs):
             places[_place(item)].append(item)
-        bring_releases({str(place.feature) for place in places}, run.listener.say)
+        runtimes = LANGUAGES[partition.language].runtimes(brings=True, say=run.listener.say)
         for place, items in sorted(places.items()):
-            _run_place(run, repository, place, items)
+            _run_place(run, repository, runtimes, place, items)
 
 
 def _items(
@@ -187,15 +184,21 @@ def _pair(repository: Repository, row: PairRow) -> Pair:
 
 def _place(item: Drawn) -> _Place:
     row = item.segment.pair
-    return _Place(sandbox=row.sandbox, feature=Jdk(home=Path(), version=row.jdk or '').feature)
+    return _Place(sandbox=row.sandbox, runtime=row.jdk or '')
 
 
-def _run_place(run: _Run, repository: Repository, place: _Place, items: Sequence[Drawn]) -> None:
-    """Run items in one sandbox on one JDK; each is kept as soon as it is there."""
-    jdks = [jdk for jdk in find_jdks() if jdk.feature == place.feature]
-    if not jdks:
+def _run_place(
+    run: _Run,
+    repository: Repository,
+    runtimes: Runtimes,
+    place: _Place,
+    items: Sequence[Drawn],
+) -> None:
+    """Run items in one sandbox on one runtime; each is kept as soon as it is there."""
+    language = LANGUAGES[items[0].pair.language]
+    if not runtimes.has(place.runtime):
         every = (row.method_id for item in items for row in item.rows)
-        run.give_up(every, f'there is no JDK {place.feature} here')
+        run.give_up(every, f'there is no {language.RUNTIME} like {place.runtime} here')
         return
 
     def work(item: Drawn, open_workshop: Callable[[], Workshop]) -> Rerun | Failure:
@@ -204,12 +207,11 @@ def _run_place(run: _Run, repository: Repository, place: _Place, items: Sequence
         except CorruptObject as error:
             return Failure(sentence=str(error))
 
-    language = LANGUAGES[items[0].pair.language]
     around = RunSettings(
         repository=repository,
         sandbox=place.sandbox,
         say=run.listener.say,
-        runtimes=JdkSupply(jdks),
+        runtimes=language.runtimes(like=place.runtime),
     )
     with (
         Workshops(language, around, [item.pair for item in items]) as workshops,

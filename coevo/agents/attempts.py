@@ -24,7 +24,6 @@ from pathlib import Path
 from coevo.agents.difference import difference
 from coevo.agents.endings import Ending
 from coevo.agents.keeping import Keeping
-from coevo.agents.kit import Kits
 from coevo.agents.meter import Meter
 from coevo.agents.prices import Prices
 from coevo.agents.records import Attempt
@@ -42,6 +41,8 @@ from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.start_states import fresh_repository
 from coevo.evaluation.judging.start_states import start_file
+from coevo.languages.kits import Kits
+from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug
 from coevo.model.containment import contained
 from coevo.model.errors import Fatal
@@ -65,7 +66,7 @@ class AttemptPlan:
     store     whose clones are used where they have what is needed
     harness   what predictions call the agent; `model` likewise
     prices    needed for a cap of cost
-    kit       whether agents get a JDK, Maven, JUnit and the libraries of each task
+    kit       whether agents get the tools of its language and the libraries of each task
     """
 
     tasks: Sequence[TaskRow]
@@ -126,7 +127,7 @@ class _Tour:
 
     def __init__(self, plan: AttemptPlan, keeping: Keeping, root: Path, say: Say) -> None:
         self._plan, self._keeping, self._root, self._say = plan, keeping, root, say
-        self._kits: Kits | None = None
+        self._kits: Mapping[str, Kits] = {}  # by language; none where agents go without
         self._over = threading.Event()
         self._guard = threading.Lock()
         self.made = 0
@@ -139,8 +140,9 @@ class _Tour:
             closing(open_sandbox(self._plan.sandbox)) as sandbox,
             ThreadPoolExecutor(self._plan.jobs, thread_name_prefix='coevo-attempt') as pool,
         ):
-            if self._plan.kit and tasks:
-                self._kits = Kits(sandbox, self._root, self._say)
+            if self._plan.kit:
+                languages = sorted({task.language for task in tasks})
+                self._kits = {name: self._kits_of(name, sandbox) for name in languages}
             waiting: list[Future[None]] = [pool.submit(self._one, sandbox, t) for t in tasks]
             try:
                 for each in _finished(waiting):
@@ -151,6 +153,12 @@ class _Tour:
                     each.cancel()
                 sandbox.close()
                 raise
+
+    def _kits_of(self, language: str, sandbox: Sandbox) -> Kits:
+        folder = self._root / f'kit-{language}'
+        folder.mkdir()
+        folder.chmod(0o755)
+        return LANGUAGES[language].kits(sandbox, folder, self._say)
 
     def _one(self, sandbox: Sandbox, task: TaskRow) -> None:
         try:
@@ -180,9 +188,9 @@ class _Tour:
 
     def _equipped(self, task: TaskRow, place: Path) -> AgentSurroundings:
         plain = self._plan.surroundings
-        if self._kits is None:
+        if not self._plan.kit:
             return plain
-        kit = self._kits.kit(task, place)
+        kit = self._kits[task.language].kit(task, place)
         return replace(
             plain,
             mounts=(*plain.mounts, *kit.mounts),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from collections.abc import Sequence
 
-from coevo.languages.java.tools.jdks import Jdk
+from coevo.evaluation.verbs import with_extra
+from coevo.languages.runtimes import Runtimes
+from coevo.model.listener import Say
+from coevo.model.listener import silent
 from coevo.options.parser import Parser
 
 
@@ -19,38 +20,32 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         " brings Debian's packages of those that are missing into the tool cache; nothing of the"
         ' system is changed, and no root is needed.',
     )
-    verb.set_defaults(run=_list)
+    verb.set_defaults(run=with_extra(_list))
     actions = verb.add_subparsers(dest='action', metavar='ACTION')
     install = actions.add_parser('install', help='bring JDKs that are missing')
     install.add_argument('features', nargs='+', type=int, metavar='FEATURE', help='8 11 17 21 25')
-    install.set_defaults(run=_install)
+    install.set_defaults(run=with_extra(_install))
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from coevo.languages.java.tools.jdks import find_jdks
-
-    jdks = find_jdks()
-    for jdk in sorted(jdks, key=lambda one: (one.feature, one.version, str(one.home))):
+    runtimes = _runtimes()
+    for jdk in sorted(runtimes.known, key=lambda one: (int(one.release), one.version, str(one))):
         print(jdk)
-    for feature in _missing(jdks):
-        print(f'{feature:<4}missing; `coevo jdks install {feature}` brings it')
+    there = {jdk.release for jdk in runtimes.known}
+    for release in runtimes.bringable:
+        if release not in there:
+            print(f'{release:<4}missing; `coevo jdks install {release}` brings it')
     return 0
 
 
 def _install(arguments: argparse.Namespace) -> int:
-    from coevo.languages.java.tools.jdk_bundles import install_jdk
-    from coevo.languages.java.tools.jdks import find_jdks
-
+    runtimes = _runtimes(lambda line: print(line, file=sys.stderr))
     for feature in dict.fromkeys(arguments.features):
-        known = find_jdks()
-        found = next((jdk for jdk in known if jdk.feature == feature), None)
-        jdk = found or install_jdk(feature, lambda line: print(line, file=sys.stderr), known)
-        print(jdk)
+        print(runtimes.bring(str(feature)))
     return 0
 
 
-def _missing(jdks: Sequence[Jdk]) -> Iterator[int]:
-    from coevo.languages.java.tools.jdk_bundles import OFFERED
+def _runtimes(say: Say = silent) -> Runtimes:
+    from coevo.languages.table import LANGUAGES
 
-    there = {jdk.feature for jdk in jdks}
-    return (feature for feature in OFFERED if feature not in there)
+    return LANGUAGES['java'].runtimes(say=say)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -24,12 +25,12 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.verified import verified
 from coevo.languages.java.tools import pit
-from coevo.languages.java.tools.jdk_supply import bring_releases
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.table import LANGUAGES
 from coevo.measures import universal_mutator
 from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
+from coevo.model.listener import Say
 from coevo.snapshots import snapshot
 from coevo.snapshots.snapshot import Opened
 
@@ -66,13 +67,13 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
         raise Fatal('no task is left to score; name others, or an earlier cutoff, or add --leaking')
     opened = snapshot.attach((options.snapshot,))
     answers = {one.task_id: one for one in _predictions(options, known_tasks(opened))}
-    bring_releases(_jdks(wanted), listener.say)
+    _bring_runtimes(wanted, listener.say)
     if options.pit:
         pit.fetch_pit(listener.say)
     examination = Examination(
         options=options,
         header=header,
-        ledger=_ledger(options, header),
+        ledger=_ledger(options, header, {one.task.language for one in wanted}),
         measures=_measures(options, opened),
         answers=answers,
         listener=listener,
@@ -88,9 +89,16 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
     )
 
 
-def _jdks(wanted: Iterable[Assignment]) -> set[str]:
-    """The versions that the tasks were made with."""
-    return {one.task.environment.jdk for one in wanted if one.task.environment}
+def _bring_runtimes(wanted: Iterable[Assignment], say: Say) -> None:
+    """Have what the tasks were made with, or what is like it; what fails is said."""
+    versions: dict[str, set[str]] = defaultdict(set)
+    for one in wanted:
+        if one.task.environment:
+            versions[one.task.language].add(one.task.environment.jdk)
+    for language, own in sorted(versions.items()):
+        runtimes = LANGUAGES[language].runtimes(brings=True, say=say)
+        for version in sorted(own):
+            runtimes.has(version)
 
 
 def _header(options: Options) -> ResultHeader:
@@ -104,9 +112,9 @@ def _predictions(options: Options, known: Collection[str]) -> Sequence[Predictio
     return options.predictions
 
 
-def _ledger(options: Options, header: ResultHeader) -> Ledger:
+def _ledger(options: Options, header: ResultHeader, languages: Collection[str]) -> Ledger:
     """What is measured beside gold's mutants rests on the snapshot that has them."""
-    versions = sorted(jdk.version for jdk in find_jdks())
+    runtimes = [one for name in sorted(languages) for one in LANGUAGES[name].runtimes().known]
     measured = header.snapshot_sha256 if options.adequacy else 'verdicts'
     return Ledger(
         folder=options.kept / 'judged',
@@ -116,7 +124,7 @@ def _ledger(options: Options, header: ResultHeader) -> Ledger:
             measured,
             f'universalmutator {universal_mutator.is_installed()}',
             *([f'pit {pit.version()}'] if options.pit else []),
-            *versions,
+            *sorted(one.version for one in runtimes),
         ),
     )
 

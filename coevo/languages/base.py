@@ -10,12 +10,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Protocol
 
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
+from coevo.languages.kits import Kits
 from coevo.languages.reading import Reading
 from coevo.languages.refactorings import RefactoringFinder
+from coevo.languages.runtimes import Runtimes
 from coevo.languages.surgery import Surgery
 from coevo.languages.traces import Traced
 from coevo.model.listener import Say
@@ -25,6 +28,7 @@ from coevo.model.records import Environment
 from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
+from coevo.sandboxes.sandbox import Sandbox
 
 # How a process ends that somebody killed, as a shell tells it and as Python does; under a limit of
 # ours it is a time-out or `memory`.
@@ -48,7 +52,9 @@ class Build:
     builder: str = ''
     jdk: str = ''
     jdks_tried: tuple[str, ...] = ()  # in this order, the one that counts among them
-    jdk_lacking: int | None = None  # which one could not be had, where an end is not built
+    runtime_lacking: str | None = (
+        None  # the release that could not be had, where an end is not built
+    )
     cpu_seconds: float = 0.0
 
     @property
@@ -284,13 +290,6 @@ class Workshop(Protocol):
     def close(self) -> None: ...
 
 
-class Runtimes(Protocol):
-    """What code of a language may be run with: JDKs, interpreters."""
-
-    def has(self, feature: int) -> bool:
-        """Whether a feature release can be had; it is brought if need be."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     """What all workshops of a run have in common.
@@ -330,6 +329,10 @@ class Language(Protocol):
     @property
     def NEEDS(self) -> str: ...
 
+    # what it calls what its code is run with, for who is told of one
+    @property
+    def RUNTIME(self) -> str: ...
+
     # what it knows of files as text
     @property
     def READING(self) -> Reading: ...
@@ -351,6 +354,10 @@ class Language(Protocol):
 
     # finds the refactorings of pairs; `NoRefactoringFinder` where nobody does, closed by who asks
     def refactoring_finder(self) -> RefactoringFinder: ...
+
+    # what agents are given to work with; their tools lie in the folder, an empty one that the
+    # sandbox's user can enter
+    def kits(self, sandbox: Sandbox, folder: Path, say: Say) -> Kits: ...
 
     # what it holds is closed with the stack
     def engine(self, run: RunSettings, stack: ExitStack) -> Engine: ...

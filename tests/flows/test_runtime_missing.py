@@ -52,7 +52,7 @@ def test_what_cannot_be_brought_is_said_once(empty: None) -> None:
     assert supply.get(wanted) is None
     assert supply.get(wanted) is None
     assert supply.failed(wanted)
-    assert not supply.has(11)
+    assert not supply.has('11')
     assert [line for line in said if 'goes on without it' in line] == [said[-1]]
 
 

@@ -12,15 +12,20 @@ Fulfils `coevo.languages.base.Language`, as a language of its own does, and noth
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
 from coevo.languages.capabilities import Capability
+from coevo.languages.kits import Kit
 from coevo.languages.reading import Reading
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import Surgery
 from coevo.model.listener import Say
 from coevo.model.listener import silent
+from coevo.model.tables import TaskRow
+from coevo.sandboxes.sandbox import Sandbox
 from tests.languages.toy import reading
 from tests.languages.toy import surgery
 from tests.languages.toy.engine import ToyEngine
@@ -28,6 +33,7 @@ from tests.languages.toy.trees import BUILD_FILE
 
 NAME = 'toy'
 NEEDS = f'a {BUILD_FILE} at its root'
+RUNTIME = 'shell'
 READING: Reading = reading
 SURGERY: Surgery = surgery
 OFFERS = frozenset({Capability.BORROW})
@@ -37,20 +43,41 @@ __all__ = [
     'NEEDS',
     'OFFERS',
     'READING',
+    'RUNTIME',
     'SURGERY',
     'Shells',
     'detect',
     'engine',
+    'kits',
     'refactoring_finder',
     'runtimes',
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shell:
+    version: str = ''
+    release: str = ''
+
+
 class Shells:
     """What a toy is run with: the shell that every machine has."""
 
-    def has(self, feature: int) -> bool:
-        return False
+    known = (Shell(),)
+    bringable = ()
+
+    def has(self, version: str) -> bool:
+        return True
+
+    def bring(self, release: str) -> Shell:
+        return Shell()
+
+
+class Shelves:
+    """What an agent needs beside the shell: nothing."""
+
+    def kit(self, task: TaskRow, place: Path) -> Kit:
+        return Kit(mounts=(), environment={})
 
 
 def detect(repository: Repository, rev: str) -> bool:
@@ -63,6 +90,10 @@ def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> Shel
 
 def refactoring_finder() -> NoRefactoringFinder:
     return NoRefactoringFinder()
+
+
+def kits(sandbox: Sandbox, folder: Path, say: Say) -> Shelves:
+    return Shelves()
 
 
 def engine(run: RunSettings, stack: ExitStack) -> ToyEngine:

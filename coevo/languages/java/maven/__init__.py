@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
 from coevo.languages.capabilities import EVERYTHING
 from coevo.languages.java import reading
 from coevo.languages.java import surgery
+from coevo.languages.java.kits.maven_kits import MavenKits
 from coevo.languages.java.maven.engine import MavenEngine
 from coevo.languages.java.maven.pairing import PairWorkshop
 from coevo.languages.java.maven.pairing import Yards
@@ -21,9 +23,11 @@ from coevo.languages.reading import Reading
 from coevo.languages.surgery import Surgery
 from coevo.model.listener import Say
 from coevo.model.listener import silent
+from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'java'
 NEEDS = 'a pom.xml at its root'
+RUNTIME = 'JDK'
 READING: Reading = reading
 SURGERY: Surgery = surgery
 OFFERS = EVERYTHING
@@ -33,12 +37,14 @@ __all__ = [
     'NEEDS',
     'OFFERS',
     'READING',
+    'RUNTIME',
     'SURGERY',
     'PairWorkshop',
     'Site',
     'Yards',
     'detect',
     'engine',
+    'kits',
     'refactoring_finder',
     'runtimes',
 ]
@@ -51,12 +57,16 @@ def detect(repository: Repository, rev: str) -> bool:
 
 def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> JdkSupply:
     """like  a version such as 17.0.15: that very one, else those of its feature release, else all"""
-    known = alike(like, find_jdks())
+    known = alike(like, find_jdks()) if like else ()
     return JdkSupply(known or None, brings=brings, say=say)
 
 
 def refactoring_finder() -> RefactoringMiners:
     return RefactoringMiners()
+
+
+def kits(sandbox: Sandbox, folder: Path, say: Say) -> MavenKits:
+    return MavenKits(sandbox, folder, say)
 
 
 def engine(run: RunSettings, stack: ExitStack) -> MavenEngine:

@@ -61,9 +61,9 @@ class Yards:
         if not found:
             yield max(self._jdks.known, key=lambda jdk: jdk.feature, default=None)
 
-    def lacking(self, ladder: Sequence[Jdk]) -> int | None:
+    def lacking(self, ladder: Sequence[Jdk]) -> str | None:
         """The feature release of the first of a ladder that could not be brought."""
-        return next((jdk.feature for jdk in ladder if self._jdks.failed(jdk)), None)
+        return next((jdk.release for jdk in ladder if self._jdks.failed(jdk)), None)
 
     def yard(self, jdk: Jdk | None) -> Yard:
         with self._lock:
@@ -194,8 +194,8 @@ def _worth(ends: tuple[Build, Build]) -> tuple[int, int]:
 
 
 def _told(
-    ends: tuple[Build, Build], spent: float, tried: tuple[str, ...], lacking: int | None
+    ends: tuple[Build, Build], spent: float, tried: tuple[str, ...], lacking: str | None
 ) -> tuple[Build, Build]:
     """Both say what was tried; the first pays for all of it."""
-    old, new = (dataclasses.replace(end, jdks_tried=tried, jdk_lacking=lacking) for end in ends)
+    old, new = (dataclasses.replace(end, jdks_tried=tried, runtime_lacking=lacking) for end in ends)
     return dataclasses.replace(old, cpu_seconds=spent - new.cpu_seconds), new

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from pathlib import Path
 
 from coevo.languages.java.tools.jdk_bundles import OFFERED
 from coevo.languages.java.tools.jdk_bundles import folder_of
 from coevo.languages.java.tools.jdk_bundles import install_jdk
 from coevo.languages.java.tools.jdks import LIMIT
 from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.jdks import alike
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
@@ -22,7 +21,7 @@ from coevo.model.listener import silent
 
 
 class JdkSupply:
-    """Safe from several threads. What could not be brought once is not tried again by this run.
+    """Fulfils `coevo.languages.runtimes.Runtimes`. What could not be brought once is not tried again by this run.
 
     known   the machine's; what `find_jdks` finds if None
     brings  whether others may be brought; not where $COEVO_JDKS says which may be used
@@ -67,10 +66,19 @@ class JdkSupply:
         """Whether it was to be brought, and could not be."""
         return jdk not in self._known and self._brought.get(jdk.feature, jdk) is None
 
-    def has(self, feature: int) -> bool:
-        """Whether a release can be had; it is brought if need be."""
-        offered = (jdk for jdk in self.offered if jdk.feature == feature)
+    @property
+    def bringable(self) -> tuple[str, ...]:
+        return tuple(map(str, OFFERED))
+
+    def has(self, version: str) -> bool:
+        """Whether one of a version, or of its release, can be had; it is brought if need be."""
+        offered = alike(version, self.offered)
         return any(self.get(jdk) is not None for jdk in offered)
+
+    def bring(self, release: str) -> Jdk:
+        """One of a release, brought if it is not here; Fatal, Transient."""
+        found = next((jdk for jdk in self._known if jdk.release == release), None)
+        return found or install_jdk(int(release), self._say, self._known)
 
     def _fetch(self, feature: int) -> Jdk | None:
         self._say(f'JDK {feature} is not on this machine; it is brought now, which takes a minute')
@@ -79,11 +87,3 @@ class JdkSupply:
         except (Fatal, Transient) as error:
             self._say(f'JDK {feature} could not be brought ({error}); this run goes on without it')
             return None
-
-
-def bring_releases(versions: Iterable[str], say: Say) -> None:
-    """Have a JDK for each of these versions (17.0.15), of its feature release; what fails is said."""
-    supply = JdkSupply(brings=True, say=say)
-    wanted = {Jdk(home=Path(), version=version).feature for version in versions if version}
-    for feature in sorted(wanted):
-        supply.has(feature)

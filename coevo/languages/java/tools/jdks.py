@@ -37,6 +37,10 @@ class Jdk:
         numbers = [int(part) for part in re.findall(r'\d+', self.version)] or [0]
         return numbers[1] if numbers[0] == 1 and len(numbers) > 1 else numbers[0]
 
+    @property
+    def release(self) -> str:
+        return str(self.feature)
+
     def __str__(self) -> str:
         return f'{self.feature:<4}{self.version:<16}{self.home}'
 

@@ -1,0 +1,1 @@
+"""What agents work on Java with."""

@@ -1,0 +1,115 @@
+"""The libraries of a task: what Maven fetches when it builds the start state once.
+
+That has the network of a build: package repositories through the proxy. The agent itself gets them
+read-only, since a repository of packages has later releases of the project, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tarfile
+from pathlib import Path
+
+from coevo.languages.java.kits.kit_tools import tool_environment
+from coevo.languages.java.kits.kit_tools import tool_mounts
+from coevo.languages.java.tools.artifacts import ArtifactProxy
+from coevo.languages.java.tools.artifacts import upstreams
+from coevo.languages.java.tools.toolchain import Toolchain
+from coevo.model.errors import Transient
+from coevo.model.listener import Say
+from coevo.model.tables import TaskRow
+from coevo.sandboxes.pump import pumping
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Process
+from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.tar_stream import END
+from coevo.sandboxes.unpacking import unpack
+from coevo.storage.building import building
+from coevo.storage.folders import cache_folder
+
+# The same mirror when libraries are fetched and when they are used, for what a repository listed then
+# (the versions of a range) is kept by its name.
+MIRROR = '<mirror><id>coevo</id><mirrorOf>*</mirrorOf><url>{url}</url></mirror>'
+_ONLINE = f"""\
+<settings><mirrors>{MIRROR.format(url='http://127.0.0.1:${coevo.port}/')}</mirrors></settings>
+"""
+
+# Raised when what is fetched, or how, changes.
+_VERSION = 1
+
+_SECONDS = 900.0
+_LIMITS = Limits(
+    cpu_seconds=4 * _SECONDS,
+    wall_seconds=_SECONDS,
+    memory_bytes=4 << 30,
+    bounds_addresses=False,
+    processes=2048,
+    file_bytes=1 << 30,
+    disk_bytes=4 << 30,
+)
+
+# The first puts the project's own modules beside its libraries, so that each can be built alone.
+# The second fetches what compiling its tests and asking for its class path takes; tests of an update
+# do not compile yet.
+_FETCH = f"""\
+exec 3>&1 1>&2
+read -r port
+cp -RP /in/start/. /w/project && cd /w/project || exit 1
+maven() {{ mvn -B -fn -s /in/online.xml -Dcoevo.port="$port" -Dmaven.repo.local=/w/m2 "$@"; }}
+mkdir /w/m2
+maven -Dmaven.test.skip=true install
+maven -Dmaven.compiler.failOnError=false test-compile dependency:build-classpath
+kill -9 -1
+: >/w/{END}
+exec tar --create --file=- --format=gnu --hard-dereference --directory=/w/m2 . \\
+    --directory=/w {END} >&3
+"""
+
+
+def kit_libraries(sandbox: Sandbox, task: TaskRow, place: Path, tools: Toolchain, say: Say) -> Path:
+    """In Maven's layout, made once for a revision; Transient."""
+    parts = (str(_VERSION), task.repo, task.new_rev, tools.jdk, tools.maven_home.name)
+    key = hashlib.sha256('\0'.join(parts).encode()).hexdigest()[:16]
+    target = cache_folder() / 'agents' / f'libraries-{key}'
+    if not target.is_dir():
+        with building(target) as new:
+            if new is not None:
+                say(f'fetching the libraries of {task.repo} at {task.new_rev[:12]}')
+                _fetch(sandbox, task, place, tools, new)
+    return target
+
+
+def _fetch(sandbox: Sandbox, task: TaskRow, place: Path, tools: Toolchain, folder: Path) -> None:
+    (place / 'online.xml').write_text(_ONLINE)
+    shared = cache_folder() / 'maven'
+    job = Job(
+        argv=('/bin/sh', '-c', _FETCH),
+        mounts=(Mount(source=place, target='/in'), *tool_mounts(tools)),
+        environment=tool_environment(tools),
+        limits=_LIMITS,
+    )
+    with (
+        ArtifactProxy(upstreams(), shared, place / 'artifacts') as proxy,
+        sandbox.start(job) as process,
+    ):
+        try:
+            _receive(process, proxy, folder, shared)
+        except tarfile.TarError:
+            raise Transient(
+                f'the libraries of {task.repo} could not be fetched (go without by '
+                f'--no-kit): {process.noise().strip()[-500:]}'
+            ) from None
+        if proxy.trouble:
+            raise Transient('libraries could not be fetched; check the network')
+    (place / 'online.xml').unlink()
+
+
+def _receive(process: Process, proxy: ArtifactProxy, folder: Path, shared: Path) -> None:
+    """What the process sends in the end, led to the proxy until then; TarError, Transient."""
+    listening = process.listen()
+    with pumping(listening, proxy.socket):
+        process.stdin.write(f'{listening.getsockname()[1]}\n'.encode())
+        process.stdin.flush()
+        unpack(process.stdout, folder, shared)

@@ -1,0 +1,26 @@
+"""What an agent needs to compile and run the tests of a task without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from coevo.model.tables import TaskRow
+from coevo.sandboxes.sandbox import Mount
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kit:
+    """What is added to an agent's sandbox: runtime, build tool, libraries, and where they are."""
+
+    mounts: tuple[Mount, ...]
+    environment: Mapping[str, str]
+
+
+class Kits(Protocol):
+    """The kits of one run; safe from several threads."""
+
+    # that of a task, whose start state lies in `start` of a place; Transient without a network
+    def kit(self, task: TaskRow, place: Path) -> Kit: ...
