@@ -1,0 +1,22 @@
+"""Python as text: its syntax, its test frameworks, its trees. Fulfils `coevo.languages.reading.Reading`."""
+
+from coevo.languages.python.reading.common_calls import COMMON_CALLS
+from coevo.languages.python.reading.expected_throws import expected_throws
+from coevo.languages.python.reading.syntax import parse
+from coevo.languages.python.reading.tests import find_tests
+from coevo.languages.python.reading.tests import is_fixture
+from coevo.languages.python.reading.trees import tree
+from coevo.languages.python.reading.words import words
+
+SUFFIXES = ('.py',)
+
+__all__ = [
+    'COMMON_CALLS',
+    'SUFFIXES',
+    'expected_throws',
+    'find_tests',
+    'is_fixture',
+    'parse',
+    'tree',
+    'words',
+]

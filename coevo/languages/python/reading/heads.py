@@ -1,0 +1,107 @@
+"""What stands above the body of a function or class: name, decorators, bases, the declaration on a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+
+from tree_sitter import Node
+
+from coevo.languages.python.reading.statements import definition
+
+_WRAPPERS = {'staticmethod': 'static', 'classmethod': 'classmethod', 'property': 'property'}
+_ABSTRACT = frozenset({'ABC', 'ABCMeta', 'Protocol'})
+_ACCESSORS = frozenset({'setter', 'deleter'})
+
+
+class Head:
+    """The head of a definition; `renamed` says what imported names are called where they stand."""
+
+    def __init__(self, statement: Node, source: bytes, renamed: Mapping[str, str]) -> None:
+        self._statement = statement
+        self._source = source
+        self._renamed = renamed
+        self.node = definition(statement)
+        self.body = self.node.child_by_field_name('body')
+        self.name = self.text(self.node.child_by_field_name('name'))
+
+    def text(self, node: Node | None) -> str:
+        if node is None:
+            return ''
+        return self._source[node.start_byte : node.end_byte].decode(errors='replace')
+
+    @property
+    def annotations(self) -> tuple[str, ...]:
+        """The simple names of its decorators."""
+        nodes = (c for c in self._statement.children if c.type == 'decorator')
+        return tuple(name for node in nodes for c in node.named_children if (name := self._last(c)))
+
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """The simple names of what a class derives from."""
+        return tuple(
+            name
+            for node in self._arguments()
+            if not node.type.startswith(('keyword', 'comment')) and (name := self._last(node))
+        )
+
+    @property
+    def modifiers(self) -> frozenset[str]:
+        found = {_WRAPPERS[name] for name in self.annotations if name in _WRAPPERS}
+        if any(child.type == 'async' for child in self.node.children):
+            found.add('async')
+        if self.name.startswith('_') and not self.name.endswith('__'):
+            found.add('private')
+        return frozenset(found)
+
+    @property
+    def is_abstract(self) -> bool:
+        names = {self._last(node) for node in self._arguments()}
+        return not names.isdisjoint(_ABSTRACT)
+
+    @property
+    def accessor(self) -> tuple[str, ...]:
+        """What tells the setter of a property from its getter."""
+        return tuple(name for name in self.annotations if name in _ACCESSORS)
+
+    @property
+    def declaration(self) -> str:
+        """`async def f(x: int = 1) -> str`, `class A(B)`; on one line."""
+        start = self.node.start_byte
+        end = self.node.end_byte if self.body is None else self.body.start_byte
+        pieces = []
+        for child in _comments(self.node, end):
+            pieces.append(self._source[start : child.start_byte])
+            start = child.end_byte
+        text = b' '.join([*pieces, self._source[start:end]]).decode(errors='replace')
+        return ' '.join(text.split()).removesuffix(':').rstrip()
+
+    def _arguments(self) -> list[Node]:
+        found = self.node.child_by_field_name('superclasses')
+        return found.named_children if found is not None else []
+
+    def _last(self, node: Node) -> str:
+        """The simple name of `a.b.C`, `C(…)`, `C[…]` or `metaclass=C`, as it is called where it stands."""
+        while node.type in ('call', 'subscript', 'keyword_argument'):
+            field = {'call': 'function', 'subscript': 'value'}.get(node.type, 'value')
+            inner = node.child_by_field_name(field)
+            if inner is None:
+                return ''
+            node = inner
+        if node.type == 'attribute':
+            return self.text(node.child_by_field_name('attribute'))
+        if node.type != 'identifier':
+            return ''
+        name = self.text(node)
+        return self._renamed.get(name, name)
+
+
+def _comments(node: Node, end: int) -> Iterator[Node]:
+    """The comments in a head, in order."""
+    for child in node.children:
+        if child.start_byte >= end:
+            return
+        if child.type in ('comment', 'line_continuation'):
+            yield child
+        elif child.type != 'block':
+            yield from _comments(child, end)

@@ -1,0 +1,91 @@
+"""What a Python file imports, wherever the statement stands.
+
+`from m import f` is a static import where `f` is written as functions and constants are; whether it is a
+module is known to `coevo.languages.python.reading.trees`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from coevo.languages.declarations import Import
+
+STATEMENTS = frozenset({'import_statement', 'import_from_statement', 'future_import_statement'})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """One name of an import statement.
+
+    module  what follows `from`, dots and all; '' of a plain import
+    name    what is taken: a dotted name of a plain import, '*' for all
+    bound   by what the file knows it
+    """
+
+    module: str
+    name: str
+    bound: str
+
+    @property
+    def qualified(self) -> str:
+        """As `Import.text` has it."""
+        if not self.module:
+            return self.name
+        if self.name == '*':
+            return self.module
+        return f'{self.module}{"" if self.module.endswith(".") else "."}{self.name}'
+
+    @property
+    def last(self) -> str:
+        return self.name.rpartition('.')[2]
+
+
+def imported(node: Node, source: bytes) -> Iterator[Imported]:
+    """The names of one statement."""
+    module = ''
+    if node.type == 'future_import_statement':
+        module = '__future__'
+    elif node.type == 'import_from_statement':
+        module = _text(node.child_by_field_name('module_name'), source)
+    for child in node.children_by_field_name('name'):
+        aliased = child.type == 'aliased_import'
+        name = _text(child.child_by_field_name('name') if aliased else child, source)
+        alias = _text(child.child_by_field_name('alias'), source) if aliased else ''
+        yield Imported(
+            module=module, name=name, bound=alias or (name if module else name.partition('.')[0])
+        )
+    if any(child.type == 'wildcard_import' for child in node.children):
+        yield Imported(module=module, name='*', bound='*')
+
+
+def imports_of(nodes: list[Node], source: bytes) -> Iterator[Import]:
+    for node in nodes:
+        for one in imported(node, source):
+            yield Import(
+                text=one.qualified,
+                name=one.last,
+                static=bool(one.module) and not one.last[:1].isupper(),
+                start_byte=node.start_byte,
+                end_byte=node.end_byte,
+            )
+
+
+def renamed(nodes: list[Node], source: bytes) -> Mapping[str, str]:
+    """By the name that a file gives to what it imports, the name that this has where it stands."""
+    return {
+        one.bound: one.last
+        for node in nodes
+        for one in imported(node, source)
+        if one.bound not in (one.last, one.name.partition('.')[0])
+    }
+
+
+def _text(node: Node | None, source: bytes) -> str:
+    if node is None:
+        return ''
+    text = source[node.start_byte : node.end_byte].decode(errors='replace')
+    return ''.join(text.split())

@@ -1,0 +1,41 @@
+"""Python's literals in one spelling each: black and ruff choose quotes and letter case as they like.
+
+Their rules: https://black.readthedocs.io/en/stable/the_black_code_style/current_style.html (strings,
+numeric literals), https://docs.astral.sh/ruff/formatter/black/ (implicit concatenation).
+"""
+
+from __future__ import annotations
+
+import re
+
+_LITERAL = re.compile(r"""([A-Za-z]*)('''|\"{3}|'|")(.*)\2\Z""", re.DOTALL)
+_QUOTE = re.compile(r"""\\(['"])""")
+
+
+def plain(text: str) -> tuple[str, str]:
+    """The prefix and the content of a string literal, quotes no longer escaped; as it is if it is none."""
+    found = _LITERAL.match(text)
+    if found is None:
+        return '?', text
+    letters = prefix(found[1])
+    return letters, content(found[3], letters)
+
+
+def prefix(text: str) -> str:
+    """The letters before a string in one case and order; `u` says nothing."""
+    return ''.join(sorted(text.lower().replace('u', '')))
+
+
+def content(text: str, letters: str) -> str:
+    text = text.replace('\r\n', '\n')
+    return text if 'r' in letters else _QUOTE.sub(r'\1', text)
+
+
+def spelled(letters: str, text: str) -> str:
+    """A token for a string; raw ones without a backslash are like others."""
+    is_raw = '\\' in text
+    return f"{letters if is_raw else letters.replace('r', '')}'{text}'"
+
+
+def number(text: str) -> str:
+    return text.lower().replace('_', '')

@@ -1,0 +1,104 @@
+"""What of a Python file's syntax means nothing: what the compiler would give the same code without.
+
+Black's list is the measure: magic trailing commas, invisible parentheses, empty brackets of a class
+(https://black.readthedocs.io/en/stable/the_black_code_style/current_style.html).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+
+@dataclass(slots=True)
+class Frame:
+    """A node on the way from the root, the field of its parent that it is, and its first token."""
+
+    node: Node
+    kind: str
+    field: str | None
+    first: int
+    silent: bool = False
+
+
+_CLOSING = frozenset({')', ']', '}'})
+# A comma behind the only element makes the tuple.
+_TUPLES = frozenset({'tuple', 'tuple_pattern', 'subscript', 'expression_list', 'pattern_list'})
+# Around these, parentheses change nothing wherever they stand.
+_ATOMS = frozenset(
+    {
+        *('identifier', 'attribute', 'call', 'subscript', 'string', 'concatenated_string'),
+        *('list', 'dictionary', 'set', 'tuple', 'true', 'false', 'none', 'ellipsis'),
+        *('parenthesized_expression', 'list_comprehension', 'dictionary_comprehension'),
+        *('set_comprehension', 'generator_expression', 'integer', 'float'),
+    }
+)
+# In these, whatever stands between them is one expression without them, too.
+_WHOLE = frozenset(
+    {
+        *('expression_statement', 'assignment', 'augmented_assignment', 'return_statement'),
+        *('if_statement', 'elif_clause', 'while_statement', 'for_statement', 'assert_statement'),
+        *('raise_statement', 'with_item', 'except_clause', 'delete_statement', 'if_clause'),
+        *('argument_list', 'keyword_argument', 'default_parameter', 'list', 'set', 'pair'),
+        *('match_statement', 'yield', 'type', 'interpolation', 'print_statement'),
+    }
+)
+_BARE_TUPLES = frozenset(
+    {'assignment', 'return_statement', 'for_statement', 'expression_statement', 'subscript'}
+)
+
+
+def is_redundant(frame: Frame, stack: list[Frame]) -> bool:
+    """Whether a leaf says nothing."""
+    if not stack:
+        return False
+    if frame.kind == ';':
+        return True
+    if frame.kind == ',':
+        return _is_magic(frame.node, stack[-1])
+    if frame.kind in ('(', ')'):
+        return _are_parentheses_redundant(stack)
+    return False
+
+
+def _is_magic(comma: Node, parent: Frame) -> bool:
+    following = comma.next_sibling
+    while following is not None and following.type == 'comment':
+        following = following.next_sibling
+    if following is None or following.type not in _CLOSING:
+        return False
+    if parent.kind not in _TUPLES:
+        return True
+    return sum(child.type == ',' for child in parent.node.children) > 1
+
+
+def _are_parentheses_redundant(stack: list[Frame]) -> bool:
+    parent, above = stack[-1], stack[-2].kind if len(stack) > 1 else ''
+    if parent.kind in ('with_clause', 'import_from_statement', 'future_import_statement'):
+        return True
+    if parent.kind == 'argument_list':
+        return above == 'class_definition' and parent.node.named_child_count == 0
+    if parent.kind in ('tuple', 'tuple_pattern'):
+        return above in _BARE_TUPLES and parent.node.named_child_count > 0
+    if parent.kind != 'parenthesized_expression':
+        return False
+    inner = next((c for c in parent.node.named_children if c.type != 'comment'), None)
+    return inner is not None and (inner.type in _ATOMS or above in _WHOLE)
+
+
+def is_docstring(statement: Node, stack: list[Frame]) -> bool:
+    """Whether an expression statement is the docstring of a module, class or function."""
+    if not stack or statement.named_child_count != 1:
+        return False
+    if statement.named_children[0].type not in ('string', 'concatenated_string'):
+        return False
+    parent = stack[-1]
+    owner = stack[-2].kind if len(stack) > 1 else ''
+    if parent.kind == 'block' and owner in ('function_definition', 'class_definition'):
+        # A comment before the block's first statement stands beside the block.
+        pass
+    elif parent.kind != 'module':
+        return False
+    first = next((c for c in parent.node.named_children if c.type != 'comment'), None)
+    return first is not None and first.id == statement.id

@@ -1,0 +1,77 @@
+"""The statements of a module or class that declare something, those under `if`, `try` and `with` too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from coevo.languages.python.reading.imports import STATEMENTS as IMPORTS
+
+_DEFINITIONS = frozenset({'function_definition', 'class_definition', 'decorated_definition'})
+_COMPOUND = frozenset(
+    {'if_statement', 'try_statement', 'with_statement', 'for_statement', 'while_statement'}
+)
+_BETWEEN = frozenset(
+    {
+        *('block', 'elif_clause', 'else_clause', 'except_clause', 'except_group_clause'),
+        *('finally_clause', 'ERROR'),
+    }
+)
+MOST_NESTED = 50
+
+
+class TooDeep(ValueError):
+    """Statements in statements in statements."""
+
+
+def declared(parent: Node, depth: int = 0) -> Iterator[Node]:
+    """The statements in a block; one that holds definitions is replaced by what it holds."""
+    if depth > MOST_NESTED:
+        raise TooDeep
+    for child in parent.children:
+        if child.type in _BETWEEN or (child.type in _COMPOUND and _defines(child, depth)):
+            yield from declared(child, depth + 1)
+        elif child.type.endswith(('_statement', '_definition')):
+            yield child
+
+
+def _defines(node: Node, depth: int) -> bool:
+    """Whether a function or class is defined in a statement, in no other one's body."""
+    if depth > MOST_NESTED:
+        raise TooDeep
+    return any(
+        child.type in _DEFINITIONS
+        or (child.type in _BETWEEN | _COMPOUND and _defines(child, depth + 1))
+        for child in node.children
+    )
+
+
+def definition(node: Node) -> Node:
+    """The function or class of a statement with decorators."""
+    inner = node.child_by_field_name('definition') if node.type == 'decorated_definition' else None
+    return inner or node
+
+
+def import_statements(root: Node) -> list[Node]:
+    """All import statements of a file, in order."""
+    found, cursor = [], root.walk()
+    while True:
+        node = cursor.node
+        assert node is not None
+        if node.type in IMPORTS:
+            found.append(node)
+        elif _may_hold_statements(node.type) and cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return found
+
+
+def _may_hold_statements(kind: str) -> bool:
+    return (
+        kind in _BETWEEN
+        or kind in ('module', 'match_statement', 'case_clause')
+        or kind in _DEFINITIONS
+        or kind in _COMPOUND
+    )

@@ -1,0 +1,288 @@
+"""The tokens of a Python file in order, as the compiler means them: blind to comments, docstrings and layout.
+
+Indentation and the ends of statements are tokens of their own. What black and ruff change is in one
+form: quotes, magic commas, redundant parentheses, one-line suites, implicit concatenation.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import tree_sitter_python
+from tree_sitter import Language
+from tree_sitter import Node
+from tree_sitter import TreeCursor
+
+from coevo.languages.python.reading.literals import content
+from coevo.languages.python.reading.literals import number
+from coevo.languages.python.reading.literals import plain
+from coevo.languages.python.reading.literals import prefix
+from coevo.languages.python.reading.literals import spelled
+from coevo.languages.python.reading.redundancy import Frame
+from coevo.languages.python.reading.redundancy import is_docstring
+from coevo.languages.python.reading.redundancy import is_redundant
+
+PYTHON = Language(tree_sitter_python.language())
+INDENT, DEDENT, NEWLINE = '\x02', '\x03', '\n'
+_SKIPPED = frozenset({'comment', 'line_continuation'})
+_NAME, _TYPE = '\1name', '\1type'  # no token of Python begins so
+# Statements that hold others end with these.
+_COMPOUND = frozenset(
+    ('if', 'for', 'while', 'try', 'with', 'match', 'decorated', 'function', 'class')
+)
+
+Span = tuple[int, int]
+"""Bytes, the end exclusive; or numbers of tokens."""
+
+
+class Role(Enum):
+    """What an identifier is where it stands."""
+
+    LOADED = 'loaded'
+    CALLED = 'called'
+    ATTRIBUTE = 'attribute'  # behind a dot
+    BOUND = 'bound'  # a variable that is assigned
+    PARAMETER = 'parameter'
+    OPTIONAL = 'optional'  # a parameter with a default, or of any number
+    KEYWORD = 'keyword'  # of an argument
+    DEFINED = 'defined'  # of a function or class
+    ANNOTATION = 'annotation'  # in a type
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    start: int
+    text: str
+    role: Role | None = None
+    string: str | None = None  # the content of a plain string
+
+
+class Tokens:
+    """All tokens of a file; `of` gives those of a statement, `within` those of bytes.
+
+    `comments` are the spans of comments in their order. All is found in one pass.
+    """
+
+    def __init__(self, root: Node, source: bytes) -> None:
+        self.comments: list[Span] = []
+        self._source = source
+        self._tokens: list[Token] = []
+        self._places: dict[int, Span] = {}
+        self._read(root.walk())
+        self._starts = [token.start for token in self._tokens]
+
+    def of(self, node: Node, without: Iterable[Node] = ()) -> Slice:
+        """The tokens of a statement or of the file, but for those of statements in it."""
+        return Slice(
+            tokens=tuple(
+                token
+                for first, last in outside(self._places[node.id], map(self._place, without))
+                for token in self._tokens[first:last]
+            )
+        )
+
+    def within(self, spans: Iterable[Span]) -> Slice:
+        """The tokens that begin in some bytes."""
+        tokens: list[Token] = []
+        for start, end in spans:
+            first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
+            tokens += self._tokens[first:last]
+        return Slice(tokens=tuple(tokens))
+
+    def _place(self, node: Node) -> Span:
+        return self._places[node.id]
+
+    def _read(self, cursor: TreeCursor) -> None:
+        stack: list[Frame] = []
+        while True:
+            node = cursor.node
+            assert node is not None
+            kind = node.type
+            frame = Frame(node, kind, cursor.field_name, len(self._tokens))
+            if not self._is_atom(frame, stack) and cursor.goto_first_child():
+                if kind == 'block':
+                    self._tokens.append(Token(node.start_byte, INDENT))
+                stack.append(frame)
+                continue
+            self._leave(frame, stack)
+            while not cursor.goto_next_sibling():
+                if not stack or not cursor.goto_parent():
+                    return
+                self._leave(stack.pop(), stack)
+
+    def _is_atom(self, frame: Frame, stack: list[Frame]) -> bool:
+        """Whether a node is read as a whole, which is then done."""
+        kind, node = frame.kind, frame.node
+        if kind in _SKIPPED:
+            if kind == 'comment':
+                self.comments.append((node.start_byte, node.end_byte))
+            return True
+        if kind in ('string', 'concatenated_string'):
+            return self._is_plain_string(node)
+        if kind == 'expression_statement' and is_docstring(node, stack):
+            frame.silent = True
+            return True
+        if node.child_count == 0 or kind == 'string_content':
+            if node.end_byte > node.start_byte and not is_redundant(frame, stack):
+                self._add_leaf(frame, stack)
+            return True
+        return False
+
+    def _is_plain_string(self, node: Node) -> bool:
+        """Whether a string holds no expressions; neighbours of one kind become one token."""
+        parts = node.children if node.type == 'concatenated_string' else [node]
+        parts = [part for part in parts if part.type not in _SKIPPED]
+        if any(child.type == 'interpolation' for part in parts for child in part.children):
+            return False
+        read = [plain(self._text(part)) for part in parts]
+        if len({letters for letters, _ in read}) != 1:
+            return False
+        text = ''.join(part for _, part in read)
+        token = spelled(read[0][0], text)
+        self._tokens.append(Token(node.start_byte, sys.intern(token), None, text))
+        return True
+
+    def _add_leaf(self, frame: Frame, stack: list[Frame]) -> None:
+        text = self._text(frame.node)
+        role = None
+        if frame.kind == 'identifier':
+            role = _role(frame, stack)
+        elif frame.kind in ('integer', 'float'):
+            text = number(text)
+        elif frame.kind in ('string_start', 'string_end'):
+            text = prefix(text.rstrip('\'"')) + "'"
+        elif frame.kind == 'string_content':
+            text = content(text, '')
+        self._tokens.append(Token(frame.node.start_byte, sys.intern(text), role))
+
+    def _leave(self, frame: Frame, stack: list[Frame]) -> None:
+        kind, node = frame.kind, frame.node
+        is_statement = kind.endswith(('_statement', '_definition'))
+        if kind == 'block':
+            self._tokens.append(Token(max(node.end_byte - 1, node.start_byte), DEDENT))
+        elif is_statement and kind.partition('_')[0] not in _COMPOUND and not frame.silent:
+            self._tokens.append(Token(max(node.end_byte - 1, node.start_byte), NEWLINE))
+        if is_statement or kind in ('module', 'block'):
+            self._places[node.id] = (frame.first, len(self._tokens))
+
+    def _text(self, node: Node) -> str:
+        return self._source[node.start_byte : node.end_byte].decode(errors='replace')
+
+
+_BINDING = frozenset(
+    {'pattern_list', 'tuple_pattern', 'list_pattern', 'as_pattern_target', 'list_splat_pattern'}
+)
+_PARAMETERS = frozenset({'parameters', 'lambda_parameters', 'typed_parameter'})
+_BY_FIELD = {
+    ('call', 'function'): Role.CALLED,
+    ('decorator', None): Role.CALLED,
+    ('attribute', 'attribute'): Role.ATTRIBUTE,
+    ('keyword_argument', 'name'): Role.KEYWORD,
+    ('function_definition', 'name'): Role.DEFINED,
+    ('class_definition', 'name'): Role.DEFINED,
+    ('default_parameter', 'name'): Role.OPTIONAL,
+    ('typed_default_parameter', 'name'): Role.OPTIONAL,
+    ('assignment', 'left'): Role.BOUND,
+    ('augmented_assignment', 'left'): Role.BOUND,
+    ('for_statement', 'left'): Role.BOUND,
+    ('for_in_clause', 'left'): Role.BOUND,
+    ('named_expression', 'name'): Role.BOUND,
+}
+
+
+def _role(frame: Frame, stack: list[Frame]) -> Role:
+    parent = stack[-1].kind if stack else ''
+    found = _BY_FIELD.get((parent, frame.field))
+    if found is not None:
+        return _called(stack) if found is Role.ATTRIBUTE else found
+    above = stack[-2].kind if len(stack) > 1 else ''
+    if parent in ('list_splat_pattern', 'dictionary_splat_pattern'):
+        return Role.OPTIONAL if above in _PARAMETERS else Role.BOUND
+    if parent in _BINDING:
+        return Role.BOUND
+    if parent in _PARAMETERS:
+        return Role.PARAMETER
+    if any(each.kind == 'type' for each in stack[-4:]):
+        return Role.ANNOTATION
+    return Role.LOADED
+
+
+def _called(stack: list[Frame]) -> Role:
+    """Of a name behind a dot: whether the whole is called."""
+    return Role.CALLED if stack[-1].field == 'function' else Role.ATTRIBUTE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slice:
+    """The tokens of a declaration and what they name."""
+
+    tokens: tuple[Token, ...]
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(token.text for token in self.tokens)
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(token.text for token in self.tokens if token.role is not None)
+
+    @property
+    def types(self) -> frozenset[str]:
+        """Names in annotations, and what is called by a name like a class's."""
+        return frozenset(
+            token.text
+            for token in self.tokens
+            if token.role is Role.ANNOTATION
+            or (token.role is Role.CALLED and token.text[:1].isupper())
+        )
+
+    @property
+    def calls(self) -> frozenset[str]:
+        """What is called, or handed over to be: any name read that is no local variable.
+
+        A property is called by its name alone, and a fixture by that of a parameter without default
+        (https://docs.pytest.org/en/stable/how-to/fixtures.html#requesting-fixtures).
+        """
+        local = self._having(Role.BOUND, Role.PARAMETER, Role.OPTIONAL)
+        loaded = self._having(Role.LOADED) - local
+        return loaded | self._having(Role.CALLED, Role.ATTRIBUTE, Role.PARAMETER)
+
+    @property
+    def bound(self) -> frozenset[str]:
+        return self._having(Role.BOUND)
+
+    def _having(self, *roles: Role) -> frozenset[str]:
+        return frozenset(token.text for token in self.tokens if token.role in roles)
+
+    @property
+    def strings(self) -> frozenset[str]:
+        return frozenset(token.string for token in self.tokens if token.string is not None)
+
+    def bare(self, name: str, simple: str) -> tuple[str, ...]:
+        """The texts with a declaration's own name and its class's replaced by placeholders.
+
+        Behind a dot the name is most often that of what a test tests, not its own.
+        """
+        bare, before = [], ''
+        for token in self.tokens:
+            text = token.text
+            own = token.role is not None and text == name and before != '.'
+            type_ = token.role is not None and text == simple
+            bare.append(_NAME if own else _TYPE if type_ else text)
+            before = text
+        return tuple(bare)
+
+
+def outside(span: Span, holes: Iterable[Span]) -> list[Span]:
+    """The parts of a span that no hole covers."""
+    parts = []
+    start, end = span
+    for first, last in sorted(holes):
+        parts.append((start, first))
+        start = max(start, last)
+    return [*parts, (start, end)]

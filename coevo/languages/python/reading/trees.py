@@ -1,0 +1,201 @@
+"""The Python side of one revision: which files are tests or sources, their modules, their types."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import fields
+from dataclasses import replace
+from functools import cached_property
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from coevo.git.repository import Repository
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Located
+from coevo.languages.declarations import SourceFile
+from coevo.languages.layout import Side
+from coevo.languages.python.reading.collection import DEFAULT
+from coevo.languages.python.reading.collection import SETTINGS
+from coevo.languages.python.reading.collection import PythonFile
+from coevo.languages.python.reading.collection import Rules
+from coevo.languages.python.reading.collection import rules_in
+from coevo.languages.python.reading.modules import Modules
+from coevo.languages.python.reading.origins import origin_of
+from coevo.languages.python.reading.syntax import parse
+from coevo.languages.python.reading.tests import extended
+from coevo.languages.python.sides import tests_side
+from coevo.model.records import Origin
+
+_LINK = '120000'
+_BUILD_FILES = frozenset({'pyproject.toml', 'setup.py', 'setup.cfg'})
+# What builds or documents a project: nothing of it can be imported by a test.
+_NO_CODE = frozenset({'setup.py', 'noxfile.py', 'conf.py'})
+# unittest's own pattern takes more than pytest's; whole suites stand in test.py and tests.py.
+_CLASS = re.compile(rb'^[ \t]*class\s+(\w+)\s*\(([^)]*)\)', re.MULTILINE)
+_CONFTEST = 'conftest'
+
+
+class Tree:
+    """One revision's Python files. Nothing is parsed before it is asked for, or imported by what is."""
+
+    def __init__(self, repository: Repository, rev: str) -> None:
+        self._repository = repository
+        self.entries = repository.tree(rev)
+        self._files: dict[str, PythonFile] = {}
+        self._origins: dict[str, Origin] = {}
+
+    def file(self, path: str) -> SourceFile:
+        if path not in self._files:
+            self._files[path] = self._placed(path)
+        return self._files[path]
+
+    def content(self, path: str) -> bytes:
+        return self._repository.blob(self.entries[path].oid)
+
+    def parsed(self, path: str) -> SourceFile:
+        """As the file alone tells."""
+        return parse(self.content(path), path)
+
+    def _placed(self, path: str) -> PythonFile:
+        """A file as its neighbours make it: what its imports mean, and what is collected."""
+        parsed = self.parsed(path)
+        known = {each.name: getattr(parsed, each.name) for each in fields(SourceFile)}
+        known['imports'] = self.modules_of_code.imports(path, parsed)
+        if path not in self._tests:
+            return PythonFile(**known, collected=False)
+        types = parsed.types
+        known['types'] = (*(replace(t, interfaces=(_CONFTEST,)) for t in types[:1]), *types[1:])
+        rules = self._rules(self.module(path))
+        return PythonFile(
+            **known,
+            rules=rules,
+            collected=rules.is_file(path) or self._is_named_for_tests(path, types),
+            extended=self._extended & {type_.simple for type_ in types},
+        )
+
+    def _is_named_for_tests(self, path: str, types: tuple[DeclaredType, ...]) -> bool:
+        """Whether it is collected by whoever names it: `test.py`, or what unittest would find."""
+        name = path.rpartition('/')[2]
+        if name in ('test.py', 'tests.py'):
+            return True
+        return name.startswith('test') and any('Case' in (t.superclass or '') for t in types)
+
+    def origin(self, path: str) -> Origin:
+        """Whether a file was written here, generated, or taken from another project."""
+        if path not in self._origins:
+            source, types = self.content(path), self.parsed(path).types
+            starts = [m.start_byte for t in types[:1] for m in t.members]
+            starts += [type_.start_byte for type_ in types[1:]]
+            first = min(starts, default=len(source))
+            self._origins[path] = origin_of(path, source, first)
+        return self._origins[path]
+
+    def side(self, path: str) -> Side | None:
+        entry = self.entries.get(path)
+        if entry is None or entry.mode == _LINK or not path.endswith('.py'):
+            return None
+        if path in self._tests:
+            return Side.TEST
+        return None if path.rpartition('/')[2] in _NO_CODE else Side.SOURCE
+
+    def is_source(self, path: str) -> bool:
+        """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
+        return path not in self._tests
+
+    @cached_property
+    def _tests(self) -> frozenset[str]:
+        return tests_side(self.entries)
+
+    def module(self, path: str) -> str:
+        """The nearest folder above a file that holds a build file; '.' for the root or where none does."""
+        for folder in PurePosixPath(path).parents:
+            if str(folder) in self.modules:
+                return str(folder)
+        return '.'
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        return frozenset(
+            str(PurePosixPath(path).parent)
+            for path in self.entries
+            if path.rpartition('/')[2] in _BUILD_FILES
+        )
+
+    @cached_property
+    def modules_of_code(self) -> Modules:
+        return Modules(self.entries.keys(), self.modules, self.parsed)
+
+    def _rules(self, module: str) -> Rules:
+        """What pytest collects in a folder with a build file, by its settings or the root's."""
+        for folder in dict.fromkeys((module, '.')):
+            for name in SETTINGS:
+                path = name if folder == '.' else f'{folder}/{name}'
+                if path in self.entries:
+                    found = rules_in(name, self.content(path))
+                    if found is not None:
+                        return found
+        return DEFAULT
+
+    @cached_property
+    def _extended(self) -> frozenset[str]:
+        """What collected classes of the test tree derive from, by simple names; read without a parser."""
+        texts = (self.content(path) for path in self.paths(Side.TEST))
+        classes = [
+            (name.decode(errors='replace'), _simple_names(bases.decode(errors='replace')))
+            for text in texts
+            for name, bases in _CLASS.findall(text)
+        ]
+        return extended(classes, self._rules('.'))
+
+    def paths(self, side: Side) -> tuple[str, ...]:
+        return self._paths[side]
+
+    @cached_property
+    def _paths(self) -> dict[Side, tuple[str, ...]]:
+        return {
+            side: tuple(sorted(path for path in self.entries if self.side(path) is side))
+            for side in Side
+        }
+
+    @cached_property
+    def test_types(self) -> dict[str, tuple[Located, ...]]:
+        """The types of the test tree by simple name."""
+        found = defaultdict(list)
+        for path in self.paths(Side.TEST):
+            for type_ in self.file(path).types:
+                found[type_.simple].append(Located(path, type_))
+        return {simple: tuple(types) for simple, types in found.items()}
+
+    def resolve(self, path: str, simple: str) -> tuple[Located, ...]:
+        """The types of the test tree that a simple name may mean in a file of it.
+
+        `conftest` means those of the folders above: their fixtures are seen without any import.
+        """
+        named = self.test_types.get(simple, ())
+        return tuple(found for found in named if self.visible(path, found)) if named else ()
+
+    def visible(self, path: str, type_: Located) -> bool:
+        """Whether a type can be meant by its simple name, or behind its module's, in a file."""
+        if path == type_.path:
+            return True
+        if type_.type.kind == 'module' and type_.type.simple == _CONFTEST:
+            return f'{path.rpartition("/")[0]}/'.startswith(
+                f'{type_.path.rpartition("/")[0]}/'.lstrip('/')
+            )
+        module = type_.type.name.partition('$')[0]
+        canonical = type_.canonical
+        return any(
+            one.text == canonical or (one.text == module and (one.name == '*' or not one.static))
+            for one in self.file(path).imports
+        )
+
+
+def _simple_names(bases: str) -> list[str]:
+    return [base.strip().rpartition('.')[2] for base in bases.split(',')]
+
+
+@lru_cache(maxsize=4)
+def tree(repository: Repository, rev: str) -> Tree:
+    """The tree of a revision, kept since a walk's neighbours share one end."""
+    return Tree(repository, rev)

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coevo.git.repository import Repository
+from coevo.languages.layout import Side
+from coevo.languages.python.reading import find_tests
+from coevo.languages.python.reading.trees import Tree
+from coevo.model.records import Origin
+from tests.repos import commit
+from tests.repos import init
+
+
+def tree_of(path: Path, files: dict[str, str]) -> Tree:
+    repo = init(path)
+    return Tree(Repository(repo / '.git'), commit(repo, 'files', files))
+
+
+def found_in(tree: Tree) -> list[str]:
+    return [
+        f'{type_.name}#{member.name}'
+        for path in tree.paths(Side.TEST)
+        for type_, member in find_tests(
+            tree.file(path), lambda simple, path=path: [t.type for t in tree.resolve(path, simple)]
+        )
+    ]
+
+
+def test_sides_and_modules(tmp_path: Path) -> None:
+    tree = tree_of(
+        tmp_path,
+        {
+            'setup.py': '',
+            'src/pkg/mod.py': '',
+            'src/pkg/testing.py': '',
+            'tests/helper.py': '',
+            'tests/data/x.txt': '',
+            'sub/pyproject.toml': '',
+            'sub/pkg/test_it.py': '',
+        },
+    )
+    assert tree.paths(Side.SOURCE) == ('src/pkg/mod.py', 'src/pkg/testing.py')
+    assert tree.paths(Side.TEST) == ('sub/pkg/test_it.py', 'tests/helper.py')
+    assert tree.is_source('setup.py')
+    assert not tree.is_source('tests/data/x.txt')
+    assert tree.module('sub/pkg/test_it.py') == 'sub'
+    assert tree.module('tests/helper.py') == '.'
+
+
+def test_names_by_path(tmp_path: Path) -> None:
+    tree = tree_of(tmp_path, {'src/pkg/__init__.py': 'class A: pass', 'tests/unit/test_a.py': ''})
+    assert [t.name for t in tree.file('src/pkg/__init__.py').types] == ['pkg', 'pkg$A']
+    assert [t.name for t in tree.file('tests/unit/test_a.py').types] == ['tests.unit.test_a']
+
+
+def test_imports_lead_to_where_things_are_declared(tmp_path: Path) -> None:
+    tree = tree_of(
+        tmp_path,
+        {
+            'src/pkg/__init__.py': 'from ._impl import make\nfrom ._impl import Thing as Other\n',
+            'src/pkg/_impl.py': 'def make(): pass\nclass Thing: pass\n',
+            'tests/helpers.py': 'def check(): pass\n',
+            'tests/test_a.py': (
+                'import pkg\nfrom pkg import make\nimport os\nfrom helpers import check\n'
+                'from pkg import _impl\ndef test_a(): pkg.Thing(make())\n'
+            ),
+        },
+    )
+    found = {(one.text, one.name, one.static) for one in tree.file('tests/test_a.py').imports}
+    assert found == {
+        ('pkg', 'pkg', False),
+        ('pkg._impl.make', 'make', True),
+        ('os', 'os', False),
+        ('tests.helpers.check', 'check', True),
+        ('pkg._impl', '_impl', False),
+        ('pkg._impl.Thing', 'Thing', False),
+    }
+
+
+def test_relative_imports(tmp_path: Path) -> None:
+    tree = tree_of(
+        tmp_path,
+        {
+            'tests/__init__.py': '',
+            'tests/base.py': 'class Base: pass\n',
+            'tests/unit/__init__.py': '',
+            'tests/unit/test_a.py': 'from ..base import Base\nfrom . import other\n',
+            'tests/unit/other.py': '',
+        },
+    )
+    found = [(one.text, one.static) for one in tree.file('tests/unit/test_a.py').imports]
+    assert found == [('tests.base.Base', False), ('tests.unit.other', False)]
+    assert [t.path for t in tree.resolve('tests/unit/test_a.py', 'Base')] == ['tests/base.py']
+
+
+def test_a_library_is_not_taken_for_a_module_of_a_package(tmp_path: Path) -> None:
+    tree = tree_of(
+        tmp_path,
+        {'pkg/__init__.py': '', 'pkg/json.py': 'def loads(): pass\n', 'pkg/a.py': 'import json\n'},
+    )
+    assert [one.text for one in tree.file('pkg/a.py').imports] == ['json']
+
+
+def test_conftest_is_seen_by_the_files_below_it(tmp_path: Path) -> None:
+    tree = tree_of(
+        tmp_path,
+        {
+            'conftest.py': '',
+            'tests/conftest.py': '',
+            'tests/a/test_a.py': '',
+            'tests/b/conftest.py': '',
+        },
+    )
+    found = [t.path for t in tree.resolve('tests/a/test_a.py', 'conftest')]
+    assert found == ['conftest.py', 'tests/conftest.py']
+    assert tree.file('tests/a/test_a.py').types[0].interfaces == ('conftest',)
+
+
+def test_a_mixin_of_another_file_has_tests(tmp_path: Path) -> None:
+    tree = tree_of(
+        tmp_path,
+        {
+            'tests/common.py': (
+                'class Mixin:\n  def test_a(self): pass\nclass Spare:\n  def test_b(self): pass\n'
+            ),
+            'tests/test_x.py': 'from common import Mixin\nclass TestX(Mixin): pass\n',
+        },
+    )
+    assert found_in(tree) == ['tests.common$Mixin#test_a']
+
+
+@pytest.mark.parametrize(
+    ('name', 'text'),
+    [
+        ('pytest.ini', '[pytest]\npython_files = check_*.py\npython_functions = it_* test\n'),
+        (
+            'pyproject.toml',
+            '[tool.pytest.ini_options]\npython_files = ["check_*.py"]\npython_functions = "it_ test"\n',
+        ),
+        ('tox.ini', '[pytest]\npython_files =\n  check_*.py\npython_functions = it_* test\n'),
+        ('setup.cfg', '[tool:pytest]\npython_files=check_*.py\npython_functions=it test\n'),
+    ],
+)
+def test_settings(tmp_path: Path, name: str, text: str) -> None:
+    tree = tree_of(
+        tmp_path,
+        {
+            name: text,
+            'tests/check_a.py': 'def it_works(): pass\ndef no(): pass\n',
+            'tests/test_b.py': 'def test_b(): pass\n',
+        },
+    )
+    assert found_in(tree) == ['tests.check_a#it_works']
+
+
+def test_settings_that_nobody_can_read_say_nothing(tmp_path: Path) -> None:
+    tree = tree_of(
+        tmp_path,
+        {
+            'pyproject.toml': 'tool = [',
+            'setup.cfg': 'no section',
+            'tests/test_b.py': 'def test_b(): pass\n',
+        },
+    )
+    assert found_in(tree) == ['tests.test_b#test_b']
+
+
+def test_suites_in_a_file_of_their_name(tmp_path: Path) -> None:
+    """pytest collects such files if it is told to, and so do we tell it."""
+    files = {'test.py': 'def test_a(): pass\n', 'tests/tools.py': 'def test_b(): pass\n'}
+    assert found_in(tree_of(tmp_path, files)) == ['test#test_a']
+
+
+@pytest.mark.parametrize(
+    ('path', 'text', 'expected'),
+    [
+        ('pkg/a.py', '"""Reads what was generated by hand."""\nx = 1\n', Origin.WRITTEN),
+        ('pkg/a.py', '# Generated by the protocol buffer compiler.\nx = 1\n', Origin.GENERATED),
+        ('pkg/a.py', '"""This file was automatically generated."""\nx = 1\n', Origin.GENERATED),
+        ('pkg/a.py', 'x = 1\n# Generated by hand\n', Origin.WRITTEN),
+        ('pkg/a_pb2.py', 'x = 1\n', Origin.GENERATED),
+        ('pkg/_version.py', 'x = 1\n', Origin.GENERATED),
+        ('pkg/_vendor/six.py', 'x = 1\n', Origin.VENDORED),
+        ('pkg/third_party/a.py', 'x = 1\n', Origin.VENDORED),
+        ('pkg/generator.py', 'x = 1\n', Origin.WRITTEN),
+    ],
+)
+def test_origins(tmp_path: Path, path: str, text: str, expected: Origin) -> None:
+    assert tree_of(tmp_path, {path: text}).origin(path) is expected
