@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import field
-from functools import partial
 
 from coevo.engine.cache import Cache
 from coevo.engine.execution import ENGINE_VERSION
@@ -22,6 +22,7 @@ from coevo.engine.workers import Failure
 from coevo.engine.workers import run_in_parallel
 from coevo.engine.workshops import Workshops
 from coevo.git.repository import Repository
+from coevo.languages.base import Language
 from coevo.languages.base import RunSettings
 from coevo.languages.base import Workshop
 from coevo.languages.refactorings import RefactoringFinder
@@ -34,6 +35,7 @@ from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair
+from coevo.model.records import TestMethod
 from coevo.model.tables import RepositoryRow
 from coevo.model.tables import Segment
 from coevo.storage.store import Partition
@@ -103,7 +105,7 @@ def _mine(
     store = Store(options.store)
     with store.lock(partition), closing(language.refactoring_finder()) as refactorings:
         mining = Mine(
-            tools=_tools(options, repository, refactorings),
+            tools=_tools(options, repository, language, refactorings),
             sandbox=options.sandbox,
             cache=Cache(options.executions),
         )
@@ -120,11 +122,19 @@ def _mine(
     return report
 
 
-def _tools(options: MineOptions, repository: Repository, refactorings: RefactoringFinder) -> Tools:
+def _tools(
+    options: MineOptions,
+    repository: Repository,
+    language: Language,
+    refactorings: RefactoringFinder,
+) -> Tools:
+    def tests(rev: str) -> Mapping[str, Sequence[TestMethod]]:
+        return methods_by_module(repository, rev, language.NAME)
+
     return Tools(
         repository=repository,
         profile=options.profile,
-        suites=Suites(partial(methods_by_module, repository), options.profile.suite_cpu_seconds),
+        suites=Suites(tests, options.profile.suite_cpu_seconds),
         refactorings=refactorings,
     )
 

@@ -100,11 +100,15 @@ def _hear(heard: Sequence[_Heard], nonce: str, line: str) -> None:
         return
     one = heard[int(index)]
     said, _, signature = told.partition(' ')
+    withheld = signature.partition('withheld ')[2]
     if kind == 'begin':
         one.begun = True
     elif kind == 'end' and one.begun and said in _SAID:
         one.verdict = Verdict(
-            outcome=_SAID[said], signature=signature.strip() or None, message=signature
+            outcome=_SAID[said],
+            signature=signature.strip() or None,
+            message=signature,
+            environment=withheld or None,
         )
 
 

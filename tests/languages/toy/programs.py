@@ -5,6 +5,7 @@ call Type.name       the code is asked, its value does not matter
 use _name            the steps of a helper of the same type; `use Type._name` of another one
 library VALUE        the module's library, as its build file has it, is that one; `setting` likewise
 sh COMMAND           a program of its own, that has to end with 0
+dial                 the network is asked for something, which the sandbox withholds
 fail, throw NAME, skip, wait SECONDS, hang, exit STATUS, kill SIGNAL, pass
 """
 
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from coevo.languages.declarations import SourceFile
 from tests.languages.toy.reading import FIXTURE
 
-PLAIN = ('fail', 'throw', 'skip', 'wait', 'hang', 'exit', 'kill', 'pass', 'sh')
+PLAIN = ('fail', 'throw', 'skip', 'wait', 'hang', 'exit', 'kill', 'pass', 'dial', 'sh')
 SETTINGS = ('library', 'setting')
 # A program that uses itself has no end.
 _DEPTH = 20

@@ -28,6 +28,10 @@ while IFS=' ' read -r verb rest; do
     hang) sleep 1000000 </dev/null 3>&- ;;
     exit) exit "$rest" ;;
     kill) kill "-$rest" $$ ;;
+    dial)
+      # a documentation address (RFC 5737), which nobody has
+      /bin/bash -c '</dev/tcp/203.0.113.7/80' </dev/null 3>&- || outcome='error withheld network'
+      ;;
     sh)
       /bin/sh -c "$rest" </dev/null 3>&-
       status=$?

@@ -1,0 +1,52 @@
+"""The engine once over Java, whose every rule the toy is asked elsewhere: cells, evidence, suites."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coevo.model.records import Cell
+from coevo.model.records import Label
+from coevo.model.records import Track
+from tests.projects import QUICK
+from tests.projects import junit
+from tests.projects import mined
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
+
+FAILURE = 'java.lang.AssertionError@shop.TillTest.sells'
+SUITES = replace(QUICK, suites=True, suite_cpu_seconds=300.0)
+
+
+def step(price: int, more: str = '') -> dict[str, str]:
+    return {
+        'pom.xml': pom(),
+        **source('Till', f'    public static int price() {{ return {price}; }}\n{more}'),
+        **junit('TillTest', f'sells: assertEquals({price}, Till.price());'),
+    }
+
+
+@pytest.mark.jvm
+def test_a_pair_is_run_compared_and_labelled(tmp_path: Path) -> None:
+    tax = '    public static int tax() { return 5; }\n'
+    new = step(2, tax) | junit('TaxTest', 'taxes: assertEquals(5, Till.tax());')
+    found = mined(
+        write(tmp_path / 'repository', [step(1), new]), tmp_path / 'store', profile=SUITES
+    )
+    row, inserted = found.method('sells'), found.method('taxes')
+    assert (row.label, row.track) == (Label.UPDATE, Track.UPDATE)
+    assert (inserted.label, inserted.track) == (Label.GENERATION, Track.GENERATION)
+    for method_id, cell, outcomes in (
+        (row.method_id, Cell.TOLD_COLD, ('pass', 'pass', 'pass')),
+        (row.method_id, Cell.TOLD_CNEW, ('fail', 'fail', 'fail')),
+        (row.method_id, Cell.TNEW_CNEW, ('pass', 'pass', 'pass')),
+    ):
+        orders = ('given', 'reversed', 'alone')
+        assert found.runs(method_id, cell) == list(zip(orders, outcomes, strict=True))
+    assert row.told_cnew_signature == FAILURE
+    assert found.runs(inserted.method_id, Cell.TNEW_COLD) == [('compile', 'compile_error')]
+    (pair,) = found.pairs
+    assert (pair.suite_old, pair.suite_new) == ('pass', 'pass')
