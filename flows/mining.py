@@ -128,10 +128,12 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
             pair_row(
                 change, evaluation, candidates=len(kept) + _sieved(drops), sandbox=mine.sandbox
             ),
-            **studied.pair,
+            refactorings=studied.pair.refactorings,
+            suite_old=studied.pair.suite_old,
+            suite_new=studied.pair.suite_new,
         ),
         methods=tuple(
-            method_row(pair, item, evaluation, mine.sandbox, studied.columns[item.wanted.method_id])
+            method_row(pair, item, evaluation, mine.sandbox, studied.methods[item.wanted.method_id])
             for item in judged
             if evaluation is not None and item.decision.reason is None
         ),

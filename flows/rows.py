@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from coevo.engine.evidence import Decision
@@ -21,6 +22,8 @@ from coevo.model.records import TestMethod
 from coevo.model.tables import CellRow
 from coevo.model.tables import MethodRow
 from coevo.model.tables import PairRow
+from flows.findings import MethodFindings
+from flows.findings import Refactored
 from miners.diffs.changes import PairChange
 
 
@@ -72,9 +75,36 @@ def method_row(
     judged: Judged,
     evaluation: PairEvaluation,
     sandbox: str,
-    measured: Mapping[str, Any],
+    found: MethodFindings,
 ) -> MethodRow:
-    """The row; `measured` are the columns that the study of the pair fills."""
+    """The row, with what the study of the pair found."""
+    refactored = found.refactored or Refactored(test=None, source=None)
+    return replace(
+        _judged_row(pair, judged, evaluation, sandbox, found),
+        dependency_list=found.dependency_list,
+        coverage=found.coverage,
+        covered_dependencies=found.covered_dependencies,
+        kinds=found.kinds,
+        smells_old=found.smells_old,
+        smells_new=found.smells_new,
+        assertions_lost=found.assertions_lost,
+        assertions_gained=found.assertions_gained,
+        isolated=found.isolated,
+        guard=found.guard,
+        repair_kind=found.repair_kind,
+        test_only_refactored=refactored.test,
+        source_only_refactored=refactored.source,
+        mutation=found.mutation,
+    )
+
+
+def _judged_row(
+    pair: Pair,
+    judged: Judged,
+    evaluation: PairEvaluation,
+    sandbox: str,
+    found: MethodFindings,
+) -> MethodRow:
     candidate, decision = judged.wanted.candidate, judged.decision
     cells = evaluation.all_cells(judged.wanted.method_id)
     return MethodRow(
@@ -104,7 +134,9 @@ def method_row(
         cause=decision.cause,
         override='+'.join(evaluation.overrides) or None,
         sandbox=sandbox,
-        **measured,
+        dependencies=found.dependencies,
+        dependency_source=found.dependency_source,
+        focal_method=found.focal_method,
     )
 
 

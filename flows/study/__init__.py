@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from flows.findings import MethodFindings
 from flows.rows import Judged
 from flows.study.execution import trace
 from flows.study.scene import PairScene
 from flows.study.scene import Study
 from flows.study.scene import Tools
 from flows.study.suspicions import suspect
-from flows.study.texts import text_columns
+from flows.study.texts import with_texts
 from flows.study.tracks import cases
 from flows.study.tracks import withheld
 from flows.study.worth import cover
@@ -30,11 +31,12 @@ __all__ = ['PairScene', 'Study', 'Tools', 'study']
 def study(scene: PairScene, judged: Sequence[Judged]) -> Study:
     """Study the judged methods of a pair; those that lose their track say why."""
     labelled = [item for item in judged if item.decision.reason is None]
-    found = Study(columns={item.wanted.method_id: {} for item in labelled})
+    found = Study(methods={item.wanted.method_id: MethodFindings() for item in labelled})
     changed = trace(scene, labelled, found)
     for item in labelled:
-        found.columns[item.wanted.method_id] |= text_columns(
-            scene.tools.repository, scene.pair, item.wanted.candidate
+        method_id, candidate = item.wanted.method_id, item.wanted.candidate
+        found.methods[method_id] = with_texts(
+            found.methods[method_id], scene.tools.repository, scene.pair, candidate
         )
     suspect(scene, judged, changed, found)
     found.judged = tuple(withheld(judged, cases(scene, labelled, found)))

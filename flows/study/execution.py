@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from coevo.engine.results import Wanted
 from coevo.engine.tracing import OWN_CELL
@@ -21,9 +20,9 @@ from coevo.model.dependency_lists import listed
 from coevo.model.quality import End
 from coevo.model.quality import ExecutedRow
 from coevo.model.records import Cell
-from coevo.model.records import DependencyList
 from coevo.model.records import Label
 from coevo.model.records import Pair
+from flows.findings import MethodFindings
 from flows.rows import Judged
 from flows.study.scene import PairScene
 from flows.study.scene import Study
@@ -44,13 +43,14 @@ def trace(scene: PairScene, labelled: Sequence[Judged], found: Study) -> dict[st
         delta = _delta(scene, item.wanted, traces)
         changed[method_id] = delta
         which = list_for(delta.dependencies, scene.tools.profile.dependencies)
-        found.columns[method_id] |= {
-            'dependencies': delta.dependencies,
-            'dependency_list': which,
-            'focal_method': focal_method(listed(delta.dependencies, which)),
-            'dependency_source': delta.source,
-            **_coverage(item, delta, which, traces),
-        }
+        known = replace(
+            found.methods[method_id],
+            dependencies=delta.dependencies,
+            dependency_list=which,
+            focal_method=focal_method(listed(delta.dependencies, which)),
+            dependency_source=delta.source,
+        )
+        found.methods[method_id] = _with_coverage(known, item, delta, traces)
     found.executed = tuple(_executed(scene.pair, changed, traces))
     return changed
 
@@ -97,9 +97,9 @@ def _delta(scene: PairScene, item: Wanted, traces: Traces) -> Delta:
     return replace(found, dependencies=(*found.dependencies, *resources))
 
 
-def _coverage(
-    item: Judged, delta: Delta, which: DependencyList | None, traces: Traces
-) -> dict[str, Any]:
+def _with_coverage(
+    known: MethodFindings, item: Judged, delta: Delta, traces: Traces
+) -> MethodFindings:
     """Of the list that is chosen; kinds of refinements go by all that is executed."""
     new, old = (
         traces.get((item.wanted.method_id, cell)) for cell in (Cell.TNEW_CNEW, Cell.TOLD_CNEW)
@@ -108,17 +108,17 @@ def _coverage(
         coverage_of(delta.dependencies, trace) if trace else None for trace in (new, old)
     )
     kinds = refinement_kinds(item.decision.label, item.wanted.candidate, by_old, by_new)
-    if new is None:
-        return {'kinds': kinds}
-    return {**covered(delta, which, new), 'kinds': kinds}
+    known = replace(known, kinds=kinds)
+    return known if new is None else covered(known, delta, new)
 
 
-def covered(delta: Delta, which: DependencyList | None, trace: Trace) -> dict[str, Any]:
-    """What a new test covers, of the list that is chosen and of each dependency."""
-    return {
-        'coverage': coverage_of(listed(delta.dependencies, which), trace),
-        'covered_dependencies': covered_by(delta.dependencies, trace),
-    }
+def covered(known: MethodFindings, delta: Delta, trace: Trace) -> MethodFindings:
+    """With what a new test covers, of the list that is chosen and of each dependency."""
+    return replace(
+        known,
+        coverage=coverage_of(listed(delta.dependencies, known.dependency_list), trace),
+        covered_dependencies=covered_by(delta.dependencies, trace),
+    )
 
 
 def _executed(pair: Pair, changed: Mapping[str, Delta], traces: Traces) -> Iterator[ExecutedRow]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
-from typing import Any
 
 from coevo.engine.results import PairEvaluation
 from coevo.engine.suites import Suites
@@ -20,6 +19,8 @@ from coevo.model.quality import ReversalRow
 from coevo.model.records import Pair
 from coevo.model.tables import StartRow
 from coevo.starts.swapped import Files
+from flows.findings import MethodFindings
+from flows.findings import PairFindings
 from flows.rows import Judged
 from miners.diffs.changes import PairChange
 
@@ -50,14 +51,14 @@ class PairScene:
 
 @dataclass(slots=True, kw_only=True)
 class Study:
-    """What was found: columns of method rows by method id, columns of the pair's row, and rows.
+    """What was found of methods, by method id, and of the pair, and rows of other tables.
 
     doubts  by method id, why a deciding pass is not believed
     """
 
     judged: tuple[Judged, ...] = ()
-    columns: dict[str, dict[str, Any]] = field(default_factory=dict)
-    pair: dict[str, Any] = field(default_factory=dict)
+    methods: dict[str, MethodFindings] = field(default_factory=dict)
+    pair: PairFindings = field(default_factory=PairFindings)
     doubts: dict[str, str] = field(default_factory=dict)
     executed: tuple[ExecutedRow, ...] = ()
     refactorings: tuple[RefactoringRow, ...] = ()
@@ -65,8 +66,3 @@ class Study:
     reversals: tuple[ReversalRow, ...] = ()
     starts: tuple[StartRow, ...] = ()
     tests: Mapping[str, Files] = field(default_factory=dict)  # other at a method's start, by its id
-
-    def add(self, name: str, values: Mapping[str, Any]) -> None:
-        """A column, for the methods that have a value in it."""
-        for method_id, value in values.items():
-            self.columns[method_id][name] = value

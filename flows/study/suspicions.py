@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import replace
 
 from coevo.engine.observed_passes import doubts
 from coevo.engine.repairs import guard_repairs
@@ -16,6 +17,7 @@ from coevo.languages.refactorings import RefactoringStatus
 from coevo.model.records import Track
 from coevo.starts.isolation import isolate
 from coevo.starts.swapped import IsolatedSubject
+from flows.findings import Refactored
 from flows.rows import Judged
 from flows.study.refactoring import refactoring_rows
 from flows.study.refactoring import summary
@@ -57,7 +59,8 @@ def _isolate(scene: PairScene, tracked: Sequence[Judged], found: Study) -> None:
     conditions = Conditions(override=scene.evaluation.override)
     isolation = isolate(scene.workshop, scene.pair, subjects, scene.tools.repository, conditions)
     scene.evaluation.cost.add(Step.ISOLATION, isolation.cpu_seconds)
-    found.add('isolated', isolation.methods)
+    for method_id, isolated in isolation.methods.items():
+        found.methods[method_id] = replace(found.methods[method_id], isolated=isolated)
     found.starts, found.tests = isolation.starts, isolation.tests
 
 
@@ -69,27 +72,28 @@ def _ask_refactorings(
     pair, repository = scene.pair, scene.tools.repository
     refactorings = scene.tools.refactorings.find(repository, pair.old.rev, pair.new.rev)
     scene.evaluation.cost.add(Step.REFACTORINGS, refactorings.cpu_seconds)
-    found.pair['refactorings'] = summary(refactorings)
+    found.pair = replace(found.pair, refactorings=summary(refactorings))
     found.refactorings = tuple(refactoring_rows(pair, refactorings))
     if refactorings.status is RefactoringStatus.NOT_OFFERED:
         return  # nobody was asked, so nothing is unknown that would take a track
     for item in tracked:
         method_id = item.wanted.method_id
-        found.columns[method_id] |= _flags(scene, refactorings, item, changed[method_id])
+        refactored = _refactored(scene, refactorings, item, changed[method_id])
+        found.methods[method_id] = replace(found.methods[method_id], refactored=refactored)
 
 
-def _flags(
+def _refactored(
     scene: PairScene, refactorings: Refactorings, item: Judged, delta: Delta
-) -> dict[str, bool | None]:
+) -> Refactored:
     candidate = item.wanted.candidate
-    return {
-        'test_only_refactored': test_only_refactored(
+    return Refactored(
+        test=test_only_refactored(
             scene.tools.repository, scene.pair, refactorings, (candidate.old, candidate.new)
         ),
-        'source_only_refactored': source_only_refactored(
+        source=source_only_refactored(
             scene.tools.repository, scene.pair, refactorings, delta.changes
         ),
-    }
+    )
 
 
 def _ask_guards(
@@ -107,21 +111,22 @@ def _ask_guards(
         evaluated,
         lambda method: siblings(repository, old, method),
     )
-    found.add('guard', guards)
-    kinds = {
-        item.wanted.method_id: repair_kind(item.decision.label, item.decision.cause)
-        for item in repairs
-    }
-    found.add('repair_kind', {key: str(kind) if kind else None for key, kind in kinds.items()})
+    for item in repairs:
+        method_id = item.wanted.method_id
+        kind = repair_kind(item.decision.label, item.decision.cause)
+        found.methods[method_id] = replace(
+            found.methods[method_id],
+            guard=guards.get(method_id),
+            repair_kind=str(kind) if kind else None,
+        )
 
 
 def _ask_suites(scene: PairScene, found: Study) -> None:
     if not scene.tools.profile.suites:
         return
-    for name, build in (
-        ('suite_old', scene.evaluation.old),
-        ('suite_new', scene.evaluation.new),
-    ):
+    answers = []
+    for build in (scene.evaluation.old, scene.evaluation.new):
         answer, spent = scene.tools.suites.answer(scene.workshop, build)
         scene.evaluation.cost.add(Step.SUITE, spent)
-        found.pair[name] = answer
+        answers.append(answer)
+    found.pair = replace(found.pair, suite_old=answers[0], suite_new=answers[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 from coevo.git.repository import Repository
 from coevo.languages.java.smells.tsdetect import smells_of
@@ -15,21 +15,22 @@ from coevo.model.records import Candidate
 from coevo.model.records import Label
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
+from flows.findings import MethodFindings
 
 
-def text_columns(repository: Repository, pair: Pair, candidate: Candidate) -> dict[str, Any]:
-    """The columns that need no run."""
-    found: dict[str, Any] = {
-        'smells_old': _smells(repository, pair.old.rev, candidate.old),
-        'smells_new': _smells(repository, pair.new.rev, candidate.new),
-    }
-    if candidate.old_source is not None and candidate.new_source is not None:
-        change = assertion_change(candidate.old_source, candidate.new_source)
-        found |= {
-            'assertions_lost': len(change.lost),
-            'assertions_gained': len(change.gained),
-        }
-    return found
+def with_texts(
+    known: MethodFindings, repository: Repository, pair: Pair, candidate: Candidate
+) -> MethodFindings:
+    """With what needs no run."""
+    known = replace(
+        known,
+        smells_old=_smells(repository, pair.old.rev, candidate.old),
+        smells_new=_smells(repository, pair.new.rev, candidate.new),
+    )
+    if candidate.old_source is None or candidate.new_source is None:
+        return known
+    change = assertion_change(candidate.old_source, candidate.new_source)
+    return replace(known, assertions_lost=len(change.lost), assertions_gained=len(change.gained))
 
 
 def refinement_kinds(

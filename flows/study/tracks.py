@@ -30,17 +30,17 @@ def cases(scene: PairScene, labelled: Sequence[Judged], found: Study) -> dict[st
     known = {}
     for item in labelled:
         if item.decision.track is not None:
-            columns = found.columns[item.wanted.method_id]
+            own = found.methods[item.wanted.method_id]
             known[item.wanted.method_id] = TrackCase(
                 profile=scene.tools.profile,
                 track=item.decision.track,
                 doubt=found.doubts.get(item.wanted.method_id),
-                isolated=columns.get('isolated'),
-                guard=columns.get('guard'),
+                isolated=own.isolated,
+                guard=own.guard,
                 # not asked, where the profile does not want to know
-                test_only_refactored=columns.get('test_only_refactored', False),
-                source_only_refactored=columns.get('source_only_refactored', False),
-                suite_old=found.pair.get('suite_old'),
-                suite_new=found.pair.get('suite_new'),
+                test_only_refactored=own.refactored.test if own.refactored else False,
+                source_only_refactored=own.refactored.source if own.refactored else False,
+                suite_old=found.pair.suite_old,
+                suite_new=found.pair.suite_new,
             )
     return known

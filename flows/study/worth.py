@@ -35,7 +35,7 @@ def measure(scene: PairScene, changed: Mapping[str, Delta], found: Study) -> Non
         for item in found.judged
         if item.decision.track is not None and item.wanted.candidate.new is not None
     ]
-    lists = {test.method_id: found.columns[test.method_id]['dependency_list'] for test in tests}
+    lists = {test.method_id: found.methods[test.method_id].dependency_list for test in tests}
     asked = [
         replace(test, dependencies=listed(test.dependencies, lists[test.method_id]))
         for test in tests
@@ -47,7 +47,8 @@ def measure(scene: PairScene, changed: Mapping[str, Delta], found: Study) -> Non
     mutated = measure_mutants(bench, asked, most_runs)
     scene.evaluation.cost.add(Step.MUTANTS, bench.cpu_seconds, len(mutated.rows))
     found.mutants = mutated.rows
-    found.add('mutation', mutated.mutations)
+    for method_id, mutation in mutated.mutations.items():
+        found.methods[method_id] = replace(found.methods[method_id], mutation=mutation)
     bench = _bench(scene)
     found.reversals = measure_reversals(bench, tests, most_runs)
     scene.evaluation.cost.add(Step.REVERSALS, bench.cpu_seconds, len(found.reversals))
@@ -69,11 +70,11 @@ def cover(scene: PairScene, changed: Mapping[str, Delta], found: Study) -> None:
         traced = scene.workshop.trace(compiled, [method], sources, conditions)
         scene.evaluation.cost.add(Step.TRACE, compiled.cpu_seconds + traced.cpu_seconds)
         (trace,) = traced.traces
-        columns = found.columns[method_id]
+        known = found.methods[method_id]
         if trace is None:
-            columns |= {'coverage': None, 'covered_dependencies': None}
+            found.methods[method_id] = replace(known, coverage=None, covered_dependencies=None)
         else:
-            columns |= covered(changed[method_id], columns['dependency_list'], trace)
+            found.methods[method_id] = covered(known, changed[method_id], trace)
 
 
 def _bench(scene: PairScene) -> EditedCells:
