@@ -24,9 +24,9 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.verified import verified
+from coevo.languages import universal_mutator
 from coevo.languages.java.tools import pit
 from coevo.languages.table import LANGUAGES
-from coevo.measures import universal_mutator
 from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener

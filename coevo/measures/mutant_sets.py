@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.languages.base import Checked
+from coevo.languages.universal_mutator import Mutant
+from coevo.languages.universal_mutator import mutants_of
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import module_of
-from coevo.measures.universal_mutator import Mutant
-from coevo.measures.universal_mutator import mutants_of
 from coevo.model.records import short_hash
 
 CAP = 10

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.languages.base import Verdict
+from coevo.languages.universal_mutator import OutOfTime
 from coevo.measures.added_lines import added_lines
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import Files
@@ -20,7 +21,6 @@ from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.mutant_sets import file_mutants
 from coevo.measures.mutant_sets import joined
 from coevo.measures.runs import affordable
-from coevo.measures.universal_mutator import OutOfTime
 from coevo.model.quality import MutantRow
 from coevo.model.quality import Mutation
 from coevo.model.records import Outcome

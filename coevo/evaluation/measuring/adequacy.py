@@ -21,9 +21,9 @@ from coevo.evaluation.measuring.kills import undoable
 from coevo.evaluation.measuring.oracle import old_kills
 from coevo.evaluation.measuring.oracle import preservation
 from coevo.evaluation.records import Adequacy
+from coevo.languages import universal_mutator
 from coevo.languages.java.reading.trees import tree
 from coevo.languages.java.smells.tsdetect import smells_of
-from coevo.measures import universal_mutator
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.measures.class_under_test import type_under_test

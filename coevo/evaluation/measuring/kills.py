@@ -16,13 +16,13 @@ from typing import TypeVar
 
 from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.records import Detections
+from coevo.languages.universal_mutator import Mutant
 from coevo.measures.bench import RUN_AND_BROKEN
 from coevo.measures.bench import EditedCells
 from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.parts import Edit
 from coevo.measures.parts import parts_of
-from coevo.measures.universal_mutator import Mutant
 from coevo.model.quality import MutantRow
 from coevo.model.quality import ReversalRow
 from coevo.model.quality import ReversalStatus

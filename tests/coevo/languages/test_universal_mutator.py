@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.measures.universal_mutator import OutOfTime
-from coevo.measures.universal_mutator import mutants_of
+from coevo.languages.universal_mutator import OutOfTime
+from coevo.languages.universal_mutator import mutants_of
 
 SHOP = b"""\
 package shop;
