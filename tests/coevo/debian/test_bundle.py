@@ -3,9 +3,14 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from dataclasses import replace
+from functools import partial
+from http.server import SimpleHTTPRequestHandler
+from http.server import ThreadingHTTPServer
 from multiprocessing import Process
 from pathlib import Path
 
@@ -184,6 +189,45 @@ def test_an_apt_without_the_distributions_archive_is_told(
         install(TOY, tmp_path / 'cache/toy', silent)
 
 
+class Through(SimpleHTTPRequestHandler):
+    """A proxy that has one host's files in a folder, and says what it was asked."""
+
+    def translate_path(self, path: str) -> str:
+        self.server.asked.append(path)  # type: ignore[attr-defined]
+        return super().translate_path(path.removeprefix('http://archive.invalid'))
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Nothing."""
+
+
+def test_packages_come_through_the_proxy_that_apt_is_configured_with(
+    trusted: Path, tmp_path: Path
+) -> None:
+    with ThreadingHTTPServer(('127.0.0.1', 0), partial(Through, directory=str(trusted))) as proxy:
+        proxy.asked = asked = []  # type: ignore[attr-defined]
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        (tmp_path / 'sources.list').write_text(f'deb http://archive.invalid {CODENAME} main\n')
+        with (tmp_path / 'apt.conf').open('a') as configuration:
+            configuration.write(f'Acquire::http::Proxy "http://127.0.0.1:{proxy.server_port}";\n')
+        folder = install(TOY, tmp_path / 'cache/toy', silent)
+        proxy.shutdown()
+
+    assert (folder / 'bin/toy').is_file()
+    assert all(path.startswith('http://archive.invalid/') for path in asked)
+
+
+def test_an_archive_that_cannot_be_reached_is_trouble_for_another_day(
+    trusted: Path, tmp_path: Path
+) -> None:
+    with socket.create_server(('127.0.0.1', 0)) as closed:
+        port = closed.getsockname()[1]
+    (tmp_path / 'sources.list').write_text(f'deb http://127.0.0.1:{port} {CODENAME} main\n')
+
+    with pytest.raises(Transient, match=r'apt could not fetch packages of .*onnect'):
+        install(TOY, tmp_path / 'cache/toy', silent)
+    assert names(tmp_path / 'cache') == ['toy.lock']
+
+
 def test_a_machine_without_apt_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv('PATH', str(tmp_path))
 
@@ -203,11 +247,27 @@ def say(line):
 
 install(TOY, Path(sys.argv[1]), say)
 """
+_KILLED_WHILE_UNPACKING = """
+import os, signal, sys
+from dataclasses import replace
+from pathlib import Path
+from coevo.debian.bundle import install
+from tests.coevo.debian.test_bundle import TOY, silent
+
+def finish(home, root):
+    assert (home / 'bin/toy').is_file()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+install(replace(TOY, finish=finish), Path(sys.argv[1]), silent)
+"""
 
 
-def test_an_installation_that_was_killed_is_begun_again(trusted: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize('script', [_KILLED_WHILE_FETCHING, _KILLED_WHILE_UNPACKING])
+def test_an_installation_that_was_killed_is_begun_again(
+    trusted: Path, tmp_path: Path, script: str
+) -> None:
     place = tmp_path / 'cache/toy'
-    done = subprocess.run([sys.executable, '-c', _KILLED_WHILE_FETCHING, place], check=False)
+    done = subprocess.run([sys.executable, '-c', script, place], check=False)
     assert done.returncode == -signal.SIGKILL
     assert not place.exists()
 
