@@ -64,7 +64,7 @@ def pair_row(
         build_new=new.summary if new else None,
         jdk=new.jdk if new else None,
         jdks_tried=new.jdks_tried if new else (),
-        tools=tool_versions() if evaluation else (),
+        tools=tuple(sorted((*tool_versions(), *new.runtime))) if new else (),
         candidates=candidates,
         sandbox=sandbox,
     )

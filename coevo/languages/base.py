@@ -51,6 +51,7 @@ class Build:
     overrides: tuple[str, ...] = ()
     builder: str = ''
     jdk: str = ''
+    runtime: tuple[str, ...] = ()  # packages of that, `NAME VERSION CHECKSUM`, if coevo brought it
     jdks_tried: tuple[str, ...] = ()  # in this order, the one that counts among them
     runtime_lacking: str | None = (
         None  # the release that could not be had, where an end is not built

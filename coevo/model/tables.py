@@ -83,7 +83,9 @@ class PairRow:
     suite_new: str | None = None
     refactorings: str | None = None  # found, unknown and why, or not_offered; None if not asked
     license: str | None = None  # SPDX expression at new; filled at release
-    tools: tuple[str, ...] = ()  # `name version` of what it was measured with; none if not run
+    # `name version` of what it was measured with, none if not run; with the checksum behind the
+    # version those of the packages of a JDK that coevo brought
+    tools: tuple[str, ...] = ()
     candidates: int  # test methods that entered the sieve
     sandbox: str
 

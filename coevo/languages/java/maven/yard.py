@@ -49,6 +49,7 @@ from coevo.languages.java.maven.sharing import share
 from coevo.languages.java.maven.site import Site
 from coevo.languages.java.reading.junit import JUnitLibraries
 from coevo.languages.java.reading.junit import junit_libraries
+from coevo.languages.java.tools.jdk_bundles import made_of
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import toolchain
 from coevo.model.errors import Transient
@@ -86,6 +87,7 @@ class Yard:
         self._repository = site.repository
         self.sandbox = site.sandbox
         self.toolchain = toolchain(site.say, chosen)
+        self._runtime = made_of(self.toolchain.java_home)
         self.root = site.folder_for(self.toolchain)
         self.shared = site.shared
         self._proxy = site.proxy
@@ -278,7 +280,8 @@ class Yard:
         return TREE_TOO_LARGE if too_large else None
 
     def _refused(self, rev: str, failure: str) -> tuple[Build, Image]:
-        build = Build(rev=rev, failure=failure, modules={}, jdk=self.toolchain.jdk)
+        jdk = self.toolchain.jdk
+        build = Build(rev=rev, failure=failure, modules={}, jdk=jdk, runtime=self._runtime)
         return build, Image(rev=rev, root=self.root, modules={})
 
     def _laid_out(self, rev: str) -> Image:
@@ -323,6 +326,7 @@ class Yard:
             overrides=tuple(sorted({o for module in built for o in module.overrides})),
             builder=attempt.builder,
             jdk=self.toolchain.jdk,
+            runtime=self._runtime,
             cpu_seconds=attempt.cpu_seconds,
         )
         return build, image

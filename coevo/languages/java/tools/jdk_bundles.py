@@ -10,11 +10,13 @@ from pathlib import Path
 
 from coevo.debian.bundle import Recipe
 from coevo.debian.bundle import install
+from coevo.debian.bundle import record
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import installed_jdks
 from coevo.languages.java.tools.jdks import read_jdk
 from coevo.model.errors import Fatal
 from coevo.model.listener import Say
+from coevo.storage.durable import write
 
 # Long-term releases: what builds of any date can be expected to run on.
 OFFERED = (8, 11, 17, 21, 25)
@@ -69,7 +71,22 @@ def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
     if jdk is None or why is not None:
         shutil.rmtree(folder)
         raise Fatal(f'JDK {feature} was installed but is of no use here ({why}) and was removed')
+    _say_version(jdk)
     return jdk
+
+
+def made_of(home: Path) -> tuple[str, ...]:
+    """`NAME VERSION sha256:DIGEST` of each package of a JDK that coevo brought; none of any other."""
+    found = record(home)
+    packages = found.packages if found else ()
+    return tuple(f'{one.name} {one.version} sha256:{one.sha256}' for one in packages)
+
+
+def _say_version(jdk: Jdk) -> None:
+    """Write the `release` file that Debian's package of JDK 8 lacks: builds read it, and so do we."""
+    file = jdk.home / 'release'
+    if not file.is_file():
+        write(file, [f'JAVA_VERSION="{jdk.version}"\n'.encode()])
 
 
 def _trust(home: Path, others: Iterable[Jdk]) -> None:

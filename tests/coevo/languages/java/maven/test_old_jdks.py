@@ -13,6 +13,7 @@ from coevo.languages.base import PLAIN
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.java.maven.attempts import LOOP
+from coevo.languages.java.tools.jdks import installed_jdks
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from tests.coevo.languages.java.jvm import jdk_of
@@ -91,6 +92,13 @@ def test_it_is_built_in_the_loop_and_compiled_by_its_own_javac(
     for name in ('packs', 'makes', 'says'):
         assert place.workshop.compile_verdict(compiled, named(name)) is None
         assert outcome(place, compiled, name, PLAIN) is Outcome.PASS
+
+
+def test_its_build_names_the_packages_of_a_jdk_that_was_brought(place: Place) -> None:
+    home = place.yard.toolchain.java_home
+    named_packages = [line.partition(' ')[0] for line in place.workshop.build(place.rev).runtime]
+    brought = home.is_relative_to(installed_jdks())
+    assert (f'openjdk-{place.yard.toolchain.feature}-jdk-headless' in named_packages) == brought
 
 
 def test_an_observer_sees_it_pass(place: Place, compiled: Compiled) -> None:
