@@ -30,6 +30,7 @@ import duckdb
 
 import coevo
 from benchmarks.ranged import Ranged
+from coevo.model.identity import method_id_in
 from coevo.model.records import Change
 from coevo.model.records import Walk
 from coevo.model.records import short_hash
@@ -38,7 +39,7 @@ from coevo.model.tables import Segment
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.walks import WalkRecord
-from packagers.release import ReleasePlan
+from packagers.plan import ReleasePlan
 from packagers.release import release
 from packagers.rows import Rows
 from tests import segments
@@ -91,7 +92,7 @@ def _segment(repo: str, number: int) -> Segment:
     methods = tuple(_method(chance, of_pair, number, each) for each in range(METHODS_PER_PAIR))
     return Segment(
         key=f'key-{number}',
-        pair=segments.pair(1, **of_pair, **dates, candidates=len(methods)),
+        pair=segments.pair(1, **of_pair, **dates, gap_hours=0.0, candidates=len(methods)),
         methods=methods,
         cells=tuple(row for item in methods for row in segments.cell_rows(item)),
         drops=(),
@@ -107,11 +108,11 @@ def _method(chance: random.Random, of_pair: dict[str, Any], number: int, each: i
     name = f'test{each}'
     text = ' '.join(chance.choices(_WORDS, k=chance.randint(20, 80)))
     row = segments.method(1, name, change, cells)
+    row = dataclasses.replace(row, test_file=f'src/test/java/ferry/Test{each // 5}.java')
     return dataclasses.replace(
         row,
         **of_pair,
-        method_id=short_hash(of_pair['pair_id'], name),
-        test_file=f'src/test/java/ferry/Test{each // 5}.java',
+        method_id=method_id_in(of_pair['pair_id'], change, row),
         new_source=f'void {name}() {{ {text} }}',
         old_source=f'void {name}() {{ {text[50:]} }}' if row.old_source else None,
         mutation=None,
