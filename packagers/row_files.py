@@ -1,0 +1,174 @@
+"""Rows in order, on disk: as many as there are, in the memory of some.
+
+What is added is sorted by runs of some megabytes, and the runs are merged when they are read (an
+external merge sort). The file has no name: it is gone with whoever uses it, however that ends.
+"""
+
+from __future__ import annotations
+
+import heapq
+import marshal
+import os
+import tempfile
+import weakref
+from bisect import bisect_left
+from bisect import bisect_right
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+from typing import Generic
+from typing import TypeVar
+from typing import overload
+
+import pyarrow as pa
+
+from packagers.packing import Packing
+
+Row = TypeVar('Row')
+Key = tuple[Any, ...]
+_Item = tuple[Key, bytes]
+
+# Bytes of packed rows: what is sorted at once, what is read at once. A row costs some more in memory.
+_RUN, _PAGE, _MORE = 16 << 20, 64 << 10, 300
+_CODEC = 'lz4'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    """A piece of a run: where it lies, its bytes when it is unpacked, and its first key."""
+
+    offset: int
+    length: int
+    size: int
+    first: Key
+
+
+class RowFile(Sequence[Row]):
+    """Rows by their keys; those of equal keys in the order in which they came."""
+
+    def __init__(
+        self, packing: Packing[Row], file: int, runs: Sequence[Sequence[_Page]], count: int
+    ) -> None:
+        self._packing, self._file, self._runs, self._count = packing, file, runs, count
+        weakref.finalize(self, os.close, file)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Row]:
+        return (self._packing.unpack(packed) for _, packed in self._merged(self._runs))
+
+    def of(self, section: str) -> Iterator[Row]:
+        """The rows whose keys begin with this text, as all keys of the file have to."""
+        for key, packed in self._merged([_around(run, section) for run in self._runs]):
+            if key[0] == section:
+                yield self._packing.unpack(packed)
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Row]: ...
+
+    def __getitem__(self, at: int | slice) -> Row | Sequence[Row]:
+        """All rows before it are read, too."""
+        if isinstance(at, slice):
+            return tuple(self)[at]
+        place = at + self._count if at < 0 else at
+        if not 0 <= place < self._count:
+            raise IndexError(at)
+        return next(islice(self, place, None))
+
+    def _merged(self, runs: Sequence[Sequence[_Page]]) -> Iterator[_Item]:
+        """A run is opened when its first key is due: of those one after another one is open."""
+        readers = {at: self._read(run) for at, run in enumerate(runs) if run}
+        due = [(runs[at][0].first, at) for at in readers]
+        heapq.heapify(due)
+        heads: dict[int, _Item] = {}
+        while due:
+            _, at = heapq.heappop(due)
+            head: _Item | None = heads.pop(at, None) or next(readers[at])
+            while head is not None and (not due or (head[0], at) < due[0]):
+                yield head
+                head = next(readers[at], None)
+            if head is not None:
+                heads[at] = head
+                heapq.heappush(due, (head[0], at))
+
+    def _read(self, run: Sequence[_Page]) -> Iterator[_Item]:
+        for page in run:
+            packed = os.pread(self._file, page.length, page.offset)
+            items = pa.decompress(packed, decompressed_size=page.size, codec=_CODEC, asbytes=True)
+            yield from marshal.loads(items)
+
+
+class Sorter(Generic[Row]):
+    """Takes rows in any order, each with its key: a tuple of plain values that can be compared.
+
+    folder  of the file system that has room for them; None is the one of temporary files
+    run     bytes of rows that are sorted at once
+    """
+
+    def __init__(self, record: type[Row], folder: Path | None = None, run: int = _RUN) -> None:
+        self._packing = Packing(record)
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            self._file = os.dup(file.fileno())
+        self._close = weakref.finalize(self, os.close, self._file)
+        self._run = run
+        self._held: list[_Item] = []
+        self._size = self._end = self._count = 0
+        self._runs: list[Sequence[_Page]] = []
+
+    def add(self, key: Key, row: Row) -> None:
+        packed = self._packing.pack(row)
+        self._held.append((key, packed))
+        self._count += 1
+        self._size += len(packed) + _MORE
+        if self._size >= self._run:
+            self._flush()
+
+    def finish(self) -> RowFile[Row]:
+        """The rows; nothing can be added any more."""
+        self._flush()
+        self._close.detach()
+        return RowFile(self._packing, self._file, self._runs, self._count)
+
+    def _flush(self) -> None:
+        self._held.sort(key=itemgetter(0))
+        run = [self._write(items) for items in _pages(self._held, min(self._run // 4, _PAGE))]
+        if run:
+            self._runs.append(run)
+        self._held, self._size = [], 0
+
+    def _write(self, items: Sequence[_Item]) -> _Page:
+        plain = marshal.dumps(list(items))
+        packed = pa.compress(plain, codec=_CODEC, asbytes=True)
+        page = _Page(offset=self._end, length=len(packed), size=len(plain), first=items[0][0])
+        while packed:
+            written = os.pwrite(self._file, packed, self._end)
+            self._end, packed = self._end + written, packed[written:]
+        return page
+
+
+def _pages(items: Sequence[_Item], most: int) -> Iterator[Sequence[_Item]]:
+    page: list[_Item] = []
+    size = 0
+    for item in items:
+        page.append(item)
+        size += len(item[1]) + _MORE
+        if size >= most:
+            yield page
+            page, size = [], 0
+    if page:
+        yield page
+
+
+def _around(run: Sequence[_Page], section: str) -> Sequence[_Page]:
+    """The pages that may hold rows of a section."""
+    start = bisect_left(run, section, key=lambda page: page.first[0])
+    end = bisect_right(run, section, key=lambda page: page.first[0])
+    return run[max(start - 1, 0) : end]

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import dataclasses
+import random
+from pathlib import Path
+
+import pytest
+
+from coevo.model.reasons import Reason
+from coevo.model.records import Drop
+from coevo.model.records import Stage
+from coevo.model.tables import MethodRow
+from coevo.model.tables import PairRow
+from packagers.packing import Packing
+from packagers.row_files import RowFile
+from packagers.row_files import Sorter
+from tests import segments
+
+# Bytes: a row or two.
+SMALL = 1000
+
+
+def drop(repo: str, key: int, reason: str = 'flaky') -> Drop:
+    found = segments.drop(1, Stage.LABEL, f'{key:016x}', reason)
+    return dataclasses.replace(found, repo=repo)
+
+
+def sorted_file(rows: list[Drop], run: int = SMALL) -> RowFile[Drop]:
+    sorter = Sorter(Drop, run=run)
+    for row in rows:
+        sorter.add((row.repo, row.key), row)
+    return sorter.finish()
+
+
+def open_files() -> int:
+    return len(list(Path('/proc/self/fd').iterdir()))
+
+
+@pytest.mark.parametrize('run', [1, SMALL, 1 << 20])
+def test_rows_come_by_their_keys_and_equal_ones_as_they_came(run: int) -> None:
+    chance = random.Random(1)
+    rows = [
+        drop(f'a/{chance.randrange(5)}', chance.randrange(40), f'{number}') for number in range(300)
+    ]
+    found = sorted_file(rows, run)
+    assert list(found) == list(found) == sorted(rows, key=lambda row: (row.repo, row.key))
+    assert (len(found), found[0], found[-1]) == (300, next(iter(found)), list(found)[299])
+
+
+@pytest.mark.parametrize('run', [1, SMALL, 1 << 20])
+def test_a_section_is_found_wherever_its_rows_came(run: int) -> None:
+    rows = [drop(f'a/{number % 7}', number) for number in range(200)]
+    found = sorted_file(rows, run)
+    for repo in ('a/0', 'a/3', 'a/6'):
+        assert list(found.of(repo)) == [row for row in rows if row.repo == repo]
+    assert list(found.of('a/')) == list(found.of('b')) == []
+
+
+def test_no_rows_are_no_rows() -> None:
+    found = sorted_file([])
+    assert (list(found), len(found)) == ([], 0)
+    with pytest.raises(IndexError):
+        found[0]
+
+
+def test_a_row_is_itself_again_whatever_its_columns_hold() -> None:
+    segment = segments.segment(1)
+    odd = dataclasses.replace(
+        segment.methods[0],
+        test_file='b\udce9te.java',
+        parameters=('a', 'b'),
+        contamination_date=None,
+    )
+    for row in (*segment.methods, odd):
+        again = Packing(MethodRow).unpack(Packing(MethodRow).pack(row))
+        assert again == row
+        assert (again.walk, again.label) == (row.walk, row.label)
+        assert type(again.change) is type(row.change)
+    assert Packing(PairRow).unpack(Packing(PairRow).pack(segment.pair)) == segment.pair
+
+
+def test_a_member_of_an_enum_where_any_text_does_is_text_again() -> None:
+    row = drop('a/a', 1, Reason.NOT_REPRODUCED)
+    assert Packing(Drop).unpack(Packing(Drop).pack(row)) == row
+
+
+def test_the_file_has_no_name_and_goes_with_its_rows(tmp_path: Path) -> None:
+    before = open_files()
+    sorter = Sorter(Drop, tmp_path, SMALL)
+    for number in range(100):
+        sorter.add((number,), drop('a/a', number))
+    found = sorter.finish()
+    del sorter
+    assert len(list(found)) == 100
+    assert list(tmp_path.iterdir()) == []
+    assert open_files() == before + 1
+    del found
+    assert open_files() == before
