@@ -7,9 +7,12 @@ of tables with long texts are small: a remote reader fetches whole ones.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from datetime import UTC
 from datetime import datetime
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +22,13 @@ import pyarrow.parquet as pq
 from coevo.model.records import Track
 from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
-from coevo.model.schema import table
+from coevo.model.schema import arrow_schema
+from packagers.row_files import Sorter
+from packagers.row_groups import row_groups
 
 ROWS_PER_GROUP = {'methods': 5_000, 'tasks': 1_000}
 _OTHERS_PER_GROUP = 100_000
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
 def files(name: str) -> tuple[str, ...]:
@@ -31,24 +37,40 @@ def files(name: str) -> tuple[str, ...]:
     return tuple(f'data/{name}/{part}.parquet' for part in parts)
 
 
-def write_table(folder: Path, name: str, rows: Sequence[Any]) -> list[Path]:
-    """Write the files of a table under a folder; their paths."""
+def write_table(
+    folder: Path, name: str, rows: Iterable[Any], space: Path | None = None
+) -> list[Path]:
+    """Write the files of a table under a folder; their paths.
+
+    space  where what takes room meanwhile is put; None is where temporary files are
+    """
     paths = [folder / file for file in files(name)]
     paths[0].parent.mkdir(parents=True)
-    for path in paths:
-        wanted = rows if len(paths) == 1 else [row for row in rows if row.track == path.stem]
-        _write(path, name, wanted)
+    for path, placed in zip(paths, _placed(name, rows, paths, space), strict=True):
+        _write(path, name, placed, space)
     return paths
 
 
-def _write(path: Path, name: str, rows: Sequence[Any]) -> None:
-    placed = sorted(rows, key=lambda row: _place(name, row)) if name in ROWS_PER_GROUP else rows
-    content = table(TABLES[name], placed)
-    compact = list(_dictionaries(content.schema))
-    with pq.ParquetWriter(path, content.schema, compression='zstd', use_dictionary=compact) as file:
-        if placed:  # a row group without rows is more than some readers bear
-            size = ROWS_PER_GROUP.get(name, _OTHERS_PER_GROUP)
-            file.write_table(content, row_group_size=size)
+def _placed(
+    name: str, rows: Iterable[Any], paths: Sequence[Path], space: Path | None
+) -> Sequence[Iterable[Any]]:
+    """The rows of each file, as they stand in it."""
+    if name not in ROWS_PER_GROUP:
+        return [rows]
+    found: dict[str, Sorter[Any]] = {path.stem: Sorter(TABLES[name], space) for path in paths}
+    for row in rows:
+        found[row.track if len(paths) > 1 else paths[0].stem].add(_place(name, row), row)
+    return [sorter.finish() for sorter in found.values()]
+
+
+def _write(path: Path, name: str, rows: Iterable[Any], space: Path | None) -> None:
+    schema = arrow_schema(TABLES[name])
+    size = ROWS_PER_GROUP.get(name, _OTHERS_PER_GROUP)
+    with pq.ParquetWriter(
+        path, schema, compression='zstd', use_dictionary=list(_dictionaries(schema))
+    ) as file:
+        for group in row_groups(TABLES[name], rows, size, space):
+            file.write_table(group, row_group_size=size)
 
 
 def _place(name: str, row: Any) -> tuple[object, ...]:
@@ -56,11 +78,11 @@ def _place(name: str, row: Any) -> tuple[object, ...]:
     date = row.contamination_date
     return (
         row.track is None,
-        row.track or '',
+        str(row.track or ''),
         _quarter(date),
         row.repo,
         date is None,
-        date or 0,
+        (date - _EPOCH) // _MICROSECOND if date else 0,
         key,
     )
 
