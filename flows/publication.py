@@ -18,7 +18,7 @@ from packagers.built import Built
 from packagers.dating import DatedCrawl
 from packagers.dating import date_methods
 from packagers.families import families
-from packagers.release import ReleasePlan
+from packagers.plan import ReleasePlan
 from packagers.release import ReleaseReport
 from packagers.release import release
 from packagers.rows import Rows

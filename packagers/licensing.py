@@ -10,7 +10,9 @@ import dataclasses
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
+from itertools import chain
 from typing import TypeVar
 
 from coevo.model import licences
@@ -20,7 +22,6 @@ from coevo.model.records import SourcePlace
 from coevo.model.records import Stage
 from coevo.model.records import Walk
 from packagers.rows import Rows
-from packagers.rows import ordered
 
 Placed = TypeVar('Placed', bound=SourcePlace)
 
@@ -30,13 +31,12 @@ Licence = Callable[[str, str], str | None]
 
 def fill_licences(rows: Rows, licence: Licence) -> Rows:
     """The rows with `license`: of a pair that at new, of a repository that at its walk's head."""
-    return dataclasses.replace(
-        rows,
-        repositories=tuple(
+    return rows.but(
+        repositories=(
             dataclasses.replace(row, license=licence(row.repo, row.head))
             for row in rows.repositories
         ),
-        pairs=tuple(
+        pairs=(
             dataclasses.replace(row, license=licence(row.repo, row.new_rev)) for row in rows.pairs
         ),
     )
@@ -52,31 +52,34 @@ def withhold(rows: Rows, accepted: Collection[str]) -> Rows:
         for pair in rows.pairs
         if (reason := _reason(pair.license, accepted)) is not None
     }
+    if not reasons:
+        return rows
     licence: dict[tuple[str | None, Walk], str | None] = {
-        (pair.pair_id, pair.walk): pair.license for pair in rows.pairs
+        place: pair.license
+        for pair in rows.pairs
+        if (place := (pair.pair_id, pair.walk)) in reasons
     }
-    drops = [
+    drops = (
         Drop.at(
             Stage.PUBLISH, row, row.method_id, reasons[place], _detail(licence[place], row.label)
         )
         for row in rows.methods
         if (place := (row.pair_id, row.walk)) in reasons
-    ]
+    )
     # A method leaves the funnel once: what is not published has no track to lose.
     kept_drops = (
         drop
         for drop in rows.drops
         if drop.stage is not Stage.TRACK or (drop.pair_id, drop.walk) not in reasons
     )
-    return dataclasses.replace(
-        rows,
+    return rows.but(
         methods=_kept(rows.methods, reasons),
         cells=_kept(rows.cells, reasons),
         dependency_map=_kept(rows.dependency_map, reasons),
         mutants=_kept(rows.mutants, reasons),
         reversals=_kept(rows.reversals, reasons),
         refactorings=_kept(rows.refactorings, reasons),
-        drops=ordered('drops', (*kept_drops, *drops)),
+        drops=chain(kept_drops, drops),
     )
 
 
@@ -92,5 +95,5 @@ def _detail(licence: str | None, label: str | None) -> str:
 
 def _kept(
     rows: Iterable[Placed], gone: Mapping[tuple[str | None, Walk], Reason]
-) -> tuple[Placed, ...]:
-    return tuple(row for row in rows if (row.pair_id, row.walk) not in gone)
+) -> Iterator[Placed]:
+    return (row for row in rows if (row.pair_id, row.walk) not in gone)

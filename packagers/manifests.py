@@ -44,12 +44,17 @@ def checksums(folder: Path, files: Iterable[Path]) -> Checksums:
     """SHA-256 and size in bytes by path in the snapshot, but for what is not checked."""
     return {
         file.relative_to(folder).as_posix(): {
-            'sha256': hashlib.sha256(file.read_bytes()).hexdigest(),
+            'sha256': _sha256(file),
             'size': file.stat().st_size,
         }
         for file in files
         if UNCHECKED not in file.parts
     }
+
+
+def _sha256(file: Path) -> str:
+    with file.open('rb') as content:
+        return hashlib.file_digest(content, 'sha256').hexdigest()
 
 
 def text(rows: Rows, about: About, files: Checksums) -> str:

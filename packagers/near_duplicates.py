@@ -11,23 +11,35 @@ which it was moved, is left out.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import re
 import tempfile
 from array import array
-from collections import defaultdict
 from collections.abc import Iterable
 from collections.abc import Iterator
-from collections.abc import Mapping
 from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC
 from datetime import datetime
+from datetime import timedelta
+from itertools import groupby
+from operator import attrgetter
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+from typing import TypeVar
 
 import duckdb
 import pyarrow as pa
 
 from coevo.model.records import Walk
 from coevo.model.tables import MethodRow
+from packagers.marks import Mark
+from packagers.row_files import Sorter
+
+Item = TypeVar('Item')
 
 GRAM = 5
 LEAST_INDEX = 0.8
@@ -39,7 +51,12 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _LATEST = datetime.max.replace(tzinfo=UTC)
-_BATCH = 20_000  # texts that are handed to DuckDB at once
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+_BATCH = 100_000  # rows that are handed to DuckDB at once, or taken from it
+_TEXT = attrgetter('text')
+_NONE: tuple[int | None, Iterable[Any]] = None, ()
+# What DuckDB may take before it puts the rest on disk.
+_MEMORY = '300MB'
 
 # Each step is a table, lest DuckDB join all texts by their commonest grams first. Of n grams the
 # rarest n - ceil(0.8 n) + 1 are looked up, in whole numbers.
@@ -59,47 +76,95 @@ _STEPS = (
     """CREATE TABLE ours AS SELECT one, other, gram FROM candidates JOIN grams ON text = one""",
     """CREATE TABLE compared AS SELECT one, other, count(*) AS common
     FROM ours JOIN grams ON text = other AND grams.gram = ours.gram GROUP BY ALL""",
-    """SELECT one, other FROM compared JOIN sizes s ON s.text = one JOIN sizes t ON t.text = other
-    WHERE common * 5 >= 4 * (s.size + t.size - common) ORDER BY one, other""",
+    """CREATE TABLE near AS SELECT one, other
+    FROM compared JOIN sizes s ON s.text = one JOIN sizes t ON t.text = other
+    WHERE common * 5 >= 4 * (s.size + t.size - common)""",
 )
+_BOTH_WAYS = """SELECT one, other FROM near UNION ALL SELECT other, one FROM near
+    ORDER BY ALL"""
 
-Key = tuple[str, Walk]
 Grams = frozenset[int]
 _Test = tuple[str, str, str, tuple[str, ...]]
 
 
-def near_duplicates(methods: Iterable[MethodRow]) -> Mapping[Key, str]:
-    """By (method_id, walk): the earliest near duplicate of another test, if it is earlier.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tested:
+    """A row, as far as its likeness to others goes.
+
+    text    stands for its grams
+    grams   packed, since there are many; empty where the text alone matters
+    at      microseconds since 1970; no date is the latest
+    names   stand for what the test is called at new, and at old where that is something else
+    """
+
+    text: int
+    grams: bytes
+    at: int
+    repo: str
+    method_id: str
+    walk: Walk
+    names: tuple[int, ...]
+
+    @property
+    def age(self) -> tuple[int, str, str]:
+        return self.at, self.method_id, str(self.walk)
+
+
+def near_duplicates(methods: Iterable[MethodRow], space: Path | None = None) -> Iterator[Mark]:
+    """Marks whose `near_duplicate_of` is the earliest near duplicate of another test, if it is earlier.
 
     Earlier is by contamination date, then by id. Of a deleted test the old text counts.
     """
-    texts = _texts(methods)
-    found = [_firsts(same) for same in texts.values()]
-    alike: dict[int, list[int]] = {number: [number] for number in range(len(found))}
-    for one, other in _similar(list(texts)):
-        alike[one].append(other)
-        alike[other].append(one)
-    earliest: dict[Key, str] = {}
-    for number, same in enumerate(texts.values()):
-        firsts = sorted((row for near in alike[number] for row in found[near]), key=_age)
-        since = {_names(row)[0]: _age(row) for row in found[number]}
-        for row in same:
-            first = next((one for one in firsts if not _is_same_test(one, row)), None)
-            if first is not None and _age(first) < since[_names(row)[0]]:
-                earliest[row.method_id, row.walk] = first.method_id
-    return earliest
+    texts = _texts(methods, space)
+    alike = Sorter(_Tested, space)
+    with _connected(space) as connection:
+        _insert_all(connection, texts)
+        for near in _alike(connection, texts):
+            alike.add((near.text,), near)
+    nearby = groupby(alike.finish(), key=_TEXT)
+    for same, others in _beside(texts, nearby):
+        yield from _marks(same, others)
 
 
-def _firsts(rows: Iterable[MethodRow]) -> list[MethodRow]:
+def _beside(
+    texts: Iterable[_Tested], others: Iterator[tuple[int, Iterable[Item]]]
+) -> Iterator[tuple[list[_Tested], list[Item]]]:
+    """The rows of each text with what stands under its number elsewhere, both in order."""
+    number, found = next(others, _NONE)
+    for text, same in groupby(texts, key=_TEXT):
+        there: list[Item] = []
+        if number == text:
+            there = list(found)
+            number, found = next(others, _NONE)
+        yield list(same), there
+
+
+def _marks(same: Sequence[_Tested], nearby: Iterable[_Tested]) -> Iterator[Mark]:
+    """Of the rows of one text; `nearby` are the earliest rows of tests with a similar one."""
+    own = _firsts(same)
+    since = {row.names[0]: row.age for row in own}
+    firsts = sorted((*own, *nearby), key=attrgetter('age'))
+    for row in same if len(firsts) > 1 else ():
+        first = next((one for one in firsts if not _is_same_test(one, row)), None)
+        if first is not None and first.age < since[row.names[0]]:
+            yield Mark(
+                repo=row.repo,
+                method_id=row.method_id,
+                walk=row.walk,
+                near_duplicate_of=first.method_id,
+            )
+
+
+def _firsts(rows: Iterable[_Tested]) -> list[_Tested]:
     """The earliest row of each test."""
-    found: dict[_Test, MethodRow] = {}
-    for row in sorted(rows, key=_age):
-        found.setdefault(_names(row)[0], row)
+    found: dict[int, _Tested] = {}
+    for row in sorted(rows, key=attrgetter('age')):
+        found.setdefault(row.names[0], row)
     return list(found.values())
 
 
-def _is_same_test(one: MethodRow, other: MethodRow) -> bool:
-    return not set(_names(one)).isdisjoint(_names(other))
+def _is_same_test(one: _Tested, other: _Tested) -> bool:
+    return not set(one.names).isdisjoint(other.names)
 
 
 def _names(row: MethodRow) -> tuple[_Test, ...]:
@@ -124,7 +189,11 @@ def ngrams(found: Sequence[str]) -> Grams:
 
 
 def _number(tokens: Sequence[str]) -> int:
-    return int.from_bytes(hashlib.blake2b('\0'.join(tokens).encode(), digest_size=8).digest())
+    return _hash('\0'.join(tokens).encode())
+
+
+def _hash(data: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest())
 
 
 def tokens(source: str, name: str) -> Iterator[str]:
@@ -137,44 +206,74 @@ def tokens(source: str, name: str) -> Iterator[str]:
             yield 'name' if found[0] == name else found[0]
 
 
-def _texts(methods: Iterable[MethodRow]) -> dict[bytes, list[MethodRow]]:
-    """The rows by grams, these packed, since there are many."""
-    rows: dict[bytes, list[MethodRow]] = defaultdict(list)
+def _texts(methods: Iterable[MethodRow], space: Path | None) -> Sequence[_Tested]:
+    """The rows by text."""
+    sorter = Sorter(_Tested, space)
     for row in methods:
         source = row.new_source if row.new_source is not None else row.old_source
         if source is not None:
             packed = array('Q', sorted(grams(source, row.test_method))).tobytes()
-            rows[packed].append(row)
-    return rows
+            found = _Tested(
+                text=_hash(packed),
+                grams=packed,
+                at=((row.contamination_date or _LATEST) - _EPOCH) // _MICROSECOND,
+                repo=row.repo,
+                method_id=row.method_id,
+                walk=row.walk,
+                names=tuple(_hash(repr(name).encode()) for name in _names(row)),
+            )
+            sorter.add((found.text,), found)
+    return sorter.finish()
 
 
-def _age(row: MethodRow) -> tuple[datetime, str, str]:
-    return row.contamination_date or _LATEST, row.method_id, str(row.walk)
+@contextmanager
+def _connected(space: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
+    with (
+        tempfile.TemporaryDirectory(dir=space) as spill,
+        duckdb.connect(f'{spill}/grams') as connection,
+    ):
+        connection.execute(f"SET memory_limit = '{_MEMORY}'; SET preserve_insertion_order = false")
+        connection.execute('CREATE TABLE grams (text UBIGINT, gram UBIGINT)')
+        yield connection
 
 
-def _similar(packed: Sequence[bytes]) -> Iterator[tuple[int, int]]:
-    """Numbers of different texts that are similar enough, each pair once."""
-    with tempfile.TemporaryDirectory() as spill, duckdb.connect() as connection:
-        connection.execute(f"SET temp_directory = '{spill}'; SET memory_limit = '4GB'")
-        connection.execute('CREATE TABLE grams (text BIGINT, gram UBIGINT)')
-        for start in range(0, len(packed), _BATCH):
-            _insert(connection, range(start, min(start + _BATCH, len(packed))), packed)
-        for step in _STEPS:
-            connection.execute(step)
-        yield from connection.fetchall()
+def _insert_all(connection: duckdb.DuckDBPyConnection, rows: Iterable[_Tested]) -> None:
+    """The grams of each text, once."""
+    texts, all_grams = array('Q'), array('Q')
+    for text, same in groupby(rows, key=_TEXT):
+        packed = next(same).grams
+        all_grams.frombytes(packed)
+        texts.extend([text] * (len(packed) // 8))
+        if len(texts) >= _BATCH:
+            _insert(connection, texts, all_grams)
+            texts, all_grams = array('Q'), array('Q')
+    _insert(connection, texts, all_grams)
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, numbers: range, packed: Sequence[bytes]) -> None:
-    owners, all_grams = array('q'), array('Q')
-    for number in numbers:
-        all_grams.frombytes(packed[number])
-        owners.extend([number] * (len(packed[number]) // 8))
-    of_texts = pa.table(
-        {'text': _column(owners, pa.int64()), 'gram': _column(all_grams, pa.uint64())}
-    )
-    connection.register('some_grams', of_texts)
+def _insert(
+    connection: duckdb.DuckDBPyConnection, texts: array[int], all_grams: array[int]
+) -> None:
+    columns = {'text': _column(texts), 'gram': _column(all_grams)}
+    connection.register('some_grams', pa.table(columns))
     connection.execute('INSERT INTO grams FROM some_grams')
+    connection.unregister('some_grams')
 
 
-def _column(values: array[int], kind: pa.DataType) -> pa.Array:
-    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+def _column(values: array[int]) -> pa.Array:
+    return pa.Array.from_buffers(pa.uint64(), len(values), [None, pa.py_buffer(values)])
+
+
+def _alike(connection: duckdb.DuckDBPyConnection, texts: Iterable[_Tested]) -> Iterator[_Tested]:
+    """The earliest rows of tests once for each similar text, under that text."""
+    for step in _STEPS:
+        connection.execute(step)
+    similar = connection.execute(_BOTH_WAYS)
+    for same, others in _beside(texts, groupby(_fetched(similar), key=itemgetter(0))):
+        firsts = _firsts(same) if others else ()
+        for _, other in others:
+            yield from (dataclasses.replace(first, text=other, grams=b'') for first in firsts)
+
+
+def _fetched(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, int]]:
+    while found := result.fetchmany(_BATCH):
+        yield from found

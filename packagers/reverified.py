@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from coevo.engine.evidence import upper_95
@@ -26,7 +27,6 @@ from coevo.model.tables import CellRow
 from coevo.model.tables import MethodRow
 from coevo.storage.reverifications import Reverified
 from packagers.rows import Rows
-from packagers.rows import ordered
 
 Place = tuple[str, Walk, Cell]  # of a method's runs
 
@@ -48,16 +48,13 @@ def reverify(rows: Rows) -> Rows:
     ]
     # A method leaves the funnel once: what has no label any more has no track to lose.
     kept = (d for d in rows.drops if d.stage is not Stage.TRACK or d.key not in lost)
-    return dataclasses.replace(
-        rows,
-        methods=tuple(
-            _counted(row, added, passed) for row in rows.methods if row.method_id not in lost
-        ),
-        cells=ordered('cells', (*rows.cells, *runs)),
-        dependency_map=tuple(row for row in rows.dependency_map if row.method_id not in lost),
-        mutants=tuple(row for row in rows.mutants if row.method_id not in lost),
-        reversals=tuple(row for row in rows.reversals if row.method_id not in lost),
-        drops=ordered('drops', (*kept, *drops)),
+    return rows.but(
+        methods=(_counted(row, added, passed) for row in rows.methods if row.method_id not in lost),
+        cells=chain(rows.cells, runs),
+        dependency_map=(row for row in rows.dependency_map if row.method_id not in lost),
+        mutants=(row for row in rows.mutants if row.method_id not in lost),
+        reversals=(row for row in rows.reversals if row.method_id not in lost),
+        drops=chain(kept, drops),
     )
 
 
@@ -73,8 +70,11 @@ def _lost(found: Iterable[Reverified]) -> Iterator[tuple[str, str]]:
 
 def _runs(rows: Rows) -> tuple[CellRow, ...]:
     """The runs of segments that still count, numbered on from those that are there."""
-    labelled = {(row.method_id, row.walk) for row in rows.methods}
-    repeats = Counter((row.method_id, row.walk, row.cell) for row in rows.cells)
+    again = {method.method_id for record in rows.reverified for method in record.methods}
+    labelled = {(row.method_id, row.walk) for row in rows.methods if row.method_id in again}
+    repeats = Counter(
+        (row.method_id, row.walk, row.cell) for row in rows.cells if row.method_id in again
+    )
     runs = []
     for record in rows.reverified:
         for row in (run for method in record.methods for run in method.runs):

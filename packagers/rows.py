@@ -1,19 +1,19 @@
-"""All rows of a store, as a release takes them: one segment for each pair, in no one's order."""
+"""All rows of a store, as a release takes them: one segment for each pair, in no one's order.
+
+Those of a table may be more than fit in memory, and stand in a file (`packagers.row_files`).
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from collections.abc import Iterable
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
-from datetime import UTC
 from datetime import datetime
-from itertools import chain
-from operator import attrgetter
+from pathlib import Path
+from typing import Any
 from typing import TypeVar
 
 from coevo.model.errors import Fatal
@@ -21,10 +21,10 @@ from coevo.model.quality import ExecutedRow
 from coevo.model.quality import MutantRow
 from coevo.model.quality import RefactoringRow
 from coevo.model.quality import ReversalRow
-from coevo.model.records import Change
 from coevo.model.records import Drop
 from coevo.model.records import Walk
 from coevo.model.schema import KEYS
+from coevo.model.schema import TABLES
 from coevo.model.tables import CellRow
 from coevo.model.tables import EnvironmentRow
 from coevo.model.tables import MethodRow
@@ -40,18 +40,22 @@ from coevo.storage.reverifications import Reverified
 from coevo.storage.store import Mined
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
-from coevo.storage.walks import WalkRecord
-from packagers.sameness import Identity
-from packagers.sameness import edit
-from packagers.sameness import groups
-from packagers.sameness import path_in_module
+from packagers.row_files import Key
+from packagers.row_files import RowFile
+from packagers.row_files import Sorter
 
-# A test that did not change meets another change of the code in every pair: no copy of itself.
-_EDITED = (Change.INSERTED, Change.CHANGED, Change.DELETED)
-_LATEST = datetime.max.replace(tzinfo=UTC)
-
-_ENVIRONMENT = attrgetter('pair_id', 'module')
-_START = attrgetter('pair_id', 'walk', 'track', 'test_file')
+# The tables of segments, and what holds their rows there.
+_OF_SEGMENTS = {
+    'pairs': None,
+    'methods': 'methods',
+    'cells': 'cells',
+    'dependency_map': 'executed',
+    'mutants': 'mutants',
+    'reversals': 'reversals',
+    'refactorings': 'refactorings',
+    'drops': 'drops',
+    'timings': 'timings',
+}
 
 Row = TypeVar('Row')
 
@@ -64,131 +68,138 @@ class Rows:
     keys        of the segment of each (pair_id, walk)
     reverified  what was run again of such segments, or of others of the same pairs
     unmined     how many pairs of a partition are still to be mined, where there are any
+    space       the folder with room for files of rows; None is where temporary files are
     """
 
-    repositories: tuple[RepositoryRow, ...]
-    pairs: tuple[PairRow, ...]
-    methods: tuple[MethodRow, ...]
-    cells: tuple[CellRow, ...]
-    drops: tuple[Drop, ...]
-    timings: tuple[TimingRow, ...]
-    environments: tuple[EnvironmentRow, ...]
-    dependency_map: tuple[ExecutedRow, ...] = ()
-    mutants: tuple[MutantRow, ...] = ()
-    reversals: tuple[ReversalRow, ...] = ()
-    refactorings: tuple[RefactoringRow, ...] = ()
-    tasks: tuple[TaskRow, ...] = ()
-    withdrawn: tuple[WithdrawnRow, ...] = ()
+    repositories: Sequence[RepositoryRow]
+    pairs: Sequence[PairRow]
+    methods: Sequence[MethodRow]
+    cells: Sequence[CellRow]
+    drops: Sequence[Drop]
+    timings: Sequence[TimingRow]
+    environments: Sequence[EnvironmentRow]
+    dependency_map: Sequence[ExecutedRow] = ()
+    mutants: Sequence[MutantRow] = ()
+    reversals: Sequence[ReversalRow] = ()
+    refactorings: Sequence[RefactoringRow] = ()
+    tasks: Sequence[TaskRow] = ()
+    withdrawn: Sequence[WithdrawnRow] = ()
     keys: Mapping[tuple[str, Walk], str] = field(default_factory=dict)
     reverified: tuple[Reverified, ...] = ()
-    starts: tuple[StartRow, ...] = ()
+    starts: Sequence[StartRow] = ()
     unmined: Mapping[Partition, int] = field(default_factory=dict)
+    space: Path | None = None
+
+    def but(self, **tables: Iterable[Any]) -> Rows:
+        """These rows, with others in some tables."""
+        new: dict[str, Any] = {
+            name: ordered(name, rows, self.space) for name, rows in tables.items()
+        }
+        return dataclasses.replace(self, **new)
 
 
-def gather(store: Store) -> Rows:
-    """Every partition's rows, sorted; Fatal if there are none or they may not be released."""
+class _Gathering:
+    """The rows of segments by table, each table in its order."""
+
+    def __init__(self, space: Path | None) -> None:
+        self.space = space
+        self.keys: dict[tuple[str, Walk], str] = {}
+        self.environments = Sorter(EnvironmentRow, space)
+        self.starts = Sorter(StartRow, space)
+        self._tables: dict[str, Sorter[Any]] = {
+            name: Sorter(TABLES[name], space) for name in _OF_SEGMENTS
+        }
+
+    def add(self, name: str, rows: Iterable[Any]) -> None:
+        for row in rows:
+            self._tables[name].add(_place(name, row), row)
+
+    def add_segment(self, repo: str, segment: Segment) -> None:
+        _refuse_unsafe(segment)
+        self.keys[segment.pair.pair_id, segment.pair.walk] = segment.key
+        self.add('pairs', [segment.pair])
+        for name, part in _OF_SEGMENTS.items():
+            self.add(name, getattr(segment, part) if part else ())
+        for environment in segment.environments:
+            self.environments.add((repo, environment.pair_id, environment.module), environment)
+        for start in segment.starts:
+            place = (start.pair_id, str(start.walk), str(start.track), start.test_file)
+            self.starts.add((repo, *place), start)
+
+    def tables(self) -> dict[str, Sequence[Any]]:
+        return {name: sorter.finish() for name, sorter in self._tables.items()}
+
+
+def gather(store: Store, space: Path | None = None) -> Rows:
+    """Every partition's rows, sorted; Fatal if there are none or they may not be released.
+
+    Environments and starts are by repository; those of one pair under several walks stand there again.
+    """
     partitions = store.partitions()
     if not partitions:
         raise Fatal(f'{store.root} holds nothing: mine a repository first (coevo mine)')
-    # Each once: who mines meanwhile adds to what was read, and to what is read after it.
-    mined = {partition: store.mined(partition) for partition in partitions}
-    segments = [segment for each in mined.values() for segment in each.segments]
-    walks = [each.walk for each in mined.values()]
-
-    def of(table: str, part: Callable[[Segment], Iterable[Row]]) -> tuple[Row, ...]:
-        return ordered(table, chain.from_iterable(map(part, segments)))
-
-    found = Rows(
-        repositories=ordered('repositories', map(_reached, mined.values())),
-        pairs=ordered('pairs', (segment.pair for segment in segments)),
-        methods=of('methods', lambda segment: segment.methods),
-        cells=of('cells', lambda segment: segment.cells),
-        dependency_map=of('dependency_map', lambda segment: segment.executed),
-        mutants=of('mutants', lambda segment: segment.mutants),
-        reversals=of('reversals', lambda segment: segment.reversals),
-        refactorings=of('refactorings', lambda segment: segment.refactorings),
-        drops=ordered('drops', chain(_drops(walks), _drops(segments))),
-        timings=of('timings', lambda segment: segment.timings),
-        environments=_sorted({row for one in segments for row in one.environments}, _ENVIRONMENT),
-        starts=_sorted((row for one in segments for row in one.starts), _START),
-        keys={(s.pair.pair_id, s.pair.walk): s.key for s in segments},
-        unmined={part: len(each.unmined) for part, each in mined.items() if each.unmined},
+    gathering = _Gathering(space)
+    repositories: list[RepositoryRow] = []
+    unmined: dict[Partition, int] = {}
+    for partition in partitions:
+        # Once: who mines meanwhile adds to what was read, and to what is read after it.
+        mined = store.mined(partition)
+        gathering.add('drops', mined.walk.drops)
+        repositories.append(_gathered(gathering, partition.repo, mined))
+        if mined.unmined:
+            unmined[partition] = len(mined.unmined)
+    return Rows(
+        repositories=ordered('repositories', repositories, space),
+        **gathering.tables(),
+        environments=gathering.environments.finish(),
+        starts=gathering.starts.finish(),
+        keys=gathering.keys,
+        unmined=unmined,
         reverified=tuple(
             record
             for partition in partitions
             for record in reverifications.records(store.place, partition)
         ),
-    )
-    _refuse_unsafe(found)
-    return found
-
-
-def _drops(found: Iterable[WalkRecord | Segment]) -> Iterator[Drop]:
-    return (drop for one in found for drop in one.drops)
-
-
-def _sorted(rows: Iterable[Row], key: Callable[[Row], tuple[str, ...]]) -> tuple[Row, ...]:
-    return tuple(sorted(rows, key=key))
-
-
-def ordered(table: str, rows: Iterable[Row]) -> tuple[Row, ...]:
-    """The rows of a table by repository and key, whatever their order."""
-
-    def place(row: Row) -> tuple[object, ...]:
-        return (getattr(row, 'repo', ''), *(getattr(row, name) for name in KEYS[table]))
-
-    return tuple(sorted(rows, key=place))
-
-
-def mark_duplicates(rows: Rows) -> tuple[MethodRow, ...]:
-    """The methods, `duplicate_of` pointing to the earliest edit of the same test to the same text.
-
-    Branches, cherry-picks and merges repeat an edit in other pairs of the walk, forks in theirs. What
-    a pair of branches that interleave repeats is never the original of a pair that somebody made.
-    """
-    families = {row.repo: row.family or row.repo for row in rows.repositories}
-
-    def identity(row: MethodRow) -> Identity:
-        verdict = (families[row.repo], row.language, row.walk, row.label, row.label_by_module)
-        content = (*verdict, path_in_module(row), edit([row]))
-        return Identity(content=content, repo=row.repo, path=f'{row.module} {row.test_file}')
-
-    edited = (row for row in rows.methods if row.change in _EDITED)
-    dates = {(pair.pair_id, pair.walk): pair.new_committer_date for pair in rows.pairs}
-    first_of = dict(_copies(groups(edited, identity), dates))
-    return tuple(
-        dataclasses.replace(row, duplicate_of=first_of.get((row.method_id, row.walk)))
-        for row in rows.methods
+        space=space,
     )
 
 
-def _copies(
-    found: Iterable[Sequence[MethodRow]], dates: Mapping[tuple[str, Walk], datetime | None]
-) -> Iterator[tuple[tuple[str, Walk], str]]:
-    def age(row: MethodRow) -> tuple[bool, datetime, str, str]:
-        date = dates.get((row.pair_id, row.walk)) or _LATEST
-        return row.old_is_ancestor is False, date, row.repo, row.pair_id
-
-    for group in found:
-        first, *copies = sorted(group, key=age)
-        for row in copies:
-            yield (row.method_id, row.walk), first.method_id
-
-
-def _reached(mined: Mined) -> RepositoryRow:
+def _gathered(gathering: _Gathering, repo: str, mined: Mined) -> RepositoryRow:
     """A cutoff that was not given is the newest commit's date: no clock is asked."""
-    dates = (segment.pair.new_committer_date for segment in mined.segments)
+    newest: datetime | None = None
+    for segment in mined.segments:
+        gathering.add_segment(repo, segment)
+        date = segment.pair.new_committer_date
+        newest = max(filter(None, (newest, date)), default=None)
     repository = mined.walk.repository
-    cutoff = repository.cutoff or max(filter(None, dates), default=None)
-    return dataclasses.replace(repository, cutoff=cutoff)
+    return dataclasses.replace(repository, cutoff=repository.cutoff or newest)
 
 
-def _refuse_unsafe(rows: Rows) -> None:
-    seen = {(row.repo, row.sandbox) for row in rows.pairs}
-    seen |= {(row.repo, row.sandbox) for row in rows.methods}
-    for repo, sandbox in sorted(seen):
-        if sandbox == 'none':
-            raise Fatal(
-                f'{repo} was mined with --sandbox none, which is not released: mine it again '
-                'in a sandbox, into another --store'
-            )
+def ordered(table: str, rows: Iterable[Row], space: Path | None = None) -> Sequence[Row]:
+    """The rows of a table by repository and key, whatever their order."""
+    sorter: Sorter[Row] = Sorter(TABLES[table], space)
+    for row in rows:
+        sorter.add(_place(table, row), row)
+    return sorter.finish()
+
+
+def _place(table: str, row: object) -> Key:
+    names = KEYS[table]
+    values = (getattr(row, 'repo', ''), *(getattr(row, name) for name in names))
+    return tuple(str(value) if isinstance(value, str) else value for value in values)
+
+
+def rows_of(rows: Sequence[Row], repo: str) -> Iterable[Row]:
+    """Those of a repository; perhaps all where they say nothing of theirs, and are in no file."""
+    if isinstance(rows, RowFile):
+        return rows.of(repo)
+    return (row for row in rows if getattr(row, 'repo', repo) == repo)
+
+
+def _refuse_unsafe(segment: Segment) -> None:
+    sandboxes = {segment.pair.sandbox, *(row.sandbox for row in segment.methods)}
+    if 'none' in sandboxes:
+        raise Fatal(
+            f'{segment.pair.repo} was mined with --sandbox none, which is not released: mine it '
+            'again in a sandbox, into another --store'
+        )

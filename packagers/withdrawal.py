@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,6 @@ from coevo.snapshots.locations import files_of
 from coevo.storage.place import Root
 from coevo.storage.places import place_of
 from packagers.rows import Rows
-from packagers.rows import ordered
 
 NO_LONGER = 'no_longer_reproduced'
 DATED_EARLIER = 'dated_earlier'
@@ -66,13 +66,11 @@ def read_earlier(path: Root, month: str) -> Earlier:
 def follow(earlier: Earlier | None, rows: Rows, month: str) -> Rows:
     """The rows with the month in which each task first was released, and with what is withdrawn."""
     if earlier is None:
-        return dataclasses.replace(rows, tasks=tuple(_released(task, month) for task in rows.tasks))
-    tasks = [_released(task, _first_month(task.task_id, earlier, month)) for task in rows.tasks]
+        return rows.but(tasks=(_released(task, month) for task in rows.tasks))
     carried, gone = _carried(earlier, rows), _gone(earlier, rows, month)
-    return dataclasses.replace(
-        rows,
-        tasks=tuple(tasks),
-        withdrawn=ordered('withdrawn', (*carried, *gone, *_changed(earlier, rows, month))),
+    return rows.but(
+        tasks=(_released(task, _first_month(task.task_id, earlier, month)) for task in rows.tasks),
+        withdrawn=chain(carried, gone, _changed(earlier, rows, month)),
     )
 
 

@@ -13,12 +13,12 @@ from coevo.model.tables import PairRow
 from coevo.model.tables import TaskRow
 from coevo.storage.place import Root
 from coevo.storage.store import Store
+from packagers.assembly import assemble
 from packagers.built import Built
 from packagers.gold import gold
 from packagers.manifests import About
-from packagers.release import ReleasePlan
+from packagers.plan import ReleasePlan
 from packagers.release import ReleaseReport
-from packagers.release import assemble
 from packagers.release import release
 from packagers.release import write as write_folder
 from packagers.rows import Rows

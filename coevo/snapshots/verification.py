@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tempfile
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -51,6 +52,9 @@ _OF_WALKS = (
     'engine_version',
 )
 
+# However large a snapshot is, and whoever else needs memory. Every question says its order.
+_SETTINGS = ("SET memory_limit = '400MB'", 'SET preserve_insertion_order = false')
+
 # Nobody reads more of one kind.
 _MOST = 20
 
@@ -78,13 +82,23 @@ def verify(place: Path | str) -> list[Finding]:
         return check(path)
 
 
-def check(path: Path) -> list[Finding]:
-    """The same of a folder."""
+def check(path: Path, space: Path | None = None) -> list[Finding]:
+    """The same of a folder. What does not fit in memory is put into a folder in `space`, or where
+    temporary files are.
+    """
+    with tempfile.TemporaryDirectory(dir=space) as spill:
+        return _check(path, spill)
+
+
+def _check(path: Path, spill: str) -> list[Finding]:
     manifest = snapshot.manifest(path)
     outside = list(_files(path, manifest)) or list(_tables(path, manifest))
     if outside:
         return outside
     opened = snapshot.unchecked((path,))
+    for setting in _SETTINGS:
+        opened.connection.execute(setting)
+    opened.connection.execute('SET temp_directory = ?', [spill])
     with snapshot.reading((path,)):
         return list(_forms(opened)) or list(_laws(opened, manifest))
 

@@ -93,6 +93,16 @@ class _Contents:
     merged: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class PackedSegments:
+    """Segments of which one at a time is unpacked, each time that they are asked for."""
+
+    pieces: Sequence[ArchivePiece]
+
+    def __iter__(self) -> Iterator[Segment]:
+        return (codec.decode(Segment, piece.unpack()) for piece in self.pieces)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mined:
     """A partition at one moment, whoever mines meanwhile.
@@ -102,7 +112,7 @@ class Mined:
     """
 
     walk: WalkRecord
-    segments: tuple[Segment, ...]
+    segments: PackedSegments
     unmined: tuple[str, ...]
 
 
@@ -180,8 +190,7 @@ class Store:
         asked for, or else wrote. Without such a record, all pairs that are there.
         """
         walk, _ = self._walk(partition)
-        for piece in self._current(partition, walk).values():
-            yield codec.decode(Segment, piece.unpack())
+        yield from PackedSegments(tuple(self._current(partition, walk).values()))
 
     def mined(self, partition: Partition) -> Mined:
         """The walk's record and all its segments, which belong together; Fatal if there was no walk.
@@ -193,7 +202,7 @@ class Store:
         pieces = self._current(partition, walk)
         return Mined(
             walk=walk,
-            segments=tuple(codec.decode(Segment, piece.unpack()) for piece in pieces.values()),
+            segments=PackedSegments(tuple(pieces.values())),
             unmined=tuple(sorted({pair for _, pair in walk.pairs if pair not in pieces})),
         )
 

@@ -23,9 +23,9 @@ from coevo.model.tables import PairRow
 from coevo.model.tables import RepositoryRow
 from coevo.model.tables import TaskRow
 from packagers.drafts import edited_lines
+from packagers.duplicates import duplicates
 from packagers.families import families
 from packagers.rows import Rows
-from packagers.rows import mark_duplicates
 from packagers.tasks import build_tasks
 from tests.repos import commit
 from tests.repos import git
@@ -160,7 +160,7 @@ def build_again(seen: Sequence[Seen]) -> tuple[TaskRow, ...]:
 
 def originals(*seen: Seen) -> Mapping[str, str | None]:
     """`duplicate_of` by method, as a release fills it."""
-    empty: dict[str, Any] = {field.name: () for field in fields(Rows)}
+    empty: dict[str, Any] = {field.name: () for field in fields(Rows) if field.name != 'space'}
     rows = Rows(
         **empty
         | {
@@ -169,7 +169,8 @@ def originals(*seen: Seen) -> Mapping[str, str | None]:
             'methods': tuple(one.method() for one in seen),
         }
     )
-    return {row.method_id: row.duplicate_of for row in mark_duplicates(rows)}
+    found: dict[str, str | None] = dict.fromkeys(row.method_id for row in rows.methods)
+    return found | {mark.method_id: mark.duplicate_of for mark in duplicates(rows)}
 
 
 def one_task(first: Seen, *copies: Seen) -> None:

@@ -29,7 +29,8 @@ def row(number: int, repo: str, source: str, day: int | None = None) -> MethodRo
 
 
 def found(*rows: MethodRow) -> dict[int, int]:
-    return {int(key[0], 16): int(id_, 16) for key, id_ in near_duplicates(rows).items()}
+    marks = near_duplicates(rows)
+    return {int(mark.method_id, 16): int(mark.near_duplicate_of or '', 16) for mark in marks}
 
 
 @pytest.mark.parametrize(

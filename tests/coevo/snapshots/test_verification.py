@@ -34,7 +34,9 @@ from coevo.snapshots.verification import Finding
 from coevo.snapshots.verification import verify
 from coevo.storage.store import Store
 from packagers import release
+from packagers.assembly import assemble
 from packagers.manifests import About
+from packagers.plan import ReleasePlan
 from packagers.rows import Rows
 from packagers.rows import gather
 from packagers.rows import ordered
@@ -51,7 +53,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     folder = tmp_path_factory.mktemp('store')
     store = Store(folder)
     segments.fill(store, 1, 2)
-    plan = release.ReleasePlan(
+    plan = ReleasePlan(
         snapshot=folder,
         date=snapshots.date,
         build=snapshots.build,
@@ -59,7 +61,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
         size=snapshots.size,
         families=snapshots.families,
     )
-    return release.assemble(gather(store), plan)
+    return assemble(gather(store), plan)
 
 
 @pytest.fixture
@@ -672,7 +674,7 @@ def with_fork(folder: Path, family: str) -> Rows:
     segments.fill(store, 1)
     segments.fill_elsewhere(store, 'fork/ferry', segments.segment(1, key='key-1'))
     families = {segments.REPO: segments.REPO, 'fork/ferry': family}
-    plan = release.ReleasePlan(
+    plan = ReleasePlan(
         snapshot=folder,
         date=snapshots.date,
         build=snapshots.build,
@@ -680,7 +682,7 @@ def with_fork(folder: Path, family: str) -> Rows:
         size=snapshots.size,
         families=lambda repos: families,
     )
-    rows = release.assemble(gather(store), plan)
+    rows = assemble(gather(store), plan)
     first = {task.track: task.task_id for task in rows.tasks if task.repo == segments.REPO}
     return dataclasses.replace(
         rows,

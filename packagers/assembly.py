@@ -1,0 +1,107 @@
+"""The columns and the tasks that only all rows together give.
+
+What is known of a row when others have been looked at waits as a mark, in order, until the rows pass by.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Sequence
+from itertools import chain
+from typing import TypeVar
+
+from coevo.model.records import Drop
+from coevo.model.tables import RepositoryRow
+from coevo.model.tables import TaskRow
+from packagers.built import Built
+from packagers.duplicates import duplicates
+from packagers.licensing import fill_licences
+from packagers.licensing import withhold
+from packagers.marks import Mark
+from packagers.marks import marked
+from packagers.near_duplicates import near_duplicates
+from packagers.plan import ReleasePlan
+from packagers.plan import Size
+from packagers.reverified import reverify
+from packagers.row_files import Sorter
+from packagers.rows import Rows
+from packagers.rows import rows_of
+
+Row = TypeVar('Row')
+
+
+def assemble(rows: Rows, plan: ReleasePlan) -> Rows:
+    """The rows with all that a release adds but what an earlier snapshot makes of them."""
+    rows = reverify(rows)
+    families = plan.families(sorted({row.repo for row in rows.repositories}))
+    rows = rows.but(
+        repositories=(
+            _sized(dataclasses.replace(row, family=families[row.repo]), plan.size)
+            for row in rows.repositories
+        ),
+    )
+    rows = withhold(fill_licences(rows, plan.licence), plan.accepted)
+    rows = rows.but(methods=plan.date(rows))
+    tasks, drops = Sorter(TaskRow, rows.space), Sorter(Drop, rows.space)
+    alike = chain(duplicates(rows), near_duplicates(rows.methods, rows.space))
+    of_tasks = _built(rows, plan, tasks, drops)
+    methods = marked(rows.methods, chain(alike, of_tasks), rows.space)
+    rows = rows.but(methods=methods)
+    return rows.but(tasks=tasks.finish(), drops=chain(rows.drops, drops.finish()))
+
+
+def _sized(row: RepositoryRow, size: Size) -> RepositoryRow:
+    files, lines = size(row.repo, row.head) or (None, None)
+    return dataclasses.replace(row, java_files=files, java_lines=lines)
+
+
+def _built(
+    rows: Rows, plan: ReleasePlan, tasks: Sorter[TaskRow], drops: Sorter[Drop]
+) -> Iterator[Mark]:
+    """The marks of methods that have a task; tasks and drops are added to those that are there."""
+    families: dict[str, set[str]] = defaultdict(set)
+    for row in rows.repositories:
+        families[row.family or row.repo].add(row.repo)
+    for _, repos in sorted(families.items()):
+        some = _of_family(rows, sorted(repos))
+        built = plan.build(some)
+        for task in built.tasks:
+            tasks.add((), task)
+        for drop in built.drops:
+            drops.add((), drop)
+        yield from _marks(some, built)
+
+
+def _of_family(rows: Rows, repos: Collection[str]) -> Rows:
+    """What tasks of some repositories are made of; other tables are as they were."""
+
+    def theirs(found: Sequence[Row]) -> tuple[Row, ...]:
+        return tuple(row for repo in repos for row in rows_of(found, repo))
+
+    return dataclasses.replace(
+        rows,
+        repositories=theirs(rows.repositories),
+        pairs=theirs(rows.pairs),
+        methods=theirs(rows.methods),
+        environments=theirs(rows.environments),
+        starts=theirs(rows.starts),
+    )
+
+
+def _marks(rows: Rows, built: Built) -> Iterator[Mark]:
+    leak = {task.task_id: task.leak for task in built.tasks}
+    for row in rows.methods:
+        key = row.method_id, row.walk
+        task_id, coverage = built.ids.get(key), built.coverage.get(key)
+        if task_id is not None or coverage is not None:
+            yield Mark(
+                repo=row.repo,
+                method_id=row.method_id,
+                walk=row.walk,
+                task_id=task_id,
+                task_coverage=coverage,
+                leak=leak.get(task_id or ''),
+            )

@@ -1,0 +1,49 @@
+"""What a release is told: where to, and how rows get what the store does not say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+
+from coevo.model.tables import MethodRow
+from coevo.storage.place import Root
+from packagers.built import Built
+from packagers.licensing import Licence
+from packagers.rows import Rows
+
+# Methods with their contamination columns filled, in any order.
+Date = Callable[[Rows], Iterable[MethodRow]]
+# The family of each of some repositories: forks and their like have the same one.
+Families = Callable[[Sequence[str]], Mapping[str, str]]
+Size = Callable[[str, str], tuple[int, int] | None]
+# Tasks of a family of repositories, from the rows of these alone.
+Build = Callable[[Rows], Built]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasePlan:
+    """One release.
+
+    licence     of a repository at a revision
+    size        Java files and lines of a repository at a revision; None where there is no telling
+    families    by repository, of all that there are: its family
+    accepted    SPDX ids that will do though the OSI has not approved them
+    month       of the snapshot, YYYY-MM; None is that of the newest commit visited
+    previous    an earlier snapshot: what it had and this one has not is withdrawn
+    parameters  what else decided the data, for the manifest
+    """
+
+    snapshot: Root
+    date: Date
+    build: Build
+    licence: Licence
+    size: Size
+    families: Families
+    accepted: tuple[str, ...] = ()
+    month: str | None = None
+    previous: Root | None = None
+    parameters: Mapping[str, str | int | float | None] = field(default_factory=dict)
