@@ -127,7 +127,9 @@ def _cells(repository: Repository, one: Assignment) -> Iterator[tuple[Place, lis
     if one.is_generation:
         yield Place(tests_rev=task.new_rev, code_rev=task.old_rev, module=task.module), new
         return
-    olds = [old_method(repository, task.old_rev, target.row) for target in one.targets]
+    olds = [
+        old_method(repository, task.language, task.old_rev, target.row) for target in one.targets
+    ]
     old = [Target(method=method) for method in olds if method is not None]
     yield Place(tests_rev=task.old_rev, code_rev=task.new_rev, module=task.module), old
 

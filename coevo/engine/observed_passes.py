@@ -20,7 +20,7 @@ from coevo.git.repository import Repository
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
-from coevo.languages.java.reading.expected_throws import expected_throws
+from coevo.languages.table import reading_at
 from coevo.model.labels import deciding_cells
 from coevo.model.records import Cell
 from coevo.model.records import Outcome
@@ -41,9 +41,8 @@ def doubts(
         for cell, method in _passes(evaluation, item):
             tests, code = ends.tests(cell).rev, ends.code(cell).rev
             source = content(repository, tests, method.test_file) or b''
-            conditions = Conditions(
-                override=evaluation.override, observed=True, expects=expected_throws(source)
-            )
+            expects = reading_at(method.test_file).expected_throws(source)
+            conditions = Conditions(override=evaluation.override, observed=True, expects=expects)
             reason = _doubt(workshop, evaluation, (tests, code), method, conditions)
             if reason is not None:
                 found[item.method_id] = reason

@@ -16,6 +16,7 @@ from typing import Protocol
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
 from coevo.languages.kits import Kits
+from coevo.languages.measures import Measures
 from coevo.languages.reading import Reading
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.runtimes import Runtimes
@@ -346,6 +347,10 @@ class Language(Protocol):
     # one that is not among them are `not_offered`
     @property
     def OFFERS(self) -> frozenset[Capability]: ...
+
+    # what it measures of tests beside their runs
+    @property
+    def MEASURES(self) -> Measures: ...
 
     # whether a revision is built by this module's tool
     def detect(self, repository: Repository, rev: str) -> bool: ...

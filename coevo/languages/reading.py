@@ -18,8 +18,10 @@ from coevo.languages.declarations import Located
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.layout import Side
+from coevo.languages.traces import ExecutedMethod
 from coevo.languages.words import Word
 from coevo.model.records import Origin
+from coevo.model.records import TestMethod
 
 Resolve = Callable[[str], Iterable[DeclaredType]]
 """The types of the test tree that a simple name may mean, seen from one file."""
@@ -101,3 +103,9 @@ class Reading(Protocol):
 
     # by what tests of a file say that they may be left, sorted
     def expected_throws(self, source: bytes) -> tuple[str, ...]: ...
+
+    # the simple name of the type that a test is named after, whether there is one or not
+    def class_under_test(self, test: TestMethod) -> str: ...
+
+    # whether an executed method of a file is that member of a type, or lies in it
+    def is_part_of(self, one: ExecutedMethod, member: Member, type_: DeclaredType) -> bool: ...

@@ -8,6 +8,7 @@ from coevo.git.repository import Repository
 from coevo.languages.base import Language
 from coevo.languages.capabilities import Capability
 from coevo.languages.java import maven
+from coevo.languages.measures import Measures
 from coevo.languages.reading import Reading
 from coevo.languages.surgery import Surgery
 
@@ -27,6 +28,10 @@ def reading(language: str) -> Reading:
 
 def surgery(language: str) -> Surgery:
     return LANGUAGES[language].SURGERY
+
+
+def measures(language: str) -> Measures:
+    return LANGUAGES[language].MEASURES
 
 
 def offers(language: str, capability: Capability) -> bool:

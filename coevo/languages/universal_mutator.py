@@ -1,4 +1,4 @@
-"""Mutants of a Java file by universalmutator (Groce et al., 2018), as its own command.
+"""Mutants of a source file by universalmutator (Groce et al., 2018), as its own command.
 
 The tool rewrites text by regular expressions, line by line; it neither compiles nor runs anything
 here. Its expressions are given the text of strangers, so its process is bounded in time.
@@ -15,6 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.languages.mutation import Mutant
+from coevo.languages.mutation import OutOfTime
+from coevo.languages.mutation import encoding_of
 from coevo.model.errors import Fatal
 
 CPU_LIMIT = 300
@@ -33,63 +36,36 @@ _HEEDED = ('/*', '*/', '{-', '-}', '@BEGIN_TEST_CODE', '@END_TEST_CODE')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mutant:
-    """A line that is another; `line` is 1-based, texts are without the line's end.
+class UniversalMutator:
+    """The tool with the rules of one language. Fulfils `coevo.languages.mutation.Mutation`.
 
-    What replaces the line may be two lines.
+    suffix     how names of the language's files end, by which the tool chooses its rules
+    cpu_limit  CPU seconds for one file
     """
 
-    line: int
-    original: str
-    mutated: str
+    suffix: str
+    cpu_limit: int = CPU_LIMIT
 
-    def applied(self, source: bytes) -> bytes:
-        """The whole file with the line replaced."""
-        own = source.split(b'\n')
-        end = b'\r' if own[self.line - 1].endswith(b'\r') else b''
-        encoding = _encoding(source)
-        own[self.line - 1] = b'\n'.join(
-            text.encode(encoding) + end for text in self.mutated.split('\n')
-        )
-        return b'\n'.join(own)
+    def is_installed(self) -> bool:
+        return is_installed()
 
-
-class OutOfTime(Exception):
-    """The tool did not end in time for a file."""
+    def mutants_of(self, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
+        texts = [line.rstrip('\r').replace('\r', ' ') for line in _text(source).split('\n')]
+        asked = sorted(line for line in set(lines) if 0 < line <= len(texts))
+        if not asked:
+            return ()
+        seen = _shown(texts, asked)
+        with tempfile.TemporaryDirectory(prefix='coevo-mutants-') as folder:
+            _run(self, Path(folder), seen, asked)
+            return tuple(_read(self, Path(folder), seen, asked))
 
 
 def is_installed() -> bool:
     return _place().exists()
 
 
-def mutants_of(
-    source: bytes, lines: Collection[int], cpu_limit: int = CPU_LIMIT
-) -> tuple[Mutant, ...]:
-    """All mutants that the tool emits for some lines of a Java file, in its order.
-
-    OutOfTime where it does not end; Fatal where it is not installed.
-    """
-    texts = [line.rstrip('\r').replace('\r', ' ') for line in _text(source).split('\n')]
-    asked = sorted(line for line in set(lines) if 0 < line <= len(texts))
-    if not asked:
-        return ()
-    seen = _shown(texts, asked)
-    with tempfile.TemporaryDirectory(prefix='coevo-mutants-') as folder:
-        _run(Path(folder), seen, asked, cpu_limit)
-        return tuple(_read(Path(folder), seen, asked))
-
-
 def _text(source: bytes) -> str:
-    return source.decode(_encoding(source))
-
-
-def _encoding(source: bytes) -> str:
-    """One that gives back the same bytes, whatever they are."""
-    try:
-        source.decode()
-    except UnicodeDecodeError:
-        return 'latin-1'
-    return 'utf-8'
+    return source.decode(encoding_of(source))
 
 
 def _shown(texts: list[str], asked: list[int]) -> list[str]:
@@ -105,11 +81,12 @@ def _shown(texts: list[str], asked: list[int]) -> list[str]:
     ]
 
 
-def _run(folder: Path, seen: list[str], asked: list[int], cpu_limit: int) -> None:
-    (folder / 'Source.java').write_text('\n'.join(seen) + '\n', encoding='utf-8', newline='')
+def _run(tool: UniversalMutator, folder: Path, seen: list[str], asked: list[int]) -> None:
+    name = f'Source{tool.suffix}'
+    (folder / name).write_text('\n'.join(seen) + '\n', encoding='utf-8', newline='')
     (folder / 'lines').write_text('\n'.join(map(str, asked)))
     (folder / 'out').mkdir()
-    arguments = ['Source.java', '--noCheck', '--mutantDir', 'out', '--lines', 'lines']
+    arguments = [name, '--noCheck', '--mutantDir', 'out', '--lines', 'lines']
     try:
         subprocess.run(
             [
@@ -119,7 +96,7 @@ def _run(folder: Path, seen: list[str], asked: list[int], cpu_limit: int) -> Non
                 'utf8',
                 '-c',
                 _LIMITED,
-                str(cpu_limit),
+                str(tool.cpu_limit),
                 str(_tool()),
                 *arguments,
             ],
@@ -146,8 +123,10 @@ def _place() -> Path:
     return Path(sys.executable).parent / 'mutate'
 
 
-def _read(folder: Path, seen: list[str], asked: list[int]) -> Iterator[Mutant]:
-    written = (folder / 'out').glob('Source.mutant.*.java')
+def _read(
+    tool: UniversalMutator, folder: Path, seen: list[str], asked: list[int]
+) -> Iterator[Mutant]:
+    written = (folder / 'out').glob(f'Source.mutant.*{tool.suffix}')
     for path in sorted(written, key=lambda path: int(path.suffixes[-2][1:])):
         text = path.read_bytes().decode()
         yield _mutant(text.removesuffix('\n').split('\n'), seen, asked)

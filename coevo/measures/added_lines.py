@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
 
@@ -76,7 +77,8 @@ def _versions(repository: Repository, old_rev: str, new_rev: str, path: str) -> 
     entry = repository.tree(new_rev).get(path)
     if entry is None:
         return None
-    origin = _renamed(repository, old_rev, new_rev).get(path, path)
+    suffix = PurePosixPath(path).suffix
+    origin = _renamed(repository, old_rev, new_rev, suffix).get(path, path)
     before = repository.tree(old_rev).get(origin)
     return _Versions(origin=origin, before=before.oid if before else None, after=entry.oid)
 
@@ -96,11 +98,11 @@ def _hunks(repository: Repository, versions: _Versions) -> Iterator[_Hunk]:
 
 
 @lru_cache(maxsize=64)
-def _renamed(repository: Repository, old_rev: str, new_rev: str) -> dict[str, str]:
-    """Java files of new that have another path at old, and that path."""
+def _renamed(repository: Repository, old_rev: str, new_rev: str, suffix: str) -> dict[str, str]:
+    """Files of new whose names end so and that have another path at old, and that path."""
     listing = repository.git(
         *('diff-tree', '-r', '-z', '-M', '--diff-filter=R', '--name-status'),
-        *(old_rev, new_rev, '--', '*.java'),
+        *(old_rev, new_rev, '--', f'*{suffix}'),
     )
     words = listing.decode('utf-8', 'surrogateescape').split('\0')[:-1]
     return dict(zip(words[2::3], words[1::3], strict=True))

@@ -12,10 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tree_sitter import Parser
-
-from coevo.languages.java.assertions.texts import texts_in
-from coevo.languages.java.reading.tokens import JAVA
+from coevo.languages.assertions import Assertions
 
 COVERAGE_STEP = 0.05
 """Least change of coverage, as a share of lines, that counts: TAM-Eval III-C takes 5 %."""
@@ -40,45 +37,34 @@ class AssertionChange:
     changed: tuple[tuple[str, str], ...]
 
 
-def assertions_of(source: str) -> tuple[str, ...]:
-    """The assertions of a test method in order, as texts; source is the method alone.
-
-    Comments, white space, messages and the class that an assertion is taken from are left out. A chain
-    is one text for each check, `assertThat(x).isNotNull()` and `assertThat(x).hasSize(2)`. Verified
-    mocks, expectations and helpers that are named as such count; so does `@Test(expected = …)`.
-    """
-    root = Parser(JAVA).parse(f'class _ {{ {source}\n}}'.encode()).root_node
-    bodies = (child.child_by_field_name('body') for child in root.children)
-    return tuple(text_ for body in bodies if body is not None for text_ in texts_in(body))
-
-
-def assertion_change(old_source: str, new_source: str) -> AssertionChange:
-    """The assertions that two versions of a test method do not share."""
-    old, new = Counter(assertions_of(old_source)), Counter(assertions_of(new_source))
+def assertion_change(assertions: Assertions, old_source: str, new_source: str) -> AssertionChange:
+    """The assertions that two versions of a test method do not share; each is the method alone."""
+    old, new = (Counter(assertions.assertions_of(text)) for text in (old_source, new_source))
     gone, come = list((old - new).elements()), list((new - old).elements())
     changed = []
-    for text_ in list(gone):
-        other = next((t for t in come if _head(t) == _head(text_)), None)
+    for text in list(gone):
+        kind = assertions.kind_of(text)
+        other = next((one for one in come if assertions.kind_of(one) == kind), None)
         if other is not None:
-            changed.append((text_, other))
-            gone.remove(text_)
+            changed.append((text, other))
+            gone.remove(text)
             come.remove(other)
     return AssertionChange(lost=tuple(gone), gained=tuple(come), changed=tuple(changed))
 
 
 def change_kinds(
-    old_source: str, new_source: str, coverage_old: float | None, coverage_new: float | None
+    change: AssertionChange | None, coverage_old: float | None, coverage_new: float | None
 ) -> tuple[AssertionKind, ...]:
     """What the change of a passing test did, sorted.
 
+    change                      None where the language offers no assertions
     coverage_old, coverage_new  shares of the lines of the focal code, 0 to 1; None where not measured
     """
-    change = assertion_change(old_source, new_source)
-    found = {
-        AssertionKind.ASSERTIONS_CHANGED: bool(change.changed),
-        AssertionKind.ASSERTIONS_GAINED: bool(change.gained),
-        AssertionKind.ASSERTIONS_LOST: bool(change.lost),
-    }
+    found: dict[AssertionKind, bool] = {}
+    if change is not None:
+        found[AssertionKind.ASSERTIONS_CHANGED] = bool(change.changed)
+        found[AssertionKind.ASSERTIONS_GAINED] = bool(change.gained)
+        found[AssertionKind.ASSERTIONS_LOST] = bool(change.lost)
     if coverage_old is not None and coverage_new is not None:
         found[AssertionKind.COVERAGE_GAINED] = _is_step(coverage_old, coverage_new)
         found[AssertionKind.COVERAGE_LOST] = _is_step(coverage_new, coverage_old)
@@ -87,7 +73,3 @@ def change_kinds(
 
 def _is_step(low: float, high: float) -> bool:
     return round(high - low, 9) >= COVERAGE_STEP
-
-
-def _head(text_: str) -> str:
-    return text_.partition('(')[0]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Iterator
-from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
-from coevo.languages.java.reading.syntax import parse
+from coevo.languages.table import reading
+from coevo.languages.undoing import Standing
+from coevo.languages.undoing import like
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised
@@ -19,34 +20,18 @@ from coevo.model.records import Revised
 CALLABLES = ('method', 'constructor')
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """A type in a version of a file; `member` is None where the type lacks it."""
-
-    path: str
-    source: bytes
-    type: DeclaredType
-    member: Member | None
-
-    @property
-    def file(self) -> SourceFile:
-        return parse(self.source)
-
-
 def declared(repository: Repository, pair: Pair, dependency: Dependency) -> Standing | None:
     """Where the declaration stands that a dependency names: at new, or at old if it was removed.
 
     None where it is no method or constructor, but the rest of a type, or a resource.
     """
-    if not dependency.file.endswith('.java'):
+    if not dependency.file.endswith(reading(pair.language).SUFFIXES):
         return None
     rev = pair.old.rev if dependency.revised is Revised.REMOVED else pair.new.rev
-    for found in _types(repository, rev, [dependency.file]):
+    for found in _types(repository, pair, rev, [dependency.file]):
         for member in found.type.members:
             if member.kind in CALLABLES and _named(dependency, member):
-                return Standing(
-                    path=found.path, source=found.source, type=found.type, member=member
-                )
+                return replace(found, member=member)
     return None
 
 
@@ -72,7 +57,7 @@ def declared_type(repository: Repository, pair: Pair, dependency: Dependency) ->
     """Where the type stands of which a dependency names the rest: at new, or at old."""
     rev = pair.old.rev if dependency.revised is Revised.REMOVED else pair.new.rev
     lines = dependency.start_line, dependency.end_line
-    for found in _types(repository, rev, [dependency.file]):
+    for found in _types(repository, pair, rev, [dependency.file]):
         type_ = found.type
         if lines == (type_.start_line, type_.end_line) and (
             dependency.declaration == type_.declaration
@@ -93,19 +78,11 @@ def _others(
 ) -> Iterator[Standing]:
     rev = pair.old.rev if is_new else pair.new.rev
     changed = (change.path for change in repository.changed(pair.old.rev, pair.new.rev))
-    others = [path for path in changed if path.endswith('.java') and path != known.path]
-    for found in _types(repository, rev, [known.path, *others]):
+    suffixes = reading(pair.language).SUFFIXES
+    others = [path for path in changed if path.endswith(suffixes) and path != known.path]
+    for found in _types(repository, pair, rev, [known.path, *others]):
         if _nesting(known.type, known.file) == _nesting(found.type, found.file):
             yield found
-
-
-def like(member: Member, type_: DeclaredType) -> Member | None:
-    """The member of a type of the same kind, name and parameters."""
-    return next((other for other in type_.members if _key(other) == _key(member)), None)
-
-
-def _key(member: Member) -> tuple[str, ...]:
-    return member.kind, member.name, *member.parameters
 
 
 def _named(dependency: Dependency, member: Member) -> bool:
@@ -119,10 +96,13 @@ def _nesting(type_: DeclaredType, file: SourceFile) -> str:
     return type_.name.removeprefix(f'{file.package}.')
 
 
-def _types(repository: Repository, rev: str, paths: Iterable[str]) -> Iterator[Standing]:
+def _types(
+    repository: Repository, pair: Pair, rev: str, paths: Iterable[str]
+) -> Iterator[Standing]:
     tree = repository.tree(rev)
     for path in paths:
         if (entry := tree.get(path)) is not None:
             source = repository.blob(entry.oid)
-            for type_ in parse(source).types:
-                yield Standing(path=path, source=source, type=type_, member=None)
+            file = reading(pair.language).parse(source)
+            for type_ in file.types:
+                yield Standing(path=path, source=source, file=file, type=type_, member=None)

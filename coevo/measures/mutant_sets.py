@@ -1,8 +1,8 @@
 """Which mutants a test is run against: drawn by lot from those that compile, and all accounted for.
 
-TestEvo-Bench, A.5. What compiles is said by javac on the module's class path, not by the tool's own
-check. The lot of a mutant is its id, a hash of the pair, the file and its text: the same on every
-machine, and the same for all tests of a pair, which therefore share mutants.
+TestEvo-Bench, A.5. What compiles is said by the compiler of the project, not by the tool's own check.
+The lot of a mutant is its id, a hash of the pair, the file and its text: the same on every machine, and
+the same for all tests of a pair, which therefore share mutants.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.languages.base import Checked
-from coevo.languages.universal_mutator import Mutant
-from coevo.languages.universal_mutator import mutants_of
+from coevo.languages.mutation import Mutant
+from coevo.languages.table import measures
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import module_of
 from coevo.model.records import short_hash
@@ -137,16 +137,18 @@ class FileMutants:
 
 
 def file_mutants(bench: EditedCells, path: str, lines: Collection[int]) -> FileMutants | None:
-    """The mutants of some lines of a file; None where no module that was built has it.
+    """The mutants of some lines of a file; None where no module that was built has it, or the
+    language offers none.
 
     OutOfTime where the tool does not end.
     """
+    mutation = measures(bench.pair.language).mutation
     entry = bench.repository.tree(bench.rev).get(path)
     module = module_of(bench.build.modules, path)
-    if entry is None or module is None or bench.build.trouble(module):
+    if mutation is None or entry is None or module is None or bench.build.trouble(module):
         return None
     source = bench.repository.blob(entry.oid)
-    drawn = [_drawn(bench, path, source, mutant) for mutant in mutants_of(source, lines)]
+    drawn = [_drawn(bench, path, source, mutant) for mutant in mutation.mutants_of(source, lines)]
     return FileMutants(
         path=path,
         module=module,

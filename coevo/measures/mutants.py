@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.languages.base import Verdict
-from coevo.languages.universal_mutator import OutOfTime
+from coevo.languages.mutation import OutOfTime
 from coevo.measures.added_lines import added_lines
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import Files

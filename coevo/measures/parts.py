@@ -13,15 +13,13 @@ from dataclasses import replace
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
-from coevo.measures.counterparts import Standing
+from coevo.languages.table import measures
+from coevo.languages.undoing import Standing
+from coevo.languages.undoing import Undoing
 from coevo.measures.counterparts import counterpart
 from coevo.measures.counterparts import declared
 from coevo.measures.counterparts import declared_type
 from coevo.measures.counterparts import other_type
-from coevo.measures.undo import header_undone
-from coevo.measures.undo import type_put_back
-from coevo.measures.undo import type_removed
-from coevo.measures.undo import undone
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised
@@ -38,7 +36,7 @@ class UndoablePart:
     """A change that is undone alone.
 
     Lines are those at new, or at old where it was removed. `edit` is None where the type does not
-    stand at the other end.
+    stand at the other end, or `is_offered` says that the language cannot undo anything.
     """
 
     declaration: str
@@ -46,6 +44,7 @@ class UndoablePart:
     start_line: int
     revised: Revised
     edit: Edit | None
+    is_offered: bool = True
 
     @property
     def key(self) -> Key:
@@ -56,24 +55,35 @@ def parts_of(
     repository: Repository, pair: Pair, dependency: Dependency
 ) -> tuple[UndoablePart, ...]:
     """In the order of the text; none where nothing can be undone, as of a type that was renamed."""
-    if dependency.is_resource:  # which may be a template that ends with .java
+    if dependency.is_resource:  # which may be a template that ends as sources do
         return tuple(_of_resource(repository, pair, dependency))
+    undoing = measures(pair.language).undoing
+    if undoing is None:
+        return (replace(_part(dependency, None), is_offered=False),)
+    change = _Change(repository=repository, pair=pair, dependency=dependency, undoing=undoing)
     known = declared(repository, pair, dependency)
     if known is not None:
-        return (_of_method(repository, pair, dependency, known),)
-    return tuple(_of_type(repository, pair, dependency))
+        return (_of_method(change, known),)
+    return tuple(_of_type(change))
 
 
-def _of_method(
-    repository: Repository, pair: Pair, dependency: Dependency, known: Standing
-) -> UndoablePart:
-    other = counterpart(repository, pair, dependency)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    repository: Repository
+    pair: Pair
+    dependency: Dependency
+    undoing: Undoing
+
+
+def _of_method(change: _Change, known: Standing) -> UndoablePart:
+    dependency, undoing = change.dependency, change.undoing
+    other = counterpart(change.repository, change.pair, dependency)
     if dependency.revised is Revised.INSERTED:
-        return _part(dependency, (known.path, undone(dependency.revised, None, known)))
+        return _part(dependency, (known.path, undoing.undone(dependency.revised, None, known)))
     if other is None:
         return _part(dependency, None)
     old, new = (known, other) if dependency.revised is Revised.REMOVED else (other, known)
-    return _part(dependency, (new.path, undone(dependency.revised, old, new)))
+    return _part(dependency, (new.path, undoing.undone(dependency.revised, old, new)))
 
 
 def _part(dependency: Dependency, edit: Edit | None) -> UndoablePart:
@@ -101,52 +111,53 @@ def _of_resource(
 # -- the rest of a type ----------------------------------------------------------------------------
 
 
-def _of_type(repository: Repository, pair: Pair, dependency: Dependency) -> Iterator[UndoablePart]:
-    known = declared_type(repository, pair, dependency)
+def _of_type(change: _Change) -> Iterator[UndoablePart]:
+    dependency, undoing = change.dependency, change.undoing
+    known = declared_type(change.repository, change.pair, dependency)
     if known is None:
         return
     if dependency.revised is Revised.INSERTED:
-        yield _part(dependency, (known.path, type_removed(known)))
+        yield _part(dependency, (known.path, undoing.type_removed(known)))
         return
     if dependency.revised is Revised.REMOVED:
-        yield _part(dependency, _put_back(repository, pair, known))
+        yield _part(dependency, _put_back(change, known))
         return
-    old = other_type(repository, pair, known, is_new=True)
+    old = other_type(change.repository, change.pair, known, is_new=True)
     if old is None:
         return
-    header = header_undone(old, known)
+    header = undoing.header_undone(old, known)
     if header is not None:
         yield _part(dependency, (known.path, header))
-    yield from _of_fields(old, known)
+    yield from _of_fields(undoing, old, known)
 
 
-def _put_back(repository: Repository, pair: Pair, old: Standing) -> Edit | None:
+def _put_back(change: _Change, old: Standing) -> Edit | None:
     """A type in the file of its name at new; the whole old file where there is none."""
-    entry = repository.tree(pair.new.rev).get(old.path)
+    entry = change.repository.tree(change.pair.new.rev).get(old.path)
     if entry is None:
         outermost = all(
             not (each.start_byte < old.type.start_byte < each.end_byte) for each in old.file.types
         )
         return (old.path, old.source) if outermost else None
-    text = type_put_back(old, repository.blob(entry.oid))
+    text = change.undoing.type_put_back(old, change.repository.blob(entry.oid))
     return None if text is None else (old.path, text)
 
 
-def _of_fields(old: Standing, new: Standing) -> Iterator[UndoablePart]:
+def _of_fields(undoing: Undoing, old: Standing, new: Standing) -> Iterator[UndoablePart]:
     """Fields and initializers: those at new in their order, then those that are gone."""
     before, after = _nodes(old), _nodes(new)
     matched = _matched(before, after)
     for member in after:
         was = matched.get(member.start_byte)
         if was is None:
-            yield _of_member(Revised.INSERTED, None, replace(new, member=member))
+            yield _of_member(undoing, Revised.INSERTED, None, replace(new, member=member))
         elif was.hash != member.hash:
             changed = replace(old, member=was), replace(new, member=member)
-            yield _of_member(Revised.MODIFIED, *changed)
+            yield _of_member(undoing, Revised.MODIFIED, *changed)
     standing = {was.start_byte for was in matched.values()}
     for member in before:
         if member.start_byte not in standing:
-            yield _of_member(Revised.REMOVED, replace(old, member=member), new)
+            yield _of_member(undoing, Revised.REMOVED, replace(old, member=member), new)
 
 
 def _nodes(standing: Standing) -> list[Member]:
@@ -163,7 +174,7 @@ def _matched(before: list[Member], after: list[Member]) -> dict[int, Member]:
         for member in after
         if member.kind == 'field' and member.name in fields
     }
-    for name in ('<clinit>', '<init>'):
+    for name in {m.name for m in (*before, *after) if m.kind == 'initializer'}:
         olds, news = (
             [m for m in members if (m.kind, m.name) == ('initializer', name)]
             for members in (before, after)
@@ -178,7 +189,9 @@ def _matched(before: list[Member], after: list[Member]) -> dict[int, Member]:
     return found
 
 
-def _of_member(revised: Revised, old: Standing | None, new: Standing) -> UndoablePart:
+def _of_member(
+    undoing: Undoing, revised: Revised, old: Standing | None, new: Standing
+) -> UndoablePart:
     known = old if revised is Revised.REMOVED else new
     assert known is not None
     assert known.member is not None
@@ -187,5 +200,5 @@ def _of_member(revised: Revised, old: Standing | None, new: Standing) -> Undoabl
         file=known.path,
         start_line=known.member.start_line,
         revised=revised,
-        edit=(new.path, undone(revised, old, new)),
+        edit=(new.path, undoing.undone(revised, old, new)),
     )

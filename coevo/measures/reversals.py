@@ -28,13 +28,13 @@ def measure_reversals(
 
     The tests pass as they are: their cells say so. Each part is compiled once for all tests of a module:
     the first part of every dependency, those of best rank first, then the second ones, and so on. What is
-    beyond the most runs is `not_run`. Transient where test processes do not start.
+    beyond the most runs is `not_run`, what the language cannot undo `not_offered`. Transient where test processes do not start.
     """
     parts = {test.method_id: _parts(bench, test) for test in tests}
     found: dict[tuple[str, Key], ReversalRow] = {}
     left = most_runs
     for part, concerned in _by_part(tests, parts):
-        run = concerned if left is None else concerned[:left]
+        run = concerned[:left] if part.is_offered else []
         left = None if left is None else left - len(run)
         for row in _undo(bench, part, run):
             found[row.method_id, part.key] = row
@@ -97,7 +97,9 @@ def _row(
     *,
     compiles: bool = True,
 ) -> ReversalRow:
-    if verdict is None:
+    if not part.is_offered:
+        status = ReversalStatus.NOT_OFFERED
+    elif verdict is None:
         status = ReversalStatus.NOT_RUN
     elif not compiles:
         status = ReversalStatus.DOES_NOT_COMPILE

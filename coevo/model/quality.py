@@ -225,6 +225,7 @@ class ReversalStatus(StrEnum):
     UNDETECTED = 'undetected'
     DOES_NOT_COMPILE = 'does_not_compile'
     NOT_RUN = 'not_run'
+    NOT_OFFERED = 'not_offered'  # the language cannot undo it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

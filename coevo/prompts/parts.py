@@ -10,7 +10,7 @@ from coevo.git.contents import content
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
-from coevo.languages.java.reading.syntax import parse
+from coevo.languages.table import reading_at
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
 
@@ -48,7 +48,7 @@ def parts_of(
 
 def _type(repository: Repository, rev: str, dependency: Dependency) -> DeclaredType | None:
     source = content(repository, rev, dependency.file)
-    types = parse(source).types if source is not None else ()
+    types = reading_at(dependency.file).parse(source).types if source is not None else ()
     return next((type_ for type_ in types if type_.name == dependency.name), None)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coevo.git.repository import Repository
-from coevo.languages.java.smells.tsdetect import smells_of
+from coevo.languages.table import language_at
+from coevo.languages.table import measures
 from coevo.languages.table import reading_at
+from coevo.measures.assertions import AssertionChange
 from coevo.measures.assertions import assertion_change
 from coevo.measures.assertions import change_kinds
-from coevo.measures.class_under_test import type_under_test
+from coevo.measures.type_under_test import type_under_test
 from coevo.model.quality import Coverage
 from coevo.model.records import Candidate
 from coevo.model.records import Label
@@ -27,9 +29,9 @@ def with_texts(
         smells_old=_smells(repository, pair.old.rev, candidate.old),
         smells_new=_smells(repository, pair.new.rev, candidate.new),
     )
-    if candidate.old_source is None or candidate.new_source is None:
+    change = _change(candidate)
+    if change is None:
         return known
-    change = assertion_change(candidate.old_source, candidate.new_source)
     return replace(known, assertions_lost=len(change.lost), assertions_gained=len(change.gained))
 
 
@@ -37,10 +39,21 @@ def refinement_kinds(
     label: Label | None, candidate: Candidate, old: Coverage | None, new: Coverage | None
 ) -> tuple[str, ...]:
     """What a refinement did; the coverages are of the old and the new test on the new code."""
-    old_source, new_source = candidate.old_source, candidate.new_source
-    if label is not Label.REFINEMENT or old_source is None or new_source is None:
+    if (
+        label is not Label.REFINEMENT
+        or candidate.old_source is None
+        or candidate.new_source is None
+    ):
         return ()
-    return tuple(map(str, change_kinds(old_source, new_source, _share(old), _share(new))))
+    return tuple(map(str, change_kinds(_change(candidate), _share(old), _share(new))))
+
+
+def _change(candidate: Candidate) -> AssertionChange | None:
+    """None where the test does not stand at both ends, or its language offers no assertions."""
+    assertions = measures(language_at(candidate.method.test_file)).assertions
+    if assertions is None or candidate.old_source is None or candidate.new_source is None:
+        return None
+    return assertion_change(assertions, candidate.old_source, candidate.new_source)
 
 
 def _share(coverage: Coverage | None) -> float | None:
@@ -53,7 +66,10 @@ def _share(coverage: Coverage | None) -> float | None:
 def _smells(repository: Repository, rev: str, method: TestMethod | None) -> tuple[str, ...]:
     if method is None:
         return ()
-    found = reading_at(method.test_file).tree(repository, rev)
-    entry = found.entries[method.test_file]
-    production = type_under_test(found, method)
-    return tuple(map(str, smells_of(repository.blob(entry.oid), method, production)))
+    smells = measures(language_at(method.test_file)).smells
+    if smells is None:
+        return ()
+    reading = reading_at(method.test_file)
+    source = reading.tree(repository, rev).content(method.test_file)
+    production = type_under_test(reading, repository, rev, method)
+    return tuple(map(str, smells.smells_of(source, method, production)))

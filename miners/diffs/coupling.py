@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from coevo.measures.class_under_test import class_under_test
+from coevo.languages.table import reading_at
 from coevo.model.records import CoupledBy
 from coevo.model.records import Dependency
 from coevo.model.records import TestMethod
@@ -37,7 +37,7 @@ class CoupledSubject:
     @classmethod
     def of(cls, test: TestMethod) -> CoupledSubject:
         return cls(
-            under_test=class_under_test(test),
+            under_test=reading_at(test.test_file).class_under_test(test),
             package=test.test_class.rpartition('.')[0],
             test_method=test.test_method.lower(),
         )

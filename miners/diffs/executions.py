@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from coevo.languages.table import reading_at
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.traces import Trace
-from coevo.measures.executed import is_part_of
 from miners.diffs.sources import SourceChange
 
 
@@ -32,4 +32,5 @@ class Executions:
         found = self._by_file.get(located.path, [])
         if member is None:
             return any(one.type == located.type.name for one in found)
+        is_part_of = reading_at(located.path).is_part_of
         return any(is_part_of(one, member, located.type) for one in found)

@@ -40,7 +40,7 @@ def test_assertions_of_a_file_and_of_what_it_names_are_found(tmp_path: Path) -> 
     rev = commit(root, 'all', dict(FILES))
     repository = Repository(root / '.git')
 
-    lines = oracle_lines(repository, rev, f'{TESTS}/TillTest.java', SUBMITTED)
+    lines = oracle_lines(repository, 'java', rev, f'{TESTS}/TillTest.java', SUBMITTED)
 
     assert lines == {
         'shop.TillTest': frozenset({5, 8, 10, 11}),

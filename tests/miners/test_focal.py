@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-import pytest
-
-from coevo.measures.class_under_test import class_under_test
 from coevo.model.records import RESOURCE
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
-from coevo.model.records import TestMethod
 from miners.diffs.focal import focal_method
 
 
@@ -20,37 +16,6 @@ def named(name: str, declaration: str = '') -> Dependency:
         revised=Revised.MODIFIED,
         rank=1,
     )
-
-
-@pytest.mark.parametrize(
-    ('test_class', 'expected'),
-    [
-        ('p.FooTest', 'Foo'),
-        ('p.FooTests', 'Foo'),
-        ('p.FooTestCase', 'Foo'),
-        ('TestFoo', 'Foo'),
-        ('p.FooIT', 'Foo'),
-        ('p.FooTest$WhenEmpty', 'Foo'),
-        ('p.Testament', 'Testament'),
-        ('p.Fixture', 'Fixture'),
-        ('p.$FooTest$WhenEmpty', '$Foo'),
-    ],
-)
-def test_class_under_test(test_class: str, expected: str) -> None:
-    test = TestMethod(
-        module='.', test_file='src/test/java/p/X.java', test_class=test_class, test_method='t'
-    )
-    assert class_under_test(test) == expected
-
-
-def test_a_file_that_is_named_after_its_type_tells_what_is_nested() -> None:
-    test = TestMethod(
-        module='.',
-        test_file='src/test/java/p/Foo$BarTest.java',
-        test_class='p.Foo$BarTest$Inner',
-        test_method='t',
-    )
-    assert class_under_test(test) == 'Foo$Bar'
 
 
 def test_methods_go_before_types() -> None:

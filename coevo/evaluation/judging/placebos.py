@@ -21,7 +21,7 @@ from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.records import Placebo
 from coevo.languages.base import Compiled
-from coevo.measures.placebos import PlaceboKind
+from coevo.languages.placebos import PlaceboKind
 from coevo.measures.placebos import placebo
 from coevo.model.records import Dependency
 from coevo.model.records import Outcome

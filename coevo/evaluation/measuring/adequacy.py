@@ -21,17 +21,16 @@ from coevo.evaluation.measuring.kills import undoable
 from coevo.evaluation.measuring.oracle import old_kills
 from coevo.evaluation.measuring.oracle import preservation
 from coevo.evaluation.records import Adequacy
-from coevo.languages import universal_mutator
-from coevo.languages.java.reading.trees import tree
-from coevo.languages.java.smells.tsdetect import smells_of
+from coevo.languages.table import measures
+from coevo.languages.table import reading
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
-from coevo.measures.class_under_test import type_under_test
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.mutant_sets import joined
 from coevo.measures.mutants import run_mutants
 from coevo.measures.parts import Edit
 from coevo.measures.reversals import measure_reversals
+from coevo.measures.type_under_test import type_under_test
 from coevo.model.quality import End
 from coevo.model.quality import MutantRow
 from coevo.model.quality import ReversalRow
@@ -121,7 +120,9 @@ def _oracles(
 
     Released mutants need no tool. These do, and where it is not installed they are not known.
     """
-    if scene.assignment.task.track is not Track.UPDATE or not universal_mutator.is_installed():
+    tool = measures(scene.pair.language).mutation
+    is_update = scene.assignment.task.track is Track.UPDATE
+    if not is_update or tool is None or not tool.is_installed():
         return dict.fromkeys(gold, MutantSet())
     old, new = replace(bench, tests=(), end=End.OLD), replace(bench, tests=())
     found = old_kills(old, new, {name: one.row for name, one in gold.items()}, kept)
@@ -153,10 +154,13 @@ def _reversals(
 
 def _smells(scene: SubmissionScene, name: str) -> tuple[str, ...]:
     """None of a method that another file declares: the patch has changed nothing of it."""
-    method = scene.methods[name]
-    production = type_under_test(tree(scene.repository, scene.pair.new.rev), method)
+    method, pair = scene.methods[name], scene.pair
+    smells = measures(pair.language).smells
+    if smells is None:
+        return ()
+    production = type_under_test(reading(pair.language), scene.repository, pair.new.rev, method)
     try:
-        return tuple(map(str, smells_of(scene.patched, method, production)))
+        return tuple(map(str, smells.smells_of(scene.patched, method, production)))
     except LookupError:
         return ()
 

@@ -1,6 +1,6 @@
 """What submitted tests execute of their changed dependencies, and cover of the task's (TestEvo-Bench, A.4).
 
-Counted is what JaCoCo recorded beside the test, which could write it itself, as far as an observer
+Counted is what was recorded in the process of the test, which could write it itself, as far as an observer
 outside of the process saw the same lines reached.
 """
 
@@ -16,8 +16,8 @@ from coevo.evaluation.measuring.oracles import Lines
 from coevo.evaluation.measuring.oracles import oracle_lines
 from coevo.evaluation.measuring.oracles import top_level_types
 from coevo.git.contents import content
-from coevo.languages.java.reading.source import annotation_values
-from coevo.languages.java.reading.source import read_source
+from coevo.languages.table import measures
+from coevo.languages.table import reading
 from coevo.languages.traces import CoveredLine
 from coevo.languages.traces import Trace
 from coevo.measures.bench import EditedCells
@@ -35,8 +35,9 @@ from coevo.model.tables import TaskRow
 class ExecutedLines:
     """What is not known is None.
 
-    executes_delta  also None where no changed dependency stands at new, so that none can be executed
-    coverage        of the dependencies of the task, by the list that it goes by
+    executes_delta     also None where no changed dependency stands at new, so that none can be executed
+    reaches_assertion  also None where the language offers no assertions
+    coverage           of the dependencies of the task, by the list that it goes by
     """
 
     executes_delta: bool | None = None
@@ -48,13 +49,13 @@ def executed(
     scene: SubmissionScene, bench: EditedCells, tests: Sequence[GoldTest]
 ) -> dict[str, ExecutedLines]:
     """By method id; of a method that is not seen to pass nothing is known."""
-    path, rev = scene.assignment.task.test_file, scene.pair.new.rev
-    oracles = oracle_lines(scene.repository, rev, path, scene.patched)
+    path, pair = scene.assignment.task.test_file, scene.pair
+    oracles = oracle_lines(scene.repository, pair.language, pair.new.rev, path, scene.patched)
     found = {}
     for test in tests:
         concerned = (*test.dependencies, *used(scene.assignment.task))
-        code = {file: _types(scene, file) for file in _files(concerned)}
-        trace = _trace(scene, bench, test, _watched(concerned, code, oracles))
+        code = {file: _types(scene, file) for file in _files(scene, concerned)}
+        trace = _trace(scene, bench, test, _watched(concerned, code, oracles or {}))
         known = trace and _executed(scene, test, code, oracles, trace)
         found[test.method_id] = known or ExecutedLines()
     return found
@@ -64,7 +65,7 @@ def _executed(
     scene: SubmissionScene,
     test: GoldTest,
     code: Mapping[str, Sequence[str]],
-    oracles: Lines,
+    oracles: Lines | None,
     trace: Trace,
 ) -> ExecutedLines:
     reached = trace.reached or {}
@@ -80,8 +81,7 @@ def _executed(
 
     return ExecutedLines(
         executes_delta=_executes(told(test.dependencies)),
-        reaches_assertion=_expects(scene, test)
-        or any(reached.get(name, frozenset()) & lines for name, lines in oracles.items()),
+        reaches_assertion=None if oracles is None else _reaches(scene, test, oracles, reached),
         coverage=coverage_of(told(used(scene.assignment.task)), seen),
     )
 
@@ -99,7 +99,7 @@ def _trace(
 ) -> Trace | None:
     """Of a process of its own."""
     compiled = bench.compile(test.method.module)
-    files = _files((*test.dependencies, *used(scene.assignment.task)))
+    files = _files(scene, (*test.dependencies, *used(scene.assignment.task)))
     traced = scene.workshop.trace(compiled, [test.method], files, scene.conditions, watched=watched)
     bench.cpu_seconds += traced.cpu_seconds
     (trace,) = traced.traces
@@ -148,24 +148,34 @@ def _executes(dependencies: Sequence[Dependency]) -> bool | None:
     return any(told) if told else None
 
 
-def _expects(scene: SubmissionScene, test: GoldTest) -> bool:
-    """Whether a test says by its annotation what it has to throw: its end is its assertion."""
+def _reaches(
+    scene: SubmissionScene,
+    test: GoldTest,
+    oracles: Lines,
+    reached: Mapping[str, frozenset[int]],
+) -> bool:
+    return _expects_its_end(scene, test) or any(
+        reached.get(name, frozenset()) & lines for name, lines in oracles.items()
+    )
+
+
+def _expects_its_end(scene: SubmissionScene, test: GoldTest) -> bool:
+    assertions = measures(scene.pair.language).assertions
     try:
-        found = read_source(scene.patched).test(test.method)
+        return assertions is not None and assertions.expects_its_end(scene.patched, test.method)
     except LookupError:
         return False  # it is declared elsewhere
-    values = annotation_values(found.node, 'Test')
-    return not {'expected', 'expectedExceptions'}.isdisjoint(values)
 
 
 def _types(scene: SubmissionScene, path: str) -> tuple[str, ...]:
     source = content(scene.repository, scene.pair.new.rev, path)
-    return top_level_types(source) if source is not None else ()
+    return top_level_types(reading(scene.pair.language), source) if source is not None else ()
 
 
-def _files(dependencies: Sequence[Dependency]) -> frozenset[str]:
+def _files(scene: SubmissionScene, dependencies: Sequence[Dependency]) -> frozenset[str]:
+    suffixes = reading(scene.pair.language).SUFFIXES
     return frozenset(
         one.file
         for one in dependencies
-        if one.revised is not Revised.REMOVED and one.file.endswith('.java')
+        if one.revised is not Revised.REMOVED and one.file.endswith(suffixes)
     )

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.records import Detections
-from coevo.languages.universal_mutator import Mutant
+from coevo.languages.mutation import Mutant
 from coevo.measures.bench import RUN_AND_BROKEN
 from coevo.measures.bench import EditedCells
 from coevo.measures.mutant_sets import DrawnMutant

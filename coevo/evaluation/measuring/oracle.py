@@ -17,7 +17,7 @@ from coevo.evaluation.records import OraclePreservation
 from coevo.git.contents import content
 from coevo.git.repository import Repository
 from coevo.languages.declared_tests import as_declared
-from coevo.languages.java.reading.syntax import parse
+from coevo.languages.table import reading
 from coevo.measures.added_lines import LeftLines
 from coevo.measures.added_lines import left_lines
 from coevo.measures.bench import EditedCells
@@ -84,13 +84,15 @@ def preservation(asked: MutantSet, pred: Sequence[MutantRow]) -> OraclePreservat
 
 def _old_test(old: EditedCells, name: str, row: MethodRow) -> GoldTest | None:
     """An old test with the dependencies of the new one."""
-    method = old_method(old.repository, old.rev, row)
+    method = old_method(old.repository, old.pair.language, old.rev, row)
     if method is None:
         return None
     return GoldTest(method_id=name, method=method, dependencies=row.dependencies)
 
 
-def old_method(repository: Repository, old_rev: str, row: MethodRow) -> TestMethod | None:
+def old_method(
+    repository: Repository, language: str, old_rev: str, row: MethodRow
+) -> TestMethod | None:
     """The test as it was; its parameters, which no row has, as its file declares them."""
     found = TestMethod(
         module=row.old_module or row.module,
@@ -100,7 +102,7 @@ def old_method(repository: Repository, old_rev: str, row: MethodRow) -> TestMeth
         parameters=row.parameters,
     )
     source = content(repository, old_rev, found.test_file)
-    return None if source is None else as_declared(parse(source), found)
+    return None if source is None else as_declared(reading(language).parse(source), found)
 
 
 def _killed(

@@ -24,6 +24,7 @@ from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
 from coevo.languages.java.tools import pit
+from coevo.languages.table import reading
 from coevo.measures.counterparts import declared
 from coevo.model import codec
 from coevo.model.errors import Transient
@@ -107,7 +108,8 @@ def _changed(scene: SubmissionScene, target: Target) -> Lines:
         stands = one.revised is not Revised.REMOVED
         if stands and declared(scene.repository, scene.pair, one) is not None:
             source = content(scene.repository, scene.pair.new.rev, one.file)
-            for name in top_level_types(source) if source is not None else ():
+            text = reading(scene.pair.language)
+            for name in top_level_types(text, source) if source is not None else ():
                 own = frozenset(range(one.start_line, one.end_line + 1))
                 found[name] = found.get(name, frozenset()) | own
     return found

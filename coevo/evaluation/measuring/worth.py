@@ -19,7 +19,7 @@ from coevo.evaluation.measuring.adequacy import Measured
 from coevo.evaluation.measuring.adequacy import measure
 from coevo.evaluation.measuring.gold import gold_methods
 from coevo.evaluation.measuring.pit import with_pit
-from coevo.languages.java.reading.expected_throws import expected_throws
+from coevo.languages.table import reading
 from coevo.snapshots.snapshot import Opened
 
 
@@ -62,7 +62,7 @@ def with_adequacy(
         conditions=replace(
             trial.conditions,
             observed=True,
-            expects=expected_throws(patched),
+            expects=reading(trial.pair.language).expected_throws(patched),
             sources=judgement.sources,
         ),
         slowest={name: judgement.seen[name].slowest for name in passing},

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.universal_mutator import OutOfTime
-from coevo.languages.universal_mutator import mutants_of
+from coevo.languages.mutation import OutOfTime
+from coevo.languages.universal_mutator import UniversalMutator
+
+TOOL = UniversalMutator(suffix='.java')
 
 SHOP = b"""\
 package shop;
@@ -44,14 +46,14 @@ def written_by_the_tool(folder: Path, source: bytes, lines: range) -> list[bytes
 
 @pytest.mark.parametrize('lines', [range(7, 12), range(1, 17), range(14, 15)])
 def test_the_mutants_are_those_of_the_whole_file(tmp_path: Path, lines: range) -> None:
-    found = [mutant.applied(SHOP) for mutant in mutants_of(SHOP, lines)]
+    found = [mutant.applied(SHOP) for mutant in TOOL.mutants_of(SHOP, lines)]
 
     assert found
     assert sorted(found) == sorted(written_by_the_tool(tmp_path, SHOP, lines))
 
 
 def test_only_lines_asked_for_are_mutated() -> None:
-    mutants = mutants_of(SHOP, [8, 14])
+    mutants = TOOL.mutants_of(SHOP, [8, 14])
 
     assert {mutant.line for mutant in mutants} == {8, 14}
     originals = {mutant.line: mutant.original for mutant in mutants}
@@ -60,16 +62,16 @@ def test_only_lines_asked_for_are_mutated() -> None:
 
 
 def test_two_runs_are_equal() -> None:
-    assert mutants_of(SHOP, range(1, 17)) == mutants_of(SHOP, range(1, 17))
+    assert TOOL.mutants_of(SHOP, range(1, 17)) == TOOL.mutants_of(SHOP, range(1, 17))
 
 
 def test_no_lines_no_mutants() -> None:
-    assert mutants_of(SHOP, []) == ()
-    assert mutants_of(SHOP, [400]) == ()
+    assert TOOL.mutants_of(SHOP, []) == ()
+    assert TOOL.mutants_of(SHOP, [400]) == ()
 
 
 def test_an_inserted_statement_is_a_second_line() -> None:
-    mutant = next(m for m in mutants_of(SHOP, [8]) if m.mutated.endswith('break;'))
+    mutant = next(m for m in TOOL.mutants_of(SHOP, [8]) if m.mutated.endswith('break;'))
 
     assert mutant.mutated == '        int c = a + b;\n        break;'
     assert mutant.applied(SHOP).count(b'\n') == SHOP.count(b'\n') + 1
@@ -80,7 +82,7 @@ def test_every_other_byte_stays_as_it_is(encoding: str) -> None:
     text = 'class A {\r\n  int f() { return 1 + 2; } // Caf\xe9\r\n}'
     source = text.encode(encoding)
 
-    mutants = mutants_of(source, [2])
+    mutants = TOOL.mutants_of(source, [2])
 
     minus = next(m for m in mutants if 'return 1 - 2;' in m.mutated)
     assert minus.applied(source) == text.replace('+', '-').encode(encoding)
@@ -91,4 +93,16 @@ def test_a_file_that_takes_too_much_is_given_up() -> None:
     source = b'class A {\n' + b'int a = 1 + 2;\n' * 20_000 + b'}\n'
 
     with pytest.raises(OutOfTime):
-        mutants_of(source, range(2, 20_002), cpu_limit=1)
+        UniversalMutator(suffix='.java', cpu_limit=1).mutants_of(source, range(2, 20_002))
+
+
+def test_each_language_has_rules_of_its_own() -> None:
+    source = b'if x and not y:\n    return None\n'
+
+    python, java = (
+        {mutant.mutated for mutant in UniversalMutator(suffix=suffix).mutants_of(source, [1, 2])}
+        for suffix in ('.py', '.java')
+    )
+
+    assert {'if not (x and not y):', '    pass'} <= python - java
+    assert '    /*return None*/' in java - python

@@ -10,7 +10,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
-from coevo.measures.placebos import PlaceboKind
+from coevo.languages.placebos import PlaceboKind
 from coevo.measures.placebos import placebo
 from coevo.model.records import Dependency
 from coevo.model.records import Pair

@@ -19,6 +19,7 @@ from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
 from coevo.languages.capabilities import Capability
 from coevo.languages.kits import Kit
+from coevo.languages.measures import Measures
 from coevo.languages.reading import Reading
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import Surgery
@@ -37,8 +38,10 @@ RUNTIME = 'shell'
 READING: Reading = reading
 SURGERY: Surgery = surgery
 OFFERS = frozenset({Capability.BORROW})
+MEASURES = Measures()
 
 __all__ = [
+    'MEASURES',
     'NAME',
     'NEEDS',
     'OFFERS',

@@ -9,8 +9,10 @@ from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.reading import Resolve
+from coevo.languages.traces import ExecutedMethod
 from coevo.languages.words import DeclarationPart
 from coevo.languages.words import Word
+from coevo.model.records import TestMethod
 from tests.languages.toy.syntax import TOKEN
 from tests.languages.toy.syntax import parse
 from tests.languages.toy.syntax import parse_once
@@ -24,13 +26,15 @@ COMMON_CALLS: frozenset[str] = frozenset()
 __all__ = [
     'COMMON_CALLS',
     'SUFFIXES',
+    'class_under_test',
     'expected_throws',
     'find_tests',
     'is_fixture',
+    'is_part_of',
     'parse',
     'parse_once',
-    'version',
     'tree',
+    'version',
     'words',
 ]
 
@@ -74,3 +78,11 @@ def _part(before: str, text: str, after: str) -> DeclarationPart:
         return DeclarationPart.TYPE
     called = before == '.' or text.startswith('_')
     return DeclarationPart.CALL if called else DeclarationPart.PLAIN
+
+
+def class_under_test(test: TestMethod) -> str:
+    return test.test_class.rpartition('.')[2].removesuffix('Test')
+
+
+def is_part_of(one: ExecutedMethod, member: Member, type_: DeclaredType) -> bool:
+    return (one.type, one.method) == (type_.name, member.name)

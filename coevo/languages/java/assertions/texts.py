@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 
 from tree_sitter import Node
+from tree_sitter import Parser
 
 from coevo.languages.java.assertions.found import DESCRIBING
 from coevo.languages.java.assertions.found import GROUP
@@ -23,6 +24,7 @@ from coevo.languages.java.reading.calls import chained
 from coevo.languages.java.reading.calls import inside
 from coevo.languages.java.reading.calls import normalised
 from coevo.languages.java.reading.calls import variables_in
+from coevo.languages.java.reading.tokens import JAVA
 
 _EXPECTED = ('expected', 'expectedExceptions')
 # Links that lead to another part of what is asserted, or say how to compare; not checks themselves.
@@ -52,6 +54,22 @@ _NAVIGATING = frozenset(
         'withMessage',
     }
 )
+
+
+def assertions_of(source: str) -> tuple[str, ...]:
+    """The assertions of a test method in order, as texts; source is the method alone.
+
+    Comments, white space, messages and the class that an assertion is taken from are left out. A chain
+    is one text for each check, `assertThat(x).isNotNull()` and `assertThat(x).hasSize(2)`. Verified
+    mocks, expectations and helpers that are named as such count; so does `@Test(expected = …)`.
+    """
+    root = Parser(JAVA).parse(f'class _ {{ {source}\n}}'.encode()).root_node
+    bodies = (child.child_by_field_name('body') for child in root.children)
+    return tuple(text_ for body in bodies if body is not None for text_ in texts_in(body))
+
+
+def kind_of(text: str) -> str:
+    return text.partition('(')[0]
 
 
 def texts_in(root: Node) -> Iterator[str]:

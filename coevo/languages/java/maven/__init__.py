@@ -15,6 +15,7 @@ from coevo.languages.java.maven.engine import MavenEngine
 from coevo.languages.java.maven.pairing import PairWorkshop
 from coevo.languages.java.maven.pairing import Yards
 from coevo.languages.java.maven.site import Site
+from coevo.languages.java.measures import MEASURES
 from coevo.languages.java.refactorings.miner import RefactoringMiners
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import alike
@@ -33,6 +34,7 @@ SURGERY: Surgery = surgery
 OFFERS = EVERYTHING
 
 __all__ = [
+    'MEASURES',
     'NAME',
     'NEEDS',
     'OFFERS',

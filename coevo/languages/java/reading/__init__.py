@@ -1,6 +1,8 @@
 """Java as text: its syntax, its test frameworks, its trees. Fulfils `coevo.languages.reading.Reading`."""
 
+from coevo.languages.java.reading.class_under_test import class_under_test
 from coevo.languages.java.reading.common_calls import COMMON_CALLS
+from coevo.languages.java.reading.executed import is_part_of
 from coevo.languages.java.reading.expected_throws import expected_throws
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.syntax import parse_once
@@ -15,9 +17,11 @@ SUFFIXES = ('.java',)
 __all__ = [
     'COMMON_CALLS',
     'SUFFIXES',
+    'class_under_test',
     'expected_throws',
     'find_tests',
     'is_fixture',
+    'is_part_of',
     'parse',
     'parse_once',
     'tree',

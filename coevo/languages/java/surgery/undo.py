@@ -1,4 +1,7 @@
-"""One changed declaration undone in the new version of its file, everything else left as it is."""
+"""One changed declaration undone in the new version of its file, everything else left as it is.
+
+Fulfils `coevo.languages.undoing.Undoing`.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ from coevo.languages.declarations import Import
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.surgery.headers import header_of
 from coevo.languages.text_edits import TextEdits
 from coevo.languages.text_edits import indentation
-from coevo.measures.counterparts import Standing
-from coevo.measures.counterparts import like
-from coevo.measures.headers import header_of
+from coevo.languages.undoing import Standing
+from coevo.languages.undoing import like
 from coevo.model.records import Revised
 
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.layout import Side
-from coevo.languages.reading import Tree
 from coevo.model.records import TestMethod
 
 _HEAD = re.compile(r'\$*[^$]*')
@@ -19,10 +16,3 @@ def class_under_test(test: TestMethod) -> str:
     simple, stem = test.test_class.rpartition('.')[2], PurePosixPath(test.test_file).stem
     outermost = stem if f'{simple}$'.startswith(f'{stem}$') else _HEAD.findall(simple)[0]
     return _AFFIX.sub('', outermost)
-
-
-def type_under_test(tree: Tree, test: TestMethod) -> DeclaredType | None:
-    """The first source type of that name, by path; None if there is none."""
-    name = class_under_test(test)
-    types = (type_ for path in tree.paths(Side.SOURCE) for type_ in tree.file(path).types)
-    return next((type_ for type_ in types if type_.simple == name), None)

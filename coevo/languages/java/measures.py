@@ -1,0 +1,18 @@
+"""What Java offers to measure tests by, whatever builds it."""
+
+from __future__ import annotations
+
+from coevo.languages.java import assertions
+from coevo.languages.java import smells
+from coevo.languages.java.surgery import placebos
+from coevo.languages.java.surgery import undo
+from coevo.languages.measures import Measures
+from coevo.languages.universal_mutator import UniversalMutator
+
+MEASURES = Measures(
+    assertions=assertions,
+    smells=smells,
+    mutation=UniversalMutator(suffix='.java'),
+    undoing=undo,
+    placebos=placebos,
+)

@@ -1,0 +1,63 @@
+"""Whether a method of a class file is a declaration of a source, or lies in one.
+
+Class files name methods otherwise than sources do: constructors are `<init>`, which also holds the
+initialisers of fields, lambdas and local classes have names of their own. Lines tell the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
+from coevo.languages.traces import ExecutedMethod
+
+_PARAMETER = re.compile(r'\[*(?:L([^;]+);|[BCDFIJSZ])')
+
+
+def is_part_of(one: ExecutedMethod, member: Member, type_: DeclaredType) -> bool:
+    """Whether an executed method of a file is that member of a type, or lies in it."""
+    name = '<init>' if member.kind == 'constructor' else member.name
+    if one.type == type_.name and one.method == name:
+        overloads = [m for m in type_.members if (m.kind, m.name) == (member.kind, member.name)]
+        return (
+            len(overloads) == 1 or _starts_or_ends_in(one, member) or _takes(one, member, overloads)
+        )
+    inside = one.type.startswith(f'{type_.name}$') or one.method.startswith('lambda$')
+    return inside and bool(one.first_line) and _lies_in(one, member)
+
+
+def _lies_in(one: ExecutedMethod, member: Member) -> bool:
+    return member.start_line <= one.first_line and one.last_line <= member.end_line
+
+
+def _starts_or_ends_in(one: ExecutedMethod, member: Member) -> bool:
+    return any(
+        member.start_line <= line <= member.end_line for line in (one.first_line, one.last_line)
+    )
+
+
+def _takes(one: ExecutedMethod, member: Member, overloads: list[Member]) -> bool:
+    """Whether the descriptor fits this overload, where lines tell none of them."""
+    if any(_starts_or_ends_in(one, other) for other in overloads):
+        return False
+    types = tuple(_parameters(one.descriptor))
+    return types[len(types) - len(member.parameters) :] == member.parameters
+
+
+def _parameters(descriptor: str) -> Iterator[str]:
+    """Simple names of the parameter types."""
+    plain = dict(
+        zip(
+            'BCDFIJSZ',
+            ['byte', 'char', 'double', 'float', 'int', 'long', 'short', 'boolean'],
+            strict=True,
+        )
+    )
+    for match in _PARAMETER.finditer(descriptor.partition(')')[0]):
+        text = match.group(0)
+        dimensions = len(text) - len(text.lstrip('['))
+        own = match.group(1)
+        name = re.split(r'[/$]', own)[-1] if own else plain[text[-1]]
+        yield name + '[]' * dimensions

@@ -1,0 +1,38 @@
+"""What a language may measure of tests by their text, and by edits of the code's.
+
+Like the capabilities of its workshops, each of these may be lacking. Who asks for one that is not offered
+says so (`NOT_OFFERED`): it is neither that nothing was found, nor that nobody knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coevo.languages.assertions import Assertions
+from coevo.languages.mutation import Mutation
+from coevo.languages.placebos import Placebos
+from coevo.languages.smells import Smells
+from coevo.languages.undoing import Undoing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """None: not offered."""
+
+    assertions: Assertions | None = None
+    smells: Smells | None = None
+    mutation: Mutation | None = None
+    undoing: Undoing | None = None
+    placebos: Placebos | None = None
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """The names of what is not offered, sorted."""
+        offered = {
+            'assertions': self.assertions,
+            'mutation': self.mutation,
+            'placebos': self.placebos,
+            'smells': self.smells,
+            'undoing': self.undoing,
+        }
+        return tuple(name for name, what in offered.items() if what is None)

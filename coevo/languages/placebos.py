@@ -1,0 +1,27 @@
+"""What a language that can edit code to no effect answers: where, and with which text."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from random import Random
+from typing import Protocol
+
+from coevo.languages.undoing import Standing
+
+
+class PlaceboKind(StrEnum):
+    """From what can be noticed most easily to what can be least."""
+
+    MOVED = 'moved'  # lines behind it have other numbers
+    IN_PLACE = 'in_place'  # no line has another number
+
+
+class Placebos(Protocol):
+    """A module beside a language's surgery."""
+
+    # a place in the file of a declaration, as an offset in bytes, and what is put in there, drawn
+    # anew each time: a statement of no effect in the body of a method or constructor; a comment, or
+    # the like, where there is no body
+    def insertion(
+        self, declared: Standing, kind: PlaceboKind, draw: Random
+    ) -> tuple[int, bytes]: ...

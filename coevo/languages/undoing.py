@@ -1,0 +1,48 @@
+"""What a language that can undo a change in its text answers: one declaration as it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
+from coevo.languages.declarations import SourceFile
+from coevo.model.records import Revised
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A type in a version of a file; `member` is None where the type lacks it."""
+
+    path: str
+    source: bytes
+    file: SourceFile
+    type: DeclaredType
+    member: Member | None
+
+
+def like(member: Member, type_: DeclaredType) -> Member | None:
+    """The member of a type of the same kind, name and parameters."""
+    return next((other for other in type_.members if _identity(other) == _identity(member)), None)
+
+
+def _identity(member: Member) -> tuple[str, ...]:
+    return member.kind, member.name, *member.parameters
+
+
+class Undoing(Protocol):
+    """A module beside a language's surgery; all that is not undone is left as it is."""
+
+    # the file at new with one member as it was; `new` has the declaration unless it was removed,
+    # `old` unless it was inserted
+    def undone(self, revised: Revised, old: Standing | None, new: Standing) -> bytes: ...
+
+    # the file at new with a type's header as it was, but for its name; None if they are the same
+    def header_undone(self, old: Standing, new: Standing) -> bytes | None: ...
+
+    # the file at new without a type; None where nothing is left of it
+    def type_removed(self, new: Standing) -> bytes | None: ...
+
+    # a file at new with a type that it had; None where what was around that is gone
+    def type_put_back(self, old: Standing, source: bytes) -> bytes | None: ...

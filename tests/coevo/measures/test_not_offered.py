@@ -1,0 +1,106 @@
+"""What is measured with a language that offers nothing to measure with: an answer of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from coevo.git.repository import Repository
+from coevo.languages.base import RunSettings
+from coevo.languages.measures import Measures
+from coevo.languages.placebos import PlaceboKind
+from coevo.languages.table import LANGUAGES
+from coevo.languages.table import measures
+from coevo.measures.bench import EditedCells
+from coevo.measures.bench import GoldTest
+from coevo.measures.mutants import measure_mutants
+from coevo.measures.placebos import placebo
+from coevo.measures.reversals import measure_reversals
+from coevo.model.quality import ReversalStatus
+from coevo.model.records import Dependency
+from coevo.model.records import Pair
+from coevo.model.records import Revised
+from coevo.model.records import TestMethod
+from coevo.model.records import Walk
+from tests.languages.table import known_toy
+from tests.repos import commit
+from tests.repos import init
+
+PRICE = Dependency(
+    declaration='price',
+    file='till.toy',
+    start_line=2,
+    end_line=2,
+    revised=Revised.MODIFIED,
+    rank=1,
+)
+TEST = GoldTest(
+    method_id='prices',
+    method=TestMethod(
+        module='.', test_file='test_till.toy', test_class='shop.TillTest', test_method='prices'
+    ),
+    dependencies=(PRICE,),
+)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[EditedCells]:
+    """A pair of a language that offers nothing, built for real."""
+    root = init(tmp_path / 'repository')
+    tests = '[shop.TillTest]\nprices: is Till.price 2\n'
+    commit(root, 'old', {'toy.build': '', 'till.toy': '[shop.Till]\nprice: 1\n'})
+    commit(root, 'new', {'till.toy': '[shop.Till]\nprice: 2\n', 'test_till.toy': tests})
+    repository = Repository(root / '.git')
+    pair = Pair(
+        repo='local/shop',
+        language='toy',
+        walk=Walk.PARENTS,
+        old=repository.commit('HEAD^'),
+        new=repository.commit('HEAD'),
+        old_is_ancestor=True,
+    )
+    with known_toy(), ExitStack() as stack:
+        run = RunSettings(repository=repository, sandbox='bubblewrap')
+        workshop = LANGUAGES['toy'].engine(run, stack).workshop()
+        stack.callback(workshop.close)
+        assert workshop.build(pair)[1].summary == 'built'
+        yield EditedCells(workshop=workshop, repository=repository, pair=pair)
+
+
+def test_what_cannot_be_undone_is_not_offered_which_is_not_that_it_was_not_run(
+    bench: EditedCells,
+) -> None:
+    for most_runs in (None, 0):
+        (row,) = measure_reversals(bench, [TEST], most_runs)
+
+        assert row.status is ReversalStatus.NOT_OFFERED
+        assert row.outcome is None
+        assert row.declaration == 'price'
+
+
+def test_no_mutant_is_drawn(bench: EditedCells) -> None:
+    found = measure_mutants(bench, [TEST])
+
+    assert found.rows == ()
+    assert found.mutations == {'prices': None}
+
+
+def test_no_placebo_is_put_in(bench: EditedCells) -> None:
+    assert placebo(bench.repository, bench.pair, [PRICE], PlaceboKind.MOVED, Random(1)) == ()
+
+
+def test_a_language_says_what_it_lacks(bench: EditedCells) -> None:
+    everything = ('assertions', 'mutation', 'placebos', 'smells', 'undoing')
+
+    assert measures('toy').lacking == everything
+    assert measures('java').lacking == ()
+    assert Measures(smells=measures('java').smells).lacking == (
+        'assertions',
+        'mutation',
+        'placebos',
+        'undoing',
+    )
