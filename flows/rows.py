@@ -13,7 +13,8 @@ from coevo.engine.evidence import Decision
 from coevo.engine.results import CellResult
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Wanted
-from coevo.languages.java.tools.tool_versions import tool_versions
+from coevo.languages.base import Build
+from coevo.languages.table import LANGUAGES
 from coevo.model.labels import CELL_ORDER
 from coevo.model.records import Candidate
 from coevo.model.records import Cell
@@ -64,10 +65,15 @@ def pair_row(
         build_new=new.summary if new else None,
         jdk=new.jdk if new else None,
         jdks_tried=new.jdks_tried if new else (),
-        tools=tuple(sorted((*tool_versions(), *new.runtime))) if new else (),
+        tools=_tools(pair, new) if new else (),
         candidates=candidates,
         sandbox=sandbox,
     )
+
+
+def _tools(pair: Pair, build: Build) -> tuple[str, ...]:
+    """`name version` of what the pair was measured with and run by, sorted."""
+    return tuple(sorted((*LANGUAGES[pair.language].tool_versions(), *build.runtime)))
 
 
 def method_row(

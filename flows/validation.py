@@ -26,7 +26,6 @@ from coevo.git.repository import Repository
 from coevo.languages.base import Build
 from coevo.languages.base import RunSettings
 from coevo.languages.base import Workshop
-from coevo.languages.java.maven.jdk_choice import demand_of
 from coevo.languages.table import language_of
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
@@ -50,8 +49,6 @@ from miners.cloning.remotes import NO_LIMITS
 from miners.cloning.remotes import FetchLimits
 from miners.diffs.siblings import methods_by_module
 from miners.walks.releases import latest_release
-
-LEAST_JAVA = 8
 
 # For all tests of a revision: three times what the profile `testevo` gives them.
 SUITE_CPU_SECONDS = 1800.0
@@ -138,7 +135,8 @@ def _prove(
     with Workshops(language, around, [alone]) as workshops, closing(workshops.open()) as workshop:
         listener.step('build', 0, 1)
         build, _ = workshop.build(alone)
-        built = of_build(blank, build, demand_of(repository, blank.rev).lowest)
+        outdated = language.outdated(repository, blank.rev, build.level)
+        built = of_build(blank, build, outdated)
         if built.reason is not None:
             return built, Seconds(build=build.cpu_seconds, suite=0.0)
         listener.step('tests', 0, 1)
@@ -147,12 +145,8 @@ def _prove(
         return found, Seconds(build=build.cpu_seconds, suite=spent)
 
 
-def of_build(blank: Validation, build: Build, said: int | None) -> Validation:
-    """What the build shows, a reason included if it is not enough.
-
-    said  the highest level in the repository's own POMs, for a build of which none is known: it
-          failed, or every level had to be raised
-    """
+def of_build(blank: Validation, build: Build, outdated: str | None) -> Validation:
+    """What the build shows, a reason included if it is not enough; `outdated` is its language's."""
     built = replace(
         blank,
         java=build.level,
@@ -162,9 +156,8 @@ def of_build(blank: Validation, build: Build, said: int | None) -> Validation:
         modules=len(build.modules),
         built=sum(why is None for why in build.modules.values()),
     )
-    declared = build.level or said
-    if declared is not None and declared < LEAST_JAVA:
-        return replace(built, reason=Invalid.JAVA_TOO_OLD, detail=f'Java {declared}')
+    if outdated is not None:
+        return replace(built, reason=Invalid.JAVA_TOO_OLD, detail=outdated)
     trouble = _trouble(build)
     if trouble is not None:
         return replace(built, reason=Invalid.DOES_NOT_BUILD, detail=trouble)

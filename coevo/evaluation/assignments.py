@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import TypeVar
 
-from coevo.languages.java.maven.cures import CURES
+from coevo.languages.table import LANGUAGES
 from coevo.model import codec
 from coevo.model.errors import Fatal
 from coevo.model.records import TestMethod
@@ -82,7 +82,7 @@ class Assignment:
     def override(self) -> str | None:
         """The cure under which the cells of its pair ran; what else is overridden, a build does."""
         names = {name for t in self.targets for name in (t.row.override or '').split('+')}
-        return next(iter(sorted(names & CURES.keys())), None)
+        return next(iter(sorted(names & LANGUAGES[self.task.language].CURES)), None)
 
 
 def known_tasks(opened: Opened) -> frozenset[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +17,7 @@ from typing import Protocol
 
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
+from coevo.languages.findings import DoctorFinding
 from coevo.languages.kits import Kits
 from coevo.languages.measures import Measures
 from coevo.languages.reading import Reading
@@ -54,9 +57,7 @@ class Build:
     jdk: str = ''
     runtime: tuple[str, ...] = ()  # packages of that, `NAME VERSION CHECKSUM`, if coevo brought it
     jdks_tried: tuple[str, ...] = ()  # in this order, the one that counts among them
-    runtime_lacking: str | None = (
-        None  # the release that could not be had, where an end is not built
-    )
+    runtime_lacking: str | None = None  # a release that cannot be had, where an end is not built
     cpu_seconds: float = 0.0
 
     @property
@@ -335,6 +336,10 @@ class Language(Protocol):
     @property
     def RUNTIME(self) -> str: ...
 
+    # the overrides that are cures, as `Workshop.cure` names them; others are what a build did
+    @property
+    def CURES(self) -> AbstractSet[str]: ...
+
     # what it knows of files as text
     @property
     def READING(self) -> Reading: ...
@@ -360,6 +365,16 @@ class Language(Protocol):
 
     # finds the refactorings of pairs; `NoRefactoringFinder` where nobody does, closed by who asks
     def refactoring_finder(self) -> RefactoringFinder: ...
+
+    # what this machine has of what the language needs, in a fixed order
+    def findings(self) -> Iterable[DoctorFinding]: ...
+
+    # `name version` of every tool on which what is measured of a pair depends, sorted
+    def tool_versions(self) -> tuple[str, ...]: ...
+
+    # why a revision is too old to be mined, such as `Java 5`; None where it is not, or cannot be
+    # told. level: that of its build, None where none is known: it failed, or had to be raised
+    def outdated(self, repository: Repository, rev: str, level: int | None) -> str | None: ...
 
     # what agents are given to work with; their tools lie in the folder, an empty one that the
     # sandbox's user can enter

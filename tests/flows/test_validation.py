@@ -168,32 +168,29 @@ BUILT: dict[str, str | None] = {'a': None, 'b': None}
 
 
 @pytest.mark.parametrize(
-    ('level', 'said', 'failure', 'modules', 'found'),
+    ('outdated', 'failure', 'modules', 'found'),
     [
-        (8, 8, None, BUILT, (None, '')),
-        (17, 6, None, BUILT, (None, '')),
-        (None, None, None, BUILT, (None, '')),
-        (7, 7, None, BUILT, (Invalid.JAVA_TOO_OLD, 'Java 7')),
-        (None, 5, 'UnresolvableModelException', {}, (Invalid.JAVA_TOO_OLD, 'Java 5')),
+        (None, None, BUILT, (None, '')),
+        ('Java 7', None, BUILT, (Invalid.JAVA_TOO_OLD, 'Java 7')),
+        ('Java 5', 'UnresolvableModelException', {}, (Invalid.JAVA_TOO_OLD, 'Java 5')),
         (
-            *(None, None, 'UnresolvableModelException', {}),
+            *(None, 'UnresolvableModelException', {}),
             (Invalid.DOES_NOT_BUILD, 'UnresolvableModelException'),
         ),
         (
-            *(8, 8, None, {'a': 'skipped', 'b': 'maven-antrun-plugin:run', 'c': None}),
+            *(None, None, {'a': 'skipped', 'b': 'maven-antrun-plugin:run', 'c': None}),
             (Invalid.DOES_NOT_BUILD, 'b: maven-antrun-plugin:run'),
         ),
     ],
 )
 def test_a_build_is_judged(
-    level: int | None,
-    said: int | None,
+    outdated: str | None,
     failure: str | None,
     modules: Mapping[str, str | None],
     found: tuple[Invalid | None, str],
 ) -> None:
-    build = Build(rev=BLANK.rev, failure=failure, modules=modules, level=level, jdk='17')
-    proven = of_build(BLANK, build, said)
+    build = Build(rev=BLANK.rev, failure=failure, modules=modules, jdk='17')
+    proven = of_build(BLANK, build, outdated)
     assert (proven.reason, proven.detail) == found
     assert proven.built == sum(why is None for why in modules.values())
 

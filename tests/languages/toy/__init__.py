@@ -18,6 +18,7 @@ from pathlib import Path
 from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
 from coevo.languages.capabilities import Capability
+from coevo.languages.findings import DoctorFinding
 from coevo.languages.kits import Kit
 from coevo.languages.measures import Measures
 from coevo.languages.reading import Reading
@@ -35,6 +36,7 @@ from tests.languages.toy.trees import BUILD_FILE
 NAME = 'toy'
 NEEDS = f'a {BUILD_FILE} at its root'
 RUNTIME = 'shell'
+CURES = frozenset[str]()
 READING: Reading = reading
 SURGERY: Surgery = surgery
 OFFERS = frozenset({Capability.BORROW})
@@ -42,6 +44,7 @@ MEASURES = Measures()
 
 __all__ = [
     'MEASURES',
+    'CURES',
     'NAME',
     'NEEDS',
     'OFFERS',
@@ -51,9 +54,12 @@ __all__ = [
     'Shells',
     'detect',
     'engine',
+    'findings',
     'kits',
+    'outdated',
     'refactoring_finder',
     'runtimes',
+    'tool_versions',
 ]
 
 
@@ -93,6 +99,18 @@ def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> Shel
 
 def refactoring_finder() -> NoRefactoringFinder:
     return NoRefactoringFinder()
+
+
+def findings() -> tuple[DoctorFinding, ...]:
+    return ()
+
+
+def tool_versions() -> tuple[str, ...]:
+    return ()
+
+
+def outdated(repository: Repository, rev: str, level: int | None) -> None:
+    return None
 
 
 def kits(sandbox: Sandbox, folder: Path, say: Say) -> Shelves:

@@ -11,15 +11,19 @@ from coevo.languages.capabilities import EVERYTHING
 from coevo.languages.java import reading
 from coevo.languages.java import surgery
 from coevo.languages.java.kits.maven_kits import MavenKits
+from coevo.languages.java.maven import cures
 from coevo.languages.java.maven.engine import MavenEngine
+from coevo.languages.java.maven.jdk_choice import demand_of
 from coevo.languages.java.maven.pairing import PairWorkshop
 from coevo.languages.java.maven.pairing import Yards
 from coevo.languages.java.maven.site import Site
 from coevo.languages.java.measures import MEASURES
 from coevo.languages.java.refactorings.miner import RefactoringMiners
+from coevo.languages.java.tools.findings import findings
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import alike
 from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.tool_versions import tool_versions
 from coevo.languages.reading import Reading
 from coevo.languages.surgery import Surgery
 from coevo.model.listener import Say
@@ -29,12 +33,15 @@ from coevo.sandboxes.sandbox import Sandbox
 NAME = 'java'
 NEEDS = 'a pom.xml at its root'
 RUNTIME = 'JDK'
+CURES = cures.CURES.keys()
+_LEAST_LEVEL = 8  # A.1
 READING: Reading = reading
 SURGERY: Surgery = surgery
 OFFERS = EVERYTHING
 
 __all__ = [
     'MEASURES',
+    'CURES',
     'NAME',
     'NEEDS',
     'OFFERS',
@@ -46,9 +53,12 @@ __all__ = [
     'Yards',
     'detect',
     'engine',
+    'findings',
     'kits',
+    'outdated',
     'refactoring_finder',
     'runtimes',
+    'tool_versions',
 ]
 
 
@@ -65,6 +75,12 @@ def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> JdkS
 
 def refactoring_finder() -> RefactoringMiners:
     return RefactoringMiners()
+
+
+def outdated(repository: Repository, rev: str, level: int | None) -> str | None:
+    """By the highest level in its own POMs, where its build knows of none."""
+    declared = level or demand_of(repository, rev).lowest
+    return f'Java {declared}' if declared is not None and declared < _LEAST_LEVEL else None
 
 
 def kits(sandbox: Sandbox, folder: Path, say: Say) -> MavenKits:

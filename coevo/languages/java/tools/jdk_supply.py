@@ -21,7 +21,7 @@ from coevo.model.listener import silent
 
 
 class JdkSupply:
-    """Fulfils `coevo.languages.runtimes.Runtimes`. What could not be brought once is not tried again by this run.
+    """Fulfils `coevo.languages.runtimes.Runtimes`. What could not be brought is not tried again.
 
     known   the machine's; what `find_jdks` finds if None
     brings  whether others may be brought; not where $COEVO_JDKS says which may be used

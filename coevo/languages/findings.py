@@ -1,0 +1,43 @@
+"""What is looked for on a machine, and how it was found."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+
+_PATIENCE = 20  # seconds for a tool to say its version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorFinding:
+    """One thing looked for. `advice` says what to do, None where nothing is to be done."""
+
+    name: str
+    good: bool
+    state: str
+    advice: str | None = None
+    needed: bool = True  # False: coevo does without it, or with another in its place
+
+    def __str__(self) -> str:
+        mark = 'ok' if self.good else 'MISSING' if self.needed else 'no'
+        line = f'{mark:8}{self.name}: {self.state}'
+        return line if self.advice is None else f'{line}; {self.advice}'
+
+
+def first_line(*command: str) -> str | None:
+    """The first line that a command prints; None if it is not there, fails or hangs."""
+    try:
+        done = subprocess.run(
+            command,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    plain = re.sub(r'\x1b\[[0-9;]*m', '', done.stdout)
+    lines = [line for line in plain.splitlines() if line.strip()]
+    return None if done.returncode else lines[0].strip() if lines else ''

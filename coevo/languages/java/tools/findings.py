@@ -1,0 +1,83 @@
+"""What this machine has of what Java needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+from coevo.languages.findings import DoctorFinding
+from coevo.languages.findings import first_line
+from coevo.languages.java.tools import refactoring_miner
+from coevo.languages.java.tools.jdks import choose_jdk
+from coevo.languages.java.tools.jdks import find_jdks
+from coevo.model.errors import Fatal
+from coevo.storage.folders import cache_folder
+
+
+def findings() -> Iterator[DoctorFinding]:
+    yield from _jdks()
+    yield _maven()
+    yield _tool_cache()
+    yield _refactoring_miner()
+
+
+def _jdks() -> Iterator[DoctorFinding]:
+    jdks = find_jdks()
+    try:
+        chosen = choose_jdk(jdks)
+    except Fatal as error:
+        yield DoctorFinding(
+            name='JDK', good=False, state='none is 17 or newer', advice=str(error).split('; ')[-1]
+        )
+        chosen = None
+    for jdk in jdks:
+        note = ', the one that our programs run on' if jdk == chosen else ''
+        yield DoctorFinding(name='JDK', good=True, state=f'{jdk.version} in {jdk.home}{note}')
+
+
+def _maven() -> DoctorFinding:
+    version = first_line('mvn', '--batch-mode', '--version')
+    if version is None:
+        return DoctorFinding(
+            name='Maven', good=False, state='not found', advice='install it (apt install maven)'
+        )
+    return DoctorFinding(name='Maven', good=True, state=version.removeprefix('Apache Maven '))
+
+
+def _tool_cache() -> DoctorFinding:
+    tools = cache_folder() / 'tools'
+    filled = any(tools.glob('programs-*/worker.jar'))
+    return DoctorFinding(
+        name='tool cache',
+        good=filled,
+        needed=False,
+        state=f'{"filled" if filled else "still empty"}: {tools}',
+        advice=None if filled else 'the first run of `coevo mine` fills it',
+    )
+
+
+def _refactoring_miner() -> DoctorFinding:
+    """RefactoringMiner runs in a JVM of its own through JPype: jars, package and JDK must be there."""
+    name = f'RefactoringMiner {refactoring_miner.version()}'
+    lacking = list(_lacking())
+    return DoctorFinding(
+        name=name,
+        good=not lacking,
+        needed=False,
+        state=f'no {" and no ".join(lacking)}'
+        if lacking
+        else 'its jars, JPype and a JDK are there',
+        advice='refactorings are unknown without, and withhold tracks; the first run of `coevo mine`'
+        ' fetches the jars, `make setup` the rest'
+        if lacking
+        else None,
+    )
+
+
+def _lacking() -> Iterator[str]:
+    if not refactoring_miner.is_fetched():
+        yield 'jars in the tool cache'
+    if find_spec('jpype') is None:
+        yield 'JPype'
+    if not any(jdk.runs_tools for jdk in find_jdks()):
+        yield 'JDK 17 or newer'
