@@ -8,6 +8,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.maven.artifact.Artifact;
 import org.apache.maven.artifact.resolver.filter.CumulativeScopeArtifactFilter;
 import org.apache.maven.execution.MavenSession;
@@ -88,9 +89,24 @@ final class ProjectReport {
         }
     }
 
-    Map<String, Object> toMap(Path root) {
+    void complete() {
         showAllArtifacts();
         failIfUnpinned();
+    }
+
+    /** A module that Maven skipped has the failure of the first that it waited for in vain. */
+    void failAs(List<ProjectReport> upstream) {
+        if (status.equals("skipped") && failure == null) {
+            failure =
+                    upstream.stream()
+                            .map(it -> it.failure)
+                            .filter(Objects::nonNull)
+                            .findFirst()
+                            .orElse(null);
+        }
+    }
+
+    Map<String, Object> toMap(Path root) {
         Path folder = project.getBasedir().toPath();
         String module = root.relativize(folder).toString().replace(File.separatorChar, '/');
         Map<String, Object> map = new LinkedHashMap<>();

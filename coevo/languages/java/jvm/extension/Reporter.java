@@ -10,7 +10,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
+import java.util.stream.Collectors;
 import javax.inject.Inject;
 import javax.inject.Named;
 import javax.inject.Singleton;
@@ -18,6 +20,7 @@ import org.apache.maven.eventspy.AbstractEventSpy;
 import org.apache.maven.execution.ExecutionEvent;
 import org.apache.maven.execution.MavenExecutionResult;
 import org.apache.maven.execution.MavenSession;
+import org.apache.maven.execution.ProjectDependencyGraph;
 import org.apache.maven.lifecycle.LifecycleExecutionException;
 import org.apache.maven.project.MavenProject;
 import org.eclipse.aether.RepositoryEvent;
@@ -33,6 +36,7 @@ public final class Reporter extends AbstractEventSpy {
     private final List<RepositoryEvent> unresolved = new ArrayList<>();
     private final RepositorySystem repositories;
     private MavenProject root;
+    private ProjectDependencyGraph order;
     private Path file;
 
     @Inject
@@ -62,6 +66,7 @@ public final class Reporter extends AbstractEventSpy {
         switch (event.getType()) {
             case SessionStarted:
                 root = session.getTopLevelProject();
+                order = session.getProjectDependencyGraph();
                 for (MavenProject project : session.getProjects()) {
                     projects.put(project, new ProjectReport(project, session.getProjects()));
                 }
@@ -93,6 +98,14 @@ public final class Reporter extends AbstractEventSpy {
         return projects.get(event.getProject());
     }
 
+    /** Of the modules that a project needs, in the order of the build. */
+    private List<ProjectReport> upstream(MavenProject project) {
+        return order.getUpstreamProjects(project, true).stream()
+                .map(projects::get)
+                .filter(Objects::nonNull)
+                .collect(Collectors.toList());
+    }
+
     private void finish(MavenExecutionResult result) throws IOException {
         Absences absences = new Absences(it -> false, unresolved);
         for (Throwable thrown : result.getExceptions()) {
@@ -106,8 +119,10 @@ public final class Reporter extends AbstractEventSpy {
         }
         Map<String, Object> report = new LinkedHashMap<>();
         List<Object> described = new ArrayList<>();
-        for (ProjectReport project : projects.values()) {
-            described.add(project.toMap(root.getBasedir().toPath()));
+        projects.values().forEach(ProjectReport::complete);
+        for (Map.Entry<MavenProject, ProjectReport> each : projects.entrySet()) {
+            each.getValue().failAs(upstream(each.getKey()));
+            described.add(each.getValue().toMap(root.getBasedir().toPath()));
         }
         report.put("projects", described);
         report.put("failures", failures);

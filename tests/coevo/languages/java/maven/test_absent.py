@@ -47,6 +47,11 @@ KINDS = {
         ),
         '',
     ),
+    'behind': (
+        '<dependency><groupId>shop</groupId><artifactId>library_missing</artifactId>'
+        '<version>1</version></dependency>',
+        '',
+    ),
     'built': ('', ''),
 }
 
@@ -83,7 +88,8 @@ def test_each_kind_is_a_reason_of_its_own(tmp_path: Path) -> None:
     (update,) = found.methods
     assert update.module == 'built'
     reasons = sorted(drop.reason for drop in found.drops)
-    assert reasons == sorted([*(set(KINDS) & LIBRARY_REASONS), 'told_cold_unbuildable'])
+    absent = set(KINDS) & LIBRARY_REASONS
+    assert reasons == sorted([*absent, 'library_missing', 'told_cold_unbuildable'])
     details = {drop.detail for drop in found.drops}
     assert details == {'told_cold_unbuildable', 'sibling_not_packaged'}
 
