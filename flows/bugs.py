@@ -12,7 +12,7 @@ from pathlib import Path
 import filters
 import flows
 import miners
-from coevo.engine.execution import ENGINE_VERSION
+from coevo.languages.table import engine_version
 from coevo.model.containment import Bug
 from coevo.model.records import Pair
 from coevo.storage import bug_records
@@ -51,7 +51,7 @@ class PairBugs:
             'pair_id': pair.pair_id,
             'old_rev': pair.old.rev,
             'new_rev': pair.new.rev,
-            'engine_version': str(ENGINE_VERSION),
+            'engine_version': str(engine_version(pair.language)),
         }
         name = self._name(pair, key)
         self._known[name] = build()

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from coevo.engine.cache import Cache
 from coevo.engine.evidence import decide
-from coevo.engine.execution import ENGINE_VERSION
 from coevo.engine.execution import NO_CACHE
 from coevo.engine.execution import evaluate
 from coevo.engine.results import PairEvaluation
@@ -21,6 +20,7 @@ from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
 from coevo.languages.table import LANGUAGES
+from coevo.languages.table import engine_version
 from coevo.model.identity import method_id
 from coevo.model.profiles import Profile
 from coevo.model.reasons import Reason
@@ -78,13 +78,13 @@ def lacked(repository: Repository, pair: Pair) -> tuple[str, ...]:
 
 
 def segment_key(mine: Mine, pair: Pair) -> str:
-    """A segment is reused while its inputs and the engine's version are the same."""
+    """A segment is reused while its inputs and the version of its language's engine are the same."""
     return short_hash(
         pair.pair_id,
         pair.walk,
         mine.profile.fingerprint,
         mine.sandbox,
-        str(ENGINE_VERSION),
+        str(engine_version(pair.language)),
         *pair.between,
         *lacked(mine.repository, pair),
     )

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.engine.cache import Cache
-from coevo.engine.execution import ENGINE_VERSION
 from coevo.engine.suites import Suites
 from coevo.engine.workers import Failure
 from coevo.engine.workers import run_in_parallel
@@ -28,6 +27,7 @@ from coevo.languages.base import Workshop
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES
+from coevo.languages.table import engine_version
 from coevo.languages.table import language_of
 from coevo.model.containment import Bug
 from coevo.model.errors import Fatal
@@ -253,7 +253,7 @@ def _walk_record(
             pairs_found=len(seen.pairs),
             license=spdx_of(repository, seen.head),
             sandbox=options.sandbox,
-            engine_version=ENGINE_VERSION,
+            engine_version=engine_version(route.language),
             profile=options.profile.name,
         ),
         pairs=tuple((pair.new.rev, pair.pair_id) for pair in seen.pairs),

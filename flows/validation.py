@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.engine.execution import ENGINE_VERSION
 from coevo.engine.suites import SuiteRun
 from coevo.engine.workshops import Workshops
 from coevo.git.repository import Repository
@@ -105,8 +104,14 @@ def _blank(options: ValidateOptions, clone: Clone, repository: Repository) -> Va
         ref=ref,
         committed=repository.commit(rev).committer_date,
         sandbox=options.sandbox,
-        engine_version=ENGINE_VERSION,
+        engine_version=_version(repository, rev),
     )
+
+
+def _version(repository: Repository, rev: str) -> int:
+    """That of the language's engine; 0 where it is none of ours."""
+    language = language_of(repository, rev)
+    return language.ENGINE_VERSION if language is not None else 0
 
 
 def _stands(found: Validation, blank: Validation) -> bool:

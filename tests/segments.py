@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any
 from typing import TypeVar
 
-from coevo.engine.execution import ENGINE_VERSION
+from coevo.languages.table import engine_version
 from coevo.model import codec
 from coevo.model.identity import method_id_in
 from coevo.model.labels import TRACKS
@@ -352,7 +352,7 @@ def repository(**changed: Any) -> RepositoryRow:
         pairs_found=0,
         license='Apache-2.0',
         sandbox='bubblewrap',
-        engine_version=ENGINE_VERSION,
+        engine_version=engine_version('java'),
         profile='default',
     )
     return dataclasses.replace(row, **changed)

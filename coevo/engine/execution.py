@@ -48,8 +48,9 @@ from coevo.model.records import Label
 from coevo.model.records import Outcome
 from coevo.model.records import Pair
 
-# Raised only when verdicts may change: it is part of the key of every segment and cached verdict.
-ENGINE_VERSION = 7
+# Raised only when the rule of evidence, and so verdicts of all languages, may change: each language's
+# own ENGINE_VERSION rises with it.
+RULES_VERSION = 7
 
 NO_CACHE = Cache(None)
 
@@ -213,7 +214,7 @@ def _key(bench: _Bench, group: Group) -> str | None:
     """None where there is nothing to run."""
     methods = [group.methods[method_id] for method_id in group.open_methods()]
     content = bench.workshop.content(group.compiled) if methods else None
-    return batch_key(content, methods, str(ENGINE_VERSION)) if content else None
+    return batch_key(content, methods, str(RULES_VERSION)) if content else None
 
 
 def _batches(methods: list[str], order: Order) -> list[list[str]]:

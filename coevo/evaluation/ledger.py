@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.engine.execution import ENGINE_VERSION
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import RESULTS_VERSION
+from coevo.languages.table import engine_version
 from coevo.model import codec
 from coevo.storage import checksummed
 
@@ -63,7 +63,7 @@ class Ledger:
     def _file(self, assignment: Assignment, what: Sequence[str]) -> Path:
         task = assignment.task
         parts = (
-            str(ENGINE_VERSION),
+            str(engine_version(task.language)),
             str(RESULTS_VERSION),
             str(JUDGING_VERSION),
             *self.surroundings,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.engine.execution import ENGINE_VERSION
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.outcomes import Seen
@@ -20,6 +19,7 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.results import RESULTS_VERSION
 from coevo.languages.base import Verdict
+from coevo.languages.table import engine_version
 from coevo.model.records import Outcome
 
 # Characters of what a process wrote, and of what is said of an outcome.
@@ -103,7 +103,7 @@ def _decided(
         said=_bounded(_said(seen, detail, target), MOST_SAID),
         injected=seen.refusal is None and seen.trouble is None and seen.submitted,
         mutation_gold=target.row.mutation,
-        engine_version=ENGINE_VERSION,
+        engine_version=engine_version(task.language),
         results_version=RESULTS_VERSION,
         sandbox=header.sandbox,
         snapshot_sha256=header.snapshot_sha256,

@@ -328,6 +328,10 @@ class Language(Protocol):
     @property
     def NAME(self) -> str: ...
 
+    # raised only when verdicts may change: it is part of the key of every segment
+    @property
+    def ENGINE_VERSION(self) -> int: ...
+
     # what a revision has to have, for who is told that it has not
     @property
     def NEEDS(self) -> str: ...

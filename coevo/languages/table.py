@@ -54,3 +54,12 @@ def language_at(path: str) -> str:
         if path.endswith(one.READING.SUFFIXES):
             return name
     raise ValueError(f'{path} is written in no language that coevo knows')
+
+
+def engine_version(language: str) -> int:
+    return LANGUAGES[language].ENGINE_VERSION
+
+
+def engine_versions() -> dict[str, int]:
+    """Of all languages: what a run is asked of, and what its worker has to have."""
+    return {name: LANGUAGES[name].ENGINE_VERSION for name in sorted(LANGUAGES)}

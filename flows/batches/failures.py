@@ -14,7 +14,7 @@ from datetime import UTC
 from datetime import datetime
 
 from coevo.display.redaction import redact
-from coevo.engine.execution import ENGINE_VERSION
+from coevo.languages.table import engine_versions
 from coevo.storage.place import Root
 from coevo.storage.place import folder_name
 from coevo.storage.places import place_of
@@ -44,7 +44,7 @@ def keep(store: Root, failure: JobFailure) -> str:
         'status': failure.ended.status,
         'stopped_for': failure.ended.stop,
         'complaint': redact(failure.ended.complaint),
-        'engine_version': ENGINE_VERSION,
+        'engine_versions': engine_versions(),
         'at': now.isoformat(timespec='seconds'),
     }
     place_of(store).write(name, json.dumps(record, indent=2).encode() + b'\n')

@@ -23,7 +23,7 @@ def mine(
     profile: str = 'default',
     commits: int = 0,
     month: str | None = None,
-    engine: int | None = None,
+    engine: dict[str, int] | None = None,
     hours: float = 24.0,
     memory_gib: float = 8.0,
 ) -> State[None]:

@@ -31,7 +31,7 @@ def release(
     name: str | None = None,
     previous: str | None = None,
     accepted: list[str] | None = None,
-    engine: int | None = None,
+    engine: dict[str, int] | None = None,
 ) -> State[None]:
     """Release a month, YYYY-MM, by default the one before this run's.
 

@@ -29,7 +29,7 @@ def reverify(
     sample: int = 100,
     seed: int | None = None,
     snapshot: str | None = None,
-    engine: int | None = None,
+    engine: dict[str, int] | None = None,
 ) -> State[None]:
     """Run some labels again; what is lost is withdrawn at the next release.
 

@@ -12,7 +12,7 @@ from prefect.deployments import run_deployment
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
-from coevo.engine.execution import ENGINE_VERSION
+from coevo.languages.table import engine_versions
 from flows import candidates
 from flows.batches.jobs import Verb
 from flows.live.heartbeat import living
@@ -35,7 +35,11 @@ def spread(
         for number, batch in enumerate(batches):
             run_deployment(
                 f'{verb}/{deployment}',
-                parameters={**(parameters or {}), 'repositories': batch, 'engine': ENGINE_VERSION},
+                parameters={
+                    **(parameters or {}),
+                    'repositories': batch,
+                    'engine': engine_versions(),
+                },
                 timeout=0,
                 as_subflow=False,
                 tags=[TAG, str(verb)],

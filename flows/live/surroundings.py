@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from coevo.engine.execution import ENGINE_VERSION
+from coevo.languages.table import engine_versions
 from coevo.model.errors import Fatal
 from coevo.storage.place import Root
 from coevo.storage.place import root_of
@@ -30,10 +30,14 @@ def surroundings() -> LiveSurroundings:
     )
 
 
-def check_engine(engine: int | None) -> None:
+def _told(engines: dict[str, int]) -> str:
+    return ', '.join(f'engine {version} of {name}' for name, version in engines.items())
+
+
+def check_engine(engine: dict[str, int] | None) -> None:
     """Fatal where a run was asked of another engine than the one that this worker has."""
-    if engine is not None and engine != ENGINE_VERSION:
+    if engine is not None and engine != engine_versions():
         raise Fatal(
-            f'this run was asked of engine {engine}, but the worker has {ENGINE_VERSION}: '
+            f'this run was asked of {_told(engine)}, but the worker has {_told(engine_versions())}: '
             'bring the worker to the same version, or schedule the run anew'
         )

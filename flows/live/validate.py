@@ -16,7 +16,7 @@ from flows.live.surroundings import surroundings
 @flow(name='validate', persist_result=False)
 def validate(
     repositories: list[str],
-    engine: int | None = None,
+    engine: dict[str, int] | None = None,
     hours: float = 3.0,
     memory_gib: float = 8.0,
 ) -> State[None]:

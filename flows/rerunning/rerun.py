@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coevo.engine.evidence import decide
-from coevo.engine.execution import ENGINE_VERSION
 from coevo.engine.execution import evaluate
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Wanted
 from coevo.git.repository import Repository
 from coevo.languages.base import KILLED
 from coevo.languages.base import Workshop
+from coevo.languages.table import engine_version
 from coevo.model.identity import method_id
 from coevo.model.labels import deciding_cells
 from coevo.model.records import Outcome
@@ -72,7 +72,7 @@ def run_again(repository: Repository, item: Drawn, workshop: Workshop) -> Rerun:
         record=Reverified(
             pair_id=item.pair.pair_id,
             key=item.segment.key,
-            engine_version=ENGINE_VERSION,
+            engine_version=engine_version(item.pair.language),
             jdk=evaluation.new.jdk,
             sandbox=item.segment.pair.sandbox,
             methods=tuple(methods),

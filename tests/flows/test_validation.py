@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.engine.execution import ENGINE_VERSION
 from coevo.languages.base import Build
+from coevo.languages.table import engine_version
 from coevo.storage.place import Url
 from coevo.storage.places import place_of
 from flows.validation import ValidateOptions
@@ -76,7 +76,7 @@ def test_the_latest_release_is_proven(tmp_path: Path, capsys: pytest.CaptureFixt
     assert found is not None
     assert found.rev == git(repository, 'rev-parse', 'v1.0')
     assert found.suite == Suite(passed=1, failed=1, error=1, skipped=1, environment=1)
-    assert (found.java, found.built, found.engine_version) == (8, 1, ENGINE_VERSION)
+    assert (found.java, found.built, found.engine_version) == (8, 1, engine_version('java'))
     assert found.jdk in found.jdks_tried
     spent = seconds_of(store, found)
     assert spent is not None
@@ -162,7 +162,7 @@ BLANK = Validation(
     ref='refs/heads/main',
     committed=None,
     sandbox='bubblewrap',
-    engine_version=ENGINE_VERSION,
+    engine_version=engine_version('java'),
 )
 BUILT: dict[str, str | None] = {'a': None, 'b': None}
 
@@ -199,7 +199,7 @@ def test_what_another_engine_found_is_asked_again(tmp_path: Path) -> None:
     repository = write(tmp_path / 'repository', [{'build.gradle': ''}])
     store = tmp_path / 'store'
     found = validated(repository, store)
-    older = replace(found, reason=Invalid.NO_TESTS, engine_version=ENGINE_VERSION - 1)
+    older = replace(found, reason=Invalid.NO_TESTS, engine_version=found.engine_version - 1)
     keep_validation(store, older, Seconds(build=1.0, suite=0.0))
     assert latest_validation(store, NAME) == older
     assert validated(repository, store) == found == latest_validation(store, NAME)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.engine.execution import ENGINE_VERSION
 from coevo.evaluation.records import OraclePreservation
 from coevo.git.contents import content
 from coevo.git.repository import Repository
 from coevo.languages.declared_tests import as_declared
+from coevo.languages.table import engine_version
 from coevo.languages.table import reading
 from coevo.measures.added_lines import LeftLines
 from coevo.measures.added_lines import left_lines
@@ -177,7 +177,7 @@ def _place(old: EditedCells, new: EditedCells, test: GoldTest, folder: Path | No
     known = old.workshop.content(old.compile(test.method.module))
     if known is None:
         return None
-    parts = (repr(test), new.rev, str(ENGINE_VERSION), known, repr(old.sources))
+    parts = (repr(test), new.rev, str(engine_version(new.pair.language)), known, repr(old.sources))
     return folder / short_hash(*parts, str(old.override))
 
 

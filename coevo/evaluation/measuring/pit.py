@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.engine.execution import ENGINE_VERSION
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.scene import SubmissionScene
 from coevo.evaluation.ledger import JUDGING_VERSION
@@ -24,6 +23,7 @@ from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
 from coevo.languages.java.tools import pit
+from coevo.languages.table import engine_version
 from coevo.languages.table import reading
 from coevo.measures.counterparts import declared
 from coevo.model import codec
@@ -148,7 +148,7 @@ def _place(
     if kept is None or known is None:
         return None
     asked = repr(sorted((name, sorted(own)) for name, own in lines.items()))
-    versions = (pit.version(), str(ENGINE_VERSION), str(JUDGING_VERSION))
+    versions = (pit.version(), str(engine_version(scene.pair.language)), str(JUDGING_VERSION))
     parts = (
         *versions,
         repr(side.method),

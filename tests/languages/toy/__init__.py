@@ -34,6 +34,7 @@ from tests.languages.toy.engine import ToyEngine
 from tests.languages.toy.trees import BUILD_FILE
 
 NAME = 'toy'
+ENGINE_VERSION = 1
 NEEDS = f'a {BUILD_FILE} at its root'
 RUNTIME = 'shell'
 CURES = frozenset[str]()
@@ -45,6 +46,7 @@ MEASURES = Measures()
 __all__ = [
     'MEASURES',
     'CURES',
+    'ENGINE_VERSION',
     'NAME',
     'NEEDS',
     'OFFERS',

@@ -31,6 +31,7 @@ from coevo.model.listener import silent
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'java'
+ENGINE_VERSION = 7
 NEEDS = 'a pom.xml at its root'
 RUNTIME = 'JDK'
 CURES = cures.CURES.keys()
@@ -42,6 +43,7 @@ OFFERS = EVERYTHING
 __all__ = [
     'MEASURES',
     'CURES',
+    'ENGINE_VERSION',
     'NAME',
     'NEEDS',
     'OFFERS',
