@@ -48,8 +48,10 @@ KINDS = {
         '',
     ),
     'behind': (
-        '<dependency><groupId>shop</groupId><artifactId>library_missing</artifactId>'
-        '<version>1</version></dependency>',
+        (
+            '<dependency><groupId>shop</groupId><artifactId>library_missing</artifactId>'
+            '<version>1</version></dependency>'
+        ),
         '',
     ),
     'built': ('', ''),
