@@ -1,0 +1,151 @@
+"""Both ends of a pair made ready in the same way: one interpreter, one date, each its own requirements."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from coevo.languages.base import Build
+from coevo.languages.python.built import End
+from coevo.languages.python.built import Module
+from coevo.languages.python.built import module_folders
+from coevo.languages.python.built import module_of
+from coevo.languages.python.cells import CellKey
+from coevo.languages.python.cells import Cells
+from coevo.languages.python.interpreter_choice import ladder
+from coevo.languages.python.interpreters import Interpreter
+from coevo.languages.python.layout import main_packages
+from coevo.languages.python.requirements.reading import needs
+from coevo.languages.python.resolution import Unresolved
+from coevo.languages.python.site import Site
+from coevo.languages.python.supply import PythonSupply
+from coevo.model.records import Commit
+from coevo.model.records import Pair
+
+RUNTIME_MISSING = 'runtime_missing'
+BUILDER = 'uv'
+
+
+class Builder:
+    """Of one workshop."""
+
+    def __init__(self, site: Site, supply: PythonSupply, cells: Cells) -> None:
+        self._site, self._supply, self._cells = site, supply, cells
+
+    def build(self, pair: Pair) -> tuple[End, End]:
+        """By the first interpreter that makes all ready at both ends; else by the one that makes most."""
+        best: tuple[End, End] | None = None
+        tried: list[str] = []
+        wanted = self._ladder(pair)
+        for feature in wanted:
+            interpreter = self._supply.get(feature)
+            if interpreter is None:
+                continue
+            tried.append(interpreter.version)
+            ends = tuple(self._end(commit, pair, interpreter) for commit in (pair.old, pair.new))
+            if best is None or _worth(ends) > _worth(best):
+                best = ends[0], ends[1]
+            if all(end.build.summary == 'built' for end in ends):
+                break
+        missing = next((f for f in wanted if self._supply.get(f) is None), None)
+        lacking = f'{missing[0]}.{missing[1]}' if missing is not None else None
+        if best is None:
+            best = _without(pair.old, lacking), _without(pair.new, lacking)
+        return _told(best, tuple(tried), lacking)
+
+    def _ladder(self, pair: Pair) -> tuple[tuple[int, int], ...]:
+        allowed = [
+            text
+            for commit in (pair.old, pair.new)
+            for text in needs(self._site.repository, commit.rev).pythons
+        ]
+        return ladder(allowed, pair.new.committer_date)
+
+    def _end(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> End:
+        """Made ready now, or at no cost what another pair has made ready in the same way."""
+        when = pair.new.committer_date
+        key = (commit.rev, interpreter.version, when.date() if when else None)
+        known = self._site.ends.get(key)
+        if known is not None:
+            return End(
+                build=dataclasses.replace(known.build, cpu_seconds=0.0), modules=known.modules
+            )
+        self._site.ends[key] = self._made(commit, pair, interpreter)
+        return self._site.ends[key]
+
+    def _made(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> End:
+        rev = commit.rev
+        refusal = self._site.trees.refusal(rev)
+        if refusal is not None:
+            return End(build=_build(rev, interpreter, refusal, {}))
+        ready: dict[str, Module] = {}
+        told: dict[str, str | None] = {}
+        cures: list[str] = []
+        spent = 0.0
+        folders = module_folders(self._site.trees, rev)
+        for folder in folders:
+            wanted = needs(self._site.repository, rev, folder)
+            found = self._site.environment(wanted, interpreter, pair.new.committer_date)
+            if isinstance(found, Unresolved):
+                told[folder] = found.reason
+                continue
+            module = module_of(self._site.repository, rev, folder, wanted, found, folders)
+            told[folder], used = self._probe(module)
+            spent += used
+            if told[folder] is None:
+                ready[folder] = module
+                cures += found.cures
+        build = _build(rev, interpreter, None, told, tuple(dict.fromkeys(cures)))
+        return End(build=dataclasses.replace(build, cpu_seconds=spent), modules=ready)
+
+    def _probe(self, module: Module) -> tuple[str | None, float]:
+        """Why the package of the project's own name cannot be imported, where there is one; CPU
+        seconds."""
+        paths = self._site.repository.tree(module.rev).keys()
+        names = main_packages(paths, module.roots, module.needs.name)
+        key = CellKey(
+            tests_rev=module.rev, code_rev=module.rev, module=module.folder, loan=None, edits=None
+        )
+        cell = self._cells.get(key, module)
+        done = self._cells.ask(cell, {'mode': 'probe', 'files': list(names)}, ())
+        for verdict in done.heard.files.values():
+            return f'import:{verdict.signature}', done.cpu_seconds
+        return None if done.status == 'exit:0' else f'import:{done.status}', done.cpu_seconds
+
+
+def _worth(ends: Sequence[End]) -> tuple[int, int]:
+    found = [end.worth for end in ends]
+    return sum(usable for usable, _ in found), sum(modules for _, modules in found)
+
+
+def _build(
+    rev: str,
+    interpreter: Interpreter,
+    failure: str | None,
+    modules: dict[str, str | None],
+    overrides: tuple[str, ...] = (),
+) -> Build:
+    only = modules.get('.') if len(modules) == 1 else None
+    return Build(
+        rev=rev,
+        failure=failure or only,
+        modules=modules,
+        overrides=overrides,
+        builder=BUILDER,
+        jdk=interpreter.version,
+    )
+
+
+def _without(commit: Commit, lacking: str | None) -> End:
+    return End(
+        build=Build(rev=commit.rev, failure=RUNTIME_MISSING, modules={}, runtime_lacking=lacking)
+    )
+
+
+def _told(ends: tuple[End, End], tried: tuple[str, ...], lacking: str | None) -> tuple[End, End]:
+    failed = any(end.build.failure for end in ends)
+    for end in ends:
+        end.build = dataclasses.replace(
+            end.build, jdks_tried=tried, runtime_lacking=lacking if failed else None
+        )
+    return ends

@@ -1,0 +1,111 @@
+"""A module of a revision as its cells need it: its environment, and what its settings say."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+
+from coevo.git.objects import LINK
+from coevo.git.repository import Repository
+from coevo.languages.base import Build
+from coevo.languages.python import layout
+from coevo.languages.python.archive import Trees
+from coevo.languages.python.environments import Installed
+from coevo.languages.python.options import SETTINGS
+from coevo.languages.python.options import pytest_options
+from coevo.languages.python.requirements.reading import BUILD_FILES
+from coevo.languages.python.requirements.stated import Needs
+
+# Of the folders with build files, those that are no project to be tested; and how many are looked at.
+_ASIDE = frozenset({'docs', 'doc', 'examples', 'example', 'benchmarks', 'vendor', 'third_party'})
+_MOST_MODULES = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """A module that can be used.
+
+    folder  '.' for the root
+    roots   folders on `sys.path`
+    tops    packages of the code
+    others  folders of modules below it
+    """
+
+    rev: str
+    folder: str
+    needs: Needs
+    installed: Installed
+    roots: tuple[str, ...]
+    tops: frozenset[str]
+    options: tuple[str, ...]
+    written: tuple[tuple[str, bytes], ...]
+    others: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class End:
+    """A revision's modules that are ready, and what is said of it."""
+
+    build: Build
+    modules: dict[str, Module] = field(default_factory=dict)
+
+    @property
+    def worth(self) -> tuple[bool, int]:
+        return self.build.failure is None, len(self.modules)
+
+
+def module_folders(trees: Trees, rev: str) -> tuple[str, ...]:
+    """Folders with a build file outside of the tests; the root always."""
+    tests = trees.tests(rev)
+    found = {'.'}
+    for path in trees.repository.tree(rev):
+        folder, name = posixpath.split(path)
+        aside = _ASIDE.intersection(folder.split('/'))
+        if name in BUILD_FILES and folder and path not in tests and not aside:
+            found.add(folder)
+    return tuple(sorted(found)[:_MOST_MODULES])
+
+
+def module_of(
+    repository: Repository,
+    rev: str,
+    folder: str,
+    needs: Needs,
+    installed: Installed,
+    others: Sequence[str] = (),
+) -> Module:
+    """others  all folders of modules"""
+    paths = repository.tree(rev).keys()
+    roots = layout.import_roots(paths, folder)
+    settings = dict(_settings(repository, rev, folder))
+    return Module(
+        rev=rev,
+        folder=folder,
+        needs=needs,
+        installed=installed,
+        roots=roots,
+        tops=layout.top_packages(paths, roots),
+        options=pytest_options(settings.get),
+        others=tuple(one for one in others if one != folder and _is_in(one, folder)),
+        written=tuple(
+            (path, content)
+            for path, content in layout.written_modules(settings.values(), folder)
+            if path not in paths
+        ),
+    )
+
+
+def _is_in(folder: str, other: str) -> bool:
+    return other == '.' or folder.startswith(f'{other}/')
+
+
+def _settings(repository: Repository, rev: str, folder: str) -> Iterator[tuple[str, bytes]]:
+    tree = repository.tree(rev)
+    for name in (*SETTINGS, 'setup.py'):
+        path = name if folder == '.' else f'{folder}/{name}'
+        entry = tree.get(path)
+        if entry is not None and entry.mode != LINK:
+            yield name, repository.blob(entry.oid)

@@ -1,0 +1,273 @@
+"""Test trees in the trees of code, each packed once, and which of their files load there.
+
+Nothing is compiled: to load a test file is what comes nearest. A file that does not load is given
+stand-ins for the names that the code lacks; if it loads then, its methods run, and those that need such
+a name say so themselves (`inside/absent.py`).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from pathlib import Path
+from typing import Any
+
+from coevo.languages.base import Edits
+from coevo.languages.base import Loan
+from coevo.languages.base import Verdict
+from coevo.languages.python.archive import pack
+from coevo.languages.python.built import Module
+from coevo.languages.python.launch import Surroundings
+from coevo.languages.python.launch import job
+from coevo.languages.python.layout import metadata
+from coevo.languages.python.places import TREE
+from coevo.languages.python.runner import LOADING_SECONDS
+from coevo.languages.python.runner import WALL_PER_CPU
+from coevo.languages.python.runner import Done
+from coevo.languages.python.runner import run_request
+from coevo.languages.python.sides import is_test_file
+from coevo.languages.python.site import Site
+from coevo.model.errors import Transient
+from coevo.model.records import Outcome
+
+# Archives of one workshop. Each is as large as its tree, and a test runs several times with the same one.
+_MOST_PACKED = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellKey:
+    tests_rev: str
+    code_rev: str
+    module: str
+    loan: Loan | None
+    edits: Edits | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Cell:
+    """A test tree in a tree of code.
+
+    loaded    of a test file that was asked for: None where it loads, with stand-ins if need be
+    stood_in  files that load only so, and why they do not load without
+    absent    by file, class and function, a name that it needs and the code lacks
+    """
+
+    key: CellKey
+    module: Module
+    tree: Path
+    loaded: dict[str, Verdict | None] = field(default_factory=dict)
+    stood_in: dict[str, Verdict] = field(default_factory=dict)
+    absent: dict[tuple[str, str, str], str] = field(default_factory=dict)
+
+    @property
+    def broken(self) -> frozenset[str]:
+        """Files that do not load as they are."""
+        return frozenset((*self.stood_in, *(path for path, why in self.loaded.items() if why)))
+
+
+class Cells:
+    """Those of one workshop."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._folder = site.root / f'trees-{id(self):x}'
+        self._cells: dict[CellKey, Cell] = {}
+
+    def get(self, key: CellKey, module: Module) -> Cell:
+        found = self._cells.pop(key, None)
+        if found is None:
+            while len(self._cells) >= _MOST_PACKED:
+                self._cells.pop(next(iter(self._cells))).tree.unlink()
+            found = Cell(key=key, module=module, tree=self._packed(key, module))
+        self._cells[key] = found  # used last
+        return found
+
+    def clear(self) -> None:
+        for cell in self._cells.values():
+            cell.tree.unlink()
+        self._cells.clear()
+
+    def close(self) -> None:
+        self._cells.clear()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def load(self, cell: Cell, file: str) -> tuple[Verdict | None, float]:
+        """Why no method of a test file can run, and the CPU seconds that it took to find out."""
+        used = 0.0 if file in cell.loaded else self.load_all(cell, [file])
+        return cell.loaded[file], used
+
+    def load_all(self, cell: Cell, files: Sequence[str] | None = None) -> float:
+        """Find out which test files load, all of them if none are named; CPU seconds."""
+        wanted = [path for path in files or self._test_files(cell) if path not in cell.loaded]
+        found, used = self._loading(cell, wanted)
+        broken = {path: why for path, why in found.items() if why is not None}
+        curable = [path for path, why in broken.items() if not why.syntax]
+        if curable:
+            cell.stood_in |= {path: broken[path] for path in curable}
+            again, more = self._loading(cell, curable)
+            used += more
+            for path in curable:
+                if again[path] is not None:
+                    del cell.stood_in[path]
+                else:
+                    found[path] = None
+        cell.loaded |= found
+        return used
+
+    def ask(
+        self,
+        cell: Cell,
+        request: dict[str, Any],
+        limits: Sequence[float],
+        *,
+        alone: bool = False,
+        cpu_seconds: float | None = None,
+    ) -> Done:
+        """Run a request in a cell; what it says of the tree is filled in.
+
+        limits       CPU seconds for each target
+        cpu_seconds  for the whole process; None is what its targets may use together
+        """
+        module = cell.module
+        chosen = job(
+            Surroundings(installed=module.installed, programs=self._site.programs),
+            cell.tree,
+            module.folder,
+            module.roots,
+            alone=alone,
+            cpu_seconds=cpu_seconds or sum(limits) + LOADING_SECONDS,
+            wall_seconds=(sum(limits) + LOADING_SECONDS) * WALL_PER_CPU,
+        )
+        whole = {
+            'root': TREE,
+            'targets': [],
+            'options': list(module.options),
+            'absent': [],
+            'tops': sorted(module.tops),
+            **request,
+        }
+        return run_request(self._site.sandbox, chosen, whole, limits)
+
+    def files(self, cell: Cell, files: Sequence[str]) -> list[str]:
+        """Paths of the repository as the process sees them from its folder."""
+        folder = cell.module.folder
+        prefix = '' if folder == '.' else f'{folder}/'
+        up = '../' * (folder.count('/') + 1) if prefix else ''
+        return [
+            path.removeprefix(prefix) if path.startswith(prefix) else up + path for path in files
+        ]
+
+    def absent(self, cell: Cell, files: Sequence[str]) -> list[list[str]]:
+        """Files to find stand-ins for: those that load only so, with the conftests above them."""
+        paths = self._paths(cell.key)
+        found: dict[str, None] = {}
+        for file in files:
+            if file in cell.stood_in:
+                parts = file.split('/')
+                above = ['/'.join((*parts[:end], 'conftest.py')) for end in range(len(parts))]
+                found |= dict.fromkeys(path for path in (*above, file) if path in paths)
+        places = self.files(cell, list(found))
+        return [[place, _package(path)] for place, path in zip(places, found, strict=True)]
+
+    def mentioning(self, cell: Cell, file: str, name: str) -> list[str]:
+        """Other test files that name a class of one: where its subclasses may be."""
+        last = name.rpartition('.')[2].encode()
+        files = self._site.trees.cell(cell.key.tests_rev, cell.key.code_rev, cell.key.edits)
+        return [
+            path
+            for path, (_, content) in sorted(files.items())
+            if path != file
+            and is_test_file(path)
+            and last in content
+            and not path.endswith('conftest.py')
+        ]
+
+    def has(self, cell: Cell, file: str) -> bool:
+        return file in self._paths(cell.key)
+
+    def _paths(self, key: CellKey) -> frozenset[str]:
+        trees = self._site.trees
+        tests, code = trees.tests(key.tests_rev), trees.repository.tree(key.code_rev).keys()
+        found = tests | (code - trees.tests(key.code_rev))
+        for path, content in (*key.edits.tests, *key.edits.code) if key.edits else ():
+            found = found - {path} if content is None else found | {path}
+        return found
+
+    def _test_files(self, cell: Cell) -> list[str]:
+        """Files of the module that may have tests."""
+        prefix = '' if cell.module.folder == '.' else f'{cell.module.folder}/'
+        others = tuple(f'{one}/' for one in cell.module.others)
+        return sorted(
+            path
+            for path in self._paths(cell.key)
+            if is_test_file(path)
+            and path.startswith(prefix)
+            and not path.endswith('conftest.py')
+            and not path.startswith(others)
+        )
+
+    def _loading(self, cell: Cell, files: Sequence[str]) -> tuple[dict[str, Verdict | None], float]:
+        """Of each file why it does not load; a conftest takes those below it along, no others."""
+        found: dict[str, Verdict | None] = {}
+        used = 0.0
+        left = list(files)
+        while left:
+            done = self._loaded(cell, left)
+            used += done.cpu_seconds
+            cell.absent |= done.heard.absent
+            told = {
+                path: why
+                for path, why in done.heard.files.items()
+                if why.outcome is Outcome.COMPILE_ERROR
+            }
+            found |= {path: told[path] for path in left if path in told}
+            others = [path for path in told if path not in left]
+            below = {path: told[one] for one in others for path in left if _is_below(path, one)}
+            if done.status == 'exit:0' and not below:
+                return dict.fromkeys(left) | found, used
+            if not below and len(left) > 1:  # one of them ends the process: each for itself
+                for path in left:
+                    alone, more = self._loading(cell, [path])
+                    found |= alone
+                    used += more
+                return found, used
+            ended = Verdict(outcome=Outcome.COMPILE_ERROR, signature=f'loading:{done.status}')
+            found |= below or {path: found.get(path) or ended for path in left}
+            left = [path for path in left if path not in found]
+        return found, used
+
+    def _loaded(self, cell: Cell, files: Sequence[str]) -> Done:
+        request = {
+            'mode': 'load',
+            'files': self.files(cell, files),
+            'absent': self.absent(cell, files),
+        }
+        done = self.ask(cell, request, ())
+        if done.heard.status is None and done.status not in ('cpu', 'wall', 'memory'):
+            raise Transient(f'a test process did not start: {done.noise[-300:].strip()}')
+        return done
+
+    def _packed(self, key: CellKey, module: Module) -> Path:
+        files = self._site.trees.cell(key.tests_rev, key.code_rev, key.edits)
+        for path, content in module.written:
+            files.setdefault(path, ('100644', content))
+        major, minor = module.installed.interpreter.feature
+        site = f'env/lib/python{major}.{minor}/site-packages'
+        packed = {f'tree/{path}': found for path, found in files.items()}
+        for path, content in metadata(module.needs).items():
+            packed[f'{site}/{path}'] = ('100644', content)
+        return pack(packed, self._folder)
+
+
+def _package(path: str) -> str:
+    """The package that a file's relative imports start from."""
+    return '.'.join(path.split('/')[:-1])
+
+
+def _is_below(path: str, other: str) -> bool:
+    """Whether a file lies below the folder of a conftest; `*` is above all."""
+    folder = other.rpartition('/')[0]
+    is_conftest = other.endswith('conftest.py')
+    return other == '*' or (is_conftest and path.startswith(f'{folder}/' if folder else ''))

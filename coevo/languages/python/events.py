@@ -1,0 +1,190 @@
+"""What a channel says of test methods, put together; nothing of it is trusted before it is checked."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from typing import Any
+from typing import BinaryIO
+
+from coevo.languages.base import Verdict
+from coevo.languages.python.withheld import withheld
+from coevo.model.records import Outcome
+
+_LINE_BYTES = 1 << 20
+_WORST_FIRST = tuple(Outcome)
+_MOST_TRACES = 4096
+
+# What the worker may say of a test; anything else was not said by the worker.
+_SAID = (Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.SKIPPED, Outcome.COMPILE_ERROR)
+
+
+@dataclass(slots=True, kw_only=True)
+class HeardTarget:
+    """What was said of one target."""
+
+    begun: bool = False
+    ended: bool = False
+    cpu_seconds: float = 0.0
+    tests: list[Verdict] = field(default_factory=list)
+    traces: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class Heard:
+    """What was said of a process.
+
+    files   of test files that did not load, or were skipped as a whole; `*` is all of them
+    absent  by file, class and function, the name that a function needs and the code lacks
+    status  how the test process ended, as its controller saw it
+    """
+
+    targets: list[HeardTarget]
+    files: dict[str, Verdict] = field(default_factory=dict)
+    absent: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    status: str | None = None
+    late: int | None = None
+
+    def hear(self, event: dict[str, Any]) -> None:
+        if not _is_well_formed(event):
+            return
+        match event.get('e'):
+            case 'status' if isinstance(event.get('status'), str):
+                self.status = str(event['status'])[:40]
+            case 'file' if isinstance(event.get('file'), str):
+                self.files.setdefault(event['file'], _file_verdict(event))
+            case 'absent' if isinstance(event.get('file'), str):
+                for owner, name, missing in _users(event.get('users')):
+                    self.absent[event['file'], owner, name] = missing
+            case _:
+                index = event.get('t')
+                if isinstance(index, int) and 0 <= index < len(self.targets):
+                    _hear_target(self.targets[index], event)
+
+    @property
+    def running(self) -> int | None:
+        """The target that has begun and not ended."""
+        return next((i for i, t in enumerate(self.targets) if t.begun and not t.ended), None)
+
+
+def events(stream: BinaryIO, nonce: str) -> Iterator[dict[str, Any]]:
+    """Events under our nonce; anything else on the channel was not written by the controller."""
+    prefix = f'{nonce}\t'.encode()
+    while line := stream.readline(_LINE_BYTES):
+        if line.startswith(prefix):
+            try:
+                event = json.loads(line[len(prefix) :])
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(event, dict):
+                yield event
+
+
+def verdicts(
+    heard: Heard, files: Sequence[str], status: str, noise: str
+) -> Iterator[Verdict | None]:
+    """One for each target; None for one that lost its process to a neighbour.
+
+    files  the test file of each target
+    """
+    silent = not any(target.begun for target in heard.targets) and not heard.files
+    for index, (target, file) in enumerate(zip(heard.targets, files, strict=True)):
+        unfinished = target.begun and not target.ended
+        if index == heard.late or (unfinished and status in ('cpu', 'wall')):
+            yield Verdict(outcome=Outcome.TIMEOUT, signature='time')
+        elif unfinished:
+            yield Verdict(outcome=Outcome.ERROR, signature=status)
+        elif target.ended and target.tests:
+            yield _worst(target)
+        elif (loaded := heard.files.get(file) or heard.files.get('*')) is not None:
+            yield loaded
+        elif target.ended:
+            yield Verdict(outcome=Outcome.MISSING)
+        elif silent and index == 0 and heard.status is None and status not in ('cpu', 'wall'):
+            yield Verdict(outcome=Outcome.INFRA, signature='no_start', message=noise[-300:])
+        elif silent and index == 0:
+            yield _before_tests(status)
+        else:
+            yield None
+
+
+def _before_tests(status: str) -> Verdict:
+    """Of a process that ended while files were loaded: by itself, or for a limit of ours."""
+    if status in ('cpu', 'wall'):
+        return Verdict(outcome=Outcome.TIMEOUT, signature='time')
+    return Verdict(outcome=Outcome.ERROR, signature=status)
+
+
+def _worst(target: HeardTarget) -> Verdict:
+    worst = min(
+        target.tests, key=lambda test: (_WORST_FIRST.index(test.outcome), test.signature or '')
+    )
+    return dataclasses.replace(worst, cpu_seconds=target.cpu_seconds)
+
+
+def _hear_target(target: HeardTarget, event: dict[str, Any]) -> None:
+    match event.get('e'):
+        case 'begin':
+            target.begun = True
+        case 'test' if target.begun and event.get('outcome') in _SAID:
+            target.tests.append(_verdict(event))
+        case 'trace' if target.begun and len(target.traces) < _MOST_TRACES:
+            target.traces.append(event)
+        case 'end' if target.begun:
+            target.ended = event.get('tests') == len(target.tests)
+            target.cpu_seconds = event.get('cpu_ms', 0) / 1000
+
+
+def _users(rows: object) -> Iterator[tuple[str, str, str]]:
+    for row in rows if isinstance(rows, list) else ():
+        match row:
+            case [str() as owner, str() as name, str() as missing]:
+                yield owner, name, missing
+
+
+def _is_well_formed(event: dict[str, Any]) -> bool:
+    """Whether all that is read of an event is what the worker would write."""
+    types, numbers = event.get('types', []), (event.get('tests', 0), event.get('cpu_ms', 0))
+    texts = (event.get('message', ''), event.get('frame', ''), event.get('detail', ''))
+    return (
+        all(type(number) is int and number >= 0 for number in numbers)
+        and all(isinstance(text, str) for text in texts)
+        and isinstance(types, list)
+        and all(isinstance(name, str) for name in types)
+    )
+
+
+def _verdict(event: dict[str, Any]) -> Verdict:
+    types, message = tuple(event.get('types', ())), event.get('message', '')
+    outcome = Outcome(event['outcome'])
+    signature = None
+    if outcome is Outcome.COMPILE_ERROR:
+        signature = f'missing:{message}'
+    elif outcome.broken:
+        signature = f'{types[0] if types else "?"}@{event.get("frame") or "?"}'
+    return Verdict(
+        outcome=outcome,
+        signature=signature,
+        exceptions=types,
+        message=message,
+        environment=withheld(types, message) if outcome.broken else None,
+    )
+
+
+def _file_verdict(event: dict[str, Any]) -> Verdict:
+    types, message = tuple(event.get('types', ())), event.get('message', '')
+    if event.get('outcome') == 'skipped':
+        return Verdict(outcome=Outcome.SKIPPED, exceptions=types, message=message)
+    detail = event.get('detail') or event.get('frame') or '?'
+    return Verdict(
+        outcome=Outcome.COMPILE_ERROR,
+        signature=f'{types[0] if types else "?"}@{detail}',
+        exceptions=types,
+        message=message,
+        environment=withheld(types, message),
+        syntax=event.get('syntax') is True,
+    )

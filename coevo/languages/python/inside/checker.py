@@ -1,0 +1,65 @@
+"""Compiles sources, and runs none of them: why one does not compile, else a digest of its program.
+
+Standard input is JSON, a list of Base64 texts; standard output a list of [signature, digest, seconds].
+Two sources are one program if their code objects are equal without line tables, names of files and
+docstrings.
+"""
+
+import ast
+import base64
+import hashlib
+import json
+import sys
+import time
+import types
+
+
+def main():
+    json.dump([checked(base64.b64decode(text)) for text in json.load(sys.stdin)], sys.stdout)
+
+
+def checked(source):
+    start = time.process_time()
+    try:
+        tree = ast.parse(source)
+        forget_docstrings(tree)
+        code = compile(tree, '', 'exec', dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        name = '%s:%s' % (type(error).__name__, getattr(error, 'msg', ''))
+        return [name[:200], None, time.process_time() - start]
+    digest = hashlib.sha256()
+    put(digest, code)
+    return [None, digest.hexdigest(), time.process_time() - start]
+
+
+def forget_docstrings(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            if ast.get_docstring(node, clean=False) is not None:
+                node.body[0] = ast.copy_location(ast.Pass(), node.body[0])
+
+
+def put(digest, code):
+    for part in (
+        code.co_name,
+        code.co_code,
+        code.co_names,
+        code.co_varnames,
+        code.co_freevars,
+        code.co_cellvars,
+        code.co_flags,
+        code.co_argcount,
+        getattr(code, 'co_exceptiontable', b''),
+    ):
+        digest.update(repr(part).encode(errors='surrogatepass') + b'\0')
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            put(digest, const)
+        else:
+            known = sorted(map(repr, const)) if isinstance(const, frozenset) else repr(const)
+            text = '%s %s' % (type(const).__name__, known)
+            digest.update(text.encode(errors='surrogatepass') + b'\0')
+
+
+if __name__ == '__main__':
+    main()

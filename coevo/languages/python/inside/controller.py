@@ -1,0 +1,91 @@
+"""The process above a test process: it alone has the channel and its nonce, and runs no project's code.
+
+Its standard input has one line of JSON: nonce, command, request. The test process has a pipe and a secret
+of its own; what it says under that is said again on the channel under the nonce. Nobody in the sandbox
+can look into this process, since it cannot be dumped (prctl(2), PR_SET_DUMPABLE).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+
+CHANNEL = 3
+LINE_BYTES = 1 << 20
+LAST_WORDS_SECONDS = 10.0
+_PR_SET_DUMPABLE = 4
+
+
+def main() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    order = json.loads(sys.stdin.buffer.readline())
+    nonce = order['nonce'].encode()
+    os.set_inheritable(CHANNEL, False)
+    reading, writing = os.pipe()
+    secret = os.urandom(16).hex()
+    process = subprocess.Popen(
+        [*order['command'], str(writing)],
+        stdin=subprocess.PIPE,
+        pass_fds=[writing],
+        start_new_session=True,
+    )
+    os.close(writing)
+    assert process.stdin is not None
+    try:
+        process.stdin.write(json.dumps([secret, order['request']]).encode() + b'\n')
+        process.stdin.close()
+    except BrokenPipeError:
+        pass
+    follow(process, reading, secret.encode() + b'\t', nonce + b'\t')
+    status = end(process)
+    say(nonce + b'\t' + json.dumps({'e': 'status', 'status': 'exit:%d' % status}).encode())
+
+
+def follow(process: subprocess.Popen, reading: int, secret: bytes, nonce: bytes) -> None:
+    """Until the test process has closed its pipe, or has ended and left it to others."""
+    rest, ended = b'', 0.0
+    while True:
+        ready = select.select([reading], [], [], 0.1)[0]
+        if ready:
+            block = os.read(reading, 1 << 16)
+            if not block:
+                return
+            *lines, rest = (rest + block).split(b'\n')
+            rest = rest if len(rest) <= LINE_BYTES else b''
+            for line in lines:
+                if line.startswith(secret) and len(line) <= LINE_BYTES:
+                    line = line[len(secret) :]
+                    if line == b'"bye"':
+                        ended = ended or time.monotonic()
+                    else:
+                        say(nonce + line)
+        elif process.poll() is not None:
+            return
+        if ended and time.monotonic() - ended > LAST_WORDS_SECONDS:
+            return
+
+
+def end(process: subprocess.Popen) -> int:
+    """How it ended; who has nothing more to say and lives on is killed."""
+    try:
+        return process.wait(LAST_WORDS_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return 0
+
+
+def say(line: bytes) -> None:
+    data = line + b'\n'
+    while data:
+        data = data[os.write(CHANNEL, data) :]
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,366 @@
+"""The test process: pytest with a plugin of ours that selects test methods and tells what became of them.
+
+Its standard input has one line of JSON: a secret and the request. What it tells goes, under the secret,
+over the pipe whose descriptor is its argument to `controller.py`, which alone has the channel. A pass needs
+a whole sequence: begin, its tests, end.
+
+The request has
+    mode       `run`, `load` (import the files and say which cannot be), `trace`, `probe` (import
+               packages of the code, which stand in the place of files)
+    root       the tree; it is also where paths that are told are relative to
+    folder     of the module, in which pytest runs
+    files      test files, relative to the folder
+    targets    [file, class, name], paths relative to the root, class '' for a function
+    options    of pytest
+    absent     files whose missing names are stood in for, and the packages of the code
+    traced     for `trace`: files of the code whose lines are wanted
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import sys
+import time
+
+_TEXT = 1000
+_DEEP = 50
+
+# From the worst to the best, as coevo has it.
+_WORST = ('compile_error', 'error', 'fail', 'skipped', 'pass')
+
+
+class Teller:
+    """Writes events; the one place that knows descriptor and secret."""
+
+    def __init__(self, descriptor, secret):
+        os.set_inheritable(descriptor, False)
+        prefix, owner = secret.encode() + b'\t', os.getpid()
+
+        def tell(event):
+            if os.getpid() == owner:  # what forked is not the test process
+                data = prefix + json.dumps(event).encode() + b'\n'
+                while data:
+                    data = data[os.write(descriptor, data) :]
+
+        self.tell = tell
+
+
+class Failure:
+    """What an exception tells: types (its own, its bases, then its causes), message, frame."""
+
+    def __init__(self, value, root):
+        self.types = list(_types(value))
+        try:
+            self.message = str(value)[:_TEXT]
+        except BaseException as error:
+            self.message = 'str() raised %s' % type(error).__name__
+        self.frame = _frame(value, root)
+
+    def event(self, **more):
+        return dict(more, types=self.types, message=self.message, frame=self.frame)
+
+
+def _name(kind):
+    module = getattr(kind, '__module__', None)
+    return kind.__qualname__ if module in (None, 'builtins') else module + '.' + kind.__qualname__
+
+
+def _types(value):
+    seen = 0
+    while value is not None and seen < _DEEP:
+        for kind in type(value).__mro__:
+            if kind not in (object, BaseException, Exception):
+                yield _name(kind)
+        value = value.__cause__ or (None if value.__suppress_context__ else value.__context__)
+        seen += 1
+
+
+def _frame(value, root):
+    """The innermost frame of the project: its file and function; '' where there is none."""
+    found, step = '', value.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        path = os.path.realpath(code.co_filename)
+        if path.startswith(root + os.sep):
+            found = '%s:%s' % (os.path.relpath(path, root), code.co_name)
+        step = step.tb_next
+    return found
+
+
+class Plugin:
+    """Selects, orders and follows; one for a session."""
+
+    def __init__(self, request, teller, pytest):
+        self.request, self.tell, self.pytest = request, teller.tell, pytest
+        self.root = os.path.realpath(request['root'])
+        self.targets = {}
+        for index, (file, owner, name) in enumerate(request['targets']):
+            self.targets[file, owner, name] = index
+        self.names = {name for _, _, name in request['targets']}
+        self.counts = [0] * len(request['targets'])
+        self.raised, self.reported = {}, set()
+        self.worst, self.cpu = None, 0.0
+        self.tracer = None
+
+    # -- what is collected ---------------------------------------------------------------------
+
+    def pytest_pycollect_makeitem(self, collector, name, obj):
+        """Nothing for a function that is not asked for: parameters alone may be thousands."""
+        if self.request['mode'] == 'load' or name in self.names:
+            return None
+        is_plain = inspect.isfunction(obj) or hasattr(obj, '__wrapped__')
+        return [] if is_plain and not inspect.isclass(obj) else None
+
+    def pytest_make_collect_report(self, collector):
+        outcome = yield
+        report = outcome.get_result()
+        if report.outcome == 'passed':
+            return
+        path = str(getattr(collector, 'fspath', '') or getattr(collector, 'path', ''))
+        call = getattr(report, 'call', None)
+        value = call.excinfo.value if call is not None and call.excinfo else None
+        self.not_loaded(path, value, skipped=report.outcome == 'skipped')
+
+    def not_loaded(self, path, value, skipped=False):
+        file = os.path.relpath(os.path.realpath(path), self.root) if path else '*'
+        while type(value).__name__ in ('CollectError', 'ConftestImportFailure'):
+            inner = value.__cause__ or value.__context__
+            held = getattr(value, 'excinfo', None)
+            if inner is None and isinstance(held, tuple):
+                inner = held[1]
+            if inner is None:
+                break
+            value = inner
+        failure = Failure(value if value is not None else Exception('unknown'), self.root)
+        detail = ''
+        if isinstance(value, ImportError):
+            detail = _imported(value)
+        event = failure.event(e='file', file=file, detail=detail)
+        event['outcome'] = 'skipped' if skipped else 'compile_error'
+        event['syntax'] = isinstance(value, SyntaxError)
+        self.tell(event)
+
+    def pytest_collection_modifyitems(self, session, config, items):
+        yield
+        _calm_hypothesis(self.request)
+        if self.request['mode'] == 'load':
+            items[:] = []
+            return
+        found = [(self.target(item), place) for place, item in enumerate(items)]
+        chosen = sorted(pair for pair in found if pair[0] is not None)
+        items[:] = [items[place] for _, place in chosen]
+        present = {index for index, _ in chosen}
+        for index in range(len(self.counts)):
+            if index not in present:
+                self.tell({'e': 'begin', 't': index})
+                self.tell({'e': 'end', 't': index, 'tests': 0, 'cpu_ms': 0})
+        from_absent = sys.modules.get('coevo_absent')
+        if from_absent is not None:
+            from_absent.RUNNING[0] = True
+        if self.tracer is not None:
+            self.tracer.start()
+
+    def target(self, item):
+        obj = getattr(item, 'obj', None)
+        if obj is None:
+            return None
+        name = getattr(item, 'originalname', None) or item.name.partition('[')[0]
+        owner = getattr(item, 'cls', None)
+        if owner is None:
+            return self.targets.get((self.place(str(item.fspath)), '', name))
+        for kind in owner.__mro__:
+            if name in vars(kind):
+                module = sys.modules.get(kind.__module__)
+                file = self.place(getattr(module, '__file__', None) or '')
+                return self.targets.get((file, kind.__qualname__, name))
+        return None
+
+    def place(self, path):
+        return os.path.relpath(os.path.realpath(path), self.root) if path else ''
+
+    # -- what is run ---------------------------------------------------------------------------
+
+    def pytest_runtest_protocol(self, item, nextitem):
+        index = self.target(item)
+        if self.worst is None:
+            self.worst, self.cpu = [], time.process_time()
+            self.tell({'e': 'begin', 't': index})
+            if self.tracer is not None:
+                self.tracer.begin()
+        self.current = index
+        self.outcomes = []
+        yield
+        self.tell_test(index)
+        if nextitem is None or self.target(nextitem) != index:
+            if self.tracer is not None:
+                for event in self.tracer.end():
+                    self.tell(dict(event, e='trace', t=index))
+            spent = int((time.process_time() - self.cpu) * 1000)
+            self.worst = None
+            count = self.counts[index]
+            self.tell({'e': 'end', 't': index, 'tests': count, 'cpu_ms': spent})
+
+    def tell_test(self, index):
+        if not self.outcomes:
+            return
+        outcome, failure = min(self.outcomes, key=lambda one: _WORST.index(one[0]))
+        event = failure.event() if failure is not None else {}
+        event.update(e='test', t=index, outcome=outcome)
+        self.counts[index] += 1
+        self.tell(event)
+
+    def pytest_pyfunc_call(self, pyfuncitem):
+        outcome = yield
+        info = outcome.excinfo
+        self.raised[pyfuncitem.nodeid] = info[1] if info else None
+
+    def pytest_runtest_makereport(self, item, call):
+        outcome = yield
+        report = outcome.get_result()
+        self.reported.add(id(report))
+        self.outcomes.append(self.judged(item, call, report))
+
+    def judged(self, item, call, report):
+        """An outcome of one phase; a report that says `passed` of what raised is not believed."""
+        value = call.excinfo.value if call.excinfo is not None else None
+        xfail = hasattr(report, 'wasxfail')
+        if report.outcome == 'skipped':
+            return 'skipped', None
+        if report.outcome == 'passed':
+            if value is None and call.when == 'call' and not _is_unittest(item):
+                value = self.raised.get(item.nodeid, _NEVER)
+            if value is None or xfail:
+                return 'pass', None
+            if value is _NEVER:
+                value = RuntimeError('the test was reported to pass and was not called')
+        if value is None:
+            return 'fail', Failure(AssertionError('XPASS(strict)'), self.root)
+        return self.broken(value, call.when), Failure(value, self.root)
+
+    def broken(self, value, when):
+        if type(value).__name__ == 'CoevoMissing':
+            return 'compile_error'
+        failed = isinstance(value, (AssertionError, self.pytest.fail.Exception))
+        return 'fail' if failed and when == 'call' else 'error'
+
+    def pytest_runtest_logreport(self, report):
+        """Of subtests, which have reports of their own."""
+        if report.outcome == 'failed' and id(report) not in self.reported:
+            crash = getattr(report.longrepr, 'reprcrash', None)
+            text = getattr(crash, 'message', None) or str(report.longrepr)
+            self.outcomes.append(('fail', Failure(AssertionError(text[:_TEXT]), self.root)))
+
+
+_NEVER = object()
+
+
+def _is_unittest(item):
+    return type(item).__name__ == 'TestCaseFunction'
+
+
+def _imported(error):
+    """MODULE.NAME of what could not be imported."""
+    if isinstance(error, ModuleNotFoundError):
+        return error.name or ''
+    words = str(error).split("'")
+    named = words[1] if len(words) > 2 and 'cannot import name' in words[0] else ''
+    return '.'.join(filter(None, (error.name, named)))
+
+
+def _calm_hypothesis(request):
+    """The same examples in each run, no deadline, no database: else it is flaky under load."""
+    if 'hypothesis' not in sys.modules:
+        return
+    settings = sys.modules['hypothesis'].settings
+    settings.register_profile(
+        'coevo', settings.default, derandomize=True, database=None, deadline=None
+    )
+    settings.load_profile('coevo')
+
+
+def _hooks(pytest):
+    """Mark the wrappers, as all versions of pytest from 3.2 on understand it."""
+    for name in (
+        'pytest_make_collect_report',
+        'pytest_collection_modifyitems',
+        'pytest_runtest_protocol',
+        'pytest_runtest_makereport',
+        'pytest_pyfunc_call',
+    ):
+        function = getattr(Plugin, name)
+        pytest.hookimpl(hookwrapper=True, tryfirst=True)(function)
+    pytest.hookimpl(tryfirst=True)(Plugin.pytest_pycollect_makeitem)
+
+
+def run(request, teller):
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [place for place in sys.path if os.path.abspath(place or '.') != here]
+    sys.argv[:] = ['pytest']
+    if request['mode'] == 'probe':
+        return probe(request, teller)
+    if request['absent']:
+        absent = _beside(here, 'absent')
+        for file, package in request['absent']:
+            users = absent.place(file, package, set(request['tops']))
+            if request['mode'] == 'load' and users:
+                root = os.path.realpath(request['root'])
+                path = os.path.relpath(os.path.realpath(file), root)
+                teller.tell({'e': 'absent', 'file': path, 'users': users})
+    import pytest
+    from _pytest.config import _prepareconfig
+
+    _hooks(pytest)
+    plugin = Plugin(request, teller, pytest)
+    if request['mode'] == 'trace':
+        plugin.tracer = _beside(here, 'tracer').tracer(request)
+    arguments = [*request['options'], *request['files']]
+    try:
+        config = _prepareconfig(arguments, [plugin])
+    except BaseException as error:
+        plugin.not_loaded(str(getattr(error, 'path', '') or ''), error)
+        return None
+    try:
+        config.hook.pytest_cmdline_main(config=config)
+    finally:
+        config._ensure_unconfigure()
+
+
+def probe(request, teller):
+    root = os.path.realpath(request['root'])
+    for name in request['files']:
+        try:
+            __import__(name)
+        except BaseException as error:
+            detail = _imported(error) if isinstance(error, ImportError) else ''
+            event = Failure(error, root).event(e='file', file=name, detail=detail)
+            teller.tell(dict(event, outcome='compile_error'))
+
+
+def _beside(folder, name):
+    """A module of ours, whatever the project has under its name."""
+    import importlib.util
+
+    own = 'coevo_' + name
+    spec = importlib.util.spec_from_file_location(own, os.path.join(folder, name + '.py'))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[own] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def main():
+    secret, request = json.loads(sys.stdin.buffer.readline())
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    teller = Teller(int(sys.argv[1]), secret)
+    try:
+        run(request, teller)
+    finally:
+        teller.tell('bye')
+
+
+if __name__ == '__main__':
+    main()

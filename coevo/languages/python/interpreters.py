@@ -1,0 +1,162 @@
+"""The interpreters of this machine, where sandboxes can see them.
+
+$COEVO_PYTHONS names what may be used (`3.11:3.12`, programs or prefixes, separated by colons), and
+then nothing else is. Otherwise: what is on PATH under names such as python3.11, what pyenv has, what uv
+has, and what was brought into the tool cache.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.storage.folders import cache_folder
+
+# What our worker is written for; uv still installs for 3.7.
+OLDEST = (3, 7)
+NEWEST = (3, 14)
+
+_ASK = """\
+import json, platform, sys, sysconfig
+json.dump([platform.python_implementation(), list(sys.version_info[:3]), sys.version_info[3],
+    sys.base_prefix, sysconfig.get_config_var('LIBDIR') or ''], sys.stdout)
+"""
+_SECONDS = 60
+
+# Of an installed Python, what no test of a project needs; 60 of 190 MB.
+_LEFT_BEHIND = shutil.ignore_patterns('test', 'idlelib', 'turtledemo', '*.a')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interpreter:
+    """version  such as 3.11.7; prefix: the folder that it is installed in"""
+
+    version: str
+    prefix: Path
+
+    @property
+    def feature(self) -> tuple[int, int]:
+        major, minor, *_ = map(int, self.version.split('.'))
+        return major, minor
+
+    @property
+    def release(self) -> str:
+        return f'{self.feature[0]}.{self.feature[1]}'
+
+    def __str__(self) -> str:
+        return f'{self.version} in {self.prefix}'
+
+    @property
+    def name(self) -> str:
+        """Of its program, below the prefix."""
+        return f'bin/python{self.feature[0]}.{self.feature[1]}'
+
+    @property
+    def program(self) -> Path:
+        return self.prefix / self.name
+
+
+def find_interpreters() -> tuple[Interpreter, ...]:
+    """The newest of each feature release, the oldest first."""
+    named = os.environ.get('COEVO_PYTHONS')
+    found: dict[tuple[int, int], Interpreter] = {}
+    for program in _named(named) if named else _programs():
+        one = _asked(program)
+        if one is None or not OLDEST <= one.feature <= NEWEST:
+            continue
+        known = found.get(one.feature)
+        if known is None or _numbers(one.version) > _numbers(known.version):
+            found[one.feature] = one
+    return tuple(found[feature] for feature in sorted(found))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split('.')))
+
+
+def _named(text: str) -> Iterator[Path]:
+    """Feature releases of those that the machine has, and others by their place."""
+    for part in text.split(':'):
+        if re.fullmatch(r'\d+\.\d+', part):
+            yield from (one for one in _programs() if one.name == f'python{part}')
+        elif part:
+            place = Path(part)
+            yield from sorted(place.glob('bin/python3.*')) if place.is_dir() else (place,)
+
+
+def _programs() -> Iterator[Path]:
+    """All that may be interpreters; links of pyenv that lead to none are among them."""
+    names = [f'python3.{minor}' for minor in range(OLDEST[1], NEWEST[1] + 1)]
+    for folder in os.environ.get('PATH', '').split(':'):
+        if folder and not folder.endswith('/.pyenv/shims'):
+            yield from (place for name in names if (place := Path(folder, name)).exists())
+    pyenv = Path(os.environ.get('PYENV_ROOT') or Path.home() / '.pyenv')
+    data = Path(os.environ.get('XDG_DATA_HOME') or Path.home() / '.local/share')
+    uv = Path(os.environ.get('UV_PYTHON_INSTALL_DIR') or data / 'uv/python')
+    for home in (pyenv / 'versions', uv, brought_folder()):
+        for name in names:
+            yield from sorted(home.glob(f'*/bin/{name}'))
+
+
+def brought_folder() -> Path:
+    """Where interpreters that coevo brings lie."""
+    return cache_folder() / 'pythons/brought'
+
+
+@functools.cache
+def _asked(program: Path) -> Interpreter | None:
+    """None for what does not start, is no CPython, or no release."""
+    try:
+        done = subprocess.run(
+            [program, '-I', '-S', '-c', _ASK],
+            capture_output=True,
+            timeout=_SECONDS,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            env={'PATH': '/usr/bin:/bin', 'HOME': '/'},
+        )
+        kind, numbers, level, prefix, _ = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    found = Interpreter(version='.'.join(map(str, numbers)), prefix=Path(prefix))
+    return found if kind == 'CPython' and level == 'final' and found.program.exists() else None
+
+
+def standing(interpreter: Interpreter) -> Path:
+    """A prefix that any user can enter: its own, or a copy in the tool cache."""
+    if _is_open(interpreter.prefix):
+        return interpreter.prefix
+    copies = cache_folder() / 'pythons/copies'
+    place = copies / f'{interpreter.version}-{_state(interpreter.program)}'
+    if not place.is_dir():
+        copies.mkdir(mode=0o755, parents=True, exist_ok=True)
+        new = Path(tempfile.mkdtemp(dir=copies, prefix='.new-'))
+        shutil.copytree(
+            interpreter.prefix, new, symlinks=True, ignore=_LEFT_BEHIND, dirs_exist_ok=True
+        )
+        shutil.rmtree(new / 'lib' / Path(interpreter.name).name / 'site-packages')
+        new.chmod(0o755)
+        try:
+            new.rename(place)
+        except OSError:  # somebody else was faster
+            shutil.rmtree(new, ignore_errors=True)
+    return place
+
+
+def _state(program: Path) -> str:
+    found = program.stat()
+    return f'{found.st_size:x}-{int(found.st_mtime):x}'
+
+
+def _is_open(folder: Path) -> bool:
+    real = folder.resolve()
+    return all(place.stat().st_mode & stat.S_IXOTH for place in (real, *real.parents))

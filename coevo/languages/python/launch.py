@@ -1,0 +1,154 @@
+"""The command that runs tests of a cell: tree, interpreter, environment, limits."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.languages.python.environments import Installed
+from coevo.languages.python.interpreters import Interpreter
+from coevo.languages.python.interpreters import standing
+from coevo.languages.python.places import ENVIRONMENT
+from coevo.languages.python.places import PACKAGES
+from coevo.languages.python.places import PROGRAMS
+from coevo.languages.python.places import PYTHON
+from coevo.languages.python.places import TREE
+from coevo.languages.python.places import TREE_FILE
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Mount
+
+# Programs that a sandbox shows anyway.
+_SYSTEM = Path('/usr')
+
+MEMORY_BYTES = 4 << 30
+PROCESSES = 256
+FILE_BYTES = 256 << 20
+DISK_BYTES = 1 << 30
+
+# Sets and dictionaries of strings have one order where several tests run, another where one runs alone.
+# A copy of an interpreter does not find the library that it was linked with.
+_LIBRARIES = {'LD_LIBRARY_PATH': f'{PYTHON}/lib'}
+
+# Packages are added as a folder of them is, so that what they ask of `site` is done.
+_ADD_PACKAGES = f"""printf '%s%s%s\\n' "import site; site.addsitedir('" {PACKAGES} "')\""""
+
+_CHECKING_SECONDS = 120.0
+
+_SEED_TOGETHER, _SEED_ALONE = '0', '1'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a test process sees beside its tree.
+
+    programs  the folder with our own
+    """
+
+    installed: Installed
+    programs: Path
+
+    @property
+    def interpreter(self) -> Interpreter:
+        return self.installed.interpreter
+
+    @property
+    def python(self) -> str:
+        """The interpreter's program in the sandbox."""
+        own = self.interpreter
+        prefix = str(own.prefix) if _is_system(own) else PYTHON
+        return f'{prefix}/{own.name}'
+
+    def mounts(self, tree: Path) -> Iterator[Mount]:
+        yield Mount(source=tree, target=TREE_FILE)
+        yield Mount(source=self.programs, target=PROGRAMS)
+        yield Mount(source=self.installed.site, target=PACKAGES)
+        if not _is_system(self.interpreter):
+            yield Mount(source=standing(self.interpreter), target=PYTHON)
+
+
+def _is_system(interpreter: Interpreter) -> bool:
+    return interpreter.prefix == _SYSTEM
+
+
+def job(
+    surroundings: Surroundings,
+    tree: Path,
+    folder: str,
+    roots: Sequence[str],
+    *,
+    alone: bool,
+    cpu_seconds: float,
+    wall_seconds: float,
+) -> Job:
+    """A controller with its channel on standard output.
+
+    roots  folders of the tree on `sys.path`, see `layout.import_roots`
+    """
+    variables = {
+        **({} if _is_system(surroundings.interpreter) else _LIBRARIES),
+        'PATH': f'{ENVIRONMENT}/bin:/usr/bin:/bin',
+        'PYTHONDONTWRITEBYTECODE': '1',
+        'PYTHONHASHSEED': _SEED_ALONE if alone else _SEED_TOGETHER,
+        'VIRTUAL_ENV': ENVIRONMENT,
+    }
+    return Job(
+        argv=('/bin/sh', '-c', _script(surroundings, folder, roots)),
+        limits=_limits(cpu_seconds, wall_seconds),
+        mounts=tuple(surroundings.mounts(tree)),
+        environment=variables,
+    )
+
+
+def _script(surroundings: Surroundings, folder: str, roots: Sequence[str]) -> str:
+    """Lay the tree out anew, make an environment that leads to it, and start the controller."""
+    python = surroundings.python
+    major, minor = surroundings.interpreter.feature
+    site = f'{ENVIRONMENT}/lib/python{major}.{minor}/site-packages'
+    lines = [TREE if root == '.' else f'{TREE}/{root}' for root in roots]
+    return '\n'.join(
+        (
+            'set -e',
+            f'tar -x -p --no-same-owner -f {TREE_FILE} -C /w',
+            f'mkdir -p {ENVIRONMENT}/bin {site} {shlex.quote(f"{TREE}/{folder}")}',
+            f'for name in python python3 python{major}.{minor}; do',
+            f'  ln -s {python} {ENVIRONMENT}/bin/$name; done',
+            f'echo home = {python.rpartition("/")[0]} > {ENVIRONMENT}/pyvenv.cfg',
+            f'echo include-system-site-packages = false >> {ENVIRONMENT}/pyvenv.cfg',
+            *(f'echo {shlex.quote(line)} >> {site}/coevo.pth' for line in lines),
+            f'{_ADD_PACKAGES} >> {site}/coevo.pth',
+            f'cd {shlex.quote(f"{TREE}/{folder}")}',
+            f'exec {python} -I -S -B {PROGRAMS}/controller.py 3>&1 1>&2',
+        )
+    )
+
+
+def checker_job(surroundings: Surroundings) -> Job:
+    """Reads sources from standard input, answers on standard output."""
+    mounts = list(surroundings.mounts(surroundings.programs))
+    variables = {} if _is_system(surroundings.interpreter) else _LIBRARIES
+    return Job(
+        argv=(surroundings.python, '-I', '-S', '-B', f'{PROGRAMS}/checker.py'),
+        limits=_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
+        mounts=tuple(mount for mount in mounts if mount.target != TREE_FILE),
+        environment=variables,
+    )
+
+
+def _limits(cpu_seconds: float, wall_seconds: float) -> Limits:
+    return Limits(
+        cpu_seconds=cpu_seconds,
+        wall_seconds=wall_seconds,
+        memory_bytes=MEMORY_BYTES,
+        processes=PROCESSES,
+        file_bytes=FILE_BYTES,
+        disk_bytes=DISK_BYTES,
+    )
+
+
+def worker_command() -> list[str]:
+    """What the controller starts."""
+    return [f'{ENVIRONMENT}/bin/python', '-B', f'{PROGRAMS}/worker.py']

@@ -1,0 +1,92 @@
+"""What of a tree its tests can import, and what stands for the project where nothing is installed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+
+from coevo.languages.python.requirements.stated import Needs
+from coevo.languages.python.sides import tests_side
+
+# Folders that hold a project's packages, where it does not hold them itself.
+_SOURCE_FOLDERS = ('src', 'lib', 'source')
+
+# Packages that are none of what a project offers.
+_ASIDE = frozenset(
+    {'docs', 'doc', 'examples', 'example', 'benchmarks', 'bench', 'scripts', 'tools'}
+)
+
+# Modules that a build writes from what Git says (setuptools_scm, hatch-vcs, pdm).
+_WRITTEN = re.compile(
+    r'(?m)^\s*(?:write_to|version_file|version-file|write-to)\s*=\s*["\']?([\w./-]+\.py)["\']?'
+)
+_VERSION = b"__version__ = version = '0'\n__version_tuple__ = version_tuple = (0,)\n"
+
+
+def import_roots(paths: Collection[str], folder: str) -> tuple[str, ...]:
+    """Folders that stand on `sys.path`, relative to the tree, in order."""
+    prefix = '' if folder == '.' else f'{folder}/'
+    found = []
+    for name in _SOURCE_FOLDERS:
+        below = f'{prefix}{name}/'
+        is_package = f'{below}__init__.py' in paths
+        if not is_package and any(p.startswith(below) and p.endswith('.py') for p in paths):
+            found.append(f'{prefix}{name}')
+    return (*found, folder)
+
+
+def top_packages(paths: Collection[str], roots: Collection[str]) -> frozenset[str]:
+    """Names of packages and modules of the code that lie right in a root."""
+    theirs = tests_side(paths)
+    found = set()
+    for path in paths:
+        if path in theirs or not path.endswith('.py'):
+            continue
+        for root in roots:
+            prefix = '' if root == '.' else f'{root}/'
+            if path.startswith(prefix):
+                found.add(path[len(prefix) :].removesuffix('.py').partition('/')[0])
+    return frozenset(name for name in found - _ASIDE if name.isidentifier())
+
+
+def main_packages(
+    paths: Collection[str], roots: Collection[str], name: str | None
+) -> tuple[str, ...]:
+    """What has to be importable for tests to say anything: that of the project's own name, else none."""
+    tops = top_packages(paths, roots)
+    wanted = re.sub(r'[-_.]+', '', name or '').lower()
+    return tuple(sorted(top for top in tops if wanted and top.replace('_', '').lower() == wanted))
+
+
+def written_modules(settings: Collection[bytes], folder: str) -> Iterator[tuple[str, bytes]]:
+    """Modules that are not in Git, by path."""
+    prefix = '' if folder == '.' else f'{folder}/'
+    for source in settings:
+        for path in _WRITTEN.findall(source.decode(errors='replace')):
+            if '..' not in path and not path.startswith('/'):
+                yield prefix + path.removeprefix('./'), _VERSION
+
+
+def metadata(needs: Needs) -> Mapping[str, bytes]:
+    """The files of a .dist-info folder, by path: a name, a version and entry points.
+
+    A version that cannot be told is 0; what a version has to look like is not asked.
+    """
+    if needs.name is None or not re.fullmatch(r'[\w.-]+', needs.name):
+        return {}
+    version = needs.version if needs.version and re.fullmatch(r'[\w.+!-]+', needs.version) else '0'
+    stem = re.sub(r'[-_.]+', '_', needs.name)
+    folder = f'{stem}-{version.replace("-", "_")}.dist-info'
+    head = f'Metadata-Version: 2.1\nName: {needs.name}\nVersion: {version}\n'
+    points = ''.join(
+        f'[{group}]\n' + ''.join(f'{line.strip()}\n' for line in lines if '=' in line)
+        for group, lines in needs.entry_points
+    )
+    return {
+        f'{folder}/METADATA': head.encode(),
+        f'{folder}/INSTALLER': b'coevo\n',
+        f'{folder}/RECORD': b'',
+        f'{folder}/entry_points.txt': points.encode(errors='replace'),
+    }

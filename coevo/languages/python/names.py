@@ -1,0 +1,23 @@
+"""A test method as pytest knows it: its file, the class that declares it, its name."""
+
+from __future__ import annotations
+
+from coevo.model.records import TestMethod
+
+
+def target(method: TestMethod) -> tuple[str, str, str]:
+    """File, qualified name of the class ('' for a function of the module), function."""
+    return method.test_file, class_of(method), method.test_method
+
+
+def class_of(method: TestMethod) -> str:
+    """What of `test_class` is a class: it starts with the name of the module, long or short."""
+    text = method.test_class.replace('$', '.')
+    parts = method.test_file.removesuffix('.py').split('/')
+    for start in range(len(parts)):
+        module = '.'.join(parts[start:])
+        if text == module:
+            return ''
+        if text.startswith(f'{module}.'):
+            return text[len(module) + 1 :]
+    return text

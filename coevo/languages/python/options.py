@@ -1,0 +1,79 @@
+"""How pytest is started: with the project's own settings, less what would run other tests or report."""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from coevo.languages.python.requirements.ini_files import parsed
+
+# Without plugins that reorder, repeat or spread tests, and without what is kept between runs.
+_OURS = (
+    *('-q', '--continue-on-collection-errors', '-o', 'addopts='),
+    *(f'-pno:{name}' for name in ('cacheprovider', 'randomly', 'xdist', 'rerunfailures', 'flaky')),
+)
+
+# Of a project's own options those that tests may need; all others are left out.
+_KEPT = ('--import-mode', '--strict', '-W', '--pythonwarnings', '--asyncio-mode', '--pyargs')
+
+# Where pytest looks for its settings, in its order, and the section there.
+_PLACES = (
+    ('pytest.ini', 'pytest'),
+    ('.pytest.ini', 'pytest'),
+    ('pyproject.toml', ''),
+    ('tox.ini', 'pytest'),
+    ('setup.cfg', 'tool:pytest'),
+)
+
+SETTINGS = tuple(name for name, _ in _PLACES)
+
+Read = Callable[[str], bytes | None]
+
+
+def pytest_options(read: Read) -> tuple[str, ...]:
+    """read  the content of a file of the module's folder, None where there is none"""
+    return (*_OURS, *_kept(_added(read)))
+
+
+def _added(read: Read) -> Sequence[str]:
+    """What the first file with settings of pytest's adds to each command."""
+    for name, section in _PLACES:
+        source = read(name)
+        if source is None:
+            continue
+        found = _of_toml(source) if not section else parsed(source).get(section)
+        if found is None:
+            continue
+        added = found.get('addopts', '')
+        try:
+            return added if isinstance(added, list) else shlex.split(str(added), comments=True)
+        except ValueError:
+            return ()
+    return ()
+
+
+def _of_toml(source: bytes) -> dict[str, object] | None:
+    try:
+        tool = tomllib.loads(source.decode(errors='replace')).get('tool', {})
+        found = tool['pytest']
+        return dict(found.get('ini_options', found))
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, ValueError):
+        return None
+
+
+def _kept(options: Sequence[str]) -> Iterator[str]:
+    words = iter([str(option) for option in options])
+    for word in words:
+        if word == '-p':
+            plugin = next(words, '')
+            if not plugin.startswith('no:'):
+                yield from ('-p', plugin)
+        elif word.startswith('-p') and not word.startswith('-pno:') and len(word) > 2:
+            yield word
+        elif word in ('-W', '--pythonwarnings', '--import-mode', '--asyncio-mode'):
+            yield from (word, next(words, ''))
+        elif word.startswith(_KEPT):
+            yield word

@@ -1,0 +1,70 @@
+"""All places of a revision in which projects say what they and their tests need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from coevo.git.objects import LINK
+from coevo.git.repository import Repository
+from coevo.languages.python.requirements.ini_files import requirement_list
+from coevo.languages.python.requirements.ini_files import setup_cfg
+from coevo.languages.python.requirements.ini_files import tox_ini
+from coevo.languages.python.requirements.setup_py import setup_py
+from coevo.languages.python.requirements.stated import Needs
+from coevo.languages.python.requirements.stated import Stated
+from coevo.languages.python.requirements.stated import merged
+from coevo.languages.python.requirements.toml_files import pyproject
+
+# What a project is built by; the folder of one is a module.
+BUILD_FILES = ('pyproject.toml', 'setup.py', 'setup.cfg')
+
+_TEST_LIST = re.compile(
+    r'(requirements/|reqs/)?(requirements[-_.]?)?(tests?|testing|dev|develop|ci)[-_.]?'
+    r'(requirements)?\.(txt|in|pip)'
+)
+_MOST_BYTES = 1 << 20
+
+
+def needs(repository: Repository, rev: str, folder: str = '.') -> Needs:
+    """What the project in a folder of a revision needs."""
+    return merged(_Files(repository, rev, folder).stated())
+
+
+class _Files:
+    def __init__(self, repository: Repository, rev: str, folder: str) -> None:
+        self._repository, self._tree = repository, repository.tree(rev)
+        self._prefix = '' if folder == '.' else f'{folder}/'
+
+    def stated(self) -> Iterator[Stated]:
+        for name, reader in (
+            ('pyproject.toml', pyproject),
+            ('setup.cfg', setup_cfg),
+            ('setup.py', setup_py),
+            ('tox.ini', tox_ini),
+        ):
+            source = self._read(self._prefix + name)
+            if source is not None:
+                yield reader(source)
+        yield from self._lists()
+
+    def _lists(self) -> Iterator[Stated]:
+        """The lists for tests; of compiled ones (.txt beside .in) the source."""
+        for path in self._tree:
+            name = path.removeprefix(self._prefix)
+            if not path.startswith(self._prefix) or not _TEST_LIST.fullmatch(name):
+                continue
+            if path.endswith('.txt') and f'{path[:-4]}.in' in self._tree:
+                continue
+            kind = 'dev' if 'dev' in name else 'tests'
+            yield Stated(groups={kind: tuple(requirement_list(path, self._read))})
+        if (self._prefix + 'requirements.txt') in self._tree:
+            lines = tuple(requirement_list(self._prefix + 'requirements.txt', self._read))
+            yield Stated(groups={'requirements': lines}, runtime=lines)
+
+    def _read(self, path: str) -> bytes | None:
+        entry = self._tree.get(path)
+        if entry is None or entry.mode == LINK:
+            return None
+        content = self._repository.blob(entry.oid)
+        return content if len(content) <= _MOST_BYTES else None

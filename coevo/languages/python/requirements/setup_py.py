@@ -1,0 +1,117 @@
+"""setup.py: the arguments of `setup`, as far as they can be told without running it."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from coevo.languages.python.requirements.stated import Stated
+
+_UNKNOWN = object()
+_DEEP = 100  # parts of a sum
+
+
+def setup_py(source: bytes) -> Stated:
+    """What can be had of it; of one that this Python cannot read, nothing."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            module = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Stated()
+    names = _assigned(module)
+    arguments: dict[str, Any] = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call) and _called(node.func) == 'setup':
+            arguments |= dict(_arguments(node, names))
+    extras = arguments.get('extras_require')
+    groups = {
+        name: tuple(_lines(lines))
+        for name, lines in (extras if isinstance(extras, dict) else {}).items()
+        if isinstance(name, str)
+    }
+    groups['tests'] = (*groups.get('tests', ()), *_lines(arguments.get('tests_require')))
+    points = arguments.get('entry_points')
+    return Stated(
+        name=_text(arguments.get('name')),
+        version=_text(arguments.get('version')),
+        python=_text(arguments.get('python_requires')),
+        runtime=tuple(_lines(arguments.get('install_requires'))),
+        groups={name: lines for name, lines in groups.items() if lines},
+        entry_points={
+            name: tuple(_lines(lines))
+            for name, lines in (points if isinstance(points, dict) else {}).items()
+            if isinstance(name, str)
+        },
+    )
+
+
+def _called(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, 'id', '')
+
+
+def _arguments(call: ast.Call, names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for keyword in call.keywords:
+        value = _value(keyword.value, names)
+        if keyword.arg is not None:
+            yield keyword.arg, value
+        elif isinstance(value, dict):
+            yield from ((name, one) for name, one in value.items() if isinstance(name, str))
+
+
+def _assigned(module: ast.Module) -> dict[str, Any]:
+    """Names of the module that are given values that can be told, the last one counts."""
+    names: dict[str, Any] = {}
+    for node in module.body:
+        if not isinstance(node, ast.Assign):
+            continue
+        value = _value(node.value, names)
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                names[target.id] = value
+            elif isinstance(target, ast.Subscript):
+                holder, key = _value(target.value, names), _value(target.slice, names)
+                if isinstance(holder, dict) and isinstance(key, str):
+                    holder[key] = value
+    return names
+
+
+def _value(node: ast.expr, names: dict[str, Any], depth: int = 0) -> Any:
+    """A literal, a name of one, a sum of lists, a member of a table; else something unknown."""
+    if depth > _DEEP:
+        return _UNKNOWN
+    match node:
+        case ast.Constant():
+            return node.value
+        case ast.List() | ast.Tuple() | ast.Set():
+            return [_value(one, names, depth + 1) for one in node.elts]
+        case ast.Dict():
+            keys = [_value(key, names, depth + 1) if key else None for key in node.keys]
+            values = [_value(one, names, depth + 1) for one in node.values]
+            return {key: one for key, one in zip(keys, values, strict=True) if isinstance(key, str)}
+        case ast.Name():
+            return names.get(node.id, _UNKNOWN)
+        case ast.BinOp(op=ast.Add()):
+            left, right = (_value(one, names, depth + 1) for one in (node.left, node.right))
+            known = [one for one in (left, right) if isinstance(one, list)]
+            return [item for one in known for item in one] if known else _UNKNOWN
+        case ast.Subscript():
+            holder, key = _value(node.value, names, depth + 1), _value(node.slice, names, depth + 1)
+            found = isinstance(holder, dict) and isinstance(key, str)
+            return holder.get(key, _UNKNOWN) if found else _UNKNOWN
+        case ast.Call() if _called(node.func) == 'dict':
+            return dict(_arguments(node, names))
+    return _UNKNOWN
+
+
+def _lines(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from value.splitlines()
+    elif isinstance(value, list):
+        yield from (line for line in value if isinstance(line, str))
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,163 @@
+"""Requirements of an old revision made exact: a ladder of cures, tried until uv agrees.
+
+Dates are those of the pair's new commit for both ends. What was measured to fail, and what cures it: a
+package that was taken away and uploaded again later has a date of its own (uv's answer names it; of
+`atomicwrites` it is known, since uv takes an old pytest rather than complain); a year later, since old
+packages lean on tools that came after them; a test requirement that is not there, or has no wheel, left
+out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import field
+from datetime import UTC
+from datetime import datetime
+from datetime import timedelta
+from pathlib import Path
+
+from coevo.languages.python import uv
+from coevo.languages.python.requirements.stated import Needs
+from coevo.languages.python.requirements.stated import name_of
+from coevo.languages.python.requirements.stated import normal
+
+# The oldest that heeds `-o`; what the project itself asks for counts beside it.
+PYTEST = 'pytest>=3.2'
+
+# Taken from the index and uploaded again on that day, and required by every pytest before 7.2.
+_AGAIN = {'atomicwrites': datetime(2022, 7, 9, tzinfo=UTC)}
+
+_DAY, _YEAR = timedelta(days=1), timedelta(days=366)
+_MOST_CURES = 24
+
+_REUPLOADED = re.compile(
+    r'`([\w.-]+)` was filtered by `exclude-newer`.*?published at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)',
+    re.DOTALL,
+)
+_NO_WHEEL = re.compile(r'Wheels are required for `([\w.-]+)`')
+_NOT_THERE = re.compile(r'Because ([\w.-]+) was not found in the package registry')
+_NAMED = re.compile(r'(?:and you require|versions of|only) ([A-Za-z0-9][\w.-]*)')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Locked:
+    """Exact versions with hashes; `wheels` holds what was built for it; `cures` says how."""
+
+    text: str
+    wheels: Path | None = None
+    cures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unresolved:
+    """reason  short and the same each time: `requirements:NAME`, `needs_compiler:NAME`"""
+
+    reason: str
+    said: str = ''
+
+
+MakeWheel = Callable[[str, tuple[str, ...], datetime], Path | str]
+"""Builds a wheel of a package that has none, for some requirements and a date: the folder of wheels,
+else why not."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Attempt:
+    before: datetime
+    lines: list[str]
+    apart: dict[str, datetime] = field(default_factory=dict)
+    wheels: Path | None = None
+    cures: list[str] = field(default_factory=list)
+    reason: str = 'requirements'
+
+
+def resolve(
+    needs: Needs,
+    interpreter: Path,
+    day: datetime,
+    make_wheel: MakeWheel,
+    more: tuple[str, ...] = (),
+) -> Locked | Unresolved:
+    """more  requirements of ours, beside pytest"""
+    first: Unresolved | None = None
+    for attempt in _attempts(needs, day, more):
+        done = _with_cures(attempt, set(needs.runtime), interpreter, make_wheel)
+        if isinstance(done, Locked):
+            return done
+        first = first or done
+    assert first is not None, 'there is an attempt'
+    return first
+
+
+def _attempts(needs: Needs, day: datetime, more: tuple[str, ...]) -> Iterator[_Attempt]:
+    ours = [PYTEST, *more]
+    everything = sorted({*needs.runtime, *needs.tests})
+    for before, cure in ((day + _DAY, ()), (day + _YEAR, ('a-year-later',))):
+        apart = {name: date for name, date in _AGAIN.items() if date > before}
+        yield _Attempt(before=before, lines=[*everything, *ours], apart=apart, cures=list(cure))
+    if needs.tests:
+        loose = sorted({*needs.runtime, *map(_loosened, needs.tests)})
+        later = day + _YEAR
+        yield _Attempt(before=later, lines=[*loose, *ours], cures=['a-year-later', 'loosened'])
+        cures = ['a-year-later', 'without-test-requirements']
+        yield _Attempt(before=later, lines=[*needs.runtime, *ours], cures=cures)
+
+
+def _loosened(line: str) -> str:
+    """A requirement without its versions, which may be those of a pytest that is too old for us."""
+    name, mark, marker = line.partition(';')
+    bare = re.match(r'[\w.-]+\s*(\[[^\]]*\])?', name)
+    return f'{bare[0] if bare else name}{mark}{marker}'
+
+
+def _with_cures(
+    attempt: _Attempt, runtime: set[str], interpreter: Path, make_wheel: MakeWheel
+) -> Locked | Unresolved:
+    for _ in range(_MOST_CURES):
+        done = uv.resolved(
+            attempt.lines, interpreter, attempt.before, attempt.apart, attempt.wheels
+        )
+        if isinstance(done, str):
+            return Locked(text=done, wheels=attempt.wheels, cures=tuple(attempt.cures))
+        if not _cure(attempt, done.said, runtime, make_wheel):
+            return Unresolved(reason=attempt.reason, said=done.said)
+    return Unresolved(reason=attempt.reason)
+
+
+def _cure(attempt: _Attempt, said: str, runtime: set[str], make_wheel: MakeWheel) -> bool:
+    """Change an attempt by what uv said; False where nothing is known to help."""
+    if again := _REUPLOADED.search(said):
+        name = normal(again[1])
+        if name not in attempt.apart:
+            published = datetime.fromisoformat(again[2]).replace(tzinfo=UTC)
+            attempt.apart[name] = published + _DAY
+            attempt.cures.append(f'later-{name}')
+            return True
+    if wheelless := _NO_WHEEL.search(said):
+        name = normal(wheelless[1])
+        made = make_wheel(name, tuple(attempt.lines), attempt.before)
+        if isinstance(made, Path) and f'built-{name}' not in attempt.cures:
+            attempt.wheels = made
+            attempt.cures.append(f'built-{name}')
+            return True
+        attempt.reason = f'{made if isinstance(made, str) else "requirements"}:{name}'
+        return _leave_out(attempt, name, runtime)
+    if absent := _NOT_THERE.search(said):
+        attempt.reason = f'requirements:{normal(absent[1])}'
+        return _leave_out(attempt, normal(absent[1]), runtime)
+    if named := _NAMED.search(said):
+        attempt.reason = f'requirements:{normal(named[1])}'
+    return False
+
+
+def _leave_out(attempt: _Attempt, name: str, runtime: set[str]) -> bool:
+    """Do without a requirement that only tests have."""
+    kept = [line for line in attempt.lines if name_of(line) != name or line in runtime]
+    if len(kept) == len(attempt.lines):
+        return False
+    attempt.lines[:] = kept
+    attempt.cures.append(f'without-{name}')
+    return True

@@ -1,0 +1,131 @@
+"""Run a request in one fresh test process in the sandbox, and read what happened from its channel.
+
+A verdict needs the complete sequence begin, tests, end under the run's nonce, which the test process
+does not know: a controller above it says what it hears from it (`inside/controller.py`). A method that
+began but did not end is an `error` with the exit status as its signature, or a `timeout`.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from coevo.languages.base import KILLED
+from coevo.languages.python.events import Heard
+from coevo.languages.python.events import HeardTarget
+from coevo.languages.python.events import events
+from coevo.languages.python.launch import worker_command
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Process
+from coevo.sandboxes.sandbox import Sandbox
+
+# As in Java (ARCHITECTURE, "Evidence").
+LEAST_CPU_LIMIT = 60.0
+SLOWER_THAN_PASSING = 10
+WALL_PER_CPU = 10
+MOST_KILLS = 5
+LOADING_SECONDS = 300.0
+
+_POLL_SECONDS = 0.25
+_LAST_WORDS_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What was heard of a process, how it ended, what it cost and wrote."""
+
+    heard: Heard
+    status: str
+    cpu_seconds: float
+    noise: str
+
+
+def run_request(
+    sandbox: Sandbox, job: Job, request: Mapping[str, Any], limits: Sequence[float]
+) -> Done:
+    """One run; another one if the process was killed, for which nobody's tests need be the reason.
+
+    limits  CPU seconds for each target
+    """
+    used = 0.0
+    for _ in range(MOST_KILLS):
+        done, killed = _run_once(sandbox, job, request, limits)
+        used += done.cpu_seconds
+        if not killed:
+            break
+    return Done(heard=done.heard, status=done.status, cpu_seconds=used, noise=done.noise)
+
+
+def _run_once(
+    sandbox: Sandbox, job: Job, request: Mapping[str, Any], limits: Sequence[float]
+) -> tuple[Done, bool]:
+    nonce = secrets.token_hex(16)
+    heard = Heard(targets=[HeardTarget() for _ in limits])
+    process = sandbox.start(job)
+    try:
+        _send(process, nonce, request)
+        with _watch(process, heard, limits):
+            for event in events(process.stdout, nonce):
+                heard.hear(event)
+        status = _end(process)
+        used, noise = process.cpu_seconds(), process.noise()
+    finally:
+        process.close()
+    status = status if process.exceeded or heard.status is None else heard.status
+    complete = all(target.ended for target in heard.targets)
+    killed = status in KILLED and heard.late is None and not complete
+    return Done(heard=heard, status=status, cpu_seconds=used, noise=noise), killed
+
+
+def _send(process: Process, nonce: str, request: Mapping[str, Any]) -> None:
+    order = {'nonce': nonce, 'command': worker_command(), 'request': request}
+    line = process.inside(json.dumps(order)) + '\n'
+    try:
+        process.stdin.write(line.encode())
+        process.stdin.close()
+    except BrokenPipeError:
+        return  # it ended before it read: its silence is what the verdicts are made from
+
+
+def _end(process: Process) -> str:
+    """Its exit status, or the limit for which it was killed."""
+    if not process.ended_within(_LAST_WORDS_SECONDS):
+        process.kill()
+        return process.exceeded or 'exit:0'
+    return process.exceeded or f'exit:{process.wait()}'
+
+
+@contextmanager
+def _watch(process: Process, heard: Heard, limits: Sequence[float]) -> Iterator[None]:
+    """Kill the process when the method that runs is over its limit, and note which one that was."""
+    over = threading.Event()
+
+    def watch() -> None:
+        current: int | None = None
+        cpu, wall = 0.0, time.monotonic()
+        while not over.wait(_POLL_SECONDS):
+            running = heard.running
+            if running != current:
+                current, cpu, wall = running, process.cpu_seconds(), time.monotonic()
+            limit = limits[current] if current is not None else LOADING_SECONDS
+            spent = process.cpu_seconds() - cpu
+            if spent > limit or time.monotonic() - wall > limit * WALL_PER_CPU:
+                heard.late = current
+                process.kill()
+                return
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

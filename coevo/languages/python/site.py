@@ -1,0 +1,96 @@
+"""What a run has once, whatever interpreters it uses: a sandbox, a folder, environments that were made."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import threading
+from contextlib import ExitStack
+from datetime import UTC
+from datetime import date
+from datetime import datetime
+from pathlib import Path
+
+from coevo.git.repository import Repository
+from coevo.languages.python import inside
+from coevo.languages.python.archive import Trees
+from coevo.languages.python.built import End
+from coevo.languages.python.environments import Installed
+from coevo.languages.python.environments import installed
+from coevo.languages.python.interpreters import Interpreter
+from coevo.languages.python.requirements.stated import Needs
+from coevo.languages.python.resolution import Unresolved
+from coevo.languages.python.resolution import resolve
+from coevo.languages.python.wheels import WheelMaker
+from coevo.model.listener import Say
+from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.workspace import workspace
+
+# Where virtual environments had it of themselves, until 3.12: `pkg_resources` is of it.
+_LAST_WITH_SETUPTOOLS = (3, 11)
+
+_Key = tuple[tuple[str, ...], tuple[str, ...], str, datetime]
+
+
+class Site:
+    """Opened for one repository; what it holds is closed with the stack. Safe from several threads."""
+
+    def __init__(self, repository: Repository, *, sandbox: str, stack: ExitStack, say: Say) -> None:
+        self.repository, self.trees, self.say = repository, Trees(repository=repository), say
+        self.sandbox = open_sandbox(sandbox)
+        stack.callback(self.sandbox.close)
+        self.root = stack.enter_context(workspace())
+        self.programs = _programs(self.root / 'programs')
+        self.digest = _digest(self.programs)
+        self._wheels = WheelMaker(self.sandbox)
+        self.ends: dict[tuple[str, str, date | None], End] = {}
+        self._known: dict[_Key, Installed | Unresolved] = {}
+        self._locks: dict[_Key, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def forget(self, rev: str) -> None:
+        """What was found out of a revision; environments are the requirements' alone."""
+        for key in [key for key in self.ends if key[0] == rev]:
+            self.ends.pop(key, None)
+
+    def environment(
+        self, needs: Needs, interpreter: Interpreter, when: datetime | None
+    ) -> Installed | Unresolved:
+        """What a module's tests need, installed; each set once for a day."""
+        day = (when or datetime.now(UTC)).replace(hour=0, minute=0, second=0, microsecond=0)
+        key = (needs.runtime, needs.tests, interpreter.version, day)
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self._known:
+                self._known[key] = self._environment(needs, interpreter, day)
+            return self._known[key]
+
+    def _environment(
+        self, needs: Needs, interpreter: Interpreter, day: datetime
+    ) -> Installed | Unresolved:
+        more = ('setuptools',) if interpreter.feature <= _LAST_WITH_SETUPTOOLS else ()
+
+        def make(name: str, lines: tuple[str, ...], before: datetime) -> Path | str:
+            return self._wheels.make(name, lines, before, interpreter)
+
+        locked = resolve(needs, interpreter.program, day, make, more)
+        return locked if isinstance(locked, Unresolved) else installed(locked, interpreter)
+
+
+def _programs(folder: Path) -> Path:
+    """A copy of our programs that sandboxes can see, wherever coevo is installed."""
+    folder.mkdir(mode=0o755)
+    for source in sorted(Path(str(inside.__file__)).parent.glob('*.py')):
+        shutil.copyfile(source, folder / source.name)
+        (folder / source.name).chmod(0o644)
+    folder.chmod(0o755)
+    return folder
+
+
+def _digest(folder: Path) -> str:
+    """Of our programs, on which verdicts rest, too."""
+    found = hashlib.sha256()
+    for file in sorted(folder.iterdir()):
+        found.update(file.read_bytes() + b'\0')
+    return found.hexdigest()

@@ -1,0 +1,304 @@
+"""Python's workshop: environments, cells, runs, traces; one per thread, for one pair after the other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import replace
+
+from coevo.languages.base import PLAIN
+from coevo.languages.base import Batch
+from coevo.languages.base import Build
+from coevo.languages.base import Checked
+from coevo.languages.base import Compiled
+from coevo.languages.base import Conditions
+from coevo.languages.base import Edits
+from coevo.languages.base import Loan
+from coevo.languages.base import Scope
+from coevo.languages.base import Verdict
+from coevo.languages.capabilities import Capability
+from coevo.languages.capabilities import not_offered
+from coevo.languages.python.builds import Builder
+from coevo.languages.python.built import End
+from coevo.languages.python.built import Module
+from coevo.languages.python.cells import Cell
+from coevo.languages.python.cells import CellKey
+from coevo.languages.python.cells import Cells
+from coevo.languages.python.checking import check
+from coevo.languages.python.environments import packages
+from coevo.languages.python.events import verdicts
+from coevo.languages.python.names import target
+from coevo.languages.python.requirements.stated import Needs
+from coevo.languages.python.resolution import Unresolved
+from coevo.languages.python.runner import LEAST_CPU_LIMIT
+from coevo.languages.python.runner import SLOWER_THAN_PASSING
+from coevo.languages.python.runner import Done
+from coevo.languages.python.site import Site
+from coevo.languages.python.supply import PythonSupply
+from coevo.languages.python.tracing import read_trace
+from coevo.languages.traces import Trace
+from coevo.languages.traces import Traced
+from coevo.model.records import ClassPathEntry
+from coevo.model.records import Environment
+from coevo.model.records import Outcome
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+
+_MISSING = Verdict(outcome=Outcome.MISSING)
+
+# Says that nobody watched, see `Verdict.tampered`.
+UNOBSERVED = 'unobserved'
+
+
+class PythonWorkshop:
+    """Fulfils `coevo.languages.base.Workshop`."""
+
+    def __init__(self, site: Site, supply: PythonSupply) -> None:
+        self._site = site
+        self._cells = Cells(site)
+        self._builder = Builder(site, supply, self._cells)
+        self._ends: dict[str, End] = {}
+        self._pair: Pair | None = None
+        self._slowest: dict[TestMethod, float] = {}
+
+    def build(self, pair: Pair) -> tuple[Build, Build]:
+        if self._pair is None or self._pair.pair_id != pair.pair_id:
+            self._cells.clear()
+            self._slowest.clear()
+        old, new = self._builder.build(pair)
+        self._ends = {pair.old.rev: old, pair.new.rev: new}
+        self._pair = pair
+        return old.build, new.build
+
+    def compile(
+        self,
+        tests_rev: str,
+        code_rev: str,
+        module: str,
+        loan: Loan | None = None,
+        edits: Edits | None = None,
+    ) -> Compiled:
+        failure, spent = None, 0.0
+        sources = [(p, c) for p, c in edits.code if c and p.endswith('.py')] if edits else []
+        if sources and edits is not None:
+            found = self._check(code_rev, module, [content for _, content in sources])
+            failure = next((one.signature for one in found if one.signature), None)
+            spent = sum(one.cpu_seconds for one in found)
+        compiled = Compiled(
+            tests_rev=tests_rev,
+            code_rev=code_rev,
+            module=module,
+            unit_ok=failure is None,
+            cpu_seconds=spent,
+            loan=loan,
+            edits=edits,
+            code_failure=failure,
+        )
+        if failure is not None or (edits is not None and not edits.tests):
+            return compiled  # of edited code alone nobody asks which tests load
+        cell = self._cell(compiled)
+        spent += self._cells.load_all(cell)
+        return replace(
+            compiled,
+            unit_ok=not cell.broken,
+            cpu_seconds=spent,
+            broken=tuple(sorted(cell.broken)),
+        )
+
+    def check_sources(
+        self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
+    ) -> tuple[Checked, ...]:
+        return self._check(code_rev, module, variants)
+
+    def differs(self, code_rev: str, module: str, loan: Loan) -> bool:
+        own, other = self._module(code_rev, module), self._module(loan.rev, module)
+        if own is None or other is None:
+            return False
+        lent = self._lent(own, other, loan.scope)
+        return lent is not None and (lent.installed.site, lent.options) != (
+            own.installed.site,
+            own.options,
+        )
+
+    def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
+        cell = self._cell(compiled)
+        if not self._cells.has(cell, method.test_file):
+            return None  # it will be missing
+        verdict = self._cells.load(cell, method.test_file)[0]
+        missing = cell.absent.get(target(method)) if method.test_file in cell.stood_in else None
+        if verdict is None and missing is not None:
+            return Verdict(outcome=Outcome.COMPILE_ERROR, signature=f'missing:{missing}')
+        return verdict
+
+    def shadowing(self, compiled: Compiled) -> frozenset[str]:
+        return frozenset()
+
+    def content(self, compiled: Compiled) -> str | None:
+        cell = self._cell(compiled)
+        repository = self._site.repository
+        revs = (compiled.code_rev, compiled.tests_rev)
+        parts = (
+            *(str(repository.header(rev).tree) for rev in revs),
+            repr(cell.module.needs),
+            repr((cell.module.folder, cell.module.roots, cell.module.options, cell.module.written)),
+            cell.module.installed.locked,
+            cell.module.installed.interpreter.version,
+            self._site.digest,
+            self._site.sandbox.name,
+            repr(compiled.loan),
+            repr(compiled.edits),
+        )
+        return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
+
+    def run(
+        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
+    ) -> Batch:
+        if not methods:
+            return Batch(verdicts=(), cpu_seconds=0.0)
+        cell = self._cell(compiled)
+        files = [method.test_file for method in methods]
+        if not any(self._cells.has(cell, file) for file in files):  # pytest would run all others
+            return Batch(verdicts=(_MISSING,) * len(methods), cpu_seconds=0.0)
+        done = self._run(compiled, methods, conditions, 'run', ())
+        found = [*verdicts(done.heard, files, done.status, done.noise)]
+        told = tuple(
+            self._told(cell, method, verdict, conditions)
+            for method, verdict in zip(methods, found, strict=True)
+        )
+        return Batch(verdicts=told, cpu_seconds=done.cpu_seconds, output=done.noise)
+
+    def trace(
+        self,
+        compiled: Compiled,
+        methods: Sequence[TestMethod],
+        files: Collection[str],
+        conditions: Conditions = PLAIN,
+        *,
+        shared: bool = False,
+        watched: Mapping[str, Collection[int]] | None = None,
+    ) -> Traced:
+        traces: list[Trace | None] = []
+        spent = 0.0
+        for batch in [methods] if shared else [[method] for method in methods]:
+            done = self._run(compiled, batch, conditions, 'trace', sorted(files))
+            spent += done.cpu_seconds
+            traces += [read_trace(heard, files) for heard in done.heard.targets]
+        return Traced(traces=tuple(traces), cpu_seconds=spent)
+
+    mutate = staticmethod(not_offered(Capability.MUTATE))
+
+    def cure(self, verdict: Verdict) -> str | None:
+        return None
+
+    def environment(self, rev: str, module: str) -> Environment | None:
+        found = self._module(rev, module)
+        if found is None:
+            return None
+        return Environment(
+            jdk=f'cpython {found.installed.interpreter.version}',
+            build_tool='uv',
+            compile_command='uv pip sync <requirements>',
+            test_command='python -m pytest <test>',
+            class_path=tuple(
+                ClassPathEntry(coordinates=name, sha256=digest)
+                for name, digest in packages(found.installed.locked)
+            ),
+        )
+
+    def close(self) -> None:
+        self._cells.close()
+
+    # -- cells -------------------------------------------------------------------------------------
+
+    def _module(self, rev: str, module: str) -> Module | None:
+        end = self._ends.get(rev)
+        return end.modules.get(module) if end is not None else None
+
+    def _cell(self, compiled: Compiled) -> Cell:
+        own = self._module(compiled.code_rev, compiled.module)
+        assert own is not None, 'a module is built before it is used'
+        if compiled.loan is not None:
+            other = self._module(compiled.loan.rev, compiled.module)
+            own = (self._lent(own, other, compiled.loan.scope) if other else None) or own
+        key = CellKey(
+            tests_rev=compiled.tests_rev,
+            code_rev=compiled.code_rev,
+            module=compiled.module,
+            loan=compiled.loan,
+            edits=compiled.edits,
+        )
+        return self._cells.get(key, own)
+
+    def _lent(self, own: Module, other: Module, scope: Scope) -> Module | None:
+        """A module with what it borrows; None where that cannot be had."""
+        if scope is Scope.ALL_SETTINGS:
+            return replace(own, installed=other.installed, options=other.options)
+        needs = Needs(runtime=own.needs.runtime, tests=other.needs.tests)
+        assert self._pair is not None, 'a pair is built before it is used'
+        when = self._pair.new.committer_date
+        found = self._site.environment(needs, own.installed.interpreter, when)
+        return None if isinstance(found, Unresolved) else replace(own, installed=found)
+
+    def _check(self, code_rev: str, module: str, variants: Sequence[bytes]) -> tuple[Checked, ...]:
+        own = self._module(code_rev, module)
+        assert own is not None, 'a module is built before it is used'
+        return check(self._site, own.installed, variants)
+
+    # -- runs --------------------------------------------------------------------------------------
+
+    def _run(
+        self,
+        compiled: Compiled,
+        methods: Sequence[TestMethod],
+        conditions: Conditions,
+        mode: str,
+        traced: Sequence[str],
+    ) -> Done:
+        cell = self._cell(compiled)
+        files = self._files(cell, methods)
+        request = {
+            'mode': mode,
+            'targets': [target(method) for method in methods],
+            'files': self._cells.files(cell, files),
+            'absent': self._cells.absent(cell, files),
+            'traced': traced,
+        }
+        return self._cells.ask(
+            cell,
+            request,
+            [conditions.cpu_limit or self._limit(method) for method in methods],
+            alone=len(methods) == 1,
+            cpu_seconds=conditions.process_cpu_limit,
+        )
+
+    def _files(self, cell: Cell, methods: Sequence[TestMethod]) -> list[str]:
+        """Files to collect, in the order of the methods: their own, and those of subclasses."""
+        found: dict[str, None] = {}
+        for method in methods:
+            _, owner, _ = target(method)
+            if self._cells.has(cell, method.test_file):
+                found[method.test_file] = None
+            if owner:
+                for path in self._cells.mentioning(cell, method.test_file, owner):
+                    if path in cell.loaded or self._cells.load(cell, path)[0] is None:
+                        found[path] = None
+        return list(found)
+
+    def _limit(self, method: TestMethod) -> float:
+        return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))
+
+    def _told(
+        self, cell: Cell, method: TestMethod, verdict: Verdict | None, conditions: Conditions
+    ) -> Verdict | None:
+        """A verdict with what the process could not know."""
+        if verdict is None:
+            return None
+        if verdict.outcome is Outcome.PASS:
+            slowest = max(self._slowest.get(method, 0.0), verdict.cpu_seconds)
+            self._slowest[method] = slowest
+            return replace(verdict, tampered=UNOBSERVED) if conditions.observed else verdict
+        if verdict.outcome is Outcome.MISSING and method.test_file in cell.stood_in:
+            return replace(verdict, outcome=Outcome.COMPILE_ERROR, signature='missing:declaration')
+        return verdict

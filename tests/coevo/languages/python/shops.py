@@ -1,0 +1,101 @@
+"""A small Python project with a history, and the cells of its pairs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import ExitStack
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.git.repository import Repository
+from coevo.languages.python import language
+from coevo.languages.base import Batch
+from coevo.languages.base import Build
+from coevo.languages.base import Compiled
+from coevo.languages.base import Conditions
+from coevo.languages.base import Edits
+from coevo.languages.base import RunSettings
+from coevo.languages.base import Verdict
+from coevo.languages.python.workshop import PythonWorkshop
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+from coevo.model.records import Walk
+from tests.repos import commit
+from tests.repos import init
+
+# What every machine that builds coevo has, too.
+PROJECT = """\
+[project]
+name = "till"
+version = "1.0"
+requires-python = ">=3.11,<3.12"
+"""
+
+DATES = ('2024-03-01T00:00:00Z', '2024-03-02T00:00:00Z')
+SHORTLY = Conditions(cpu_limit=3.0)
+
+Files = Mapping[str, str | None]
+
+
+def method(name: str, owner: str = '', file: str = 'tests/test_till.py') -> TestMethod:
+    module = file.removesuffix('.py').replace('/', '.')
+    return TestMethod(
+        module='.',
+        test_file=file,
+        test_class='.'.join(filter(None, (module, owner))),
+        test_method=name,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shop:
+    """Two revisions that are built."""
+
+    old: str
+    new: str
+    workshop: PythonWorkshop
+    builds: tuple[Build, Build]
+
+    def cell(self, tests: str, code: str, edits: Edits | None = None) -> Compiled:
+        return self.workshop.compile(tests, code, '.', edits=edits)
+
+    def run(
+        self, *methods: TestMethod, cell: Compiled | None = None, conditions: Conditions = SHORTLY
+    ) -> Batch:
+        return self.workshop.run(cell or self.cell(self.new, self.new), methods, conditions)
+
+    def verdict(self, test: TestMethod, cell: Compiled | None = None) -> Verdict:
+        (found,) = self.run(test, cell=cell).verdicts
+        assert found is not None
+        return found
+
+
+@contextmanager
+def shop(
+    folder: Path, old: Files, new: Files, project: str = PROJECT, sandbox: str = 'bubblewrap'
+) -> Iterator[Shop]:
+    """A repository with two commits, opened and built."""
+    repo = init(folder / 'shop')
+    first = commit(repo, 'first', _texts({'pyproject.toml': project, **old}), date=DATES[0])
+    second = commit(repo, 'second', _texts(new), date=DATES[1])
+    repository = Repository(repo / '.git')
+    with ExitStack() as stack:
+        engine = language.engine(RunSettings(repository=repository, sandbox=sandbox), stack)
+        workshop = engine.workshop()
+        stack.callback(workshop.close)
+        pair = Pair(
+            repo='local/shop',
+            language='python',
+            walk=Walk.PARENTS,
+            old=repository.commit(first),
+            new=repository.commit(second),
+            old_is_ancestor=True,
+        )
+        yield Shop(old=first, new=second, workshop=workshop, builds=workshop.build(pair))
+
+
+def _texts(files: Files) -> dict[str, str | bytes | None]:
+    return {path: text and textwrap.dedent(text) for path, text in files.items()}

@@ -1,0 +1,323 @@
+"""What tests of real projects do, told by real runs of pytest in the sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from coevo.languages.base import Edits
+from coevo.model.records import Outcome
+from tests.coevo.languages.python.shops import Shop
+from tests.coevo.languages.python.shops import method
+from tests.coevo.languages.python.shops import shop
+
+OLD_CODE = """\
+def price():
+    '''What a thing costs.'''
+    return 1
+"""
+NEW_CODE = """\
+def price():
+    return 2
+
+
+def discount():
+    return 1
+"""
+TESTS = """\
+    import unittest
+    import warnings
+
+    import pytest
+
+    import till
+
+
+    @pytest.fixture
+    def broken_fixture():
+        raise ValueError('fixture')
+
+
+    @pytest.fixture
+    def broken_end():
+        yield
+        raise ValueError('end')
+
+
+    def test_sells():
+        assert till.price() == {price}
+
+
+    def test_errs():
+        raise RuntimeError('no')
+
+
+    def test_skips():
+        pytest.skip('not here')
+
+
+    @pytest.mark.xfail
+    def test_expected_failure():
+        assert False
+
+
+    @pytest.mark.xfail(strict=True)
+    def test_strict():
+        assert True
+
+
+    @pytest.mark.parametrize('number', [1, 2, 3])
+    def test_numbers(number):
+        assert number != 3
+
+
+    def test_needs_fixture(broken_fixture):
+        pass
+
+
+    def test_ends_badly(broken_end):
+        pass
+
+
+    def test_did_not_raise():
+        with pytest.raises(KeyError):
+            pass
+
+
+    def test_lacks_fixture(nowhere):
+        pass
+
+
+    def test_hangs():
+        while True:
+            pass
+
+
+    class TestTill:
+        def test_inside(self):
+            assert till.price()
+
+        class TestDeeper:
+            def test_inside(self):
+                assert not till.price()
+
+
+    class Mixin:
+        def test_mixed(self):
+            assert self.limit > till.price()
+
+
+    class TestOne(Mixin):
+        limit = 10
+
+
+    class TestTwo(Mixin):
+        limit = 0
+
+
+    class CaseOfTill(unittest.TestCase):
+        def test_case(self):
+            self.assertEqual(till.price(), {price})
+
+        def test_parts(self):
+            for number in (1, 2):
+                with self.subTest(number=number):
+                    self.assertEqual(number, 1)
+
+        @unittest.skip('today')
+        def test_left_out(self):
+            pass
+"""
+TORN = """\
+    from till import discount
+    from till.extra import more
+    import till
+
+
+    def helper():
+        return discount()
+
+
+    def test_needs_none():
+        assert till.price() == 1
+
+
+    def test_needs_discount():
+        assert discount() == 1
+
+
+    def test_needs_it_by_a_helper():
+        assert helper() == 1
+"""
+
+
+@pytest.fixture(scope='module')
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    old = {
+        'till/__init__.py': OLD_CODE,
+        'tests/test_till.py': TESTS.format(price=1),
+        'tests/sub/conftest.py': 'import nothing_of_the_kind\n',
+        'tests/sub/test_below.py': 'def test_below():\n    pass\n',
+    }
+    new = {
+        'till/__init__.py': NEW_CODE,
+        'till/extra.py': 'more = 1\n',
+        'tests/test_till.py': TESTS.format(price=2),
+        'tests/test_torn.py': TORN,
+        'tests/test_syntax.py': 'def test_any(:\n    pass\n',
+    }
+    with shop(tmp_path_factory.mktemp('runs'), old, new) as found:
+        yield found
+
+
+def test_both_ends_are_ready_with_one_interpreter(place: Shop) -> None:
+    assert [build.summary for build in place.builds] == ['built', 'built']
+    (runtime,) = {build.jdk for build in place.builds}
+    assert runtime.startswith('3.11.')
+
+
+@pytest.mark.parametrize(
+    ('name', 'owner', 'outcome', 'signature'),
+    [
+        ('test_sells', '', Outcome.PASS, None),
+        ('test_errs', '', Outcome.ERROR, 'RuntimeError@tests/test_till.py:test_errs'),
+        ('test_skips', '', Outcome.SKIPPED, None),
+        ('test_expected_failure', '', Outcome.SKIPPED, None),
+        ('test_strict', '', Outcome.FAIL, 'AssertionError@?'),
+        ('test_numbers', '', Outcome.FAIL, 'AssertionError@tests/test_till.py:test_numbers'),
+        ('test_needs_fixture', '', Outcome.ERROR, 'ValueError@tests/test_till.py:broken_fixture'),
+        ('test_ends_badly', '', Outcome.ERROR, 'ValueError@tests/test_till.py:broken_end'),
+        ('test_lacks_fixture', '', Outcome.ERROR, '_pytest.fixtures.FixtureLookupError@?'),
+        ('test_inside', 'TestTill', Outcome.PASS, None),
+        ('test_inside', 'TestTill.TestDeeper', Outcome.FAIL, ...),
+        ('test_mixed', 'Mixin', Outcome.FAIL, ...),
+        ('test_case', 'CaseOfTill', Outcome.PASS, None),
+        ('test_parts', 'CaseOfTill', Outcome.FAIL, ...),
+        ('test_left_out', 'CaseOfTill', Outcome.SKIPPED, None),
+        ('test_did_not_raise', '', Outcome.FAIL, ...),
+        ('test_nowhere', '', Outcome.MISSING, None),
+        ('test_nowhere', 'TestTill', Outcome.MISSING, None),
+    ],
+)
+def test_what_a_test_does_is_its_outcome(
+    place: Shop, name: str, owner: str, outcome: Outcome, signature: object
+) -> None:
+    found = place.verdict(method(name, owner))
+    assert found.outcome is outcome
+    assert signature is ... or found.signature == signature
+
+
+def test_one_that_never_ends_is_a_time_out(place: Shop) -> None:
+    assert place.verdict(method('test_hangs')).outcome is Outcome.TIMEOUT
+
+
+def test_several_run_in_the_order_that_is_asked_for(place: Shop) -> None:
+    names = ('test_skips', 'test_sells', 'test_nowhere', 'test_errs')
+    batch = place.run(*map(method, names))
+    told = [verdict and verdict.outcome for verdict in batch.verdicts]
+    assert told == [Outcome.SKIPPED, Outcome.PASS, Outcome.MISSING, Outcome.ERROR]
+
+
+def test_nothing_is_run_where_nothing_is_there(place: Shop) -> None:
+    """pytest without a file would run all that it finds."""
+    batch = place.run(method('test_any', file='tests/test_nowhere.py'))
+    assert [verdict and verdict.outcome for verdict in batch.verdicts] == [Outcome.MISSING]
+    assert batch.cpu_seconds == 0.0
+    assert place.run().verdicts == ()
+
+
+def test_the_tests_of_one_revision_run_in_the_code_of_the_other(place: Shop) -> None:
+    sells = method('test_sells')
+    told = {
+        (tests, code): place.verdict(sells, place.cell(tests, code)).outcome
+        for tests in (place.old, place.new)
+        for code in (place.old, place.new)
+    }
+    assert {key for key, outcome in told.items() if outcome is Outcome.PASS} == {
+        (place.old, place.old),
+        (place.new, place.new),
+    }
+
+
+def test_a_file_that_does_not_parse_takes_no_other_one_along(place: Shop) -> None:
+    cell = place.cell(place.new, place.new)
+    assert not cell.unit_ok
+    assert cell.broken == ('tests/sub/test_below.py', 'tests/test_syntax.py')
+    torn = place.workshop.compile_verdict(cell, method('test_any', file='tests/test_syntax.py'))
+    assert torn is not None
+    assert (torn.outcome, torn.syntax) == (Outcome.COMPILE_ERROR, True)
+    assert place.workshop.compile_verdict(cell, method('test_sells')) is None
+
+
+def test_a_conftest_that_does_not_load_breaks_what_is_below_it(place: Shop) -> None:
+    cell = place.cell(place.new, place.new)
+    below = method('test_below', file='tests/sub/test_below.py')
+    found = place.workshop.compile_verdict(cell, below)
+    assert found is not None
+    assert found.signature == 'ModuleNotFoundError@nothing_of_the_kind'
+
+
+def test_only_those_who_need_what_the_code_lacks_do_not_compile(place: Shop) -> None:
+    cell = place.cell(place.new, place.old)
+    tests = {
+        name: method(name, file='tests/test_torn.py')
+        for name in ('test_needs_none', 'test_needs_discount', 'test_needs_it_by_a_helper')
+    }
+    assert 'tests/test_torn.py' in cell.broken
+    told = {name: place.workshop.compile_verdict(cell, one) for name, one in tests.items()}
+    found = told.pop('test_needs_discount')
+    assert found is not None
+    assert (found.outcome, found.signature) == (Outcome.COMPILE_ERROR, 'missing:till.discount')
+    assert set(told.values()) == {None}
+    batch = place.run(tests['test_needs_none'], tests['test_needs_it_by_a_helper'], cell=cell)
+    assert [verdict and (verdict.outcome, verdict.signature) for verdict in batch.verdicts] == [
+        (Outcome.PASS, None),
+        (Outcome.COMPILE_ERROR, 'missing:till.discount'),
+    ]
+
+
+def test_edits_are_seen_in_their_own_cell_alone(place: Shop) -> None:
+    edits = Edits(code=(('till/__init__.py', OLD_CODE.encode()),))
+    edited = place.cell(place.new, place.new, edits)
+    assert place.verdict(method('test_sells'), edited).outcome is Outcome.FAIL
+    assert place.verdict(method('test_sells')).outcome is Outcome.PASS
+
+
+def test_edited_code_that_does_not_parse_is_told(place: Shop) -> None:
+    edits = Edits(code=(('till/__init__.py', b'def price(:\n'),))
+    assert place.cell(place.new, place.new, edits).code_failure == 'SyntaxError:invalid syntax'
+
+
+def test_equal_programs_have_equal_digests(place: Shop) -> None:
+    """Comments, docstrings, layout and names of files do not count."""
+    variants = [OLD_CODE, f'# more\n\n{OLD_CODE}', OLD_CODE.replace("    '''What", "    '''Why")]
+    variants += [OLD_CODE.replace('1', '2'), 'def price(:']
+    same, moved, documented, other, torn = place.workshop.check_sources(
+        place.new, '.', 'till/__init__.py', [text.encode() for text in variants]
+    )
+    assert same.digest == moved.digest == documented.digest != other.digest
+    assert torn.digest is None
+    assert torn.signature is not None
+
+
+def test_a_trace_has_the_functions_and_lines_of_the_code(place: Shop) -> None:
+    cell = place.cell(place.new, place.new)
+    tests = [method('test_sells'), method('test_errs')]
+    for shared in (False, True):
+        traced = place.workshop.trace(cell, tests, ['till/__init__.py'], shared=shared)
+        one, other = traced.traces
+        assert other is None
+        assert one is not None
+        (called,) = one.executed
+        assert (called.type, called.method, called.file) == ('till', 'price', 'till/__init__.py')
+        hit = [line.line for line in one.lines['till/__init__.py'] if line.covered_instructions]
+        assert hit == [2]
+
+
+def test_an_environment_names_what_is_installed(place: Shop) -> None:
+    found = place.workshop.environment(place.new, '.')
+    assert found is not None
+    assert found.jdk.startswith('cpython 3.11.')
+    assert any(entry.coordinates.startswith('pytest==8.') for entry in found.class_path)
+    assert place.workshop.environment(place.new, 'nowhere') is None
