@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.python import language
 from coevo.languages.base import Batch
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
@@ -19,6 +18,7 @@ from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import RunSettings
 from coevo.languages.base import Verdict
+from coevo.languages.python import language
 from coevo.languages.python.workshop import PythonWorkshop
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
