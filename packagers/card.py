@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 
+from coevo.languages.table import LANGUAGES
+from coevo.languages.table import not_offered
 from coevo.model.labels import CELL_ORDER
 from coevo.model.labels import TABLE
 from coevo.model.labels import TRACKS
@@ -123,7 +125,7 @@ def text(rows: Rows, about: About) -> str:
         REASONS,
         _table(('stage', 'reason', 'here', 'meaning'), _reasons(rows)),
         '## Limits',
-        LIMITS,
+        LIMITS + _not_offered(rows),
     )
     return '\n\n'.join(blocks) + '\n'
 
@@ -177,6 +179,18 @@ def _unmined(about: About) -> Iterator[str]:
             f'{count} pairs of {partition.repo} ({partition.walk}) entered the walk but are not '
             'mined yet.'
         )
+
+
+def _not_offered(rows: Rows) -> str:
+    """More items of the list, for who reads rows of a language that lacks something."""
+    named = sorted({row.language for row in rows.repositories} & LANGUAGES.keys())
+    lacking = {language: not_offered(language) for language in named}
+    return ''.join(
+        f'\n- Not offered for {language}: {", ".join(lacks)}. What would come of that is `not_offered` or '
+        'empty in its rows, which is neither none nor unknown.'
+        for language, lacks in lacking.items()
+        if lacks
+    )
 
 
 def _siblings(rows: Rows) -> Iterator[tuple[str, int | float]]:

@@ -20,6 +20,9 @@ from coevo.git.repository import Repository
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
+from coevo.languages.capabilities import Capability
+from coevo.languages.table import language_at
+from coevo.languages.table import offers
 from coevo.languages.table import reading_at
 from coevo.model.labels import deciding_cells
 from coevo.model.records import Cell
@@ -38,6 +41,8 @@ def doubts(
     found = {}
     ends = Ends(old=evaluation.old, new=evaluation.new)
     for item in wanted:
+        if not offers(language_at(item.candidate.method.test_file), Capability.WATCH):
+            continue
         for cell, method in _passes(evaluation, item):
             tests, code = ends.tests(cell).rev, ends.code(cell).rev
             source = content(repository, tests, method.test_file) or b''

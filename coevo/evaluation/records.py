@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from coevo.languages.capabilities import NOT_OFFERED
 from coevo.model.quality import Coverage
 from coevo.model.quality import Mutation
 from coevo.model.quality import PitTrouble
@@ -71,6 +72,7 @@ class Detail(StrEnum):
 class Placebo(StrEnum):
     """With which edits of no effect a test was run (`coevo.measures.placebos`), the weakest first."""
 
+    NOT_OFFERED = NOT_OFFERED  # nobody knows any in this language
     NONE = 'none'  # gold fails with every kind, or there is nothing to put one in
     IN_PLACE = 'in_place'
     MOVED = 'moved'
@@ -165,7 +167,7 @@ class Adequacy:
     coverage_*         of the task's changed dependencies (TestEvo-Bench, A.4)
     mutants            those that were released
     reversals          parts of the change, each undone alone
-    smells_*           of tsDetect, sorted
+    smells_*           of tsDetect, sorted; `not_offered` alone where nobody looks for them
     pit                where it was asked for
     """
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
+from coevo.languages.capabilities import EVERYTHING
 from coevo.languages.capabilities import Capability
+from coevo.languages.capabilities import lacking
 from coevo.languages.java import maven
 from coevo.languages.measures import Measures
 from coevo.languages.reading import Reading
@@ -36,6 +38,12 @@ def measures(language: str) -> Measures:
 
 def offers(language: str, capability: Capability) -> bool:
     return capability in LANGUAGES[language].OFFERS
+
+
+def not_offered(language: str) -> tuple[str, ...]:
+    """What a language lacks of all that one can offer, sorted."""
+    known = LANGUAGES[language]
+    return tuple(sorted((*lacking(EVERYTHING, known.OFFERS), *known.MEASURES.lacking)))
 
 
 def reading_at(path: str) -> Reading:

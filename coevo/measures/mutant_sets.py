@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.languages.base import Checked
+from coevo.languages.capabilities import Capability
 from coevo.languages.mutation import Mutant
 from coevo.languages.table import measures
+from coevo.languages.table import offers
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import module_of
 from coevo.model.records import short_hash
@@ -143,9 +145,11 @@ def file_mutants(bench: EditedCells, path: str, lines: Collection[int]) -> FileM
     OutOfTime where the tool does not end.
     """
     mutation = measures(bench.pair.language).mutation
+    if mutation is None or not offers(bench.pair.language, Capability.CHECK_SOURCES):
+        return None
     entry = bench.repository.tree(bench.rev).get(path)
     module = module_of(bench.build.modules, path)
-    if mutation is None or entry is None or module is None or bench.build.trouble(module):
+    if entry is None or module is None or bench.build.trouble(module):
         return None
     source = bench.repository.blob(entry.oid)
     drawn = [_drawn(bench, path, source, mutant) for mutant in mutation.mutants_of(source, lines)]

@@ -175,7 +175,7 @@ class MethodRow:
         None  # of all; None: not traced at new
     )
     mutation: Mutation | None = None
-    smells_old: tuple[str, ...] = ()
+    smells_old: tuple[str, ...] = ()  # `not_offered` alone where nobody looks for them
     smells_new: tuple[str, ...] = ()
     assertions_lost: int | None = None
     assertions_gained: int | None = None

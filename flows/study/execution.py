@@ -36,7 +36,7 @@ from miners.diffs.resources import resource_dependencies
 
 def trace(scene: PairScene, labelled: Sequence[Judged], found: Study) -> dict[str, Delta]:
     """Fill the columns that traces give; the changed dependencies by method id."""
-    traces = _traces(scene, labelled) if scene.tools.profile.traces else {}
+    traces = _traces(scene, labelled) if scene.is_traced else {}
     changed = {}
     for item in labelled:
         method_id = item.wanted.method_id

@@ -10,7 +10,9 @@ from coevo.engine.results import PairEvaluation
 from coevo.engine.suites import Suites
 from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
+from coevo.languages.capabilities import Capability
 from coevo.languages.refactorings import RefactoringFinder
+from coevo.languages.table import offers
 from coevo.model.profiles import Profile
 from coevo.model.quality import ExecutedRow
 from coevo.model.quality import MutantRow
@@ -47,6 +49,11 @@ class PairScene:
     @property
     def pair(self) -> Pair:
         return self.change.pair
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether what tests execute is asked for, and can be told."""
+        return self.tools.profile.traces and offers(self.pair.language, Capability.TRACE)
 
 
 @dataclass(slots=True, kw_only=True)

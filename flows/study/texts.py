@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coevo.git.repository import Repository
+from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.table import language_at
 from coevo.languages.table import measures
 from coevo.languages.table import reading_at
@@ -68,7 +69,7 @@ def _smells(repository: Repository, rev: str, method: TestMethod | None) -> tupl
         return ()
     smells = measures(language_at(method.test_file)).smells
     if smells is None:
-        return ()
+        return (NOT_OFFERED,)
     reading = reading_at(method.test_file)
     source = reading.tree(repository, rev).content(method.test_file)
     production = type_under_test(reading, repository, rev, method)

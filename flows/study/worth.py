@@ -56,7 +56,7 @@ def measure(scene: PairScene, changed: Mapping[str, Delta], found: Study) -> Non
 
 def cover(scene: PairScene, changed: Mapping[str, Delta], found: Study) -> None:
     """What gold covers where its siblings are gone; of others their own cell has told it."""
-    if not scene.tools.profile.traces:
+    if not scene.is_traced:
         return
     new = scene.pair.new.rev
     conditions = Conditions(override=scene.evaluation.override)

@@ -13,6 +13,7 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import OraclePreservation
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import aggregates
+from coevo.languages.capabilities import NOT_OFFERED
 from coevo.model.quality import Coverage
 from coevo.model.quality import Mutation
 from tests.evaluation.rows import row
@@ -177,3 +178,15 @@ def test_beyond_the_paper() -> None:
             'Magic Number Test': aggregates.SmellCount(pred=1, gold=0),
         },
     }
+
+
+def test_smells_that_nobody_looks_for_are_not_a_test_without_any() -> None:
+    lacking = Adequacy(smells_pred=(NOT_OFFERED,), smells_gold=(NOT_OFFERED,))
+    clean = Adequacy(smells_pred=(), smells_gold=('Lazy Test',))
+
+    alone = aggregates.beyond([row('a', adequacy=lacking)])
+    both = aggregates.beyond([row('a', adequacy=lacking), row('b', adequacy=clean)])
+
+    assert (alone.smells_pred.value, alone.smells_gold.value) == (None, None)
+    assert (both.smells_pred.value, both.smells_gold.value) == (0, 1)
+    assert both.smells[NOT_OFFERED] == aggregates.SmellCount(pred=1, gold=1)

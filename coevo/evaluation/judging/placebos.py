@@ -22,6 +22,7 @@ from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.records import Placebo
 from coevo.languages.base import Compiled
 from coevo.languages.placebos import PlaceboKind
+from coevo.languages.table import measures
 from coevo.measures.placebos import placebo
 from coevo.model.records import Dependency
 from coevo.model.records import Outcome
@@ -44,7 +45,8 @@ class Sight(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """`asked` is the kind that gold passes with, NONE where there is none."""
+    """`asked` is the kind that gold passes with, NONE where there is none, NOT_OFFERED where the
+    language has none at all."""
 
     sight: Sight
     asked: Placebo
@@ -98,6 +100,8 @@ class Placebos:
 
         A test that passes with the kind that is noticed most easily would pass with the others.
         """
+        if measures(trial.pair.language).placebos is None:
+            return Looked(sight=Sight.BLIND, asked=Placebo.NOT_OFFERED)
         spent = _Spent()
         for kind in PlaceboKind:
             cell = _cell(trial, patched, declarations, kind, spent)

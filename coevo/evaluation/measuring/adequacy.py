@@ -21,6 +21,7 @@ from coevo.evaluation.measuring.kills import undoable
 from coevo.evaluation.measuring.oracle import old_kills
 from coevo.evaluation.measuring.oracle import preservation
 from coevo.evaluation.records import Adequacy
+from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.table import measures
 from coevo.languages.table import reading
 from coevo.measures.bench import EditedCells
@@ -157,7 +158,7 @@ def _smells(scene: SubmissionScene, name: str) -> tuple[str, ...]:
     method, pair = scene.methods[name], scene.pair
     smells = measures(pair.language).smells
     if smells is None:
-        return ()
+        return (NOT_OFFERED,)
     production = type_under_test(reading(pair.language), scene.repository, pair.new.rev, method)
     try:
         return tuple(map(str, smells.smells_of(scene.patched, method, production)))

@@ -19,6 +19,8 @@ from coevo.evaluation.measuring.adequacy import Measured
 from coevo.evaluation.measuring.adequacy import measure
 from coevo.evaluation.measuring.gold import gold_methods
 from coevo.evaluation.measuring.pit import with_pit
+from coevo.languages.capabilities import Capability
+from coevo.languages.table import offers
 from coevo.languages.table import reading
 from coevo.snapshots.snapshot import Opened
 
@@ -61,7 +63,7 @@ def with_adequacy(
         methods=judgement.methods,
         conditions=replace(
             trial.conditions,
-            observed=True,
+            observed=offers(trial.pair.language, Capability.WATCH),
             expects=reading(trial.pair.language).expected_throws(patched),
             sources=judgement.sources,
         ),

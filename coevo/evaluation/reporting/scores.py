@@ -6,9 +6,12 @@ are known only where it passes on the new code, Redundant included (TestEvo-Benc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.samples import Score
+from coevo.languages.capabilities import NOT_OFFERED
 from coevo.model.quality import Coverage
 
 
@@ -112,12 +115,17 @@ def mutants(row: MethodResult) -> float | None:
 def smells_pred(row: MethodResult) -> float | None:
     """How many kinds of test smells the submitted test has (tsDetect)."""
     found = _measured(row)
-    return float(len(found.smells_pred)) if found else None
+    return _count(found.smells_pred) if found else None
 
 
 def smells_gold(row: MethodResult) -> float | None:
     found = _measured(row)
-    return float(len(found.smells_gold)) if found else None
+    return _count(found.smells_gold) if found else None
+
+
+def _count(smells: Sequence[str]) -> float | None:
+    """None where nobody looks for them in the test's language."""
+    return None if NOT_OFFERED in smells else float(len(smells))
 
 
 def where(condition: Score, score: Score) -> Score:

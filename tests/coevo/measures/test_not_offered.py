@@ -15,6 +15,7 @@ from coevo.languages.measures import Measures
 from coevo.languages.placebos import PlaceboKind
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import measures
+from coevo.languages.table import not_offered
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.measures.mutants import measure_mutants
@@ -97,6 +98,8 @@ def test_a_language_says_what_it_lacks(bench: EditedCells) -> None:
     everything = ('assertions', 'mutation', 'placebos', 'smells', 'undoing')
 
     assert measures('toy').lacking == everything
+    assert set(everything) < set(not_offered('toy'))
+    assert not_offered('java') == ()
     assert measures('java').lacking == ()
     assert Measures(smells=measures('java').smells).lacking == (
         'assertions',
