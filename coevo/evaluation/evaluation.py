@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,8 +26,11 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.verified import verified
 from coevo.languages import universal_mutator
-from coevo.languages.java.tools import pit
+from coevo.languages.capabilities import NOT_OFFERED
+from coevo.languages.capabilities import Capability
+from coevo.languages.mutation_tools import MutationTool
 from coevo.languages.table import LANGUAGES
+from coevo.languages.table import offers
 from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
@@ -68,12 +72,14 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
     opened = snapshot.attach((options.snapshot,))
     answers = {one.task_id: one for one in _predictions(options, known_tasks(opened))}
     _bring_runtimes(wanted, listener.say)
+    languages = {one.task.language for one in wanted}
     if options.pit:
-        pit.fetch_pit(listener.say)
+        for tool in _mutation_tools(languages):
+            tool.fetch(listener.say)
     examination = Examination(
         options=options,
         header=header,
-        ledger=_ledger(options, header, {one.task.language for one in wanted}),
+        ledger=_ledger(options, header, languages),
         measures=_measures(options, opened),
         answers=answers,
         listener=listener,
@@ -101,6 +107,17 @@ def _bring_runtimes(wanted: Iterable[Assignment], say: Say) -> None:
             runtimes.has(version)
 
 
+def _mutation_tools(languages: Iterable[str]) -> Iterator[MutationTool]:
+    for language in sorted(languages):
+        if offers(language, Capability.MUTATE):
+            yield LANGUAGES[language].mutation_tool()
+
+
+def _pits(languages: Iterable[str]) -> tuple[str, ...]:
+    versions = [tool.version() for tool in _mutation_tools(languages)] or [NOT_OFFERED]
+    return tuple(f'pit {version}' for version in versions)
+
+
 def _header(options: Options) -> ResultHeader:
     return ResultHeader(snapshot_sha256=verified(options.snapshot), sandbox=options.sandbox)
 
@@ -123,7 +140,7 @@ def _ledger(options: Options, header: ResultHeader, languages: Collection[str]) 
             str(options.test_seconds),
             measured,
             f'universalmutator {universal_mutator.is_installed()}',
-            *([f'pit {pit.version()}'] if options.pit else []),
+            *(_pits(languages) if options.pit else ()),
             *sorted(one.version for one in runtimes),
         ),
     )

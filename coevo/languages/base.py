@@ -20,6 +20,7 @@ from coevo.languages.capabilities import Capability
 from coevo.languages.findings import DoctorFinding
 from coevo.languages.kits import Kits
 from coevo.languages.measures import Measures
+from coevo.languages.mutation_tools import MutationTool
 from coevo.languages.reading import Reading
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.runtimes import Runtimes
@@ -369,6 +370,9 @@ class Language(Protocol):
 
     # finds the refactorings of pairs; `NoRefactoringFinder` where nobody does, closed by who asks
     def refactoring_finder(self) -> RefactoringFinder: ...
+
+    # what makes the mutants of `Workshop.mutate`; `not_offered` where it is
+    def mutation_tool(self) -> MutationTool: ...
 
     # what this machine has of what the language needs, in a fixed order
     def findings(self) -> Iterable[DoctorFinding]: ...

@@ -208,6 +208,7 @@ class MutantRow:
 class PitTrouble(StrEnum):
     """Why nothing is known of PIT's mutants under a test."""
 
+    NOT_OFFERED = 'not_offered'  # there is no PIT in the language
     NO_METHOD = 'no_method'  # no changed method stands at new
     NOT_COMPILED = 'not_compiled'
     OLD_JDK = 'old_jdk'  # older than PIT's

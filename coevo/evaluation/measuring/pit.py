@@ -22,8 +22,10 @@ from coevo.git.contents import content
 from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
-from coevo.languages.java.tools import pit
+from coevo.languages.capabilities import Capability
+from coevo.languages.table import LANGUAGES
 from coevo.languages.table import engine_version
+from coevo.languages.table import offers
 from coevo.languages.table import reading
 from coevo.measures.counterparts import declared
 from coevo.model import codec
@@ -122,6 +124,8 @@ def _killed(
     scene: SubmissionScene, side: _Side, lines: Lines, kept: Path | None
 ) -> ByteCodeMutants:
     """What is kept, or what PIT says now; trouble is never kept."""
+    if not offers(scene.pair.language, Capability.MUTATE):
+        return ByteCodeMutants(trouble=PitTrouble.NOT_OFFERED)
     if not lines:
         return ByteCodeMutants(trouble=PitTrouble.NO_METHOD)
     try:
@@ -148,7 +152,9 @@ def _place(
     if kept is None or known is None:
         return None
     asked = repr(sorted((name, sorted(own)) for name, own in lines.items()))
-    versions = (pit.version(), str(engine_version(scene.pair.language)), str(JUDGING_VERSION))
+    language = scene.pair.language
+    tool = LANGUAGES[language].mutation_tool()
+    versions = (tool.version(), str(engine_version(language)), str(JUDGING_VERSION))
     parts = (
         *versions,
         repr(side.method),

@@ -18,6 +18,7 @@ from pathlib import Path
 from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
 from coevo.languages.capabilities import Capability
+from coevo.languages.capabilities import not_offered
 from coevo.languages.findings import DoctorFinding
 from coevo.languages.kits import Kit
 from coevo.languages.measures import Measures
@@ -42,6 +43,7 @@ READING: Reading = reading
 SURGERY: Surgery = surgery
 OFFERS = frozenset({Capability.BORROW})
 MEASURES = Measures()
+mutation_tool = not_offered(Capability.MUTATE)
 
 __all__ = [
     'MEASURES',
@@ -58,6 +60,7 @@ __all__ = [
     'engine',
     'findings',
     'kits',
+    'mutation_tool',
     'outdated',
     'refactoring_finder',
     'runtimes',

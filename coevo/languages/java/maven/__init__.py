@@ -19,11 +19,13 @@ from coevo.languages.java.maven.pairing import Yards
 from coevo.languages.java.maven.site import Site
 from coevo.languages.java.measures import MEASURES
 from coevo.languages.java.refactorings.miner import RefactoringMiners
+from coevo.languages.java.tools import pit
 from coevo.languages.java.tools.findings import findings
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import alike
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.java.tools.tool_versions import tool_versions
+from coevo.languages.mutation_tools import MutationTool
 from coevo.languages.reading import Reading
 from coevo.languages.surgery import Surgery
 from coevo.model.listener import Say
@@ -57,6 +59,7 @@ __all__ = [
     'engine',
     'findings',
     'kits',
+    'mutation_tool',
     'outdated',
     'refactoring_finder',
     'runtimes',
@@ -83,6 +86,10 @@ def outdated(repository: Repository, rev: str, level: int | None) -> str | None:
     """By the highest level in its own POMs, where its build knows of none."""
     declared = level or demand_of(repository, rev).lowest
     return f'Java {declared}' if declared is not None and declared < _LEAST_LEVEL else None
+
+
+def mutation_tool() -> MutationTool:
+    return pit
 
 
 def kits(sandbox: Sandbox, folder: Path, say: Say) -> MavenKits:

@@ -40,8 +40,7 @@ from coevo.languages.java.maven.runner import run_observed
 from coevo.languages.java.maven.runner import run_targets
 from coevo.languages.java.maven.tracing import Tracer
 from coevo.languages.java.maven.yard import Yard
-from coevo.languages.java.tools.pit import OLDEST_JDK
-from coevo.languages.java.tools.pit import fetch_pit
+from coevo.languages.java.tools import pit
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
 from coevo.model.quality import PitTrouble
@@ -186,7 +185,7 @@ class JavaWorkshop:
         lines: Mapping[str, Collection[int]],
         conditions: Conditions = PLAIN,
     ) -> ByteCodeMutants:
-        if self._yard.toolchain.feature < OLDEST_JDK:
+        if self._yard.toolchain.feature < pit.OLDEST_JDK:
             return ByteCodeMutants(trouble=PitTrouble.OLD_JDK)
         cell = self._cells.of(compiled)
         target = self._target(cell, method, conditions)
@@ -194,7 +193,7 @@ class JavaWorkshop:
         if plan is None or not target.classes or self.compile_verdict(compiled, method):
             return ByteCodeMutants(trouble=PitTrouble.NOT_COMPILED)
         launcher = self._yard.launcher
-        job = pit_job(launcher, launcher.arranged(plan), fetch_pit(), lines)
+        job = pit_job(launcher, launcher.arranged(plan), pit.fetch(), lines)
         return run_pit(self._yard.sandbox, job)
 
     def _process(

@@ -54,7 +54,7 @@ def core() -> str:
     return f'pitest-{version()}.jar'
 
 
-def fetch_pit(say: Say = silent) -> Pit:
+def fetch(say: Say = silent) -> Pit:
     """PIT, fetched and our plugin compiled if they are not there yet; Transient if Maven fails."""
     jdk = choose_jdk(find_jdks())
     libraries = fetch_libraries(_PINS, jdk, say, 'PIT')
