@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from coevo import prompts
 from coevo.git.repository import Repository
 from coevo.model.records import Dependency
+from coevo.model.records import TestMethod
 from coevo.model.records import Track
 from coevo.model.tables import MethodRow
 from coevo.prompts.parts import PromptPart
@@ -20,12 +21,13 @@ def prompt(
     row = rows[0]
     return prompts.prompt(
         prompts.PromptSubject(
+            language=row.language,
             track=track_of(row),
             new_rev=row.new_rev,
             module=row.module,
             test_file=row.test_file,
             test_methods=_asked_for(rows),
-            selectors=_selectors(rows),
+            methods=[_at_start(row) for row in rows],
             dependencies=dependencies,
             parts=_parts(repository, row, dependencies),
         )
@@ -62,12 +64,11 @@ def _name_at_start(row: MethodRow) -> str:
     return row.test_method if generated else row.old_test_method or row.test_method
 
 
-def _selectors(rows: Sequence[MethodRow]) -> tuple[str, ...]:
-    """What JUnit's console launcher is told to run, by the names of the start file; parameters tell
-    overloads apart."""
-    names = (
-        f'{row.test_class}#{_name_at_start(row)}'
-        + (f'({", ".join(row.parameters)})' if row.parameters else '')
-        for row in rows
+def _at_start(row: MethodRow) -> TestMethod:
+    return TestMethod(
+        module=row.module,
+        test_file=row.test_file,
+        test_class=row.test_class,
+        test_method=_name_at_start(row),
+        parameters=row.parameters,
     )
-    return tuple(dict.fromkeys(names))

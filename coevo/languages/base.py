@@ -21,6 +21,7 @@ from coevo.languages.findings import DoctorFinding
 from coevo.languages.kits import Kits
 from coevo.languages.measures import Measures
 from coevo.languages.mutation_tools import MutationTool
+from coevo.languages.prompt_words import PromptWords
 from coevo.languages.reading import Reading
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.runtimes import Runtimes
@@ -387,6 +388,9 @@ class Language(Protocol):
     # what agents are given to work with; their tools lie in the folder, an empty one that the
     # sandbox's user can enter
     def kits(self, sandbox: Sandbox, folder: Path, say: Say) -> Kits: ...
+
+    # what they are told of it: tests of a module, by the names under which they are to be run
+    def prompt_words(self, module: str, methods: Sequence[TestMethod]) -> PromptWords: ...
 
     # what it holds is closed with the stack
     def engine(self, run: RunSettings, stack: ExitStack) -> Engine: ...

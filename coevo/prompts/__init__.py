@@ -1,7 +1,7 @@
 """The prompt of a task, the same bytes for every agent (TestEvo-Bench, A.3).
 
-Those of update and generation are the paper's own. It has none for repair: that one is ours. Where the
-paper's text names JUnit's console launcher, `$JUNIT_CONSOLE_JAR` stands for the place of its jar.
+Those of update and generation are the paper's own. It has none for repair: that one is ours. What they say
+of Java in particular is Java's to say (`coevo.languages.prompt_words`).
 """
 
 from __future__ import annotations
@@ -14,14 +14,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from importlib.resources import files
+from itertools import chain
+from itertools import count
 
+from coevo.languages.table import LANGUAGES
 from coevo.model.records import Dependency
+from coevo.model.records import TestMethod
 from coevo.model.records import Track
 from coevo.prompts.parts import PartKind
 from coevo.prompts.parts import PromptPart
 
 # Changes with every change of a text or of how its blanks are filled.
 VERSION = 'coevo-2'
+
+# Before each step of a text, which is numbered when those of its language stand among them.
+_STEP = '#. '
 
 # Of a repair alone: other tasks without a dependency are dropped.
 NONE_CHANGED = '- none that these tests use'
@@ -32,36 +39,53 @@ class PromptSubject:
     """What a prompt says of a task.
 
     test_methods  CLASS#METHOD as the task lists them; of a renamed one both names, see `asked_for`
-    selectors     PACKAGE.CLASS#METHOD of the same, binary names, for JUnit's console launcher
+    methods       the same, by the names of the start file
     module        folder of the module, '.' for the root
     parts         what of a type changed that is a dependency beside its methods, by its name
     """
 
+    language: str
     track: Track
     new_rev: str
     module: str
     test_file: str
     test_methods: Sequence[str]
-    selectors: Sequence[str]
+    methods: Sequence[TestMethod]
     dependencies: Sequence[Dependency]
     parts: Mapping[str, Sequence[PromptPart]] = field(default_factory=dict)
 
 
 def prompt(subject: PromptSubject) -> str:
     """The whole prompt, a newline at its end."""
+    words = LANGUAGES[subject.language].prompt_words(subject.module, subject.methods)
     text = files('coevo').joinpath('prompts', f'{subject.track}.txt').read_text('utf-8')
+    text, running = _numbered(text, words.running)
     blanks = {
+        '<framework>': words.framework,
+        '<new_test>': words.new_test and f' {words.new_test}',
+        '<new_file>': words.new_file,
+        '<running>': running,
+        '<side_effects>': words.side_effects,
         '<commit_sha>': subject.new_rev,
         '<test_file>': subject.test_file,
         '<test_methods>': '\n'.join(f'- {name}' for name in subject.test_methods),
         '<deps_section>': '\n'.join(dependency_lines(subject.dependencies, subject.parts))
         or NONE_CHANGED,
-        '<cd_prefix>': '' if subject.module == '.' else f'cd {subject.module} && ',
-        '<junit_jar>': '$JUNIT_CONSOLE_JAR',
-        '<junit_method_args>': ' '.join(f"--select-method '{name}'" for name in subject.selectors),
     }
     # At once, since a declaration may hold what looks like a blank.
     return re.sub('|'.join(map(re.escape, blanks)), lambda found: blanks[found[0]], text)
+
+
+def _numbered(text: str, running: Sequence[str]) -> tuple[str, str]:
+    """A text with its steps numbered, and the steps that its line `<running>` stands for."""
+    first = text[: text.index('<running>')].count(_STEP) + 1
+    steps = [f'{number}. {step}' for number, step in enumerate(running, first)]
+    numbers = chain(range(1, first), count(first + len(steps)))
+    text = ''.join(
+        f'{next(numbers)}. {line.removeprefix(_STEP)}' if line.startswith(_STEP) else line
+        for line in text.splitlines(keepends=True)
+    )
+    return text, '\n'.join(steps)
 
 
 def asked_for(test_class: str, name: str, name_at_start: str) -> str:

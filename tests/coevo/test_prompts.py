@@ -11,6 +11,7 @@ from coevo.git.repository import Repository
 from coevo.model.records import RESOURCE
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
+from coevo.model.records import TestMethod
 from coevo.model.records import Track
 from coevo.prompts import NONE_CHANGED
 from coevo.prompts import VERSION
@@ -22,6 +23,7 @@ from coevo.prompts.parts import PartKind
 from coevo.prompts.parts import PromptPart
 from coevo.prompts.parts import parts_of
 from tests import snapshots
+from tests.languages.table import known_toy
 from tests.repos import commit
 from tests.repos import init
 
@@ -106,13 +108,24 @@ def test_the_parts_of_a_type_that_changed(tmp_path: Path) -> None:
     assert whole.kind is PartKind.TYPE
 
 
+TEST = TestMethod(
+    module='core',
+    test_file='core/src/test/java/p/StatusTest.java',
+    test_class='p.StatusTest',
+    test_method='prints',
+    parameters=(),
+)
 SUBJECT = PromptSubject(
+    language='java',
     track=Track.UPDATE,
     new_rev='6f79b10a',
     module='core',
-    test_file='core/src/test/java/p/StatusTest.java',
+    test_file=TEST.test_file,
     test_methods=('StatusTest#prints', 'StatusTest$Inner#prints'),
-    selectors=('p.StatusTest#prints', 'p.StatusTest$Inner#prints(int)'),
+    methods=(
+        TEST,
+        dataclasses.replace(TEST, test_class='p.StatusTest$Inner', parameters=('int',)),
+    ),
     dependencies=(
         dependency('p.Status#a()', 'List<test_file> a()', Revised.MODIFIED, 1),
         dependency('p.Status#b()', 'void b()', Revised.REMOVED, 2),
@@ -127,13 +140,21 @@ def test_all_blanks_are_filled_once() -> None:
     assert '(DM):\n- modified `List<test_file> a()` in' in text
     assert '`cd core && mvn test-compile`' in text
     assert "--select-method 'p.StatusTest$Inner#prints(int)'`" in text
-    assert not {'<commit_sha>', '<deps_section>', '<cd_prefix>', '<junit_jar>'} & set(text.split())
+    assert not {'<commit_sha>', '<deps_section>', '<framework>', '<running>'} & set(text.split())
 
 
 def test_the_root_module_needs_no_cd_and_a_repair_no_dependency() -> None:
     text = prompt(dataclasses.replace(SUBJECT, module='.', dependencies=(), track=Track.REPAIR))
     assert '`mvn test-compile`' in text
     assert NONE_CHANGED in text
+
+
+def test_a_language_has_words_and_steps_of_its_own() -> None:
+    with known_toy():
+        text = prompt(dataclasses.replace(SUBJECT, language='toy', track=Track.GENERATION))
+    assert 'You are writing new toy test methods' in text
+    assert '\n6. Run the steps of prints, prints by hand.\n7. Before finishing' in text
+    assert 'introduced in DM.\n' in text
 
 
 def test_a_change_of_a_text_is_a_new_version() -> None:

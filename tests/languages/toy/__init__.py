@@ -11,6 +11,7 @@ Fulfils `coevo.languages.base.Language`, as a language of its own does, and noth
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,11 +23,13 @@ from coevo.languages.capabilities import not_offered
 from coevo.languages.findings import DoctorFinding
 from coevo.languages.kits import Kit
 from coevo.languages.measures import Measures
+from coevo.languages.prompt_words import PromptWords
 from coevo.languages.reading import Reading
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import Surgery
 from coevo.model.listener import Say
 from coevo.model.listener import silent
+from coevo.model.records import TestMethod
 from coevo.model.tables import TaskRow
 from coevo.sandboxes.sandbox import Sandbox
 from tests.languages.toy import reading
@@ -62,6 +65,7 @@ __all__ = [
     'kits',
     'mutation_tool',
     'outdated',
+    'prompt_words',
     'refactoring_finder',
     'runtimes',
     'tool_versions',
@@ -116,6 +120,16 @@ def tool_versions() -> tuple[str, ...]:
 
 def outdated(repository: Repository, rev: str, level: int | None) -> None:
     return None
+
+
+def prompt_words(module: str, methods: Sequence[TestMethod]) -> PromptWords:
+    return PromptWords(
+        framework='toy',
+        new_test='',
+        new_file='the header of its type',
+        running=(f'Run the steps of {", ".join(one.test_method for one in methods)} by hand.',),
+        side_effects='what they write',
+    )
 
 
 def kits(sandbox: Sandbox, folder: Path, say: Say) -> Shelves:

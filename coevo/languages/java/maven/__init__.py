@@ -11,6 +11,7 @@ from coevo.languages.capabilities import EVERYTHING
 from coevo.languages.java import reading
 from coevo.languages.java import surgery
 from coevo.languages.java.kits.maven_kits import MavenKits
+from coevo.languages.java.kits.prompt_words import prompt_words
 from coevo.languages.java.maven import cures
 from coevo.languages.java.maven.engine import MavenEngine
 from coevo.languages.java.maven.jdk_choice import demand_of
@@ -61,6 +62,7 @@ __all__ = [
     'kits',
     'mutation_tool',
     'outdated',
+    'prompt_words',
     'refactoring_finder',
     'runtimes',
     'tool_versions',
