@@ -13,7 +13,8 @@ from tests.languages.table import known_toy
 from tests.projects import QUICK
 from tests.projects import Mined
 
-BUILD = {'toy.build': 'build: true\n'}
+LICENCE = 'Licensed under the Apache License, Version 2.0\n'
+BUILD = {'toy.build': 'build: true\n', 'LICENSE': LICENCE}
 
 
 def source(name: str, *lines: str) -> dict[str, str]:
