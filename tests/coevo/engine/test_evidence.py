@@ -6,89 +6,59 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.languages.java.maven import launch
-from coevo.languages.java.maven import workshop
 from coevo.model.records import Cell
 from coevo.model.records import Label
 from coevo.model.records import Outcome
 from coevo.model.records import Stage
 from coevo.model.records import Track
+from tests.languages import toys
+from tests.languages.toy import workshop
 from tests.projects import Mined
-from tests.projects import junit
-from tests.projects import mined
-from tests.projects import pom
-from tests.projects import source
 from tests.projects import write
 
-pytestmark = pytest.mark.jvm
-
-OLD_TILL = """\
-    public static int price() { return 1; }
-    public static int count(int n) { return n; }
-    public static int rings() { return 0; }
-    public static int gone() { return 3; }
-"""
-NEW_TILL = """\
-    public static int price() { return 2; }
-    public static int count(int n) { return n + 0; }
-    public static int rings() { if (price() == 2) while (true) { } return 0; }
-    public static int rings(int most) { return most; }
-"""
+OLD_TILL = ('price: 1', 'count: !pass', 'rings: 0', 'gone: 3')
+NEW_TILL = ('price: 2', 'count: !sh true', 'rings: !hang', 'most: 4')
 THREE_RUNS = [('given', 'pass'), ('reversed', 'pass'), ('alone', 'pass')]
 
-# A failure's signature names the first frame: one of many, drawn anew in every run. That three
-# runs draw the same one has a chance of one in 250 000.
-FACES = 500
-DICE = (
-    ''.join(
-        f'    static void face{n}() {{ throw new IllegalStateException(); }}\n'
-        for n in range(FACES)
-    )
-    + '    static void roll() throws Exception {\n'
-    f'        int face = new java.security.SecureRandom().nextInt({FACES});\n'
-    '        try { Dice.class.getDeclaredMethod("face" + face).invoke(null); }\n'
-    '        catch (java.lang.reflect.InvocationTargetException e) {'
-    ' throw (RuntimeException) e.getCause(); }\n'
-    '    }\n'
-)
+# A failure's signature has the status: one of 250, drawn anew in every run. That three runs draw the
+# same one has a chance of one in 62 500.
+ROLL = 'sh exit $(($(od -An -N1 -tu1 /dev/urandom) % 250 + 1))'
 
 
 @pytest.fixture(scope='module')
 def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mined]:
     folder = tmp_path_factory.mktemp('evidence')
     old = {
-        'pom.xml': pom(),
-        **source('Till', OLD_TILL),
-        'src/test/java/shop/Dice.java': f'package shop;\n\nclass Dice {{\n{DICE}}}\n',
-        **junit(
-            'TillTest',
-            'sells: assertEquals(1, Till.price());',
-            'counts: assertEquals(1, Till.count(1));',
-            'rings: assertEquals(0, Till.rings());',
+        **toys.BUILD,
+        **toys.source('Till', *OLD_TILL),
+        **toys.tests(
+            'Till',
+            'sells: is Till.price 1',
+            'counts: call Till.count',
+            'rings: is Till.rings 0',
         ),
-        **junit('GoneTest', 'uses: assertEquals(3, Till.gone());'),
+        **toys.tests('Gone', 'uses: is Till.gone 3'),
     }
     new = {
-        **source('Till', NEW_TILL),
-        **junit(
-            'TillTest',
-            'sells: assertEquals(2, Till.price());',
-            'counts: assertEquals(2, Till.count(2));',
-            'rings: assertEquals(4, Till.rings(4));',
-            'fails: assertEquals(5, Till.price());',
+        **toys.source('Till', *NEW_TILL),
+        **toys.tests(
+            'Till',
+            'sells: is Till.price 2',
+            'counts: call Till.count then pass',
+            'rings: is Till.most 4',
+            'fails: is Till.price 5',
         ),
-        **junit('GoneTest', 'uses: assertEquals(2, Till.price());'),
-        **junit(
-            'OrderTest',
-            'aFills: System.setProperty("filled", "" + Till.rings(1));',
-            'bNeeds: assertEquals("1", System.getProperty("filled")); Till.rings(1);',
+        **toys.tests('Gone', 'uses: is Till.price 2'),
+        **toys.tests(
+            'Order',
+            'fills: call Till.most then sh touch /tmp/filled',
+            'needs: call Till.most then sh test -e /tmp/filled',
         ),
-        **junit('DiceTest', 'rolls: Till.rings(1); Dice.roll();'),
+        **toys.tests('Dice', f'rolls: call Till.most then {ROLL}'),
     }
     with pytest.MonkeyPatch.context() as patch:
-        for module in (workshop, launch):
-            patch.setattr(module, 'LEAST_CPU_LIMIT', 5.0)
-        yield mined(write(folder / 'repository', [old, new]), folder / 'store')
+        patch.setattr(workshop, 'SECONDS', 1.0)
+        yield toys.mined(write(folder / 'repository', [old, new]), folder / 'store')
 
 
 def dropped(found: Mined, reason: str) -> str:
@@ -108,7 +78,7 @@ def test_passes_runs_and_the_bound_of_the_flake_rate_stay_in_the_data(evidence: 
     row = evidence.method('sells')
     assert (row.told_cold_passes, row.told_cold_runs) == (3, 3)
     assert (row.told_cnew_passes, row.told_cnew_runs) == (0, 3)
-    assert row.told_cnew_signature == 'java.lang.AssertionError@shop.TillTest.sells'
+    assert row.told_cnew_signature == 'is_not 2 1'
     assert row.flake_upper_95 == pytest.approx(1 - 0.05 ** (1 / 3), abs=1e-6)
 
 
@@ -119,7 +89,7 @@ def test_what_the_compiler_says_is_asked_once(evidence: Mined) -> None:
 
 
 def test_another_file_that_does_not_compile_decides_by_module_alone(evidence: Mined) -> None:
-    """Old GoneTest does not compile on new code, and Maven would run nothing of its module."""
+    """Old GoneTest does not compile on new code, and a build would run nothing of its module."""
     row = evidence.method('counts')
     assert (row.told_cnew, row.told_cnew_unit) == (Outcome.PASS, Outcome.COMPILE_ERROR)
     assert (row.label, row.track) == (Label.REFINEMENT, None)
@@ -149,7 +119,7 @@ def test_a_time_out_is_confirmed_once_and_carries_no_track(evidence: Mined) -> N
     assert dropped(evidence, 'timeout_alone') == row.method_id
 
 
-def test_who_loses_the_jvm_to_a_neighbour_is_run_again_alone(evidence: Mined) -> None:
+def test_who_loses_the_process_to_a_neighbour_is_run_again_alone(evidence: Mined) -> None:
     """In told_cnew `sells` comes after `rings`, which never ends; its runs agree all the same."""
     method_id = evidence.method('sells').method_id
     orders = [order for order, _ in evidence.runs(method_id, Cell.TOLD_CNEW)]

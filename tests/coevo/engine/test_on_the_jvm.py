@@ -1,4 +1,5 @@
-"""The engine once over Java, whose every rule the toy is asked elsewhere: cells, evidence, suites."""
+"""The engine once over Java, whose every rule the toy is asked elsewhere: cells, evidence, suites, and labels that
+are run again."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ import pytest
 from coevo.model.records import Cell
 from coevo.model.records import Label
 from coevo.model.records import Track
+from flows.reverification import ReverifyOptions
+from flows.reverification import reverify
 from tests.projects import QUICK
 from tests.projects import junit
 from tests.projects import mined
@@ -30,7 +33,9 @@ def step(price: int, more: str = '') -> dict[str, str]:
 
 
 @pytest.mark.jvm
-def test_a_pair_is_run_compared_and_labelled(tmp_path: Path) -> None:
+def test_a_pair_is_run_compared_labelled_and_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tax = '    public static int tax() { return 5; }\n'
     new = step(2, tax) | junit('TaxTest', 'taxes: assertEquals(5, Till.tax());')
     found = mined(
@@ -50,3 +55,9 @@ def test_a_pair_is_run_compared_and_labelled(tmp_path: Path) -> None:
     assert found.runs(inserted.method_id, Cell.TNEW_COLD) == [('compile', 'compile_error')]
     (pair,) = found.pairs
     assert (pair.suite_old, pair.suite_new) == ('pass', 'pass')
+    again = reverify(ReverifyOptions(store=found.store, sample=9, seed=0))
+    assert (again.drawn, again.held, again.lost, again.unknown) == (2, 2, {}, {})
+    monkeypatch.setenv('COEVO_JDKS', '99')
+    lacking = reverify(ReverifyOptions(store=found.store, sample=9, seed=1))
+    assert (lacking.held, len(lacking.unknown)) == (0, 2)
+    assert all('jdk' in sentence.lower() for sentence in lacking.unknown.values())
