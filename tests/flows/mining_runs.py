@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -20,8 +22,10 @@ from tests.projects import NAME
 from tests.projects import QUICKLY
 
 COEVO = Path(sys.executable).with_name('coevo')
+WITH_TOY = (sys.executable, '-m', 'tests.languages.coevo_with_toy')
 PAIRS = 3
 PARTITION = Partition(repo=NAME, language='java', walk=Walk.PARENTS)
+OF_TOYS = replace(PARTITION, language='toy')
 
 
 def released(store: Path) -> Path:
@@ -39,13 +43,19 @@ def different(one: Path, other: Path) -> list[str]:
     return mismatch + errors
 
 
-def start(repository: Path, store: Path, work: Path, *more: str) -> subprocess.Popen[str]:
+def start(
+    repository: Path,
+    store: Path,
+    work: Path,
+    *more: str,
+    command: Sequence[str | Path] = (COEVO,),
+) -> subprocess.Popen[str]:
     # Whoever runs the tests in the background has told all that it starts to ignore Ctrl-C.
     heed = ('env', '--default-signal=INT')
     return subprocess.Popen(
         [
             *heed,
-            COEVO,
+            *command,
             'mine',
             repository,
             '--name',

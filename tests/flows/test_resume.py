@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,24 +14,51 @@ from coevo.command.main import main
 from coevo.storage.clone_folders import clone_folder
 from coevo.storage.store import Store
 from miners.cloning.clones import obtain
+from tests.flows.mining_runs import OF_TOYS
 from tests.flows.mining_runs import PAIRS
-from tests.flows.mining_runs import PARTITION
+from tests.flows.mining_runs import WITH_TOY
 from tests.flows.mining_runs import different
 from tests.flows.mining_runs import released
 from tests.flows.mining_runs import start
+from tests.languages import toys
+from tests.languages.table import known_toy
 from tests.projects import NAME
 from tests.projects import QUICKLY
-from tests.projects import junit
-from tests.projects import mined
-from tests.projects import pom
-from tests.projects import source
 from tests.projects import write
 from tests.repos import commit
 from tests.repos import git
 from tests.repos import init
 
 
-@pytest.mark.jvm
+def step(number: int, name: str) -> dict[str, str]:
+    return {
+        **toys.BUILD,
+        **toys.source('Till', f'{name}: {number}'),
+        **toys.tests('Till', f'rings: is Till.{name} {number}'),
+    }
+
+
+@pytest.fixture(scope='module', autouse=True)
+def toy() -> Iterator[None]:
+    with known_toy():
+        yield
+
+
+@pytest.fixture(scope='module')
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    steps = [step(number, f'last{number}') for number in range(PAIRS + 1)]
+    return write(tmp_path_factory.mktemp('shop') / 'repository', steps)
+
+
+@pytest.fixture(scope='module')
+def undisturbed(toy: None, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The snapshot of a run that nothing happened to."""
+    folder = tmp_path_factory.mktemp('undisturbed')
+    found = toys.mined(repository, folder / 'store')
+    assert found.report.executed == PAIRS
+    return released(folder / 'store')
+
+
 def test_a_second_run_executes_nothing(
     repository: Path, undisturbed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -41,20 +69,19 @@ def test_a_second_run_executes_nothing(
     )
 
 
-@pytest.mark.jvm
 def test_a_damaged_object_costs_its_pair(repository: Path, work: Path, tmp_path: Path) -> None:
     """In a process of its own, which has read none of the files before."""
     store = tmp_path / 'store'
     clone = obtain(str(repository), store=store, name=NAME).git_dir
-    blob = git(repository, 'rev-parse', 'HEAD:src/main/java/shop/Till.java').strip()
+    blob = git(repository, 'rev-parse', 'HEAD:till.toy').strip()
     unpack(clone)
     loose = clone / 'objects' / blob[:2] / blob[2:]
     loose.chmod(0o644)
     loose.write_bytes(loose.read_bytes()[:10])
-    with start(repository, store, work) as process:
+    with start(repository, store, work, command=WITH_TOY) as process:
         output, _ = process.communicate(timeout=600)
-    found = list(Store(store).segments(PARTITION))
-    dropped = {drop.reason for drop in Store(store).walk(PARTITION).drops}
+    found = list(Store(store).segments(OF_TOYS))
+    dropped = {drop.reason for drop in Store(store).walk(OF_TOYS).drops}
     assert dropped == {'unreadable_commit', 'root_commit'}, output
     assert sum(len(one.methods) for one in found) == PAIRS - 1
 
@@ -134,7 +161,6 @@ def test_a_store_that_is_none(
     assert [path.name for path in tmp_path.iterdir()] == ['notes.txt']
 
 
-@pytest.mark.jvm
 def test_a_snapshot_folder_that_is_taken(
     undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -149,22 +175,20 @@ def test_a_snapshot_folder_that_is_taken(
     refused(['release', '--store', store, '--snapshot', str(other)], 'other', capsys)
 
 
-@pytest.mark.jvm
 def test_a_missing_commit_costs_what_lies_behind_it(
     repository: Path, undisturbed: Path, work: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / 'store'
     clone = lose(repository, store, 'HEAD~2')
-    with start(repository, store, work) as process:
+    with start(repository, store, work, command=WITH_TOY) as process:
         output, _ = process.communicate(timeout=600)
     assert process.returncode == 0
     sentence = f'2 commits cannot be read in {clone}, and what lies behind them is out of reach;'
     assert f'{sentence} run again to have it made anew' in ' '.join(output.split())
-    assert mined(repository, store).report.executed == PAIRS - 1
+    assert toys.mined(repository, store).report.executed == PAIRS - 1
     assert different(released(store), undisturbed) == []
 
 
-@pytest.mark.jvm
 def test_a_commit_that_is_lost_later_takes_no_pair_along(
     repository: Path, undisturbed: Path, tmp_path: Path
 ) -> None:
@@ -177,13 +201,12 @@ def test_a_commit_that_is_lost_later_takes_no_pair_along(
     for ref in kept:
         git(clone, 'update-ref', '-d', ref)
     lose(repository, store, 'HEAD~2')
-    assert mined(repository, store).report.warnings
-    assert len(Store(store).walk(PARTITION).pairs) == PAIRS
-    assert mined(repository, store).report.executed == 0
+    assert toys.mined(repository, store).report.warnings
+    assert len(Store(store).walk(OF_TOYS).pairs) == PAIRS
+    assert toys.mined(repository, store).report.executed == 0
     assert different(released(store), undisturbed) == []
 
 
-@pytest.mark.jvm
 @pytest.mark.parametrize('rev', ['HEAD', 'HEAD~2'])
 def test_a_clone_without_a_commit_that_is_looked_for_is_made_anew(
     repository: Path, undisturbed: Path, tmp_path: Path, rev: str
@@ -192,29 +215,20 @@ def test_a_clone_without_a_commit_that_is_looked_for_is_made_anew(
     store = tmp_path / 'store'
     shutil.copytree(undisturbed.with_name('store'), store)
     lose(repository, store, rev)
-    report = mined(repository, store).report
+    report = toys.mined(repository, store).report
     assert (report.executed, report.warnings) == (0, ())
     assert different(released(store), undisturbed) == []
 
 
-@pytest.mark.jvm
 def test_a_pair_that_lacks_a_file_is_mined_when_the_clone_is_made_anew(tmp_path: Path) -> None:
     """One that no walk looks at: the same in all commits."""
     repository = write(
         tmp_path / 'repository',
-        [
-            {
-                'pom.xml': pom(),
-                'words.txt': 'words',
-                **source('Till', f'    public static int last() {{ return {number}; }}\n'),
-                **junit('TillTest', f'rings: assertEquals({number}, Till.last());'),
-            }
-            for number in (1, 2)
-        ],
+        [{**step(number, 'last'), 'words.txt': 'words'} for number in (1, 2)],
     )
     store = tmp_path / 'store'
     lose(repository, store, 'HEAD:words.txt')
-    first, again = (mined(repository, store).report for _ in range(2))
+    first, again = (toys.mined(repository, store).report for _ in range(2))
     assert [len(report.failures) for report in (first, again)] == [1, 0]
     assert again.executed == 1
 

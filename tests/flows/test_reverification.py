@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,34 +28,39 @@ from flows.publication import publish
 from flows.reverification import Reverification
 from flows.reverification import ReverifyOptions
 from flows.reverification import reverify
-from tests.flows.mining_runs import PARTITION
+from tests.flows.mining_runs import OF_TOYS
 from tests.flows.mining_runs import different
-from tests.projects import junit
-from tests.projects import mined
-from tests.projects import pom
-from tests.projects import source
+from tests.languages import toys
+from tests.languages.specimens import starve_toy
+from tests.languages.table import known_toy
 from tests.projects import write
 
 OTHERWISE = 'told_cnew is pass, was fail (made.Up@made.Up.here)'
 
 
+@pytest.fixture(scope='module', autouse=True)
+def toy() -> Iterator[None]:
+    with known_toy():
+        yield
+
+
 def till(value: int, *, rings: int, counts: str) -> dict[str, str]:
     return {
-        'pom.xml': pom(),
-        **source('Till', f'    public static int last() {{ return {value}; }}\n'),
-        **junit('TillTest', f'rings: assertEquals({rings}, Till.last());', f'counts: {counts}'),
+        **toys.BUILD,
+        **toys.source('Till', f'last: {value}'),
+        **toys.tests('Till', f'rings: is Till.last {rings}', f'counts: {counts}'),
     }
 
 
 @pytest.fixture(scope='module')
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def store(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An update, and a refinement that its segment takes for another update."""
     folder = tmp_path_factory.mktemp('reverified')
     steps = [
-        till(1, rings=1, counts='assertTrue(Till.last() > 0);'),
-        till(2, rings=2, counts='assertTrue(Till.last() >= 1);'),
+        till(1, rings=1, counts='call Till.last'),
+        till(2, rings=2, counts='call Till.last then pass'),
     ]
-    found = mined(write(folder / 'repository', steps), folder / 'store')
+    found = toys.mined(write(folder / 'repository', steps), folder / 'store')
     labels = {row.test_method: row.label for row in found.methods}
     assert labels == {'rings': Label.UPDATE, 'counts': Label.REFINEMENT}
     forge(found.store, found.method('counts').method_id)
@@ -64,12 +70,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def forge(folder: Path, method_id: str) -> None:
     """Let the store claim that the old test failed on the new code."""
     store = Store(folder)
-    (segment,) = store.segments(PARTITION)
+    (segment,) = store.segments(OF_TOYS)
     for path in (folder / 'partitions').rglob('segments.coevo'):
         path.unlink()
-    with store.lock(PARTITION):
-        store.write(PARTITION, with_update(segment, method_id))
-        store.compact(PARTITION)
+    with store.lock(OF_TOYS):
+        store.write(OF_TOYS, with_update(segment, method_id))
+        store.compact(OF_TOYS)
 
 
 def with_update(segment: Segment, method_id: str) -> Segment:
@@ -122,7 +128,6 @@ def table(path: Path, name: str) -> list[Mapping[str, Any]]:
     return [row for file in files for row in pq.read_table(file).to_pylist()]
 
 
-@pytest.mark.jvm
 def test_what_holds_gains_runs_and_what_does_not_is_withdrawn(
     own: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,19 +171,19 @@ def stays_withdrawn_and_is_not_drawn_again(store: Path, before: Path) -> None:
     ).written
     assert different(before, before.with_name('kept')) == []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('COEVO_JDKS', '99')  # so that nothing is run
+        starve_toy(patch)  # so that nothing is run
         assert again(store).population == 1
     third = released(store, '2024-04', before)
     assert table(third, 'methods') == table(before, 'methods')
     assert table(third, 'withdrawn') == table(before, 'withdrawn')
 
 
-@pytest.mark.parametrize('missing', ['jdk', 'clone'])
+@pytest.mark.parametrize('missing', ['start', 'clone'])
 def test_trouble_of_ours_says_nothing(
     own: Path, missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if missing == 'jdk':
-        monkeypatch.setenv('COEVO_JDKS', '99')
+    if missing == 'start':
+        starve_toy(monkeypatch)
     else:
         shutil.rmtree(own / 'clones')
     report = again(own)

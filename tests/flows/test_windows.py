@@ -12,16 +12,10 @@ from coevo.model.records import Walk
 from coevo.snapshots.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish
-from tests.once import mined_once
+from tests.languages import toys
+from tests.languages.table import known_toy
 from tests.projects import Mined
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
 from tests.projects import write
-
-pytestmark = pytest.mark.jvm
-
-PRICE = '    public static int price() {{ return {}; }}\n'
 
 
 @pytest.fixture(scope='module')
@@ -29,16 +23,16 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     folder = tmp_path_factory.mktemp('window')
     steps = [
         {
-            'pom.xml': pom(),
-            **source('Till', PRICE.format(1)),
-            **junit('TillTest', 'sells: assertEquals(1, Till.price());'),
+            **toys.BUILD,
+            **toys.source('Till', 'price: 1'),
+            **toys.tests('Till', 'sells: is Till.price 1'),
         },
-        source('Till', PRICE.format(2)),
-        junit('TillTest', 'sells: assertEquals(2, Till.price());'),
-        junit('TillTest', 'sells: assertEquals(2, Till.price());', 'again: Till.price();'),
+        toys.source('Till', 'price: 2'),
+        toys.tests('Till', 'sells: is Till.price 2'),
+        toys.tests('Till', 'sells: is Till.price 2', 'again: call Till.price'),
     ]
     repository = write(folder / 'repository', steps)
-    return mined_once(repository, folder / 'store', walk=Walk.WINDOW)
+    return toys.mined(repository, folder / 'store', walk=Walk.WINDOW)
 
 
 @pytest.fixture(scope='module')
@@ -47,18 +41,18 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     folder = tmp_path_factory.mktemp('broken')
     steps = [
         {
-            'pom.xml': pom(),
-            **source('Till', PRICE.format(1)),
-            **junit('TillTest', 'sells: assertEquals(1, Till.price());'),
+            **toys.BUILD,
+            **toys.source('Till', 'price: 1'),
+            **toys.tests('Till', 'sells: is Till.price 1'),
         },
-        junit('TillTest', 'sells: Till.price();', 'again: Till.nothing();'),
+        toys.tests('Till', 'sells: call Till.price', 'again: call Till.nothing'),
         {
-            **source('Till', PRICE.format(2)),
-            **junit('TillTest', 'sells: assertEquals(2, Till.price());'),
+            **toys.source('Till', 'price: 2'),
+            **toys.tests('Till', 'sells: is Till.price 2'),
         },
     ]
     repository = write(folder / 'repository', steps)
-    return mined_once(repository, folder / 'store', walk=Walk.WINDOW)
+    return toys.mined(repository, folder / 'store', walk=Walk.WINDOW)
 
 
 def hours(window: Mined) -> dict[str, tuple[int, int]]:
@@ -96,12 +90,13 @@ def test_what_a_nearer_state_shows_is_a_drop(window: Mined) -> None:
 
 def test_a_release_of_windows_is_sound(window: Mined, tmp_path: Path) -> None:
     snapshot = tmp_path / 'snapshot'
-    publish(ReleaseOptions(store=window.store, snapshot=snapshot, month='2024-01'))
+    with known_toy():
+        publish(ReleaseOptions(store=window.store, snapshot=snapshot, month='2024-01'))
     assert list(verify(snapshot)) == []
 
 
 def test_a_state_that_does_not_compile_is_no_end(broken: Mined) -> None:
-    """The farther pair was dropped for what a state shows that Maven cannot even compile."""
+    """The farther pair was dropped for what a state shows that no build can even compile."""
     ends = hours(broken)
     found = [(ends[row.pair_id], row.label_by_module) for row in broken.methods]
     assert ((0, 2), Label.UPDATE) in found
