@@ -17,6 +17,7 @@ from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Located
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
+from coevo.languages.layout import Placed
 from coevo.languages.layout import Side
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.words import Word
@@ -77,6 +78,12 @@ class Reading(Protocol):
     # names that calls mean for a library's types far more often than for a project's
     @property
     def COMMON_CALLS(self) -> frozenset[str]: ...
+
+    # whose a file of whatever kind is, as far as its path tells; None where it does not
+    def placed(self, path: str) -> Placed | None: ...
+
+    # whether what stands in a file decides how a revision is built
+    def is_build_file(self, path: str) -> bool: ...
 
     # what a file declares; of one with syntax errors, what can be had
     def parse(self, source: bytes) -> SourceFile: ...

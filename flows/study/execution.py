@@ -88,12 +88,13 @@ def _delta(scene: PairScene, item: Wanted, traces: Traces) -> Delta:
     change = scene.change
     references = change.references.get(item.method_id, ())
     found = deltas.delta(item.candidate.method, change.sources, references, own)
-    tree = reading(scene.pair.language).tree
+    own_reading = reading(scene.pair.language)
+    tree = own_reading.tree
     ends = (
         (tree(scene.tools.repository, scene.pair.old.rev), own.old),
         (tree(scene.tools.repository, scene.pair.new.rev), own.new),
     )
-    resources = resource_dependencies(change.files, ends, len(found.dependencies) + 1)
+    resources = resource_dependencies(own_reading, change.files, ends, len(found.dependencies) + 1)
     return replace(found, dependencies=(*found.dependencies, *resources))
 
 

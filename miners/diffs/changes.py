@@ -19,6 +19,7 @@ from coevo.git.repository import FileChange
 from coevo.git.repository import Repository
 from coevo.languages.layout import Side
 from coevo.languages.reading import Tree
+from coevo.languages.table import reading
 from coevo.model.identity import method_id
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
@@ -35,7 +36,7 @@ from miners.diffs.dependencies import PairEnd
 from miners.diffs.focal import focal_method
 from miners.diffs.matching import keyed
 from miners.diffs.matching import match
-from miners.diffs.resources import is_test_resource
+from miners.diffs.resources import is_resource
 from miners.diffs.sources import SourceChange
 from miners.diffs.sources import source_changes
 
@@ -76,7 +77,7 @@ def diff(repository: Repository, pair: Pair) -> PairChange:
     found = sorted(difference.candidates(), key=lambda item: _order(item.candidate))
     return PairChange(
         pair=pair,
-        pom_changed=any(f.path.rpartition('/')[2] == 'pom.xml' for f in files),
+        pom_changed=any(reading(pair.language).is_build_file(f.path) for f in files),
         source_changed=difference.source_changed,
         tests_changed=difference.tests_changed,
         candidates=tuple(item.candidate for item in found),
@@ -133,7 +134,7 @@ class _Difference:
 
     @cached_property
     def _resources(self) -> list[str]:
-        return [f.path for f in self.files if is_test_resource(f.path)]
+        return [f.path for f in self.files if is_resource(self.new.reading, f.path, Side.TEST)]
 
     @cached_property
     def source_changed(self) -> bool:

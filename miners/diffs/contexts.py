@@ -126,7 +126,9 @@ class TestTree:
     def resources(self, test: Test, paths: Iterable[str]) -> set[str]:
         """Those test resources that a string literal in a test's closure names."""
         literals = {text for unit in self.closure(test) for text in unit.strings}
-        return {path for path in paths if any(is_named(path, text) for text in literals)}
+        return {
+            path for path in paths if any(is_named(self.reading, path, text) for text in literals)
+        }
 
     def affected(self, changed: set[str], names: frozenset[str]) -> set[str]:
         """Test files that may use, however indirectly, a changed file or one of the names."""

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from coevo.git.repository import FileChange
 from coevo.languages.layout import Side
-from coevo.languages.layout import standard
+from coevo.languages.reading import Reading
 from coevo.languages.reading import Tree
 from coevo.languages.traces import Trace
 from coevo.model.records import RESOURCE
@@ -17,22 +17,14 @@ from coevo.model.records import Dependency
 from coevo.model.records import Revised
 
 
-def is_test_resource(path: str) -> bool:
-    return _is_resource(path, Side.TEST)
-
-
-def is_main_resource(path: str) -> bool:
-    return _is_resource(path, Side.SOURCE)
-
-
-def _is_resource(path: str, side: Side) -> bool:
-    found = standard(path)
+def is_resource(reading: Reading, path: str, side: Side) -> bool:
+    found = reading.placed(path)
     return found is not None and found.is_resource and found.side is side
 
 
-def is_named(path: str, literal: str) -> bool:
+def is_named(reading: Reading, path: str, literal: str) -> bool:
     """Whether a literal names a resource: by its path's end, its folder or its file name."""
-    found = standard(path)
+    found = reading.placed(path)
     relative = found.relative if found else path
     text = literal.replace('classpath:', '').strip().strip('/')
     if len(text) < 3:  # '.', 'a' and such name nothing
@@ -43,14 +35,19 @@ def is_named(path: str, literal: str) -> bool:
 
 
 def resource_dependencies(
-    changes: Iterable[FileChange], ends: Iterable[tuple[Tree, Trace | None]], first_rank: int
+    reading: Reading,
+    changes: Iterable[FileChange],
+    ends: Iterable[tuple[Tree, Trace | None]],
+    first_rank: int,
 ) -> tuple[Dependency, ...]:
     """The changed resources of the sources that a type names of which the test executes a method."""
-    found = sorted((c for c in changes if is_main_resource(c.path)), key=lambda c: c.path)
+    found = sorted(
+        (c for c in changes if is_resource(reading, c.path, Side.SOURCE)), key=lambda c: c.path
+    )
     if not found:
         return ()
     literals = {text for tree, trace in ends if trace for text in _literals(tree, trace)}
-    named = [c for c in found if any(is_named(c.path, text) for text in literals)]
+    named = [c for c in found if any(is_named(reading, c.path, text) for text in literals)]
     return tuple(
         Dependency(
             name=change.path,

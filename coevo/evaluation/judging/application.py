@@ -17,7 +17,8 @@ from coevo.evaluation.judging.unified_diffs import sections
 from coevo.evaluation.records import Detail
 from coevo.git.patches import is_text
 from coevo.git.process import ENVIRONMENT
-from coevo.languages.layout import is_main
+from coevo.languages.layout import Side
+from coevo.languages.table import reading_at
 
 # Far more than any test file that a person wrote.
 MOST_BYTES = 1 << 20
@@ -125,15 +126,17 @@ def _forbidden(section: Section, path: str, production: Collection[str]) -> Deta
     if section.moves:
         return Detail.RENAME
     if not section.is_about(path):
-        return _whose(section, production)
+        return _whose(section, path, production)
     if section.mode_changes or not section.modes <= _PLAIN:
         return Detail.FILE_MODE
     return Detail.BINARY if section.binary == b'' else None
 
 
-def _whose(section: Section, production: Collection[str]) -> Detail:
+def _whose(section: Section, path: str, production: Collection[str]) -> Detail:
+    """path  the test file's, which says what language is spoken"""
     names = section.names().removeprefix('a/')
-    ours = names in production or is_main(names)
+    found = reading_at(path).placed(names)
+    ours = names in production or (found is not None and found.side is Side.SOURCE)
     return Detail.PRODUCTION_CODE if ours else Detail.OTHER_FILE
 
 

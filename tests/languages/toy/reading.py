@@ -8,6 +8,8 @@ from pathlib import Path
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
+from coevo.languages.layout import Placed
+from coevo.languages.layout import Side
 from coevo.languages.reading import Resolve
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.words import DeclarationPart
@@ -16,7 +18,9 @@ from coevo.model.records import TestMethod
 from tests.languages.toy.syntax import TOKEN
 from tests.languages.toy.syntax import parse
 from tests.languages.toy.syntax import parse_once
+from tests.languages.toy.trees import BUILD_FILE
 from tests.languages.toy.trees import SUFFIX
+from tests.languages.toy.trees import is_test_file
 from tests.languages.toy.trees import tree
 
 SUFFIXES = (SUFFIX,)
@@ -29,10 +33,12 @@ __all__ = [
     'class_under_test',
     'expected_throws',
     'find_tests',
+    'is_build_file',
     'is_fixture',
     'is_part_of',
     'parse',
     'parse_once',
+    'placed',
     'tree',
     'version',
     'words',
@@ -41,6 +47,15 @@ __all__ = [
 
 def version() -> str:
     return hashlib.sha256(Path(__file__).with_name('syntax.py').read_bytes()).hexdigest()
+
+
+def placed(path: str) -> Placed | None:
+    side = Side.TEST if is_test_file(path) else Side.SOURCE
+    return Placed(side=side, is_resource=not path.endswith(SUFFIX), relative=path)
+
+
+def is_build_file(path: str) -> bool:
+    return path.rpartition('/')[2] == BUILD_FILE
 
 
 def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:

@@ -4,6 +4,8 @@ from coevo.languages.java.reading.class_under_test import class_under_test
 from coevo.languages.java.reading.common_calls import COMMON_CALLS
 from coevo.languages.java.reading.executed import is_part_of
 from coevo.languages.java.reading.expected_throws import expected_throws
+from coevo.languages.java.reading.standard_folders import is_build_file
+from coevo.languages.java.reading.standard_folders import placed
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.syntax import parse_once
 from coevo.languages.java.reading.tests import find_tests
@@ -20,10 +22,12 @@ __all__ = [
     'class_under_test',
     'expected_throws',
     'find_tests',
+    'is_build_file',
     'is_fixture',
     'is_part_of',
     'parse',
     'parse_once',
+    'placed',
     'tree',
     'version',
     'words',

@@ -15,9 +15,9 @@ from coevo.git.repository import Repository
 from coevo.languages.declarations import Located
 from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.origins import origin_of
+from coevo.languages.java.reading.standard_folders import placed
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.layout import Side
-from coevo.languages.layout import standard
 from coevo.model.records import Origin
 
 _LINK = '120000'
@@ -59,14 +59,14 @@ class Tree:
         entry = self.entries.get(path)
         if entry is None or entry.mode == _LINK or not path.endswith('.java'):
             return None
-        found = standard(path)
+        found = placed(path)
         if found is None:
             return self._declared_side(path)
         return None if found.is_resource else found.side
 
     def is_source(self, path: str) -> bool:
         """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
-        found = standard(path)
+        found = placed(path)
         side = self._declared_side(path) if found is None else found.side
         return side is Side.SOURCE
 

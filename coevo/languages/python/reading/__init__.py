@@ -2,6 +2,8 @@
 
 from coevo.languages.python.reading.common_calls import COMMON_CALLS
 from coevo.languages.python.reading.expected_throws import expected_throws
+from coevo.languages.python.reading.layout import is_build_file
+from coevo.languages.python.reading.layout import placed
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tests import find_tests
 from coevo.languages.python.reading.tests import is_fixture
@@ -15,8 +17,10 @@ __all__ = [
     'SUFFIXES',
     'expected_throws',
     'find_tests',
+    'is_build_file',
     'is_fixture',
     'parse',
+    'placed',
     'tree',
     'words',
 ]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from coevo.languages.java.reading.standard_folders import placed
 from coevo.languages.layout import Side
-from coevo.languages.layout import is_main
-from coevo.languages.layout import standard
 
 
 @pytest.mark.parametrize(
@@ -24,15 +23,13 @@ from coevo.languages.layout import standard
 def test_the_first_standard_folder_counts(
     path: str, side: Side, is_resource: bool, relative: str
 ) -> None:
-    found = standard(path)
+    found = placed(path)
     assert found is not None
     assert (found.side, found.is_resource, found.relative) == (side, is_resource, relative)
-    assert is_main(path) == (side is Side.SOURCE)
 
 
 @pytest.mark.parametrize(
     'path', ['A.java', 'lib/A.java', 'src/A.java', 'mysrc/main/A.java', 'src/main']
 )
 def test_other_places_are_in_none(path: str) -> None:
-    assert standard(path) is None
-    assert not is_main(path)
+    assert placed(path) is None
