@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cache
 
@@ -44,13 +45,14 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
             clones[repo] = Repository(stack.enter_context(place))
         return clones[repo]
 
-    def date(rows: Rows) -> tuple[MethodRow, ...]:
+    def date(rows: Rows) -> Iterator[MethodRow]:
         repos = sorted({row.repo for row in rows.repositories})
         crawls = {
             repo: DatedCrawl(repository=clone(repo), crawled_at=crawled_at(clone(repo).git_dir))
             for repo in repos
         }
-        return tuple(date_methods(rows.methods, crawls, cache_folder=options.folder / 'cache'))
+        cache_folder = options.folder / 'cache'
+        return date_methods(rows.methods, crawls, cache_folder=cache_folder, space=rows.space)
 
     def build(rows: Rows) -> Built:
         built = build_tasks(

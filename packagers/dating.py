@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from coevo.model.records import Revised
 from coevo.model.tables import MethodRow
 from packagers.contamination import earliest
 from packagers.contamination import first_seen
+from packagers.row_files import Sorter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,40 +45,40 @@ class _Bodies:
 
 
 def date_methods(
-    rows: Sequence[MethodRow], crawls: Mapping[str, DatedCrawl], *, cache_folder: Path
+    rows: Sequence[MethodRow],
+    crawls: Mapping[str, DatedCrawl],
+    *,
+    cache_folder: Path,
+    space: Path | None = None,
 ) -> Iterator[MethodRow]:
     """The rows with `contamination_date`, `contamination_basis` and `code_first_seen` filled.
 
     A body is looked for in every clone of the store: who copied it elsewhere published it too.
     """
-    found = [_bodies(crawls[row.repo].repository, row) for row in rows]
+    sorter, wanted = Sorter(_Bodies, space), defaultdict[str, set[str]](set)
+    for at, row in enumerate(rows):
+        bodies = _bodies(crawls[row.repo].repository, row)
+        wanted[row.language].update(_all(bodies))
+        sorter.add((at,), bodies)
     searches = {
-        language: _search(
-            language,
-            {
-                b
-                for row, each in zip(rows, found, strict=True)
-                if row.language == language
-                for b in _all(each)
-            },
-            crawls,
-            cache_folder,
-        )
-        for language in sorted({row.language for row in rows})
+        language: _search(language, some, crawls, cache_folder)
+        for language, some in sorted(wanted.items())
     }
-    for row, bodies in zip(rows, found, strict=True):
+    for row, bodies in zip(rows, sorter.finish(), strict=True):
         search = searches[row.language]
         yield dataclasses.replace(
             row,
             contamination_date=earliest(search.dates.get(body) for body in bodies.test),
             contamination_basis=search.basis[row.repo],
-            code_first_seen=earliest(search.dates[body] for body in bodies.code),
+            code_first_seen=earliest(search.dates.get(body) for body in bodies.code),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
-    """Of the bodies of one language: when each was first seen, and what was searched, by clone."""
+    """Of the bodies of one language: when each was first seen, if it was at all and there is telling;
+    and what was searched, by clone.
+    """
 
     dates: Mapping[str, datetime | None]
     basis: Mapping[str, str]
@@ -85,21 +87,20 @@ class _Search:
 def _search(
     language: str, wanted: set[str], crawls: Mapping[str, DatedCrawl], cache_folder: Path
 ) -> _Search:
-    seen = {
-        repo: first_seen(
+    dates: dict[str, datetime | None] = {}
+    basis: dict[str, str] = {}
+    for repo, crawl in sorted(crawls.items()):
+        seen = first_seen(
             crawl.repository,
             language,
             wanted,
             crawled_at=crawl.crawled_at,
             cache_folder=cache_folder,
         )
-        for repo, crawl in sorted(crawls.items())
-    }
-    dates = {
-        body: earliest(one.dates[body] for one in seen.values() if body in one.dates)
-        for body in sorted(wanted)
-    }
-    return _Search(dates=dates, basis={repo: str(one.basis) for repo, one in seen.items()})
+        basis[repo] = str(seen.basis)
+        for body, date in seen.dates.items():
+            dates[body] = earliest((dates[body], date)) if body in dates else date
+    return _Search(dates=dates, basis=basis)
 
 
 def _all(bodies: _Bodies) -> Iterator[str]:
