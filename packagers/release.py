@@ -70,7 +70,8 @@ def release(store: Store, plan: ReleasePlan) -> ReleaseReport:
     with publishing.scratch(plan.snapshot) as made:
         rows = assemble(gather(store, made.parent), plan)
         month = _checked(plan.month) if plan.month else _newest(rows)
-        rows = follow(read_earlier(plan.previous, month) if plan.previous else None, rows, month)
+        earlier = read_earlier(plan.previous, month, made.parent) if plan.previous else None
+        rows = follow(earlier, rows, month)
         parameters = {**plan.parameters, 'licences_accepted': ' '.join(sorted(plan.accepted))}
         about = manifests.About(month=month, parameters=parameters, unmined=rows.unmined)
         write(made, rows, about)

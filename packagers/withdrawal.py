@@ -7,8 +7,9 @@ said is withdrawn and issued anew under its id, with the date that holds now.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -29,25 +30,36 @@ from coevo.snapshots import snapshot
 from coevo.snapshots.locations import files_of
 from coevo.storage.place import Root
 from coevo.storage.places import place_of
+from packagers.row_files import Sorter
 from packagers.rows import Rows
 
 NO_LONGER = 'no_longer_reproduced'
 DATED_EARLIER = 'dated_earlier'
 
-_COLUMNS = ('task_id', 'pair_id', 'method_ids', 'contamination_date', 'released')
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Before:
+    """A task of an earlier snapshot, as far as a later one has something to say of it."""
+
+    task_id: str
+    repo: str
+    pair_id: str
+    method_ids: tuple[str, ...]
+    contamination_date: datetime | None
+    released: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Earlier:
-    """What an earlier snapshot held, read for what a later one has to say of it."""
+    """What an earlier snapshot held; `tasks` stand in the order of their table."""
 
+    root: Root
     month: str
-    tasks: Mapping[str, Mapping[str, Any]]
-    methods: frozenset[str]
+    tasks: Sequence[_Before]
     withdrawn: tuple[WithdrawnRow, ...]
 
 
-def read_earlier(path: Root, month: str) -> Earlier:
+def read_earlier(path: Root, month: str, space: Path | None = None) -> Earlier:
     """An earlier snapshot; Fatal if it is not of an earlier month than `month`."""
     before = snapshot.manifest(path)['month']
     if before >= month:
@@ -55,10 +67,14 @@ def read_earlier(path: Root, month: str) -> Earlier:
             f'{path} is of {before}, which is no earlier month than {month}: name the snapshot '
             'before it as --previous'
         )
+    tasks = Sorter(_Before, space)
+    for row in _read(path, 'tasks', tuple(item.name for item in dataclasses.fields(_Before))):
+        task = _Before(**row | {'method_ids': tuple(row['method_ids'])})
+        tasks.add((task.repo, task.task_id), task)
     return Earlier(
+        root=path,
         month=before,
-        tasks={row['task_id']: row for row in _read(path, 'tasks', _COLUMNS)},
-        methods=frozenset(row['method_id'] for row in _read(path, 'methods', ('method_id',))),
+        tasks=tasks.finish(),
         withdrawn=tuple(WithdrawnRow(**row) for row in _read(path, 'withdrawn')),
     )
 
@@ -69,40 +85,63 @@ def follow(earlier: Earlier | None, rows: Rows, month: str) -> Rows:
         return rows.but(tasks=(_released(task, month) for task in rows.tasks))
     carried, gone = _carried(earlier, rows), _gone(earlier, rows, month)
     return rows.but(
-        tasks=(_released(task, _first_month(task.task_id, earlier, month)) for task in rows.tasks),
+        tasks=_since(earlier, rows, month),
         withdrawn=chain(carried, gone, _changed(earlier, rows, month)),
     )
+
+
+def _beside(earlier: Earlier, rows: Rows) -> Iterator[tuple[_Before | None, TaskRow | None]]:
+    """Each task of both snapshots, at their places."""
+    old, new = iter(earlier.tasks), iter(rows.tasks)
+    before, task = next(old, None), next(new, None)
+    while before is not None or task is not None:
+        there = before if task is None or (before and _place(before) <= _place(task)) else None
+        here = task if before is None or (task and _place(task) <= _place(before)) else None
+        yield there, here
+        before = next(old, None) if there else before
+        task = next(new, None) if here else task
+
+
+def _place(task: _Before | TaskRow) -> tuple[str, str]:
+    return task.repo, task.task_id
+
+
+def _since(earlier: Earlier, rows: Rows, month: str) -> Iterator[TaskRow]:
+    """A task that is there again since it was withdrawn counts from then."""
+    back: dict[str, str] = {}
+    for row in earlier.withdrawn:
+        back[row.id] = min(row.month, back.get(row.id, month))
+    for before, task in _beside(earlier, rows):
+        if task is not None:
+            again = back.get(task.task_id, month)
+            yield _released(task, (before.released or earlier.month) if before else again)
 
 
 def _released(task: TaskRow, month: str) -> TaskRow:
     return dataclasses.replace(task, released=month)
 
 
-def _first_month(task_id: str, earlier: Earlier, month: str) -> str:
-    before = earlier.tasks.get(task_id)
-    back = min((row.month for row in earlier.withdrawn if row.id == task_id), default=month)
-    return (before.get('released') or earlier.month) if before else back
-
-
 def _carried(earlier: Earlier, rows: Rows) -> Iterator[WithdrawnRow]:
     """A snapshot is whole by itself: it repeats what earlier ones withdrew."""
-    now = {task.task_id for task in rows.tasks}
+    known = {row.id for row in earlier.withdrawn}
+    now = {task.task_id for task in rows.tasks if task.task_id in known}
     for row in earlier.withdrawn:
         yield dataclasses.replace(row, reissued=row.id in now)
 
 
 def _gone(earlier: Earlier, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
     """Tasks, and labels that did not come out again, be they part of a task or not."""
-    now = {task.task_id for task in rows.tasks}
     reasons = {drop.key: _reason(drop) for drop in rows.drops if drop.stage is Stage.TASK}
     withheld = {drop.pair_id: drop.reason for drop in rows.drops if drop.stage is Stage.PUBLISH}
     lost = _lost(rows)
-    for id_, row in earlier.tasks.items():
-        if id_ not in now:
-            refuted = next((lost[one] for one in row['method_ids'] if one in lost), None)
-            reason = reasons.get(id_) or withheld.get(row['pair_id']) or refuted or NO_LONGER
+    for before, task in _beside(earlier, rows):
+        if before is not None and task is None:
+            id_ = before.task_id
+            refuted = next((lost[one] for one in before.method_ids if one in lost), None)
+            reason = reasons.get(id_) or withheld.get(before.pair_id) or refuted or NO_LONGER
             yield WithdrawnRow(table='tasks', id=id_, reason=reason, month=month)
-    for id_ in lost.keys() & earlier.methods:
+    methods = (row['method_id'] for row in _read(earlier.root, 'methods', ('method_id',)))
+    for id_ in {id_ for id_ in methods if id_ in lost} if lost else ():
         yield WithdrawnRow(table='methods', id=id_, reason=lost[id_], month=month)
 
 
@@ -114,10 +153,9 @@ def _lost(rows: Rows) -> dict[str, str]:
 def _changed(earlier: Earlier, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
     """Tasks that are there again, but were public earlier or have lost some of their tests."""
     lost = _lost(rows)
-    for task in rows.tasks:
-        before = earlier.tasks.get(task.task_id)
-        if before is not None:
-            refuted = (lost[one] for one in before['method_ids'] if one in lost)
+    for before, task in _beside(earlier, rows):
+        if before is not None and task is not None:
+            refuted = (lost[one] for one in before.method_ids if one in lost)
             reasons = (_redated(before, task), next(refuted, None))
             reason = '; '.join(filter(None, reasons))
             if reason:
@@ -126,13 +164,11 @@ def _changed(earlier: Earlier, rows: Rows, month: str) -> Iterator[WithdrawnRow]
                 )
 
 
-def _redated(before: Mapping[str, Any], task: TaskRow) -> str | None:
-    if not _leaked(before['contamination_date'], task.contamination_date):
+def _redated(before: _Before, task: TaskRow) -> str | None:
+    dates = before.contamination_date, task.contamination_date
+    if not _leaked(*dates):
         return None
-    was, now = (
-        f'{date:%Y-%m-%d}' if date else 'unknown'
-        for date in (before['contamination_date'], task.contamination_date)
-    )
+    was, now = (f'{date:%Y-%m-%d}' if date else 'unknown' for date in dates)
     return f'{DATED_EARLIER}: {now}, not {was}'
 
 
@@ -145,15 +181,16 @@ def _reason(drop: Drop) -> str:
     return f'{drop.reason}: {drop.detail}' if drop.detail else drop.reason
 
 
-def _read(root: Root, table: str, columns: tuple[str, ...] | None = None) -> list[dict[str, Any]]:
+def _read(
+    root: Root, table: str, columns: Collection[str] | None = None
+) -> Iterator[dict[str, Any]]:
     """Rows as dicts, without columns that an older schema lacked."""
-    rows: list[dict[str, Any]] = []
     for file in _files(root, table):
         with pq.ParquetFile(file) as parquet:
             there = parquet.schema_arrow.names
             wanted = [name for name in there if columns is None or name in columns]
-            rows += parquet.read(columns=wanted).to_pylist()
-    return rows
+            for batch in parquet.iter_batches(columns=wanted):
+                yield from batch.to_pylist()
 
 
 def _files(root: Root, table: str) -> Iterator[Path | pa.BufferReader]:
