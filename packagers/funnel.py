@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from coevo.model.labels import TRACKS
 from coevo.model.records import Stage
+from coevo.model.records import Walk
 from packagers.rows import Rows
 
 
@@ -23,11 +24,16 @@ class ReleasedStep:
 
 def funnel(rows: Rows) -> Iterator[ReleasedStep]:
     """The stages in order. From pairs to methods to tasks the unit changes."""
-    dropped_pairs = {(d.key, d.walk) for d in rows.drops if d.stage is Stage.PAIR}
+    dropped_pairs: set[tuple[str, Walk]] = set()
+    reasons: dict[Stage, Counter[str]] = {stage: Counter() for stage in Stage}
+    for drop in rows.drops:
+        reasons[drop.stage][drop.reason] += 1
+        if drop.stage is Stage.PAIR:
+            dropped_pairs.add((drop.key, drop.walk))
     sieved = sum(
         pair.candidates for pair in rows.pairs if (pair.pair_id, pair.walk) not in dropped_pairs
     )
-    drops = Counter(drop.stage for drop in rows.drops)
+    drops = {stage: found.total() for stage, found in reasons.items()}
     kept = {
         Stage.WALK: sum(row.commits_kept for row in rows.repositories),
         Stage.PAIR: len(rows.pairs) - drops[Stage.PAIR],
@@ -38,8 +44,7 @@ def funnel(rows: Rows) -> Iterator[ReleasedStep]:
         Stage.TASK: sum(1 + len(task.also_at) for task in rows.tasks),
     }
     for stage in Stage:
-        reasons = Counter(drop.reason for drop in rows.drops if drop.stage is stage)
-        ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+        ordered = sorted(reasons[stage].items(), key=lambda item: (-item[1], item[0]))
         yield ReleasedStep(
             stage=stage,
             entered=kept[stage] + drops[stage],

@@ -75,14 +75,17 @@ def text(rows: Rows, about: About, files: Checksums) -> str:
 
 def siblings(rows: Rows) -> dict[str, int | float]:
     """How tasks of one pair share it, what leaks nevertheless, and what was lost to that."""
-    pairs = Counter(task.pair_id for task in rows.tasks)
+    pairs = Counter[str]()
+    leaking = staying = 0
+    for task in rows.tasks:
+        pairs[task.pair_id] += 1
+        leaking += (task.leak or 0) >= LEAST_LEAK
+        staying += any(one.undone is Undone.STAYS for one in task.siblings or ())
     return {
         'leak_threshold': LEAST_LEAK,
-        'tasks_that_leak': sum((task.leak or 0) >= LEAST_LEAK for task in rows.tasks),
+        'tasks_that_leak': leaking,
         'tasks_that_share_a_pair': sum(count for count in pairs.values() if count > 1),
-        'tasks_with_siblings_that_stay': sum(
-            any(one.undone is Undone.STAYS for one in task.siblings or ()) for task in rows.tasks
-        ),
+        'tasks_with_siblings_that_stay': staying,
         'tasks_lost': sum(
             drop.reason == Reason.START_STATE_INVALID
             and (drop.detail or '').startswith(WITHOUT_SIBLINGS)
@@ -93,19 +96,22 @@ def siblings(rows: Rows) -> dict[str, int | float]:
 
 def _tools(rows: Rows) -> dict[str, list[Any]]:
     """Versions as the store recorded them, not those of the machine that releases."""
-    built = [row.environment for row in rows.environments]
-    builders = {name for pair in rows.pairs for name in (pair.builder_old, pair.builder_new)}
+    jdks, builders, sandboxes = set[str | None](), set[str | None](), set[str]()
     measuring: dict[str, set[str]] = defaultdict(set)
-    for name, _, version in {tool.partition(' ') for pair in rows.pairs for tool in pair.tools}:
-        measuring[name].add(version)
+    for pair in rows.pairs:
+        jdks.add(pair.jdk)
+        builders |= {pair.builder_old, pair.builder_new}
+        sandboxes.add(pair.sandbox)
+        for name, _, version in (tool.partition(' ') for tool in pair.tools):
+            measuring[name].add(version)
     return {
         **{name: sorted(versions) for name, versions in measuring.items()},
         'licences': [licences.version()],
         'engine': sorted({row.engine_version for row in rows.repositories}),
-        'jdk': sorted({pair.jdk for pair in rows.pairs if pair.jdk}),
+        'jdk': sorted(filter(None, jdks)),
         'builder': sorted(filter(None, builders)),
-        'build_tool': sorted({environment.build_tool for environment in built}),
-        'sandbox': sorted({pair.sandbox for pair in rows.pairs}),
+        'build_tool': sorted({row.environment.build_tool for row in rows.environments}),
+        'sandbox': sorted(sandboxes),
     }
 
 
