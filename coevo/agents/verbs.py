@@ -72,7 +72,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     attempt.add_argument(
         '--no-kit',
         action='store_true',
-        help='without JDK, Maven, JUnit and the libraries of each task',
+        help='without the tools of its language and the libraries of each task',
     )
     add_sandbox(attempt, CONFINING)
     attempt.set_defaults(run=with_extra(_attempt))

@@ -20,6 +20,7 @@ from coevo.languages.capabilities import Capability
 from coevo.languages.findings import DoctorFinding
 from coevo.languages.kits import Kits
 from coevo.languages.measures import Measures
+from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.languages.mutation_tools import MutationTool
 from coevo.languages.prompt_words import PromptWords
 from coevo.languages.reading import Reading
@@ -29,7 +30,6 @@ from coevo.languages.surgery import Surgery
 from coevo.languages.traces import Traced
 from coevo.model.listener import Say
 from coevo.model.listener import silent
-from coevo.model.quality import PitTrouble
 from coevo.model.records import Environment
 from coevo.model.records import Outcome
 from coevo.model.records import Pair
@@ -191,35 +191,6 @@ class Conditions:
 
 
 PLAIN = Conditions()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ByteCodeMutant:
-    """A mutant of PIT's; all but `killed` is the same for every test of the same class files.
-
-    type        binary name of its class
-    method      as the class file has it
-    index       where it is in the method's instructions
-    killed      None where PIT could not run it
-    """
-
-    type: str
-    method: str
-    descriptor: str
-    line: int
-    mutator: str
-    index: str
-    killed: bool | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ByteCodeMutants:
-    """Those of some lines, or why there are none; `said` is PIT's, of that."""
-
-    mutants: tuple[ByteCodeMutant, ...] = ()
-    trouble: PitTrouble | None = None
-    said: str = ''
-    cpu_seconds: float = 0.0
 
 
 class Workshop(Protocol):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,12 @@ def test_what_refactoring_miner_lacks_is_said(
     assert found.state == 'no jars in the tool cache and no JDK 17 or newer'
     assert not found.good
     assert not found.needed
+
+
+def test_who_only_reads_snapshots_is_told_what_the_rest_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, 'coevo.languages.table', None)
+    (found,) = (each for each in examine() if each.name == 'languages')
+    assert str(found).startswith('MISSING ')
+    assert found.advice == 'install coevo[evaluate]'

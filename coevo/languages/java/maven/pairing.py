@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
 from coevo.languages.base import Build
-from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Checked
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
@@ -26,6 +25,7 @@ from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.java.maven.yard import Yard
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.languages.traces import Traced
 from coevo.model.records import Environment
 from coevo.model.records import Pair

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from coevo.languages.base import ByteCodeMutant
+from coevo.languages.mutation_tools import ByteCodeMutant
 
 MOST_BYTES = 64 << 20
 

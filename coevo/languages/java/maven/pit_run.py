@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import groupby
 
-from coevo.languages.base import ByteCodeMutants
 from coevo.languages.java.maven.launch import JVM_OPTIONS
 from coevo.languages.java.maven.launch import Launcher
 from coevo.languages.java.maven.pit_report import MOST_BYTES
@@ -26,6 +25,7 @@ from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.tools.pit import Pit
 from coevo.languages.java.tools.pit import core
 from coevo.languages.java.tools.pit import jars
+from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.model.quality import PitTrouble
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Process

@@ -13,7 +13,6 @@ from pathlib import Path
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
 from coevo.languages.base import Build
-from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Checked
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
@@ -41,6 +40,7 @@ from coevo.languages.java.maven.runner import run_targets
 from coevo.languages.java.maven.tracing import Tracer
 from coevo.languages.java.maven.yard import Yard
 from coevo.languages.java.tools import pit
+from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
 from coevo.model.quality import PitTrouble

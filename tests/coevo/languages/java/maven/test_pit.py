@@ -10,11 +10,11 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.base import PLAIN
-from coevo.languages.base import ByteCodeMutants
 from coevo.languages.base import Conditions
 from coevo.languages.java.maven.site import Site
 from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.java.maven.yard import Yard
+from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod
 from tests.coevo.languages.java.maven.test_shapes import JUNIT4
