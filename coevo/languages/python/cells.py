@@ -225,7 +225,7 @@ class Cells:
             found |= {path: told[path] for path in left if path in told}
             others = [path for path in told if path not in left]
             below = {path: told[one] for one in others for path in left if _is_below(path, one)}
-            if done.status == 'exit:0' and not below:
+            if done.heard.loaded and not below:
                 return dict.fromkeys(left) | found, used
             if not below and len(left) > 1:  # one of them ends the process: each for itself
                 for path in left:

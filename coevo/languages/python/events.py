@@ -40,12 +40,14 @@ class Heard:
 
     files   of test files that did not load, or were skipped as a whole; `*` is all of them
     absent  by file, class and function, the name that a function needs and the code lacks
+    loaded  whether the session went to its end
     status  how the test process ended, as its controller saw it
     """
 
     targets: list[HeardTarget]
     files: dict[str, Verdict] = field(default_factory=dict)
     absent: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    loaded: bool = False
     status: str | None = None
     late: int | None = None
 
@@ -57,6 +59,8 @@ class Heard:
                 self.status = str(event['status'])[:40]
             case 'file' if isinstance(event.get('file'), str):
                 self.files.setdefault(event['file'], _file_verdict(event))
+            case 'loaded':
+                self.loaded = True
             case 'absent' if isinstance(event.get('file'), str):
                 for owner, name, missing in _users(event.get('users')):
                     self.absent[event['file'], owner, name] = missing
