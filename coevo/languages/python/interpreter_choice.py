@@ -14,8 +14,9 @@ from datetime import date
 from datetime import datetime
 from datetime import timedelta
 
-# The day of each feature release's .0 (PEP 537, 569, 596, 619, 664, 693, 719, 745).
+# The day of each feature release's .0 (PEP 494, 537, 569, 596, 619, 664, 693, 719, 745).
 RELEASED = {
+    (3, 6): date(2016, 12, 23),
     (3, 7): date(2018, 6, 27),
     (3, 8): date(2019, 10, 14),
     (3, 9): date(2020, 10, 5),
@@ -53,6 +54,26 @@ def allows(specifiers: str, feature: Feature) -> bool:
         for text in specifiers.split(',')
         if (found := _CLAUSE.fullmatch(text)) is not None
     )
+
+
+def meets(version: Sequence[int], requirement: str) -> bool:
+    """Whether a version is among those that a requirement's clauses allow, as far as they are plain."""
+    for operator, text in re.findall(r'(~=|===?|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)', requirement):
+        named = tuple(map(int, text.split('.')))
+        size = max(len(named), len(version))
+        one, other = (
+            (*numbers, *(0,) * (size - len(numbers))) for numbers in (tuple(version), named)
+        )
+        if not {
+            '>=': one >= other,
+            '>': one > other,
+            '<=': one <= other,
+            '<': one < other,
+            '!=': one != other,
+            '~=': one >= other and one[: len(named) - 1] == named[:-1],
+        }.get(operator, one == other):
+            return False
+    return True
 
 
 def _allows(operator: str, release: Sequence[int], star: bool, feature: Feature) -> bool:

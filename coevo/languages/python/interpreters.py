@@ -21,8 +21,8 @@ from pathlib import Path
 
 from coevo.storage.folders import cache_folder
 
-# What our worker is written for; uv still installs for 3.7.
-OLDEST = (3, 7)
+# What our worker is written for; uv still installs for 3.6.
+OLDEST = (3, 6)
 NEWEST = (3, 14)
 
 _ASK = """\

@@ -36,6 +36,7 @@ _LIBRARIES = {'LD_LIBRARY_PATH': f'{PYTHON}/lib'}
 # Packages are added as a folder of them is, so that what they ask of `site` is done.
 _ADD_PACKAGES = f"""printf '%s%s%s\\n' "import site; site.addsitedir('" {PACKAGES} "')\""""
 
+_BUILDING_SECONDS = 900.0
 _CHECKING_SECONDS = 120.0
 
 _SEED_TOGETHER, _SEED_ALONE = '0', '1'
@@ -135,6 +136,23 @@ def checker_job(surroundings: Surroundings) -> Job:
         limits=_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
         mounts=tuple(mount for mount in mounts if mount.target != TREE_FILE),
         environment=variables,
+    )
+
+
+def wheel_job(surroundings: Surroundings, source: Path, backend: str, paths: Sequence[str]) -> Job:
+    """Builds a wheel of a source archive; what it makes is on standard output."""
+    place = f'/in/{source.name}'
+    mounts = [mount for mount in surroundings.mounts(source) if mount.target != TREE_FILE]
+    words = (surroundings.python, '-I', '-S', '-B', f'{PROGRAMS}/wheel_builder.py')
+    variables = {} if _is_system(surroundings.interpreter) else _LIBRARIES
+    return Job(
+        argv=(
+            *('/bin/sh', '-c', 'exec "$@" 3>&1 1>&2', 'sh', *words),
+            *(place, PACKAGES, backend, *paths),
+        ),
+        limits=_limits(_BUILDING_SECONDS, _BUILDING_SECONDS * 4),
+        mounts=(*mounts, Mount(source=source, target=place)),
+        environment={**variables, 'SOURCE_DATE_EPOCH': '946684800'},
     )
 
 

@@ -42,7 +42,7 @@ class Site:
         self.root = stack.enter_context(workspace())
         self.programs = _programs(self.root / 'programs')
         self.digest = _digest(self.programs)
-        self._wheels = WheelMaker(self.sandbox)
+        self._wheels = 0
         self.ends: dict[tuple[str, str, date | None], End] = {}
         self._known: dict[_Key, Installed | Unresolved] = {}
         self._locks: dict[_Key, threading.Lock] = {}
@@ -71,8 +71,13 @@ class Site:
     ) -> Installed | Unresolved:
         more = ('setuptools',) if interpreter.feature <= _LAST_WITH_SETUPTOOLS else ()
 
+        with self._lock:
+            self._wheels += 1
+            folder = self.root / 'wheels' / str(self._wheels)
+        wheels = WheelMaker(self.sandbox, self.programs, folder)
+
         def make(name: str, lines: tuple[str, ...], before: datetime) -> Path | str:
-            return self._wheels.make(name, lines, before, interpreter)
+            return wheels.make(name, lines, before, interpreter)
 
         locked = resolve(needs, interpreter.program, day, make, more)
         return locked if isinstance(locked, Unresolved) else installed(locked, interpreter)

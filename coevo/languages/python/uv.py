@@ -77,6 +77,15 @@ def resolved(
     return _asked(words, '\n'.join(requirements))
 
 
+def index_url() -> str:
+    """The index that uv asks first."""
+    said = _asked(('pip', 'compile', '-', '--emit-index-url', '--no-header', '--no-build'), '')
+    found = re.search(r'--index-url (\S+)', said) if isinstance(said, str) else None
+    if found is None:
+        raise Fatal('uv does not say which package index it asks; set one in its configuration')
+    return found[1]
+
+
 def install(locked: str, interpreter: Path, target: Path, wheels: Path | None) -> Refused | None:
     """Put what a list names into a folder, checked against its hashes."""
     words = [

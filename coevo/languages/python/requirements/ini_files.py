@@ -58,7 +58,7 @@ def tox_ini(source: bytes) -> Stated:
     environment = parsed(source).get('testenv', {})
     lines = [line.strip() for line in environment.get('deps', '').splitlines()]
     plain = [line for line in lines if '{' not in line and not re.match(r'[\w.,!-]+:\s', line)]
-    return Stated(groups={'tests': tuple(line for line in plain if not line.startswith('-'))})
+    return Stated(groups={'tests': tuple(plain)})
 
 
 def requirement_list(path: str, read: Read) -> Iterator[str]:

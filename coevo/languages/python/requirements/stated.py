@@ -30,6 +30,9 @@ _PLAIN = re.compile(
     r'(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?P<extras>\[[^\]]*\])?\s*'
     r'(?P<versions>\(?[<>=!~][^;@]*)?(?P<marker>;.*)?'
 )
+_OWN_EXTRAS = re.compile(
+    r'[\'"\s]*(?:(?:-e|--editable)[ =]+)?[\'"]?(?P<name>\.|[\w.-]+)\s*\[(?P<extras>[^\]]+)\]'
+)
 _COMMENT = re.compile(r'(^|\s)#.*')
 
 
@@ -87,7 +90,12 @@ def merged(stated: Iterable[Stated]) -> Needs:
     name = next((one.name for one in files if one.name), None)
     own = {normal(name)} if name else set()
     runtime = sorted(_usable((line for one in files for line in one.runtime), own))
-    tests = sorted(_usable((line for one in files for line in _for_tests(one.groups)), own))
+    extras: dict[str, tuple[str, ...]] = {}
+    for one in files:
+        for group, lines in one.groups.items():
+            extras[normal(group)] = (*extras.get(normal(group), ()), *lines)
+    wanted = [line for one in files for line in _for_tests(one.groups)]
+    tests = sorted(_usable(_with_extras(wanted, extras, own), own))
     points: dict[str, list[str]] = {}
     for one in files:
         for group, lines in one.entry_points.items():
@@ -115,3 +123,17 @@ def _for_tests(groups: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
             yield from groups[name]
         if chosen:
             return
+
+
+def _with_extras(
+    lines: Iterable[str], extras: Mapping[str, tuple[str, ...]], own: set[str], depth: int = 8
+) -> Iterator[str]:
+    """Lines, and those of the project's own extras that they name: `.[doc]`, `-e .[x]`, `NAME[x]`."""
+    for line in lines:
+        yield line
+        found = _OWN_EXTRAS.match(line)
+        if found is None or not depth or normal(found['name'] or '.') not in {*own, '.', '-'}:
+            continue
+        for name in found['extras'].split(','):
+            more = extras.get(normal(name.strip()), ())
+            yield from _with_extras(more, extras, own, depth - 1)

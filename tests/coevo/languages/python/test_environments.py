@@ -1,0 +1,92 @@
+"""Requirements made exact at a date, and what cures those that cannot be, with the real index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coevo.model.records import Outcome
+from tests.coevo.languages.python.shops import PROJECT
+from tests.coevo.languages.python.shops import Shop
+from tests.coevo.languages.python.shops import method
+from tests.coevo.languages.python.shops import shop
+
+TESTS = """\
+    from importlib.metadata import entry_points
+    from importlib.metadata import version
+    import subprocess
+    import sys
+
+    import pytest
+
+
+    def test_metadata():
+        assert version('till') == '1.0'
+        assert [one.value for one in entry_points(group='shop')] == ['till:price']
+
+
+    def test_another_process():
+        text = 'import pytest, till; print(till.price)'
+        assert subprocess.check_output([sys.executable, '-c', text]) == b'1\\n'
+
+
+    def test_docopt():
+        import docopt
+        assert docopt.__version__ == '0.6.2'
+"""
+
+
+def needing(*lines: str) -> str:
+    listed = ', '.join(f'"{line}"' for line in lines)
+    return f"""{PROJECT}[project.optional-dependencies]
+tests = [{listed}]
+[project.entry-points.shop]
+price = "till:price"
+"""
+
+
+def names(place: Shop) -> dict[str, str]:
+    found = place.workshop.environment(place.new, '.')
+    assert found is not None
+    return dict(entry.coordinates.split('==') for entry in found.class_path)
+
+
+FILES = {'till.py': 'price = 1\n', 'tests/test_till.py': TESTS}
+
+
+def test_the_date_of_the_new_commit_decides(tmp_path: Path) -> None:
+    with shop(tmp_path, FILES, {'README': ''}, needing('freezegun')) as place:
+        found = names(place)
+        assert (found['pytest'], found['freezegun']) == ('8.0.2', '1.4.0')
+        assert place.builds[1].overrides == ()
+        for name in ('test_metadata', 'test_another_process'):
+            assert place.verdict(method(name)).outcome is Outcome.PASS
+
+
+def test_a_package_without_a_wheel_is_built_in_the_sandbox(tmp_path: Path) -> None:
+    with shop(tmp_path, FILES, {'README': ''}, needing('docopt<1')) as place:
+        assert place.builds[1].overrides == ('built-docopt',)
+        assert place.verdict(method('test_docopt')).outcome is Outcome.PASS
+
+
+def test_a_test_requirement_that_is_not_there_is_left_out(tmp_path: Path) -> None:
+    project = needing('coevo-has-no-such-package', 'pytest==2.9.2', 'six')
+    with shop(tmp_path, FILES, {'README': ''}, project) as place:
+        assert 'without-coevo-has-no-such-package' in place.builds[1].overrides
+        assert {'six', 'pytest'} <= names(place).keys()
+
+
+def test_code_without_its_requirements_is_not_built(tmp_path: Path) -> None:
+    absent = PROJECT + 'dependencies = ["coevo-has-no-such-package"]\n'
+    with shop(tmp_path, FILES, {'pyproject.toml': PROJECT}, absent) as place:
+        old, new = place.builds
+        assert old.trouble('.') == 'requirements:coevo-has-no-such-package'
+        assert new.trouble('.') is None
+        assert place.verdict(method('test_another_process')).outcome is Outcome.PASS
+
+
+def test_an_interpreter_that_nobody_has_is_told(tmp_path: Path) -> None:
+    project = PROJECT.replace('>=3.11,<3.12', '>=3.14')
+    with shop(tmp_path, FILES, {'README': ''}, project) as place:
+        if not place.builds[1].jdk:
+            assert {build.runtime_lacking for build in place.builds} == {'3.14'}
+            assert place.builds[1].trouble('.') == 'runtime_missing'

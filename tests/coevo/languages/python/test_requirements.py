@@ -1,0 +1,201 @@
+"""What a revision needs, read from each place where projects say it; nothing of it is run."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from coevo.git.repository import Repository
+from coevo.languages.python import sides
+from coevo.languages.python.interpreter_choice import allows
+from coevo.languages.python.interpreter_choice import ladder
+from coevo.languages.python.interpreter_choice import meets
+from coevo.languages.python.requirements.reading import needs
+from coevo.languages.python.requirements.stated import Needs
+from tests.repos import commit
+from tests.repos import init
+
+
+def needs_of(folder: Path, **files: str) -> Needs:
+    """By names of files with `__` for a dot and `___` for a slash."""
+    repo = init(folder / 'repo')
+    texts = {name.replace('___', '/').replace('__', '.'): text for name, text in files.items()}
+    rev = commit(repo, 'all', {**texts})
+    return needs(Repository(repo / '.git'), rev)
+
+
+def test_extras_and_groups_of_pyproject(tmp_path: Path) -> None:
+    found = needs_of(
+        tmp_path,
+        pyproject__toml="""\
+[project]
+name = "Shop.Till"
+version = "2.1"
+requires-python = ">=3.9"
+dependencies = ["click>=8 ; python_version >= '3.8'", "shop-till[more]"]
+[project.optional-dependencies]
+tests = ["hypothesis", "ruff", "shop_till[more]"]
+more = ["rich"]
+docs = ["sphinx"]
+[project.scripts]
+till = "shop.till:main"
+[dependency-groups]
+test = [{include-group = "base"}, "freezegun"]
+base = ["attrs<24"]
+""",
+    )
+    assert (found.name, found.version, found.pythons) == ('Shop.Till', '2.1', ('>=3.9',))
+    assert found.runtime == ("click>=8 ; python_version >= '3.8'",)
+    assert found.tests == ('attrs<24', 'freezegun', 'hypothesis', 'rich')
+    assert found.entry_points == (('console_scripts', ('till = shop.till:main',)),)
+
+
+def test_tests_alone_where_there_is_dev_too(tmp_path: Path) -> None:
+    found = needs_of(
+        tmp_path,
+        setup__cfg="""\
+[metadata]
+name = till
+version = attr: till.version
+[options]
+install_requires =
+    six
+python_requires = ~=3.8
+[options.extras_require]
+tests =
+    mock
+dev =
+    gevent
+""",
+    )
+    assert (found.runtime, found.tests, found.version) == (('six',), ('mock',), None)
+
+
+def test_poetry_s_own_words(tmp_path: Path) -> None:
+    found = needs_of(
+        tmp_path,
+        pyproject__toml="""\
+[tool.poetry]
+name = "till"
+version = "1.0.0"
+[tool.poetry.dependencies]
+python = "^3.8"
+click = "^8.1.2"
+rich = {version = "~13.2", optional = true}
+six = {version = "*", extras = ["fast"]}
+left = {git = "https://example.org/left.git"}
+[tool.poetry.group.test.dependencies]
+mock = "4.0.3"
+""",
+    )
+    assert found.runtime == ('click>=8.1.2,<9', 'six[fast]')
+    assert (found.tests, found.pythons) == (('mock==4.0.3',), ('>=3.8,<4',))
+
+
+def test_setup_py_is_read_and_not_run(tmp_path: Path) -> None:
+    found = needs_of(
+        tmp_path,
+        setup__py="""\
+import os
+from setuptools import setup
+os.abort()
+BASE = ['six']
+EXTRAS = {'docs': ['sphinx']}
+EXTRAS['tests'] = BASE + ['mock', 'coverage']
+setup(
+    name='till',
+    version=open('VERSION').read(),
+    install_requires=BASE + computed(),
+    tests_require=['nose'],
+    extras_require=EXTRAS,
+    python_requires='>=3.6',
+    entry_points={'console_scripts': ['till = till:main']},
+)
+""",
+    )
+    assert (found.name, found.version, found.pythons) == ('till', None, ('>=3.6',))
+    assert (found.runtime, found.tests) == (('six',), ('coverage', 'mock', 'nose', 'six'))
+
+
+def test_one_that_no_parser_reads_says_nothing(tmp_path: Path) -> None:
+    found = needs_of(tmp_path, setup__py='print "two"\n', pyproject__toml='=', setup__cfg='x\n[')
+    assert found == Needs()
+
+
+def test_lists_include_others_and_options_are_left_out(tmp_path: Path) -> None:
+    found = needs_of(
+        tmp_path,
+        requirements__txt='six==1.12  # the last\n',
+        requirements___test__txt='-r base.txt\n-e .\n--index-url https://example.org\nmock\n'
+        'git+https://example.org/left.git#egg=left\nhttps://example.org/x.whl\n',
+        requirements___base__txt='attrs \\\n  --hash=sha256:00\n-r test.txt\n',
+    )
+    assert (found.runtime, found.tests) == (('six==1.12',), ('attrs', 'mock'))
+
+
+def test_tox_names_extras_of_the_project(tmp_path: Path) -> None:
+    found = needs_of(
+        tmp_path,
+        tox__ini='[testenv]\ndeps =\n    .[doc]\n    py27: enum34\n    {[base]deps}\n    pretend\n',
+        setup__cfg='[metadata]\nname = till\n[options.extras_require]\ndoc =\n    tornado>=4.5\n',
+    )
+    assert found.tests == ('pretend', 'tornado>=4.5')
+
+
+@pytest.mark.parametrize(
+    ('specifiers', 'allowed'),
+    [
+        ('', [7, 8, 9, 10, 11, 12]),
+        ('>=3.9', [9, 10, 11, 12]),
+        ('>=3.7.2,<3.10', [7, 8, 9]),
+        ('~=3.8', [8, 9, 10, 11, 12]),
+        ('~=3.8.1', [8]),
+        ('==3.11.*', [11]),
+        ('>3.8,!=3.10.*', [9, 11, 12]),
+        ('<=3.8', [7, 8]),
+        ('no words', [7, 8, 9, 10, 11, 12]),
+    ],
+)
+def test_which_interpreters_are_allowed(specifiers: str, allowed: list[int]) -> None:
+    assert [minor for minor in range(7, 13) if allows(specifiers, (3, minor))] == allowed
+
+
+@pytest.mark.parametrize(
+    ('allowed', 'day', 'tried'),
+    [
+        ([], '2024-06-01', [(3, 12), (3, 11), (3, 13)]),
+        ([], '2024-01-01', [(3, 11), (3, 10), (3, 12)]),
+        (['>=3.6', '<3.10'], '2024-06-01', [(3, 9), (3, 8), (3, 7)]),
+        (['>=3.14'], '2020-01-01', [(3, 14)]),
+        (['<3.0'], '2012-01-01', [(3, 6), (3, 7), (3, 8)]),
+    ],
+)
+def test_the_newest_that_has_settled_comes_first(
+    allowed: list[str], day: str, tried: list[tuple[int, int]]
+) -> None:
+    assert list(ladder(allowed, datetime.fromisoformat(day).replace(tzinfo=UTC))) == tried
+
+
+def test_versions_are_compared_by_their_numbers() -> None:
+    assert meets((1, 10), 'six>=1.9,<2')
+    assert meets((1, 10), 'six~=1.4')
+    assert not meets((2, 0), 'six<2')
+    assert not meets((1, 10, 1), 'six==1.10')
+
+
+def test_whose_a_file_is() -> None:
+    tests = [
+        'tests/data/one.json',
+        'src/shop/tests/helper.py',
+        'test_root.py',
+        'shop/deep_test.py',
+        'conftest.py',
+        'numpy/testing/tests/test_utils.py',
+        'checks/testing/test_more.py',
+        'checks/testing/data.txt',
+    ]
+    code = ['setup.py', 'tox.ini', 'click/testing.py', 'numpy/testing/utils.py', 'shop/contest.py']
+    assert sides.tests_side([*tests, *code]) == frozenset(tests)
