@@ -137,5 +137,5 @@ def _members(repository: Repository, rev: str, path: str) -> Iterable[Member]:
     entry = repository.tree(rev).get(path)
     if entry is None:
         return ()
-    file = reading_at(path).parse(repository.blob(entry.oid))
+    file = reading_at(path).parse(repository.blob(entry.oid), path)
     return (member for type_ in file.types for member in type_.members)

@@ -200,6 +200,6 @@ def _old_method(row: MethodRow, source: bytes) -> TestMethod:
 
 
 def _methods(row: MethodRow, source: bytes, owner: str) -> Iterator[Member]:
-    for type_ in reading(row.language).parse(source).types:
+    for type_ in reading(row.language).parse(source, row.old_test_file or row.test_file).types:
         if type_.name == owner:
             yield from (member for member in type_.members if member.kind == 'method')

@@ -103,6 +103,6 @@ def _types(
     for path in paths:
         if (entry := tree.get(path)) is not None:
             source = repository.blob(entry.oid)
-            file = reading(pair.language).parse(source)
+            file = reading(pair.language).parse(source, path)
             for type_ in file.types:
                 yield Standing(path=path, source=source, file=file, type=type_, member=None)

@@ -48,7 +48,11 @@ def parts_of(
 
 def _type(repository: Repository, rev: str, dependency: Dependency) -> DeclaredType | None:
     source = content(repository, rev, dependency.file)
-    types = reading_at(dependency.file).parse(source).types if source is not None else ()
+    types = (
+        reading_at(dependency.file).parse(source, dependency.file).types
+        if source is not None
+        else ()
+    )
     return next((type_ for type_ in types if type_.name == dependency.name), None)
 
 

@@ -32,7 +32,7 @@ def rest(path: str, content: bytes, type_: DeclaredType) -> Declaration:
     holes = [(m.start_byte, m.end_byte) for m in type_.members if m.kind in _CALLABLE]
     holes += [
         (other.start_byte, other.end_byte)
-        for other in reading_at(path).parse(content).types
+        for other in reading_at(path).parse(content, path).types
         if type_.start_byte < other.start_byte < type_.end_byte
     ]
     spans = outside((type_.start_byte, type_.end_byte), holes)

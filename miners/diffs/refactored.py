@@ -122,7 +122,7 @@ def _opposite(
 def _members(class_: RefactoringLocation) -> Iterator[Declaration]:
     """The members of a class and of those nested in it, and what else these are."""
     content = class_.source.encode('utf-8', 'replace')
-    for type_ in reading_at(class_.file).parse(content).types:
+    for type_ in reading_at(class_.file).parse(content, class_.file).types:
         found = [
             Declaration(
                 file=class_.file,

@@ -83,7 +83,8 @@ def _at_start(
     """What the start file declares beside the targets, and where targets stand in it."""
     if start is None:
         return frozenset(), {}
-    file = reading_at(targets[0].method.test_file).parse(start)
+    path = targets[0].method.test_file
+    file = reading_at(path).parse(start, path)
     olds: dict[str, Declared] = {}
     for target in targets:
         if target.is_at_start:

@@ -106,7 +106,7 @@ def _methods(trial: Trial) -> dict[str, TestMethod]:
     """The neighbours by name, in an order that is always the same."""
     start, task = trial.start, trial.assignment.task
     assert start is not None, 'a file that is there'
-    file = reading(task.language).parse(start)
+    file = reading(task.language).parse(start, task.test_file)
     targets = [located(file, target, target.method_at_start) for target in trial.assignment.targets]
     chosen = [member for one in targets if one and (member := _member(file, one))]
     own = [(task.test_file, member) for member in surgery(task.language).other_tests(start, chosen)]

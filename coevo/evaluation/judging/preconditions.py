@@ -84,7 +84,8 @@ class Preconditions:
 
 
 def _told_on_new(trial: Trial, start: bytes) -> Held:
-    file = reading(trial.assignment.task.language).parse(start)
+    task = trial.assignment.task
+    file = reading(task.language).parse(start, task.test_file)
     found = {
         target.name: located(file, target, target.method_at_start)
         for target in trial.assignment.targets

@@ -37,6 +37,7 @@ from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import MainSources
+from coevo.languages.declarations import SourceFile
 from coevo.languages.reading import Reading
 from coevo.languages.surgery import Graft
 from coevo.languages.surgery import StartStateInvalid
@@ -150,10 +151,14 @@ def _submitted(trial: Trial, patched: bytes | None) -> dict[str, TestMethod]:
     """The targets that stand in a file; in one that our parser cannot read, all may do."""
     if patched is None:
         return {}
-    file = _reading(trial).parse(patched)
+    file = _parsed(trial, patched)
     targets = trial.assignment.targets
     unread = {target.name: target.method for target in targets} if file.has_error else {}
     return unread | matched(file, targets, trial.start)
+
+
+def _parsed(trial: Trial, source: bytes) -> SourceFile:
+    return _reading(trial).parse(source, trial.assignment.task.test_file)
 
 
 def _reading(trial: Trial) -> Reading:
@@ -181,11 +186,7 @@ def _shadows(trial: Trial, cell: Compiled) -> list[str]:
     rev = cell.code_rev
     before = trial.workshop.shadowing(trial.workshop.compile(rev, rev, trial.module))
     gold = trial.gold
-    own = (
-        {type_.name for type_ in _reading(trial).parse(gold).types}
-        if gold is not None
-        else set[str]()
-    )
+    own = {type_.name for type_ in _parsed(trial, gold).types} if gold is not None else set[str]()
     return sorted(found - before - own)
 
 

@@ -102,7 +102,9 @@ def old_method(
         parameters=row.parameters,
     )
     source = content(repository, old_rev, found.test_file)
-    return None if source is None else as_declared(reading(language).parse(source), found)
+    if source is None:
+        return None
+    return as_declared(reading(language).parse(source, found.test_file), found)
 
 
 def _killed(

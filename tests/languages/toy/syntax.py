@@ -34,7 +34,7 @@ class Line:
 
 
 @lru_cache(maxsize=1024)
-def parse(source: bytes) -> SourceFile:
+def parse(source: bytes, path: str = '') -> SourceFile:
     return parse_once(source)
 
 

@@ -58,9 +58,13 @@ class _TooMuch(ValueError):
     pass
 
 
+def parse(source: bytes, path: str = '') -> SourceFile:
+    """As `parse_once`, kept for a while; the text itself says in which package it is."""
+    return _kept(source)
+
+
 @lru_cache(maxsize=2048)
-def parse(source: bytes) -> SourceFile:
-    """As `parse_once`, kept for a while."""
+def _kept(source: bytes) -> SourceFile:
     return parse_once(source)
 
 
