@@ -128,7 +128,7 @@ def row_of(pair: Pair, old: Build, new: Build) -> Built:
         old_builder=old.builder,
         new_builder=new.builder,
         modules=len(new.modules),
-        jdk=new.jdk,
+        jdk=new.runtime,
         overrides=' '.join(sorted({*old.overrides, *new.overrides})),
         cpu_seconds=round(old.cpu_seconds + new.cpu_seconds, 2),
     )

@@ -174,7 +174,7 @@ def _nothing(
     """A pair that gives nothing, for want of a file or of what would build it: the walk goes on."""
     change = PairChange(
         pair=pair,
-        pom_changed=False,
+        build_changed=False,
         source_changed=False,
         tests_changed=False,
         candidates=(),
@@ -200,7 +200,7 @@ def _judge(
 ) -> Iterator[Judged]:
     for item in wanted:
         decision = decide(
-            item.candidate, item.method_id, evaluation, pom_changed=change.pom_changed
+            item.candidate, item.method_id, evaluation, build_changed=change.build_changed
         )
         yield Judged(wanted=item, decision=decision)
 

@@ -184,7 +184,7 @@ def _pair(repository: Repository, row: PairRow) -> Pair:
 
 def _place(item: Drawn) -> _Place:
     row = item.segment.pair
-    return _Place(sandbox=row.sandbox, runtime=row.jdk or '')
+    return _Place(sandbox=row.sandbox, runtime=row.runtime or '')
 
 
 def _run_place(

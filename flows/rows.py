@@ -55,7 +55,7 @@ def pair_row(
         new_committer_date=pair.new.committer_date,
         gap_hours=pair.gap_hours,
         old_is_ancestor=pair.old_is_ancestor,
-        pom_changed=change.pom_changed,
+        build_changed=change.build_changed,
         source_changed=change.source_changed,
         tests_changed=change.tests_changed,
         test_only=change.tests_changed and not change.source_changed,
@@ -63,8 +63,8 @@ def pair_row(
         builder_new=new.builder if new else None,
         build_old=old.summary if old else None,
         build_new=new.summary if new else None,
-        jdk=new.jdk if new else None,
-        jdks_tried=new.jdks_tried if new else (),
+        runtime=new.runtime if new else None,
+        runtimes_tried=new.runtimes_tried if new else (),
         tools=_tools(pair, new) if new else (),
         candidates=candidates,
         sandbox=sandbox,
@@ -73,7 +73,7 @@ def pair_row(
 
 def _tools(pair: Pair, build: Build) -> tuple[str, ...]:
     """`name version` of what the pair was measured with and run by, sorted."""
-    return tuple(sorted((*LANGUAGES[pair.language].tool_versions(), *build.runtime)))
+    return tuple(sorted((*LANGUAGES[pair.language].tool_versions(), *build.runtime_packages)))
 
 
 def method_row(

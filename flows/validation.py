@@ -125,7 +125,7 @@ def _prove(
     nothing = Seconds(build=0.0, suite=0.0)
     language = language_of(repository, blank.rev)
     if language is None:
-        return replace(blank, reason=Invalid.NO_POM), nothing
+        return replace(blank, reason=Invalid.NO_BUILD_FILE), nothing
     commit = repository.commit(blank.rev)
     # A workshop builds pairs: this is one of a revision with itself, which is built once.
     alone = Pair(
@@ -154,15 +154,15 @@ def of_build(blank: Validation, build: Build, outdated: str | None) -> Validatio
     """What the build shows, a reason included if it is not enough; `outdated` is its language's."""
     built = replace(
         blank,
-        java=build.level,
-        jdk=build.jdk,
-        jdks_tried=build.jdks_tried,
+        level=build.level,
+        runtime=build.runtime,
+        runtimes_tried=build.runtimes_tried,
         builder=build.builder or None,
         modules=len(build.modules),
         built=sum(why is None for why in build.modules.values()),
     )
     if outdated is not None:
-        return replace(built, reason=Invalid.JAVA_TOO_OLD, detail=outdated)
+        return replace(built, reason=Invalid.LEVEL_TOO_OLD, detail=outdated)
     trouble = _trouble(build)
     if trouble is not None:
         return replace(built, reason=Invalid.DOES_NOT_BUILD, detail=trouble)

@@ -25,8 +25,8 @@ _CURE = 'remove it and validate again'
 class Invalid(StrEnum):
     """Why a repository is not mined. The values are data; one is never renamed."""
 
-    NO_POM = 'no_pom'
-    JAVA_TOO_OLD = 'java_too_old'
+    NO_BUILD_FILE = 'no_build_file'
+    LEVEL_TOO_OLD = 'level_too_old'
     DOES_NOT_BUILD = 'does_not_build'
     NO_TESTS = 'no_tests'
     TESTS_DO_NOT_COMPILE = 'tests_do_not_compile'
@@ -41,15 +41,15 @@ class Invalid(StrEnum):
 
 
 _SENTENCES = {
-    Invalid.NO_POM: 'There is no pom.xml at the root.',
-    Invalid.JAVA_TOO_OLD: 'The POMs declare Java levels, and none from 8 on.',
-    Invalid.DOES_NOT_BUILD: 'Maven does not build every module.',
-    Invalid.NO_TESTS: 'No module that is built declares a JUnit or TestNG method.',
+    Invalid.NO_BUILD_FILE: 'There is no build file at the root.',
+    Invalid.LEVEL_TOO_OLD: 'The language levels that are declared are all too old.',
+    Invalid.DOES_NOT_BUILD: 'Not every module builds.',
+    Invalid.NO_TESTS: 'No module that is built declares a test.',
     Invalid.TESTS_DO_NOT_COMPILE: 'The tests of a module do not compile.',
-    Invalid.NO_TEST_RUNS: 'Every test is skipped, or not found by the JUnit Platform.',
+    Invalid.NO_TEST_RUNS: 'Every test is skipped, or not found by its framework.',
     Invalid.NO_TEST_PASSES: 'Tests run, but not one of them passes here.',
     Invalid.SUITE_TOO_SLOW: 'The CPU seconds for a suite did not last for all tests.',
-    Invalid.SUITE_BREAKS_OFF: 'Tests end their JVM again and again, before the rest has run.',
+    Invalid.SUITE_BREAKS_OFF: 'Tests end their process again and again, before the rest has run.',
 }
 
 
@@ -77,9 +77,9 @@ class Validation:
     """One repository at one revision; valid if there is no `reason`.
 
     ref    what led to the revision: the tag of the latest release, a branch, what was asked for
-    java   the highest level that a built module declares; None where there is none, or all had to
+    level  the highest level that a built module declares; None where there is none, or all had to
            be raised
-    jdk    that it was built with, the one that counts of those tried
+    runtime  that it was built with, the one that counts of those tried
     built  how many of its modules
     tests  declared in modules that are built
     suite  None where it was not run
@@ -91,9 +91,9 @@ class Validation:
     committed: datetime | None
     reason: Invalid | None = None
     detail: str = ''
-    java: int | None = None
-    jdk: str | None = None
-    jdks_tried: tuple[str, ...] = ()
+    level: int | None = None
+    runtime: str | None = None
+    runtimes_tried: tuple[str, ...] = ()
     builder: str | None = None
     modules: int = 0
     built: int = 0
@@ -115,7 +115,7 @@ class Validation:
             return f'{what}: invalid, {self.reason}: {self.reason.sentence}{detail}'
         assert self.suite is not None, 'what is valid was run'
         return (
-            f'{what}: valid, {f"Java {self.java}" if self.java else "no Java level"}, '
+            f'{what}: valid, {f"Java {self.level}" if self.level else "no Java level"}, '
             f'{self.built} modules, '
             f'{self.suite.passed} of {self.tests} tests pass'
         )

@@ -55,7 +55,7 @@ def assemble(rows: Rows, plan: ReleasePlan) -> Rows:
 
 def _sized(row: RepositoryRow, size: Size) -> RepositoryRow:
     files, lines = size(row.repo, row.head) or (None, None)
-    return dataclasses.replace(row, java_files=files, java_lines=lines)
+    return dataclasses.replace(row, source_files=files, source_lines=lines)
 
 
 def _built(

@@ -96,10 +96,10 @@ def siblings(rows: Rows) -> dict[str, int | float]:
 
 def _tools(rows: Rows) -> dict[str, list[Any]]:
     """Versions as the store recorded them, not those of the machine that releases."""
-    jdks, builders, sandboxes = set[str | None](), set[str | None](), set[str]()
+    runtimes, builders, sandboxes = set[str | None](), set[str | None](), set[str]()
     measuring: dict[str, set[str]] = defaultdict(set)
     for pair in rows.pairs:
-        jdks.add(pair.jdk)
+        runtimes.add(pair.runtime)
         builders |= {pair.builder_old, pair.builder_new}
         sandboxes.add(pair.sandbox)
         for name, _, version in (tool.partition(' ') for tool in pair.tools):
@@ -108,7 +108,7 @@ def _tools(rows: Rows) -> dict[str, list[Any]]:
         **{name: sorted(versions) for name, versions in measuring.items()},
         'licences': [licences.version()],
         'engine': sorted({row.engine_version for row in rows.repositories}),
-        'jdk': sorted(filter(None, jdks)),
+        'runtime': sorted(filter(None, runtimes)),
         'builder': sorted(filter(None, builders)),
         'build_tool': sorted({row.environment.build_tool for row in rows.environments}),
         'sandbox': sorted(sandboxes),

@@ -67,7 +67,7 @@ MUTATION = Mutation(
     capped_out=1,
     not_checked=0,
     count=3,
-    equal_byte_code=0,
+    equal_compiled=0,
     not_run=0,
     killed=2,
 )
@@ -103,7 +103,7 @@ def pair(number: int, **changed: Any) -> PairRow:
         new_committer_date=day(number),
         gap_hours=24.0,
         old_is_ancestor=True,
-        pom_changed=False,
+        build_changed=False,
         source_changed=True,
         tests_changed=True,
         test_only=False,
@@ -111,7 +111,7 @@ def pair(number: int, **changed: Any) -> PairRow:
         builder_new='maven-loop',
         build_old='built',
         build_new='built',
-        jdk='17',
+        runtime='17',
         tools=('jacoco 0.8', 'refactoring-miner 3.0'),
         candidates=0,
         sandbox='bubblewrap',
@@ -232,7 +232,7 @@ def mutants(row: MethodRow) -> Iterator[MutantRow]:
             line=4,
             original='return zones;',
             mutated=f'return {number};',
-            equal_byte_code=False,
+            equal_compiled=False,
             outcome=F if dead else P,
             signature='fail: here' if dead else None,
             killed=dead,
@@ -330,11 +330,11 @@ def segment(number: int, *, key: str = 'engine-1', cpu_seconds: float = 1.5) -> 
 
 
 ENVIRONMENT = Environment(
-    jdk='17',
+    runtime='17',
     build_tool='maven 3.9',
     compile_command='mvn test-compile',
     test_command='mvn test',
-    class_path=(),
+    libraries=(),
 )
 
 
@@ -363,7 +363,7 @@ def walk(*numbers: int, dropped: tuple[int, ...] = (0,)) -> WalkRecord:
     return WalkRecord(
         repository=repository(),
         pairs=tuple((rev(number), pair_id(number)) for number in numbers),
-        drops=tuple(drop(n, Stage.WALK, rev(n), 'no_java_change') for n in dropped),
+        drops=tuple(drop(n, Stage.WALK, rev(n), 'no_code_change') for n in dropped),
     )
 
 

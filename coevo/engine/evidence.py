@@ -48,7 +48,7 @@ class Decision:
 
 
 def decide(
-    candidate: Candidate, method_id: str, evaluation: PairEvaluation, *, pom_changed: bool
+    candidate: Candidate, method_id: str, evaluation: PairEvaluation, *, build_changed: bool
 ) -> Decision:
     """The decision on one executed candidate."""
     cells = evaluation.cells(method_id)
@@ -64,7 +64,9 @@ def decide(
     cured = method_id in evaluation.cured
     cause = cause_of(own, cells, cured=cured) if own else None
     no_track = (
-        why_no_track(own, cells, cause, pom_changed=pom_changed) if own in TRACKS and own else None
+        why_no_track(own, cells, cause, build_changed=build_changed)
+        if own in TRACKS and own
+        else None
     )
     return Decision(
         label=own,
@@ -94,7 +96,7 @@ def cause_of(found: Label, cells: Mapping[Cell, CellResult], *, cured: bool) -> 
 
 
 def why_no_track(
-    found: Label, cells: Mapping[Cell, CellResult], cause: Cause | None, *, pom_changed: bool
+    found: Label, cells: Mapping[Cell, CellResult], cause: Cause | None, *, build_changed: bool
 ) -> str | None:
     """The reason why a label that could be a task is none; None where it is one."""
     track = TRACKS[found]
@@ -102,8 +104,8 @@ def why_no_track(
         return f'cause_{cause}'
     if cells[BROKEN_CELL[found]].outcome is Outcome.TIMEOUT:
         return 'timeout_alone'
-    if track is Track.REPAIR and pom_changed:
-        return 'pom_changed'
+    if track is Track.REPAIR and build_changed:
+        return 'build_changed'
     return None
 
 

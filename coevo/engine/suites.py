@@ -52,7 +52,7 @@ def passes(answer: str | None) -> bool | None:
 
 
 class Suites:
-    """The answers of a run, each found once for a revision and JDK; safe from several threads."""
+    """The answers of a run, each found once for a revision and runtime; safe from several threads."""
 
     def __init__(self, tests: TestsOf, cpu_seconds: float) -> None:
         """`cpu_seconds` bounds the tests of one revision, but for what its last process is given."""
@@ -63,7 +63,7 @@ class Suites:
 
     def answer(self, workshop: Workshop, build: Build) -> tuple[str, float]:
         """The answer for a revision that was built, and the CPU seconds that it took just now."""
-        key = build.rev, build.jdk
+        key = build.rev, build.runtime
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:

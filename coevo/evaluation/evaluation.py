@@ -100,7 +100,7 @@ def _bring_runtimes(wanted: Iterable[Assignment], say: Say) -> None:
     versions: dict[str, set[str]] = defaultdict(set)
     for one in wanted:
         if one.task.environment:
-            versions[one.task.language].add(one.task.environment.jdk)
+            versions[one.task.language].add(one.task.environment.runtime)
     for language, own in sorted(versions.items()):
         runtimes = LANGUAGES[language].runtimes(brings=True, say=say)
         for version in sorted(own):

@@ -220,4 +220,4 @@ class Examination:
 
 def _runtime_of(case: Case) -> str:
     environment = case.assignment.task.environment
-    return environment.jdk if environment else ''
+    return environment.runtime if environment else ''

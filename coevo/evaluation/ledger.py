@@ -73,7 +73,7 @@ class Ledger:
             str(task.start_file_sha256),
             task.sibling_patch or '',
             str(assignment.override),
-            task.environment.jdk if task.environment else '',
+            task.environment.runtime if task.environment else '',
             *(
                 repr((target.name, target.method, target.method_at_start, target.row.mutation))
                 for target in assignment.targets

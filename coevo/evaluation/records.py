@@ -262,7 +262,7 @@ class MethodResult:
     engine_version: int
     results_version: int
     sandbox: str
-    jdk: str | None = None  # with which it was built and run; None where nothing was
+    runtime: str | None = None  # with which it was built and run; None where nothing was
     snapshot_sha256: str  # of its manifest
     prediction_sha256: str  # `Prediction.digest`
 

@@ -17,7 +17,7 @@ from coevo.model.schema import table
 from coevo.storage import durable
 
 # Raised when a column is lost or changes its meaning.
-RESULTS_VERSION = 2
+RESULTS_VERSION = 3
 
 NAME = 'results.parquet'
 

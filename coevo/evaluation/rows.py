@@ -53,7 +53,7 @@ def rows(
             _observed(_decided(header, assignment, prediction, target, seen), seen),
             adequacy=judgement.adequacy.get(target.name),
             tries=tries,
-            jdk=judgement.jdk,
+            runtime=judgement.runtime,
             others_asked=judgement.others.asked if judgement.others else None,
             others_lost=len(judgement.others.lost) if judgement.others else None,
             reads_sources=None if judgement.sources is None else judgement.sources.rev is not None,

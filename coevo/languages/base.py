@@ -56,9 +56,11 @@ class Build:
     level: int | None = None
     overrides: tuple[str, ...] = ()
     builder: str = ''
-    jdk: str = ''
-    runtime: tuple[str, ...] = ()  # packages of that, `NAME VERSION CHECKSUM`, if coevo brought it
-    jdks_tried: tuple[str, ...] = ()  # in this order, the one that counts among them
+    runtime: str = ''
+    runtime_packages: tuple[
+        str, ...
+    ] = ()  # packages of that, `NAME VERSION CHECKSUM`, if coevo brought it
+    runtimes_tried: tuple[str, ...] = ()  # in this order, the one that counts among them
     runtime_lacking: str | None = None  # a release that cannot be had, where an end is not built
     cpu_seconds: float = 0.0
 

@@ -31,12 +31,12 @@ _ORIGINAL = ''  # stands for the id of the file as it is
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnMutant:
-    """equal_byte_code: as the original's, or as that of a mutant that comes before it by lot."""
+    """equal_compiled: as the original's, or as that of a mutant that comes before it by lot."""
 
     mutant_id: str
     file: str
     mutant: Mutant
-    equal_byte_code: bool = False
+    equal_compiled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ class FileMutants:
                     mutant_id=one.mutant_id,
                     file=one.file,
                     mutant=one.mutant,
-                    equal_byte_code=digest in seen,
+                    equal_compiled=digest in seen,
                 )
             )
             seen.add(digest)

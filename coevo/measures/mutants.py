@@ -236,7 +236,7 @@ def _rows(bench: EditedCells, subject: _Subject, verdicts: Verdicts) -> Iterator
             line=mutant.mutant.line,
             original=mutant.mutant.original,
             mutated=mutant.mutant.mutated,
-            equal_byte_code=mutant.equal_byte_code,
+            equal_compiled=mutant.equal_compiled,
             outcome=verdict.outcome if verdict else None,
             signature=verdict.signature if verdict else None,
             killed=verdict.outcome is not Outcome.PASS if verdict else None,
@@ -256,7 +256,7 @@ def _mutation(subject: _Subject, verdicts: Verdicts) -> Mutation:
         capped_out=mutants.capped_out,
         not_checked=mutants.not_checked,
         count=len(mutants.kept),
-        equal_byte_code=sum(one.equal_byte_code for one in mutants.kept),
+        equal_compiled=sum(one.equal_compiled for one in mutants.kept),
         not_run=not_run,
         killed=None if subject.passes is False or not_run else killed,
     )

@@ -16,6 +16,7 @@ from typing import get_type_hints
 
 import pyarrow as pa
 
+from coevo.model import former
 from coevo.model.schema import optional
 
 Record = TypeVar('Record')
@@ -30,7 +31,8 @@ def encode(record: Any) -> bytes:
 
 
 def decode(record: type[Record], data: bytes) -> Record:
-    """What `encode` was given. A field that is not in the data takes its default."""
+    """What `encode` was given. A field that is not in the data takes its default, one that had
+    another name before (`coevo.model.former`) is found by that."""
     hint: Any = record  # mypy takes no generic type for hashable
     made = _record_decoder(hint)(json.loads(data))
     assert isinstance(made, record)
@@ -85,13 +87,17 @@ def _tuple_decoder(arguments: tuple[Any, ...]) -> Convert:
 @cache
 def _record_decoder(record: Any) -> Convert:
     hints = get_type_hints(record)
+    names = {item.name for item in dataclasses.fields(record)}
     converts = [
         (item.name, convert)
         for item in dataclasses.fields(record)
         if (convert := _decoder(hints[item.name])) is not None
     ]
+    was_named = bool(names & (former.VALUES.keys() | set(former.FIELDS.values())))
 
     def make(values: dict[str, Any]) -> Any:
+        if was_named:
+            values = former.renamed(values, names)
         for name, convert in converts:
             if name in values:
                 values[name] = convert(values[name])

@@ -128,7 +128,7 @@ class Mutation:
     emitted = count + compile_failed + redundant + capped_out + not_checked
 
     not_checked      of files with very many mutants, those that no compiler was asked about
-    equal_byte_code  of `count`, those whose byte code is the original's or an earlier mutant's
+    equal_compiled  of `count`, those whose byte code is the original's or an earlier mutant's
     not_run          all of `count` where the test was left out by lot, since the pair's runs were too
                      few for all; 0 where it was run against all of them
     killed           None where it was left out, or did not pass three times by itself
@@ -140,7 +140,7 @@ class Mutation:
     capped_out: int
     not_checked: int
     count: int
-    equal_byte_code: int
+    equal_compiled: int
     not_run: int
     killed: int | None
 
@@ -199,7 +199,7 @@ class MutantRow:
     line: int
     original: str  # the line as it is
     mutated: str
-    equal_byte_code: bool
+    equal_compiled: bool
     outcome: Outcome | None  # None where it was not run
     signature: str | None
     killed: bool | None
@@ -211,7 +211,7 @@ class PitTrouble(StrEnum):
     NOT_OFFERED = 'not_offered'  # there is no PIT in the language
     NO_METHOD = 'no_method'  # no changed method stands at new
     NOT_COMPILED = 'not_compiled'
-    OLD_JDK = 'old_jdk'  # older than PIT's
+    OLD_RUNTIME = 'old_runtime'  # older than PIT's
     TIME = 'time'
     MEMORY = 'memory'
     NO_REPORT = 'no_report'  # PIT failed, such as for a test that does not pass in its hands

@@ -14,9 +14,9 @@ from coevo.model.records import Stage
 
 class Reason(StrEnum):
     ROOT_COMMIT = 'root_commit'
-    NO_JAVA_CHANGE = 'no_java_change'
+    NO_CODE_CHANGE = 'no_code_change'
     MERGE_WITHOUT_CHANGE = 'merge_without_change'
-    SAME_JAVA_STATE = 'same_java_state'
+    SAME_CODE_STATE = 'same_code_state'
     OLDEST_STATE = 'oldest_state'
     EMPTY_WINDOW = 'empty_window'
     UNREADABLE_COMMIT = 'unreadable_commit'
@@ -53,7 +53,7 @@ class Reason(StrEnum):
     CAUSE_BUILD = 'cause_build'
     CAUSE_ENVIRONMENT = 'cause_environment'
     TIMEOUT_ALONE = 'timeout_alone'
-    POM_CHANGED = 'pom_changed'
+    BUILD_CHANGED = 'build_changed'
     PASS_DOUBTED = 'pass_doubted'
     NOT_ISOLATED = 'not_isolated'
     TEST_REFACTORED_ONLY = 'test_refactored_only'
@@ -84,9 +84,11 @@ LIBRARY_REASONS = frozenset(
 
 _WALK = {
     Reason.ROOT_COMMIT: 'The commit has no parent: there is no change to look at.',
-    Reason.NO_JAVA_CHANGE: 'No Java file differs from the first parent.',
-    Reason.MERGE_WITHOUT_CHANGE: 'The merge touches no Java file that Git did not merge by itself.',
-    Reason.SAME_JAVA_STATE: 'A newer commit of the walk has the same Java files.',
+    Reason.NO_CODE_CHANGE: 'No file of the language differs from the first parent.',
+    Reason.MERGE_WITHOUT_CHANGE: (
+        'The merge touches no file of the language that Git did not merge by itself.'
+    ),
+    Reason.SAME_CODE_STATE: 'A newer commit of the walk has the same files of the language.',
     Reason.OLDEST_STATE: 'The walk has no older state to compare with.',
     Reason.EMPTY_WINDOW: 'No older state of the walk lies within the hours of a window.',
     Reason.UNREADABLE_COMMIT: 'An object of the commit is missing or corrupt in the clone.',
@@ -96,13 +98,15 @@ _PAIR = {
     Reason.GAP_TOO_LONG: 'The two revisions are further apart than the profile allows.',
     Reason.GAP_NEGATIVE: 'The new revision is older than the old one by committer time.',
     Reason.GAP_UNKNOWN: 'A committer date is missing or cannot be read.',
-    Reason.COMMENTS_OR_FORMATTING_ONLY: 'Only comments or white space of Java files differ.',
-    Reason.NO_SOURCE_OR_TEST_CHANGE: 'The Java files that differ are neither source nor tests.',
+    Reason.COMMENTS_OR_FORMATTING_ONLY: 'Only comments or white space differ.',
+    Reason.NO_SOURCE_OR_TEST_CHANGE: 'The files that differ are neither source nor tests.',
     Reason.UNREADABLE_OBJECT: 'A file of the pair is missing or corrupt in the clone.',
     Reason.OBJECT_MISSING: 'The source of the clone, a partial one, lacks a file of the pair.',
-    Reason.RUNTIME_MISSING: 'Nothing is built at one end, and a JDK to try could not be had here.',
+    Reason.RUNTIME_MISSING: (
+        'Nothing is built at one end, and a runtime (JDK, interpreter) to try could not be had here.'
+    ),
     Reason.UNREADABLE_SOURCE: (
-        'A Java file that differs is larger, or more deeply nested, than any that people write.'
+        'A file that differs is larger, or more deeply nested, than any that people write.'
     ),
 }
 _SIEVE = {
@@ -133,18 +137,20 @@ _LABEL = {
         'A library or plugin is in no repository, as where its version was withdrawn.'
     ),
     Reason.FLAKY: 'Runs in the same order disagree in outcome or failure.',
-    Reason.ORDER_DEPENDENT: 'The outcome depends on which tests ran before in the same JVM.',
+    Reason.ORDER_DEPENDENT: 'The outcome depends on which tests ran before in the same process.',
     Reason.NOT_REPRODUCED: 'Run again later, a cell that decides the label was otherwise.',
 }
 _PUBLISH = {
-    Reason.LICENCE_UNKNOWN: 'Neither a licence file nor the POM at new tells a known licence.',
+    Reason.LICENCE_UNKNOWN: (
+        'Neither a licence file nor the build file at new tells a known licence.'
+    ),
     Reason.LICENCE_NOT_OSI: 'The OSI has not approved the licence at new.',
 }
 _TRACK = {
     Reason.CAUSE_BUILD: 'With libraries or settings of the other revision the test is not broken.',
-    Reason.CAUSE_ENVIRONMENT: 'The test is broken by what the sandbox or the JDK withholds.',
+    Reason.CAUSE_ENVIRONMENT: 'The test is broken by what the sandbox or the runtime withholds.',
     Reason.TIMEOUT_ALONE: 'The label rests on a time-out alone.',
-    Reason.POM_CHANGED: 'A repair beside a changed POM may be cured by that.',
+    Reason.BUILD_CHANGED: 'A repair beside a changed build file may be cured by that.',
     Reason.PASS_DOUBTED: (
         'Watched from outside of its process, a pass that decides the label is not what it is told.'
     ),

@@ -312,7 +312,7 @@ class Drop:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClassPathEntry:
+class LibraryEntry:
     """A library on the class path of a task: Maven coordinates and the checksum of its bytes."""
 
     coordinates: str
@@ -323,8 +323,8 @@ class ClassPathEntry:
 class Environment:
     """What it takes to build and run a task's module."""
 
-    jdk: str
+    runtime: str
     build_tool: str
     compile_command: str
     test_command: str
-    class_path: tuple[ClassPathEntry, ...]
+    libraries: tuple[LibraryEntry, ...]

@@ -29,10 +29,10 @@ from coevo.model.tables import TimingRow
 from coevo.model.tables import WithdrawnRow
 
 # Raised when a table loses a column or a column changes its meaning; CHANGELOG says which.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 # Raised when a table gains a column; snapshots of a lower one are read with nulls in its place.
-SCHEMA_MINOR = 2
+SCHEMA_MINOR = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,44 +43,7 @@ class Added:
     sql_type: str
 
 
-_COVERAGE = (
-    'STRUCT(lines BIGINT, covered_lines BIGINT, known_lines BIGINT, branches BIGINT, '
-    'covered_branches BIGINT, methods BIGINT, covered_methods BIGINT)'
-)
-_COVERED_DEPENDENCIES = (
-    'STRUCT(file VARCHAR, start_line BIGINT, declaration VARCHAR, lines BIGINT, '
-    'known_lines BIGINT, covered_lines BIGINT, branches BIGINT, covered_branches BIGINT, '
-    'executed BOOLEAN)[]'
-)
-
-ADDED: dict[str, dict[str, Added]] = {
-    'methods': {
-        'old_is_ancestor': Added(minor=2, sql_type='BOOLEAN'),
-        'dependency_list': Added(minor=2, sql_type='VARCHAR'),
-        'covered_dependencies': Added(minor=2, sql_type=_COVERED_DEPENDENCIES),
-        'task_coverage': Added(minor=2, sql_type=_COVERAGE),
-        'leak': Added(minor=2, sql_type='DOUBLE'),
-    },
-    'tasks': {
-        'old_is_ancestor': Added(minor=2, sql_type='BOOLEAN'),
-        'dependency_list': Added(minor=2, sql_type='VARCHAR'),
-        'code_coverage_gold': Added(minor=2, sql_type='DOUBLE'),
-        'code_coverage_gold_success': Added(minor=2, sql_type='DOUBLE'),
-        'siblings': Added(
-            minor=2,
-            sql_type='STRUCT(test_file VARCHAR, test_methods VARCHAR[], undone VARCHAR,'
-            ' why VARCHAR)[]',
-        ),
-        'sibling_patch': Added(minor=2, sql_type='VARCHAR'),
-        'leak': Added(minor=2, sql_type='DOUBLE'),
-        'nearest': Added(minor=2, sql_type='DOUBLE'),
-        'reads_sources': Added(minor=2, sql_type='BOOLEAN'),
-    },
-    'repositories': {
-        'java_files': Added(minor=1, sql_type='BIGINT'),
-        'java_lines': Added(minor=1, sql_type='BIGINT'),
-    },
-}
+ADDED: dict[str, dict[str, Added]] = {}
 
 TABLES: dict[str, type] = {
     'methods': MethodRow,

@@ -48,8 +48,8 @@ class RepositoryRow:
     pairs_found: int  # more than these under the walk `window` alone
     license: str | None
     family: str | None = None  # the first of all in the snapshot that share a commit; at release
-    java_files: int | None = None  # at the head; None where it cannot be read; filled at release
-    java_lines: int | None = None  # of these files, comments and blank lines included
+    source_files: int | None = None  # at the head; None where it cannot be read; filled at release
+    source_lines: int | None = None  # of these files, comments and blank lines included
     sandbox: str
     engine_version: int
     profile: str
@@ -69,7 +69,7 @@ class PairRow:
     new_committer_date: datetime | None
     gap_hours: float | None
     old_is_ancestor: bool
-    pom_changed: bool
+    build_changed: bool
     source_changed: bool
     tests_changed: bool
     test_only: bool
@@ -77,8 +77,8 @@ class PairRow:
     builder_new: str | None
     build_old: str | None  # 'built', or the reason why not; None if not tried
     build_new: str | None
-    jdk: str | None
-    jdks_tried: tuple[str, ...] = ()  # in this order
+    runtime: str | None
+    runtimes_tried: tuple[str, ...] = ()  # in this order
     suite_old: str | None = None
     suite_new: str | None = None
     refactorings: str | None = None  # found, unknown and why, or not_offered; None if not asked

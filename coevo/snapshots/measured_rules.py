@@ -77,7 +77,7 @@ MUTANTS = (
             FROM methods m LEFT JOIN mutants u USING (method_id, walk)
             GROUP BY m.method_id, m.walk
             HAVING coalesce(any_value(m.mutation.count), 0) <> count(u.mutant_id)
-            OR any_value(m.mutation.equal_byte_code) <> count(*) FILTER (u.equal_byte_code)
+            OR any_value(m.mutation.equal_compiled) <> count(*) FILTER (u.equal_compiled)
             OR any_value(m.mutation.killed) <> count(*) FILTER (u.killed)
             OR any_value(m.mutation.not_run) <> count(u.mutant_id) FILTER (u.outcome IS NULL)
                 AND any_value(m.mutation.killed) IS NOT NULL""",

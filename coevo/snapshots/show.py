@@ -75,7 +75,7 @@ def _task_header(task: Row) -> Iterator[tuple[str, str]]:
     yield 'focal', task['focal_method'] or ''
     environment = task['environment']
     if environment:
-        built = (f'JDK {environment["jdk"]}', environment['build_tool'])
+        built = (f'runtime {environment["runtime"]}', environment['build_tool'])
         yield 'environment', _joined(*built, environment['test_command'])
     yield 'also at', ', '.join(task['also_at'])
 

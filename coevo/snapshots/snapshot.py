@@ -247,6 +247,11 @@ def manifest_at(location: Location) -> dict[str, Any]:
         raise Fatal(
             f'{location.shown} is of a newer schema ({found["schema_version"]}): update coevo'
         )
+    if found['schema_version'] < SCHEMA_VERSION:
+        raise Fatal(
+            f'{location.shown} is of schema {found["schema_version"]}, whose columns have other names'
+            ' now: release it again from its store, which can still be read'
+        )
     return cast('dict[str, Any]', found)
 
 

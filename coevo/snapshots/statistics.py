@@ -59,7 +59,7 @@ STATISTICS = (
     Statistic(
         name='table_5',
         title='Repositories with a task (Table 5)',
-        note='Means over repositories; Java files and lines are those at the head of the walk.',
+        note='Means over repositories; source files and lines are those at the head of the walk.',
     ),
     Statistic(
         name='table_11',

@@ -36,13 +36,13 @@ class RunAgain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reverified:
-    """Labels of the segment `key`, run again by an engine on a JDK in the segment's sandbox."""
+    """Labels of the segment `key`, run again by an engine on a runtime in the segment's sandbox."""
 
     pair_id: str
     key: str
     number: int = 0  # set when it is kept
     engine_version: int
-    jdk: str
+    runtime: str
     sandbox: str
     methods: tuple[RunAgain, ...]
 

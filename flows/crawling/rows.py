@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 from typing import TypeVar
 
+from coevo.model import former
 from miners.discovery.candidates import CandidateReason
 from miners.discovery.candidates import Facts
 from miners.discovery.candidates import Presence
@@ -75,6 +76,7 @@ def part(record: type[_Part], whole: object, **more: object) -> _Part:
 
 def repository_seen(row: dict[str, Any]) -> RepositorySeen:
     """From a row of the table, where what is closed is text."""
+    row = former.renamed(row, row)
     reason, root = row['reason'], row['root']
     closed = {
         'presence': Presence(row['presence']),

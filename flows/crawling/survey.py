@@ -28,7 +28,7 @@ from miners.discovery.sightings import Sighting
 
 # After so many questions in a row without an answer the rest is left for the next crawl.
 _GIVE_UP = 3
-_WITHOUT_POM = (Root.NO_POM, Root.EMPTY)
+_WITHOUT_POM = (Root.NO_BUILD_FILE, Root.EMPTY)
 
 _T = TypeVar('_T')
 
@@ -128,7 +128,7 @@ class Survey:
             asked = self._answered(partial(ask_root, self._api, seen.github_id, facts))
             unanswered += ['root'] if asked is None else []
             facts = asked or facts
-        if self._profile.contributors and (not self._profile.pom or facts.root is Root.POM):
+        if self._profile.contributors and (not self._profile.pom or facts.root is Root.BUILD_FILE):
             asked = self._answered(partial(self._contributors, seen, facts))
             unanswered += ['contributors'] if asked is None else []
             facts = asked or facts

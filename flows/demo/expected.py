@@ -213,7 +213,7 @@ METHODS = (
 
 LOSSES = (
     Loss(step=steps.ROOT, stage=Stage.WALK, reason='root_commit'),
-    Loss(step=steps.DOCUMENT, stage=Stage.WALK, reason='no_java_change'),
+    Loss(step=steps.DOCUMENT, stage=Stage.WALK, reason='no_code_change'),
     Loss(step=steps.COMMENT, stage=Stage.PAIR, reason='comments_or_formatting_only'),
     Loss(step=steps.EXAMPLE, stage=Stage.PAIR, reason='no_source_or_test_change'),
     Loss(step=steps.MERGE, stage=Stage.WALK, reason='merge_without_change'),

@@ -65,7 +65,7 @@ def run_again(repository: Repository, item: Drawn, workshop: Workshop) -> Rerun:
         if trouble is not None:
             unknown[one.method_id] = trouble
             continue
-        lost = _otherwise(row, one, evaluation, pom_changed=change.pom_changed)
+        lost = _otherwise(row, one, evaluation, build_changed=change.build_changed)
         runs = tuple(cell_rows(item.pair, [one], evaluation))
         methods.append(RunAgain(method_id=one.method_id, lost=lost, runs=runs))
     return Rerun(
@@ -73,7 +73,7 @@ def run_again(repository: Repository, item: Drawn, workshop: Workshop) -> Rerun:
             pair_id=item.pair.pair_id,
             key=item.segment.key,
             engine_version=engine_version(item.pair.language),
-            jdk=evaluation.new.jdk,
+            runtime=evaluation.new.runtime,
             sandbox=item.segment.pair.sandbox,
             methods=tuple(methods),
         ),
@@ -101,7 +101,7 @@ def _trouble(row: MethodRow, wanted: Wanted, evaluation: PairEvaluation) -> str 
 
 
 def _otherwise(
-    row: MethodRow, wanted: Wanted, evaluation: PairEvaluation, *, pom_changed: bool
+    row: MethodRow, wanted: Wanted, evaluation: PairEvaluation, *, build_changed: bool
 ) -> str | None:
     """What is otherwise than when the label was made; None where all is as it was."""
     cells = evaluation.cells(wanted.method_id)
@@ -110,7 +110,7 @@ def _otherwise(
         for run in cells[cell].runs:
             if run.agreement != was:
                 return f'{cell} is {_told(*run.agreement)}, was {_told(*was)}'
-    decision = decide(wanted.candidate, wanted.method_id, evaluation, pom_changed=pom_changed)
+    decision = decide(wanted.candidate, wanted.method_id, evaluation, build_changed=build_changed)
     if row.track is not None and decision.track is not row.track:
         return f'no {row.track}: {decision.no_track or decision.reason}'
     return None

@@ -56,7 +56,7 @@ class PairChange:
     """
 
     pair: Pair
-    pom_changed: bool
+    build_changed: bool
     source_changed: bool
     tests_changed: bool
     candidates: tuple[Candidate, ...]
@@ -77,7 +77,7 @@ def diff(repository: Repository, pair: Pair) -> PairChange:
     found = sorted(difference.candidates(), key=lambda item: _order(item.candidate))
     return PairChange(
         pair=pair,
-        pom_changed=any(reading(pair.language).is_build_file(f.path) for f in files),
+        build_changed=any(reading(pair.language).is_build_file(f.path) for f in files),
         source_changed=difference.source_changed,
         tests_changed=difference.tests_changed,
         candidates=tuple(item.candidate for item in found),

@@ -25,7 +25,7 @@ class CandidateReason(StrEnum):
     LICENCE_NOT_ACCEPTED = 'licence_not_accepted'
     PUSHED_TOO_LONG_AGO = 'pushed_too_long_ago'
     EMPTY = 'empty'
-    NO_TOP_LEVEL_POM = 'no_top_level_pom'
+    NO_BUILD_FILE = 'no_build_file'
     TOO_FEW_CONTRIBUTORS = 'too_few_contributors'
 
 
@@ -43,7 +43,7 @@ REASONS: dict[CandidateReason, str] = {
     CandidateReason.LICENCE_NOT_ACCEPTED: 'its licence is none of those that the profile accepts',
     CandidateReason.PUSHED_TOO_LONG_AGO: 'nothing was pushed since the day that the profile names',
     CandidateReason.EMPTY: 'it holds no commit',
-    CandidateReason.NO_TOP_LEVEL_POM: 'there is no pom.xml at the root of its default branch',
+    CandidateReason.NO_BUILD_FILE: 'there is no build file at the root of its default branch',
     CandidateReason.TOO_FEW_CONTRIBUTORS: 'it has fewer contributors than the profile asks for',
 }
 
@@ -60,8 +60,8 @@ class Presence(StrEnum):
 class Root(StrEnum):
     """What lies at the root of the default branch."""
 
-    POM = 'pom'
-    NO_POM = 'no_pom'
+    BUILD_FILE = 'build_file'
+    NO_BUILD_FILE = 'no_build_file'
     EMPTY = 'empty'
 
 
@@ -91,8 +91,8 @@ def reason_against(
         return CandidateReason.UNKNOWN
     if profile.pom and facts.root is Root.EMPTY:
         return CandidateReason.EMPTY
-    if profile.pom and facts.root is Root.NO_POM:
-        return CandidateReason.NO_TOP_LEVEL_POM
+    if profile.pom and facts.root is Root.NO_BUILD_FILE:
+        return CandidateReason.NO_BUILD_FILE
     if (facts.at_least_contributors or 0) < profile.contributors:
         return CandidateReason.TOO_FEW_CONTRIBUTORS
     return None
@@ -105,7 +105,7 @@ _ABSENT = {
 
 
 def _contributors_open(profile: CandidateProfile, facts: Facts) -> bool:
-    without_pom = profile.pom and facts.root is not Root.POM
+    without_pom = profile.pom and facts.root is not Root.BUILD_FILE
     return not without_pom and profile.contributors > 0 and facts.at_least_contributors is None
 
 

@@ -94,11 +94,11 @@ def ask_root(api: GitHubApi, github_id: int, facts: Facts) -> Facts:
     if reply.status == 304:
         return facts
     if reply.status == 200:
-        return replace(facts, root=Root.POM, root_etag=reply.etag)
+        return replace(facts, root=Root.BUILD_FILE, root_etag=reply.etag)
     if reply.status != 404:
         return replace(facts, root=None, root_etag=None)
     empty = reply.message.lower().startswith(_EMPTY)
-    return replace(facts, root=Root.EMPTY if empty else Root.NO_POM, root_etag=None)
+    return replace(facts, root=Root.EMPTY if empty else Root.NO_BUILD_FILE, root_etag=None)
 
 
 def ask_contributors(api: GitHubApi, github_id: int, facts: Facts, wanted: int) -> Facts:

@@ -99,7 +99,7 @@ def _with_parent(
     parent = repository.commit(commit.parents[0])
     changes = _code_changes(repository, route, parent, commit)
     if not changes:
-        return route.drop(commit.rev, Reason.NO_JAVA_CHANGE)
+        return route.drop(commit.rev, Reason.NO_CODE_CHANGE)
     if len(commit.parents) > 1 and route.walk is Walk.PARENTS:
         by_hand = _merged_by_hand(repository, commit, remerged)
         if not any(map(route.is_code, by_hand)):

@@ -86,7 +86,7 @@ def _states(
             yield route.unreadable(repository, commit.rev, error)
             continue
         if found == state:
-            yield route.drop(commit.rev, Reason.SAME_JAVA_STATE)
+            yield route.drop(commit.rev, Reason.SAME_CODE_STATE)
         else:
             yield commit
             state = found

@@ -35,9 +35,7 @@ def _coverage(
 
 def _mutation(killed: int | None, count: int) -> Mutation:
     zeros = dict.fromkeys(('compile_failed', 'redundant', 'capped_out', 'not_checked'), 0)
-    return Mutation(
-        emitted=count, count=count, equal_byte_code=0, not_run=0, killed=killed, **zeros
-    )
+    return Mutation(emitted=count, count=count, equal_compiled=0, not_run=0, killed=killed, **zeros)
 
 
 def _rows() -> list[MethodResult]:

@@ -79,7 +79,7 @@ def test_what_is_no_success_is_no_strict_one() -> None:
 def test_mutants_that_gold_kills_and_that_were_not_run_leave_it_open() -> None:
     kills = Mutation(
         emitted=9, compile_failed=0, redundant=0, capped_out=0, not_checked=0, count=8,
-        equal_byte_code=0, not_run=0, killed=8,
+        equal_compiled=0, not_run=0, killed=8,
     )  # fmt: skip
     assert success_strict(TaskOutcome.SUCCESS, adequacy(), kills, 0) is None
     assert success_strict(TaskOutcome.SUCCESS, adequacy(mutants=NOTICED), kills, 0) is True

@@ -49,7 +49,10 @@ CHANGES: dict[str, tuple[Change, Happened]] = {
     'blocked': (change(blocked=403), [('blocked', None, None)]),
     'archived': (change(archived=True), [('archived', None, None)]),
     'forked': (change(fork=True), [('gone_from_search', None, None), ('forked', None, None)]),
-    'emptied': (change(files=(), pushed_at='2026-03-03T00:00:00Z'), [('emptied', 'pom', 'empty')]),
+    'emptied': (
+        change(files=(), pushed_at='2026-03-03T00:00:00Z'),
+        [('emptied', 'build_file', 'empty')],
+    ),
     'licence': (change(license='MIT'), [('licence_changed', 'Apache-2.0', 'MIT')]),
     'no licence': (change(license=None), [('licence_changed', 'Apache-2.0', None)]),
     'fewer stars': (change(stars=3), [('gone_from_search', None, None)]),

@@ -32,7 +32,7 @@ def test_each_repository_is_kept_or_dropped_for_a_reason(tmp_path: Path) -> None
         report = crawled(server, tmp_path)
     assert {row.full_name: row.reason for row in rows(report).values()} == {
         'ada/good': None,
-        'ada/gradle': CandidateReason.NO_TOP_LEVEL_POM,
+        'ada/gradle': CandidateReason.NO_BUILD_FILE,
         'ada/empty': CandidateReason.EMPTY,
         'ada/bare': CandidateReason.NO_LICENCE,
         'ada/odd': CandidateReason.LICENCE_UNKNOWN,
@@ -78,7 +78,7 @@ def test_a_pom_that_goes_is_noticed(tmp_path: Path, gone: str) -> None:
         if gone == 'pom_and_push':
             server.world[1].pushed_at = '2026-02-02T00:00:00Z'
         report = crawled(server, tmp_path)
-    assert rows(report)[1].reason is CandidateReason.NO_TOP_LEVEL_POM
+    assert rows(report)[1].reason is CandidateReason.NO_BUILD_FILE
     assert latest_kept(tmp_path) == ()
 
 

@@ -63,5 +63,5 @@ def test_the_most_frequent_reason_comes_first() -> None:
 def test_a_log_has_room_for_a_reason_on_its_line() -> None:
     log = io.StringIO()
     Console(file=log, width=160).print(funnel_table(steps()))
-    (line,) = [line for line in log.getvalue().splitlines() if 'no_java_change' in line]
-    assert 'no_java_change 1' in line
+    (line,) = [line for line in log.getvalue().splitlines() if 'no_code_change' in line]
+    assert 'no_code_change 1' in line

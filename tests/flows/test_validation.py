@@ -76,8 +76,8 @@ def test_the_latest_release_is_proven(tmp_path: Path, capsys: pytest.CaptureFixt
     assert found is not None
     assert found.rev == git(repository, 'rev-parse', 'v1.0')
     assert found.suite == Suite(passed=1, failed=1, error=1, skipped=1, environment=1)
-    assert (found.java, found.built, found.engine_version) == (8, 1, engine_version('java'))
-    assert found.jdk in found.jdks_tried
+    assert (found.level, found.built, found.engine_version) == (8, 1, engine_version('java'))
+    assert found.runtime in found.runtimes_tried
     spent = seconds_of(store, found)
     assert spent is not None
     assert min(spent.build, spent.suite) > 0
@@ -115,8 +115,8 @@ def module(name: str, files: Mapping[str, str]) -> dict[str, str]:
 
 BROKEN = source('Bag', '    public static int none() { return ""; }\n')
 CASES: dict[Invalid, tuple[str, Mapping[str, str]]] = {
-    Invalid.NO_POM: ('', {'build.gradle': '', 'old/pom.xml': pom()}),
-    Invalid.JAVA_TOO_OLD: ('Java 6', {**GOOD, 'pom.xml': of_level('1.6')}),
+    Invalid.NO_BUILD_FILE: ('', {'build.gradle': '', 'old/pom.xml': pom()}),
+    Invalid.LEVEL_TOO_OLD: ('Java 6', {**GOOD, 'pom.xml': of_level('1.6')}),
     Invalid.DOES_NOT_BUILD: (
         'bad: maven-compiler-plugin:compile',
         {'pom.xml': PARENT, **module('good', {**TILL, **TESTS}), **module('bad', BROKEN)},
@@ -171,8 +171,8 @@ BUILT: dict[str, str | None] = {'a': None, 'b': None}
     ('outdated', 'failure', 'modules', 'found'),
     [
         (None, None, BUILT, (None, '')),
-        ('Java 7', None, BUILT, (Invalid.JAVA_TOO_OLD, 'Java 7')),
-        ('Java 5', 'UnresolvableModelException', {}, (Invalid.JAVA_TOO_OLD, 'Java 5')),
+        ('Java 7', None, BUILT, (Invalid.LEVEL_TOO_OLD, 'Java 7')),
+        ('Java 5', 'UnresolvableModelException', {}, (Invalid.LEVEL_TOO_OLD, 'Java 5')),
         (
             *(None, 'UnresolvableModelException', {}),
             (Invalid.DOES_NOT_BUILD, 'UnresolvableModelException'),
@@ -189,7 +189,7 @@ def test_a_build_is_judged(
     modules: Mapping[str, str | None],
     found: tuple[Invalid | None, str],
 ) -> None:
-    build = Build(rev=BLANK.rev, failure=failure, modules=modules, jdk='17')
+    build = Build(rev=BLANK.rev, failure=failure, modules=modules, runtime='17')
     proven = of_build(BLANK, build, outdated)
     assert (proven.reason, proven.detail) == found
     assert proven.built == sum(why is None for why in modules.values())
@@ -238,7 +238,7 @@ def test_one_that_cannot_be_asked_does_not_keep_others_from_it(
     assert main(['validate', str(tmp_path / 'empty'), repository, *store]) == 2
     told = capsys.readouterr()
     assert 'no commit' in told.err
-    assert 'invalid, no_pom: There is no pom.xml at the root.' in told.out
+    assert 'invalid, no_build_file: There is no build file at the root.' in told.out
     assert main(['validate', repository, *store]) == 1
     assert main(['validate', repository, repository, *store, '--name', NAME]) == 2
     assert '--name' in capsys.readouterr().err

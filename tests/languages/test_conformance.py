@@ -245,7 +245,11 @@ def test_both_ends_are_built_in_the_same_way(place: Place) -> None:
     old, new = place.build()
     assert (old.rev, new.rev) == (place.revs['first'], place.revs['second'])
     assert (old.summary, new.summary) == ('built', 'built')
-    assert (old.builder, old.jdk, old.jdks_tried) == (new.builder, new.jdk, new.jdks_tried)
+    assert (old.builder, old.runtime, old.runtimes_tried) == (
+        new.builder,
+        new.runtime,
+        new.runtimes_tried,
+    )
 
 
 def test_code_that_does_not_build_says_so_and_its_neighbour_is_built(place: Place) -> None:

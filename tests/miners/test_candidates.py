@@ -118,7 +118,7 @@ STRICT = CandidateProfile(
     archived=False,
     pushed_since=date(2021, 1, 1),
 )
-GOOD = Facts(root=Root.POM, at_least_contributors=2)
+GOOD = Facts(root=Root.BUILD_FILE, at_least_contributors=2)
 
 
 @pytest.mark.parametrize(
@@ -136,13 +136,13 @@ GOOD = Facts(root=Root.POM, at_least_contributors=2)
         (seen(stars=499), Presence.SEARCH, GOOD, CandidateReason.TOO_FEW_STARS),
         (seen(pushed_at=None), Presence.SEARCH, GOOD, CandidateReason.PUSHED_TOO_LONG_AGO),
         (seen(), Presence.SEARCH, Facts(), CandidateReason.UNKNOWN),
-        (seen(), Presence.SEARCH, Facts(root=Root.POM), CandidateReason.UNKNOWN),
-        (seen(), Presence.SEARCH, Facts(root=Root.NO_POM), CandidateReason.NO_TOP_LEVEL_POM),
+        (seen(), Presence.SEARCH, Facts(root=Root.BUILD_FILE), CandidateReason.UNKNOWN),
+        (seen(), Presence.SEARCH, Facts(root=Root.NO_BUILD_FILE), CandidateReason.NO_BUILD_FILE),
         (seen(), Presence.SEARCH, Facts(at_least_contributors=9), CandidateReason.UNKNOWN),
         (
             seen(),
             Presence.SEARCH,
-            Facts(root=Root.POM, at_least_contributors=1),
+            Facts(root=Root.BUILD_FILE, at_least_contributors=1),
             CandidateReason.TOO_FEW_CONTRIBUTORS,
         ),
     ],

@@ -29,7 +29,7 @@ def test_inserted_changed_deleted(tmp_path: Path) -> None:
     change = diffed(tmp_path, old, new)
     assert changes(change) == {'one': 'changed', 'two': 'deleted', 'three': 'inserted'}
     assert (change.source_changed, change.tests_changed, change.reason) == (True, True, None)
-    assert not change.pom_changed
+    assert not change.build_changed
     by_name = {c.method.test_method: c for c in change.candidates}
     assert by_name['one'].old_source == ONE
     assert by_name['one'].new_source == ONE.replace('(1,', '(11,')
@@ -238,7 +238,7 @@ def test_sides_and_modules_by_poms(tmp_path: Path) -> None:
 
 def test_pom_changed(tmp_path: Path) -> None:
     old = {'Foo': FOO, 'FooTest': java_class(ONE), 'sub/pom.xml': '<project/>'}
-    assert diffed(tmp_path, old, {'Foo': FOO2, 'sub/pom.xml': '<project></project>'}).pom_changed
+    assert diffed(tmp_path, old, {'Foo': FOO2, 'sub/pom.xml': '<project></project>'}).build_changed
 
 
 def test_a_broken_file_is_diffed_as_far_as_it_can_be(tmp_path: Path) -> None:

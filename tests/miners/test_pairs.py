@@ -75,7 +75,7 @@ def test_a_commit_that_changes_java_pairs_with_its_parent(repo: Path) -> None:
     assert edges(found) == [(prose, edit)]
     assert found.pairs[0].old_is_ancestor
     assert found.pairs[0].gap_hours == 24.0
-    assert reasons(found) == {prose: Reason.NO_JAVA_CHANGE, root: Reason.ROOT_COMMIT}
+    assert reasons(found) == {prose: Reason.NO_CODE_CHANGE, root: Reason.ROOT_COMMIT}
 
 
 def test_a_path_or_a_blob_makes_a_java_change_and_a_mode_does_not(repo: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_path_or_a_blob_makes_a_java_change_and_a_mode_does_not(repo: Path) ->
     folder = commit(repo, 'a folder of that name', {'D.java/readme': 'x'}, date=day(5))
     found = walk(repo)
     assert [new for _, new in edges(found)] == [gone, moved]
-    assert reasons(found)[mode] == reasons(found)[folder] == Reason.NO_JAVA_CHANGE
+    assert reasons(found)[mode] == reasons(found)[folder] == Reason.NO_CODE_CHANGE
 
 
 def test_java_in_a_submodule_is_not_of_this_repository(repo: Path) -> None:
@@ -95,7 +95,7 @@ def test_java_in_a_submodule_is_not_of_this_repository(repo: Path) -> None:
     git(repo, 'update-index', '--add', '--cacheinfo', f'160000,{root},X.java')
     tree = git(repo, 'write-tree')
     linked = git(repo, 'commit-tree', tree, '-p', root, '-m', 'submodule')
-    assert reasons(walk(repo, ref=linked))[linked] == Reason.NO_JAVA_CHANGE
+    assert reasons(walk(repo, ref=linked))[linked] == Reason.NO_CODE_CHANGE
 
 
 def branches(repo: Path) -> tuple[str, str]:
@@ -139,7 +139,7 @@ def test_a_solved_conflict_is_a_change(repo: Path) -> None:
 def test_a_merge_that_keeps_the_first_parents_java_is_no_java_change(repo: Path) -> None:
     left, right = branches(repo)
     merge = commit(repo, 'ours', {}, date=day(4), parents=[left, right])
-    assert reasons(walk(repo))[merge] == Reason.NO_JAVA_CHANGE
+    assert reasons(walk(repo))[merge] == Reason.NO_CODE_CHANGE
 
 
 @pytest.mark.parametrize('evil', [False, True])
@@ -173,7 +173,7 @@ def test_rebased_and_cherry_picked_copies_are_pairs_of_their_own(repo: Path) -> 
     merge = commit(repo, 'merge', {}, date=day(5), parents=[copy, original])
     found = walk(repo)
     assert edges(found) == [(other, copy), (base, other), (base, original)]
-    assert reasons(found)[merge] == Reason.NO_JAVA_CHANGE
+    assert reasons(found)[merge] == Reason.NO_CODE_CHANGE
 
 
 # -- first-parent ----------------------------------------------------------------------------------
@@ -201,9 +201,9 @@ def test_states_collapse_to_the_newest_of_a_run(repo: Path) -> None:
     assert found.visited == (back, pom, two, prose, one)
     assert edges(found) == [(pom, back), (prose, pom)]
     assert reasons(found) == {
-        two: Reason.SAME_JAVA_STATE,
+        two: Reason.SAME_CODE_STATE,
         prose: Reason.OLDEST_STATE,
-        one: Reason.SAME_JAVA_STATE,
+        one: Reason.SAME_CODE_STATE,
     }
 
 
@@ -329,7 +329,7 @@ def test_a_window_pairs_a_state_with_every_older_one_within_twelve_hours(repo: P
         (first, third, (same,)),
         (first, same, ()),
     ]
-    assert reasons(found) == {second: Reason.SAME_JAVA_STATE, first: Reason.OLDEST_STATE}
+    assert reasons(found) == {second: Reason.SAME_CODE_STATE, first: Reason.OLDEST_STATE}
 
 
 def test_a_state_alone_in_its_window_and_clocks_that_run_back_give_no_pair(repo: Path) -> None:

@@ -37,7 +37,7 @@ def row(covered: tuple[int, int] | None, killed: tuple[int | None, int, int] | N
         capped_out=0,
         not_checked=0,
         count=killed[1],
-        equal_byte_code=0,
+        equal_compiled=0,
         not_run=killed[2],
         killed=killed[0],
     )

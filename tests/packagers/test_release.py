@@ -255,7 +255,7 @@ def test_drops_of_the_last_stage_join_the_others(store: Store, tmp_path: Path) -
     reasons = [row['reason'] for row in rows(tmp_path / 'snapshot', 'drops')]
     assert sorted(reasons) == [
         *['flaky'] * 2,
-        'no_java_change',
+        'no_code_change',
         *['not_sampled'] * 2,
         *['start_state_invalid'] * 2,
     ]

@@ -42,7 +42,7 @@ def record(*rows: MethodRow, lost: str | None = None, key: str = 'key-2') -> Rev
         pair_id=segments.pair_id(2),
         key=key,
         engine_version=2,
-        jdk='17',
+        runtime='17',
         sandbox='bubblewrap',
         methods=tuple(
             RunAgain(method_id=row.method_id, lost=lost, runs=tuple(segments.cell_rows(row)))

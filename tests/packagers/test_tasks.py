@@ -21,10 +21,10 @@ from coevo.languages.java.reading.syntax import parse
 from coevo.model.errors import Fatal
 from coevo.model.quality import Isolated
 from coevo.model.records import Change
-from coevo.model.records import ClassPathEntry
 from coevo.model.records import Dependency
 from coevo.model.records import Drop
 from coevo.model.records import Environment
+from coevo.model.records import LibraryEntry
 from coevo.model.records import Revised
 from coevo.model.records import Track
 from coevo.model.records import Walk
@@ -43,11 +43,11 @@ TEST_FILE = 'src/test/java/p/ShopTest.java'
 MAIN_FILE = 'src/main/java/p/Shop.java'
 REPO = 'owner/shop'
 ENVIRONMENT = Environment(
-    jdk='17',
+    runtime='17',
     build_tool='maven',
     compile_command='mvn test-compile',
     test_command='mvn test',
-    class_path=(ClassPathEntry(coordinates='g:a:1', sha256='0' * 64),),
+    libraries=(LibraryEntry(coordinates='g:a:1', sha256='0' * 64),),
 )
 
 

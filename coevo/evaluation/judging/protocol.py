@@ -60,7 +60,7 @@ class Judgement:
 
     methods   the targets as they were submitted
     adequacy  of those of which it was measured
-    jdk       with which all was built and run; None where nothing was
+    runtime   with which all was built and run; None where nothing was
     sources   that lay beside the tests in every cell; None where nothing was run
     others    the other tests of the file; None where no target passes on the new code
     """
@@ -68,7 +68,7 @@ class Judgement:
     seen: dict[str, Seen]
     methods: Mapping[str, TestMethod] = field(default_factory=dict)
     adequacy: Mapping[str, Adequacy] = field(default_factory=dict)
-    jdk: str | None = None
+    runtime: str | None = None
     sources: MainSources | None = None
     others: Neighbours | None = None
     cpu_seconds: float = 0.0
@@ -139,7 +139,7 @@ def judge(trial: Trial, patched: bytes | None, known: Known) -> Judgement:
     return Judgement(
         seen=seen,
         methods=methods,
-        jdk=built[-1].jdk,
+        runtime=built[-1].runtime,
         sources=sources,
         others=others,
         cpu_seconds=cpu_seconds,

@@ -41,7 +41,7 @@ def released(gold: GoldMethod) -> MutantSet:
                 mutant_id=row.mutant_id,
                 file=row.file,
                 mutant=Mutant(line=row.line, original=row.original, mutated=row.mutated),
-                equal_byte_code=row.equal_byte_code,
+                equal_compiled=row.equal_compiled,
             )
             for row in gold.mutants
             if row.killed is not None

@@ -158,7 +158,7 @@ def _at_old(new: EditedCells, found: MutantSet) -> MutantSet:
         kept=tuple(
             replace(one, file=left.old_path, mutant=replace(one.mutant, line=line))
             for one in found.kept
-            if not one.equal_byte_code
+            if not one.equal_compiled
             and (left := _left(new, one.file)) is not None
             and (line := left.old_lines.get(one.mutant.line)) is not None
         )

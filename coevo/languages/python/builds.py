@@ -132,7 +132,7 @@ def _build(
         modules=modules,
         overrides=overrides,
         builder=BUILDER,
-        jdk=interpreter.version,
+        runtime=interpreter.version,
     )
 
 
@@ -146,6 +146,6 @@ def _told(ends: tuple[End, End], tried: tuple[str, ...], lacking: str | None) ->
     failed = any(end.build.failure for end in ends)
     for end in ends:
         end.build = dataclasses.replace(
-            end.build, jdks_tried=tried, runtime_lacking=lacking if failed else None
+            end.build, runtimes_tried=tried, runtime_lacking=lacking if failed else None
         )
     return ends

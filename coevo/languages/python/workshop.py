@@ -40,8 +40,8 @@ from coevo.languages.python.supply import PythonSupply
 from coevo.languages.python.tracing import read_trace
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
-from coevo.model.records import ClassPathEntry
 from coevo.model.records import Environment
+from coevo.model.records import LibraryEntry
 from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
@@ -197,12 +197,12 @@ class PythonWorkshop:
         if found is None:
             return None
         return Environment(
-            jdk=f'cpython {found.installed.interpreter.version}',
+            runtime=f'cpython {found.installed.interpreter.version}',
             build_tool='uv',
             compile_command='uv pip sync <requirements>',
             test_command='python -m pytest <test>',
-            class_path=tuple(
-                ClassPathEntry(coordinates=name, sha256=digest)
+            libraries=tuple(
+                LibraryEntry(coordinates=name, sha256=digest)
                 for name, digest in packages(found.installed.locked)
             ),
         )

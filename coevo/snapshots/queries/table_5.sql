@@ -3,7 +3,7 @@
 --
 --   commits        pairs with at least one task
 --   test_methods   targets of a task, the mean over a repository's tasks
---   Java files     *.java at the head of the walk, and their lines as they stand
+--   Source files   of the language at the head of the walk, and their lines as they stand
 
 WITH of_repository AS (
     SELECT
@@ -12,8 +12,8 @@ WITH of_repository AS (
         count(DISTINCT pair_id) AS commits,
         count(*) AS tasks,
         avg(len(test_methods)) AS test_methods,
-        any_value(java_files) AS java_files,
-        any_value(java_lines) AS java_lines
+        any_value(source_files) AS source_files,
+        any_value(source_lines) AS source_lines
     FROM tasks LEFT JOIN repositories USING (repo, language, walk)
     GROUP BY walk, repo
 ),
@@ -21,8 +21,8 @@ summed AS (
     SELECT
         walk,
         count(*)::DOUBLE AS repositories,
-        avg(java_files) AS mean_files,
-        avg(java_lines) AS mean_lines,
+        avg(source_files) AS mean_files,
+        avg(source_lines) AS mean_lines,
         avg(commits) AS mean_commits,
         avg(tasks) AS mean_tasks,
         avg(test_methods) AS mean_test_methods
@@ -31,8 +31,8 @@ summed AS (
 )
 SELECT walk, metric, value FROM (
     SELECT walk, 1 AS place, 'repositories' AS metric, repositories AS value FROM summed
-    UNION ALL SELECT walk, 2, 'Java files (mean)', round(mean_files, 0) FROM summed
-    UNION ALL SELECT walk, 3, 'Java lines (mean)', round(mean_lines, 0) FROM summed
+    UNION ALL SELECT walk, 2, 'Source files (mean)', round(mean_files, 0) FROM summed
+    UNION ALL SELECT walk, 3, 'Source lines (mean)', round(mean_lines, 0) FROM summed
     UNION ALL SELECT walk, 4, 'commits (mean)', round(mean_commits, 2) FROM summed
     UNION ALL SELECT walk, 5, 'tasks (mean)', round(mean_tasks, 2) FROM summed
     UNION ALL SELECT walk, 6, 'test methods of a task (mean)', round(mean_test_methods, 2) FROM summed

@@ -64,11 +64,11 @@ BAD_MANIFESTS = {
     'a list': '[]',
     'without a version': json.dumps({'files': {}}),
     'with another version': json.dumps({'schema_version': '1'}),
-    'without its files': json.dumps({'schema_version': 1, 'rows': {}, 'walks': []}),
+    'without its files': json.dumps({'schema_version': 2, 'rows': {}, 'walks': []}),
     'without a checksum': json.dumps(
-        {'schema_version': 1, 'rows': {}, 'walks': [], 'files': {'README.md': {'size': 1}}}
+        {'schema_version': 2, 'rows': {}, 'walks': [], 'files': {'README.md': {'size': 1}}}
     ),
-    'without a walk': json.dumps({'schema_version': 1, 'rows': {}, 'walks': [{}], 'files': {}}),
+    'without a walk': json.dumps({'schema_version': 2, 'rows': {}, 'walks': [{}], 'files': {}}),
 }
 
 

@@ -113,7 +113,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Guarded:
             stack.callback(workshop.close)
         evaluation = evaluate(Once(workshops[0]), pair, wanted)
         found = {
-            item.method_id: decide(item.candidate, item.method_id, evaluation, pom_changed=False)
+            item.method_id: decide(item.candidate, item.method_id, evaluation, build_changed=False)
             for item in wanted
         }
         repairs = [item for item in wanted if found[item.method_id].label is Label.REPAIR]

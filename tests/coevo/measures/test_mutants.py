@@ -87,7 +87,7 @@ def test_no_mutant_is_lost(measured: MutantMeasures, name: str) -> None:
     assert found.count == len(rows(measured, name)) == CAP
     assert found.compile_failed > 0
     assert found.capped_out > 0
-    assert found.equal_byte_code == sum(row.equal_byte_code for row in rows(measured, name))
+    assert found.equal_compiled == sum(row.equal_compiled for row in rows(measured, name))
 
 
 def test_the_cap_is_shared_by_methods_of_a_file(bench: EditedCells, drawn: MutantMeasures) -> None:
@@ -125,8 +125,8 @@ def test_what_has_the_original_byte_code_is_never_killed(measured: MutantMeasure
     folded = [row for row in rows(measured, 'strong') if row.mutated.strip() in ZEROS]
 
     assert folded
-    assert all(row.equal_byte_code and not row.killed for row in folded)
-    assert counts(measured, 'strong').equal_byte_code < CAP
+    assert all(row.equal_compiled and not row.killed for row in folded)
+    assert counts(measured, 'strong').equal_compiled < CAP
 
 
 def test_a_test_that_does_not_pass_by_itself_is_not_measured(measured: MutantMeasures) -> None:

@@ -70,7 +70,7 @@ def test_mutants_of_another_module_are_killed(bench: EditedCells) -> None:
 
     by_text = {row.mutated.strip(): row for row in measured.rows}
     assert {row.file for row in measured.rows} == {PATH}
-    changed = [row for row in by_text.values() if not row.equal_byte_code]
+    changed = [row for row in by_text.values() if not row.equal_compiled]
     assert len(changed) > 3
     assert {row.outcome for row in changed} <= {Outcome.FAIL, Outcome.ERROR}
 

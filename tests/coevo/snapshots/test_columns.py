@@ -50,7 +50,11 @@ def test_what_we_wrote_is_known_by_its_schema(made: Path) -> None:
         ('methods', '* REPLACE ([1] AS contamination_basis)', 'is INTEGER[], not VARCHAR'),
         ('cells', '* REPLACE (repeat::VARCHAR AS repeat)', 'is VARCHAR, not BIGINT'),
         ('pairs', '* REPLACE (CAST(gap_hours AS DECIMAL) AS gap_hours)', 'not DOUBLE'),
-        ('tasks', "* REPLACE ({'x': 1} AS environment)", 'is STRUCT(x INTEGER), not STRUCT(jdk'),
+        (
+            'tasks',
+            "* REPLACE ({'x': 1} AS environment)",
+            'is STRUCT(x INTEGER), not STRUCT(runtime',
+        ),
         ('tasks', '* REPLACE (NULL::VARCHAR AS walk)', "a walk of tasks that none can be: 'null'"),
         ('methods', '* REPLACE (NULL::VARCHAR AS test_class)', 'a test_class of methods'),
         ('methods', '* REPLACE ([NULL::VARCHAR] AS parameters)', 'a parameters of methods'),

@@ -253,7 +253,7 @@ def test_what_is_no_snapshot_is_told(snapshot: Path, tmp_path: Path) -> None:
     (tmp_path / 'manifest.json').write_text('{')
     with pytest.raises(Fatal, match='damaged'):
         coevo.open(tmp_path)
-    (tmp_path / 'manifest.json').write_text('{"schema_version": 2}')
+    (tmp_path / 'manifest.json').write_text('{"schema_version": 3}')
     with pytest.raises(Fatal, match='update coevo'):
         coevo.open(tmp_path)
 

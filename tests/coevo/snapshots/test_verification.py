@@ -324,7 +324,7 @@ WRONG_METHODS: dict[str, tuple[Label, dict[str, Any], str]] = {
     ),
     'mutants of equal byte code': (
         Label.UPDATE,
-        {'mutation': dataclasses.replace(segments.MUTATION, equal_byte_code=1)},
+        {'mutation': dataclasses.replace(segments.MUTATION, equal_compiled=1)},
         'mutants_counted',
     ),
     'public after it was committed': (

@@ -160,7 +160,7 @@ def isolation(
         evaluation = evaluate(Once(workshop), pair, wanted)
         subjects = []
         for item in wanted:
-            decision = decide(item.candidate, item.method_id, evaluation, pom_changed=False)
+            decision = decide(item.candidate, item.method_id, evaluation, build_changed=False)
             if decision.track is not None:
                 subjects.append(IsolatedSubject(wanted=item, track=decision.track))
         names = {one.new.test_method: one.method_id for one in subjects}

@@ -102,8 +102,8 @@ class Builds:
             failure=failure if '.' not in failures or len(failures) == 1 else None,
             modules=failures,
             builder=SHELL,
-            jdk=SHELL,
-            jdks_tried=(SHELL,),
+            runtime=SHELL,
+            runtimes_tried=(SHELL,),
             cpu_seconds=used,
         )
         return Built(build=build, code=code, tests=tests, settings=settings)

@@ -146,7 +146,7 @@ class ToyWorkshop:
         if module not in self._builds.built(rev).build.modules:
             return None
         return Environment(
-            jdk='sh', build_tool='sh', compile_command=':', test_command='sh', class_path=()
+            runtime='sh', build_tool='sh', compile_command=':', test_command='sh', libraries=()
         )
 
     def close(self) -> None:

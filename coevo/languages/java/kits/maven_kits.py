@@ -72,5 +72,5 @@ def _jdk(task: TaskRow, say: Say) -> Jdk | None:
     """The JDK that the task was made with, or one of the same release, brought; else any."""
     if task.environment is None:
         return None
-    JdkSupply(brings=True, say=say).has(task.environment.jdk)
-    return next(iter(alike(task.environment.jdk, find_jdks())), None)
+    JdkSupply(brings=True, say=say).has(task.environment.runtime)
+    return next(iter(alike(task.environment.runtime, find_jdks())), None)

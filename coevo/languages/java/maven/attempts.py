@@ -38,7 +38,7 @@ TREE_TOO_LARGE = 'tree_too_large'
 PATH_TOO_LONG = 'path_too_long'
 
 # A tree without a POM at its root.
-NO_POM = 'no_pom'
+NO_BUILD_FILE = 'no_build_file'
 
 # The one death of a builder that a JVM for Maven alone may be spared.
 OUT_OF_MEMORY = 'out_of_memory'
@@ -192,7 +192,7 @@ def is_hopeless(failure: str | None) -> bool:
         SIBLING_NOT_PACKAGED,
         TREE_TOO_LARGE,
         PATH_TOO_LONG,
-        NO_POM,
+        NO_BUILD_FILE,
         NEEDS_SUBMODULE,
         NEEDS_LFS_FILE,
     )

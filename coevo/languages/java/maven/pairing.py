@@ -98,7 +98,7 @@ class PairWorkshop:
             workshop.keep_only(revs)
             ends = workshop.build(pair.old.rev), workshop.build(pair.new.rev)
             spent += sum(end.cpu_seconds for end in ends)
-            tried.append(ends[0].jdk)
+            tried.append(ends[0].runtime)
             if best is None or _worth(ends) > _worth(best):
                 best, self._current = ends, workshop
             if _is_whole(best) or any(is_hopeless(end.failure) for end in ends):
@@ -197,5 +197,7 @@ def _told(
     ends: tuple[Build, Build], spent: float, tried: tuple[str, ...], lacking: str | None
 ) -> tuple[Build, Build]:
     """Both say what was tried; the first pays for all of it."""
-    old, new = (dataclasses.replace(end, jdks_tried=tried, runtime_lacking=lacking) for end in ends)
+    old, new = (
+        dataclasses.replace(end, runtimes_tried=tried, runtime_lacking=lacking) for end in ends
+    )
     return dataclasses.replace(old, cpu_seconds=spent - new.cpu_seconds), new

@@ -186,7 +186,7 @@ class JavaWorkshop:
         conditions: Conditions = PLAIN,
     ) -> ByteCodeMutants:
         if self._yard.toolchain.feature < pit.OLDEST_JDK:
-            return ByteCodeMutants(trouble=PitTrouble.OLD_JDK)
+            return ByteCodeMutants(trouble=PitTrouble.OLD_RUNTIME)
         cell = self._cells.of(compiled)
         target = self._target(cell, method, conditions)
         plan = self._plan(cell, (target,), replace(conditions, observed=False))

@@ -18,7 +18,7 @@ from coevo.languages.java.maven import settings
 from coevo.languages.java.maven.archives import Archives
 from coevo.languages.java.maven.archives import Rehearsal
 from coevo.languages.java.maven.archives import archive_key
-from coevo.languages.java.maven.attempts import NO_POM
+from coevo.languages.java.maven.attempts import NO_BUILD_FILE
 from coevo.languages.java.maven.attempts import PATH_TOO_LONG
 from coevo.languages.java.maven.attempts import TREE_TOO_LARGE
 from coevo.languages.java.maven.attempts import Attempts
@@ -53,8 +53,8 @@ from coevo.languages.java.tools.jdk_bundles import made_of
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import toolchain
 from coevo.model.errors import Transient
-from coevo.model.records import ClassPathEntry
 from coevo.model.records import Environment
+from coevo.model.records import LibraryEntry
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
 from coevo.storage.folders import cache_folder
@@ -251,12 +251,12 @@ class Yard:
             return None
         only = '' if module == '.' else f' -pl {module} -am'
         return Environment(
-            jdk=self.toolchain.jdk,
+            runtime=self.toolchain.jdk,
             build_tool=self.toolchain.maven_home.name.removeprefix('apache-').replace('-', ' '),
             compile_command=f'mvn{only} test-compile',
             test_command='java -jar <junit_jar> execute --class-path <classpath> <junit_args>',
-            class_path=tuple(
-                ClassPathEntry(coordinates=entry.coordinates, sha256=digest)
+            libraries=tuple(
+                LibraryEntry(coordinates=entry.coordinates, sha256=digest)
                 for entry in known.class_path
                 if (digest := self._digest(image, entry)) is not None
             ),
@@ -275,13 +275,15 @@ class Yard:
         if any(map(_is_too_long, (*self._repository.tree(rev), *self._repository.submodules(rev)))):
             return PATH_TOO_LONG
         if 'pom.xml' not in self._repository.tree(rev):
-            return NO_POM
+            return NO_BUILD_FILE
         too_large = self._repository.size(rev) > launch.MOST_TREE_BYTES
         return TREE_TOO_LARGE if too_large else None
 
     def _refused(self, rev: str, failure: str) -> tuple[Build, Image]:
         jdk = self.toolchain.jdk
-        build = Build(rev=rev, failure=failure, modules={}, jdk=jdk, runtime=self._runtime)
+        build = Build(
+            rev=rev, failure=failure, modules={}, runtime=jdk, runtime_packages=self._runtime
+        )
         return build, Image(rev=rev, root=self.root, modules={})
 
     def _laid_out(self, rev: str) -> Image:
@@ -325,8 +327,8 @@ class Yard:
             level=declared_level(built),
             overrides=tuple(sorted({o for module in built for o in module.overrides})),
             builder=attempt.builder,
-            jdk=self.toolchain.jdk,
-            runtime=self._runtime,
+            runtime=self.toolchain.jdk,
+            runtime_packages=self._runtime,
             cpu_seconds=attempt.cpu_seconds,
         )
         return build, image

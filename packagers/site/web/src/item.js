@@ -166,14 +166,14 @@ function environment(found) {
   return h('section', {},
     h('h2', {}, 'Environment'),
     facts([
-      ['JDK', found.jdk],
+      ['Runtime', found.runtime],
       ['Build tool', found.build_tool],
       ['Compile', h('code', {}, found.compile_command)],
       ['Test', h('code', {}, found.test_command)],
     ]),
-    found.class_path.length ? h('details', {},
-      h('summary', {}, `Class path: ${count(found.class_path.length)} libraries`),
-      h('ul', { class: 'libraries' }, ...found.class_path.map(one => h('li', {}, h('code', {}, one.coordinates)))),
+    found.libraries.length ? h('details', {},
+      h('summary', {}, `Libraries: ${count(found.libraries.length)}`),
+      h('ul', { class: 'libraries' }, ...found.libraries.map(one => h('li', {}, h('code', {}, one.coordinates)))),
     ) : null,
   )
 }

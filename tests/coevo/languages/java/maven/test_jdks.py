@@ -143,8 +143,8 @@ def test_both_ends_are_built_with_the_jdk_that_builds_them(tmp_path: Path) -> No
     found = mined_once(write(tmp_path / 'repository', steps), tmp_path / 'store')
     (pair,) = found.pairs
     assert (pair.build_old, pair.build_new) == ('built', 'built')
-    assert pair.jdk is not None
-    assert int(pair.jdk.partition('.')[0]) >= 21
-    assert next(version.partition('.')[0] for version in pair.jdks_tried) == '17'
-    assert pair.jdks_tried[-1] == pair.jdk
+    assert pair.runtime is not None
+    assert int(pair.runtime.partition('.')[0]) >= 21
+    assert next(version.partition('.')[0] for version in pair.runtimes_tried) == '17'
+    assert pair.runtimes_tried[-1] == pair.runtime
     assert [row.label for row in found.methods] == [Label.UPDATE]

@@ -65,9 +65,9 @@ def test_a_revision_before_there_was_a_pom_is_unbuildable_without_a_try(tmp_path
     steps = [{'README.md': 'soon'}, {'pom.xml': pom(), **source('Till', body), **tests}]
     found = mined_once(write(tmp_path / 'repository', steps), tmp_path / 'store')
     (pair,) = found.pairs
-    assert (pair.build_old, pair.build_new) == ('no_pom', 'built')
+    assert (pair.build_old, pair.build_new) == ('no_build_file', 'built')
     (drop,) = (drop for drop in found.drops if drop.stage == 'label')
-    assert (drop.reason, drop.detail) == ('tnew_cold_unbuildable', 'no_pom')
+    assert (drop.reason, drop.detail) == ('tnew_cold_unbuildable', 'no_build_file')
 
 
 def with_path(repository: Path, path: str) -> str:
