@@ -1,17 +1,20 @@
-"""The licence of a revision, as its root says: by a licence file, else by the POM."""
+"""The licence of a revision, as its root says: by a licence file, else by its build files."""
 
 from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterable
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
-from xml.etree import ElementTree
 
 from identify.identify import license_id
 
 from coevo.git.repository import Repository
+from coevo.languages.licences import DeclaredLicence
+from coevo.languages.table import LANGUAGES
 from coevo.model import licences
 
 _NAMES = re.compile(r'(licen[cs]e|copying|unlicense)([-._].*)?', re.IGNORECASE)
@@ -25,10 +28,10 @@ _ADDRESSES = re.compile(
 
 
 def spdx_of(repository: Repository, rev: str) -> str | None:
-    """The SPDX expression of the first licence file at the root that is known, else of the POM.
+    """The SPDX expression of the first licence file at the root that is known, else of a build file.
 
-    None where neither tells, or what would tell cannot be read. Texts that stand together are all in force (`AND`), unless the file
-    offers a choice (`OR`), as several licences of a POM always do.
+    None where neither tells, or what would tell cannot be read. Texts that stand together are all in
+    force (`AND`), unless the file offers a choice (`OR`), as several of a build file always do.
     """
     root = {
         name: oid
@@ -36,13 +39,19 @@ def spdx_of(repository: Repository, rev: str) -> str | None:
         if mode.startswith('100')
     }
     names = sorted(filter(_NAMES.fullmatch, root), key=lambda name: (len(name), name))
-    if any(root.get(name) in repository.holes for name in (*names, 'pom.xml')):
+    builds = [
+        (one.READING, name)
+        for one in LANGUAGES.values()
+        for name in sorted(root)
+        if one.READING.is_build_file(name)
+    ]
+    if any(root[name] in repository.holes for name in (*names, *(name for _, name in builds))):
         return None
-    for name in names:
-        found = _of_text(repository.blob(root[name]))
-        if found is not None:
-            return found
-    return _of_pom(repository.blob(root['pom.xml'])) if 'pom.xml' in root else None
+    texts = (_of_text(repository.blob(root[name])) for name in names)
+    declared = (
+        _either(reading.declared_licences(repository.blob(root[name]))) for reading, name in builds
+    )
+    return next((found for found in chain(texts, declared) if found is not None), None)
 
 
 @lru_cache(maxsize=1024)
@@ -62,20 +71,15 @@ def _identify(text: str) -> str | None:
         return found
 
 
-@lru_cache(maxsize=1024)
-def _of_pom(content: bytes) -> str | None:
-    try:
-        root = ElementTree.fromstring(content)
-    except (ElementTree.ParseError, ValueError, LookupError):  # the others of odd encodings
-        return None
-    return ' OR '.join(sorted(set(_named(root)))) or None
+def _either(declared: Iterable[DeclaredLicence]) -> str | None:
+    return ' OR '.join(sorted(set(_known(declared)))) or None
 
 
-def _named(root: ElementTree.Element) -> Iterator[str]:
-    """What the POM lists; one of them that nobody knows may be chosen no less than the others."""
-    for element in root.findall('{*}licenses/{*}license'):
-        found = licences.named(element.findtext('{*}name') or '')
-        address = _ADDRESSES.search((element.findtext('{*}url') or '').strip())
+def _known(declared: Iterable[DeclaredLicence]) -> Iterator[str]:
+    """One that nobody knows may be chosen no less than the others."""
+    for one in declared:
+        found = licences.named(one.name)
+        address = _ADDRESSES.search(one.address.strip())
         if found is None and address is not None:
             found = licences.named('Apache-2.0' if address[2] else address[1])
         if found is not None:

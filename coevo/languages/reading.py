@@ -19,6 +19,7 @@ from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.layout import Placed
 from coevo.languages.layout import Side
+from coevo.languages.licences import DeclaredLicence
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.words import Word
 from coevo.model.records import Origin
@@ -84,6 +85,9 @@ class Reading(Protocol):
 
     # whether what stands in a file decides how a revision is built
     def is_build_file(self, path: str) -> bool: ...
+
+    # the licences that such a file lists
+    def declared_licences(self, build_file: bytes) -> tuple[DeclaredLicence, ...]: ...
 
     # what a file declares; of one with syntax errors, what can be had. Where a language names types
     # by the places of their files, those of a text without a path have no full names

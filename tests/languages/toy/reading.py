@@ -10,6 +10,7 @@ from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.layout import Placed
 from coevo.languages.layout import Side
+from coevo.languages.licences import none_declared as declared_licences
 from coevo.languages.reading import Resolve
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.words import DeclarationPart
@@ -33,6 +34,7 @@ __all__ = [
     'class_under_test',
     'expected_throws',
     'find_tests',
+    'declared_licences',
     'is_build_file',
     'is_fixture',
     'is_part_of',

@@ -4,6 +4,7 @@ from coevo.languages.java.reading.class_under_test import class_under_test
 from coevo.languages.java.reading.common_calls import COMMON_CALLS
 from coevo.languages.java.reading.executed import is_part_of
 from coevo.languages.java.reading.expected_throws import expected_throws
+from coevo.languages.java.reading.pom_licences import declared_licences
 from coevo.languages.java.reading.standard_folders import is_build_file
 from coevo.languages.java.reading.standard_folders import placed
 from coevo.languages.java.reading.syntax import parse
@@ -20,6 +21,7 @@ __all__ = [
     'COMMON_CALLS',
     'SUFFIXES',
     'class_under_test',
+    'declared_licences',
     'expected_throws',
     'find_tests',
     'is_build_file',

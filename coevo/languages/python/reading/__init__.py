@@ -1,5 +1,6 @@
 """Python as text: its syntax, its test frameworks, its trees. Fulfils `coevo.languages.reading.Reading`."""
 
+from coevo.languages.licences import none_declared as declared_licences
 from coevo.languages.python.reading.common_calls import COMMON_CALLS
 from coevo.languages.python.reading.expected_throws import expected_throws
 from coevo.languages.python.reading.layout import is_build_file
@@ -14,6 +15,7 @@ SUFFIXES = ('.py',)
 
 __all__ = [
     'COMMON_CALLS',
+    'declared_licences',
     'SUFFIXES',
     'expected_throws',
     'find_tests',
