@@ -37,6 +37,8 @@ from coevo.languages.base import Loan
 from coevo.languages.base import Scope
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
+from coevo.languages.capabilities import Capability
+from coevo.languages.table import offers
 from coevo.model.errors import Transient
 from coevo.model.labels import BROKEN_CELL
 from coevo.model.labels import RECORDED_CELL
@@ -109,7 +111,9 @@ def evaluate(
         new=ends.new,
         override=bench.override,
         results=results,
-        cured=_cured(bench, ends, groups, _broken(wanted, results)),
+        cured=_cured(bench, ends, groups, _broken(wanted, results))
+        if offers(pair.language, Capability.BORROW)
+        else {},
         cost=bench.cost,
         recorded=_recorded(bench, ends, wanted, results) if all_cells else {},
     )

@@ -7,11 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from coevo.languages.capabilities import Capability
+from coevo.languages.capabilities import not_offered
+from coevo.model.records import Cause
 from coevo.model.records import Cell
+from coevo.model.records import Label
+from coevo.model.records import Track
 from flows.pipeline import mine
+from tests.languages import toy
 from tests.languages import toys
 from tests.languages.specimens import starve_toy
 from tests.languages.table import known_toy
+from tests.languages.toy.workshop import ToyWorkshop
 from tests.projects import QUICK
 from tests.projects import options
 from tests.projects import write
@@ -90,3 +97,29 @@ def test_the_same_store_keeps_both(tmp_path: Path) -> None:
     for profile, executed in ((QUICK, 1), (full, 1), (full, 0)):
         found = toys.mined(repository, tmp_path / 'store', profile=profile)
         assert found.report.executed == executed
+
+
+@pytest.mark.parametrize('offered', [True, False])
+def test_settings_are_borrowed_where_a_language_offers_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, offered: bool
+) -> None:
+    """A test that the library broke, not the code: where nobody can tell, the code it is."""
+    if not offered:
+        monkeypatch.setattr(toy, 'OFFERS', frozenset())
+        refuse = staticmethod(not_offered(Capability.BORROW))
+        monkeypatch.setattr(ToyWorkshop, 'differs', refuse)
+    steps = [
+        {
+            **toys.BUILD,
+            'toy.build': f'library: {number}\n',
+            **toys.source('Till', f'last: {number}'),
+            **toys.tests('Till', f'reads: call Till.last then library {number}'),
+        }
+        for number in (1, 2)
+    ]
+    found = toys.mined(write(tmp_path / 'repository', steps), tmp_path / 'store')
+    row = found.method('reads')
+    assert row.label is Label.UPDATE
+    assert (row.cause, row.track) == (
+        (Cause.BUILD, None) if offered else (Cause.PRODUCTION, Track.UPDATE)
+    )
