@@ -1,4 +1,4 @@
-"""The engine once over Java, whose every rule the toy is asked elsewhere: cells, evidence, suites, and labels that
+"""The engine once over Java, whose every rule the toy is asked elsewhere: cells, evidence, isolation, suites, labels that
 are run again."""
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from coevo.model.quality import Isolated
 from coevo.model.records import Cell
 from coevo.model.records import Label
 from coevo.model.records import Track
@@ -53,6 +54,9 @@ def test_a_pair_is_run_compared_labelled_and_run_again(
         assert found.runs(method_id, cell) == list(zip(orders, outcomes, strict=True))
     assert row.told_cnew_signature == FAILURE
     assert found.runs(inserted.method_id, Cell.TNEW_COLD) == [('compile', 'compile_error')]
+    assert row.isolated == Isolated(
+        told_cnew='fail', tnew_cold=None, tnew_cnew='pass', start='valid', agrees=True
+    )
     (pair,) = found.pairs
     assert (pair.suite_old, pair.suite_new) == ('pass', 'pass')
     again = reverify(ReverifyOptions(store=found.store, sample=9, seed=0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -17,9 +16,7 @@ from coevo.engine.repairs import repair_kind
 from coevo.engine.results import Step
 from coevo.engine.results import Wanted
 from coevo.git.repository import Repository
-from coevo.languages.java.maven import PairWorkshop
-from coevo.languages.java.maven import Site
-from coevo.languages.java.maven import Yards
+from coevo.languages.base import RunSettings
 from coevo.model.identity import method_id
 from coevo.model.quality import RepairGuard
 from coevo.model.records import Cause
@@ -31,47 +28,26 @@ from miners.diffs.changes import diff
 from miners.diffs.siblings import siblings
 from miners.walks.pairs import Route
 from miners.walks.pairs import visit
-from tests.once import Once
+from tests.languages import toy
+from tests.languages import toys
+from tests.languages.table import known_toy
+from tests.languages.toys import in_module
 from tests.projects import NAME
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
 from tests.projects import write
 
-YEAR = 'int year = java.time.Year.now().getValue();'
 # The commits are of 2024.
 OLD = {
-    **junit('FaultTest', 'adds: assertEquals(3, 1 + 1);', 'stands: assertEquals(1, Till.last());'),
-    **junit('TornTest', 'torn: assertEquals(1, Till.last()'),
-    **junit('OldYearTest', f'expires: {YEAR} assertTrue("" + year, year <= 2024);'),
-    **junit('NewYearTest', 'begins: fail("not yet");'),
+    **toys.tests('Fault', 'adds: is Till.sum 3', 'stands: is Till.last 1'),
+    **toys.tests('Torn', 'torn: is Till.last "1'),
+    **toys.tests('OldYear', 'expires: sh test $(date +%Y) -le 2024'),
+    **toys.tests('NewYear', 'begins: fail'),
 }
 NEW = {
-    **junit('FaultTest', 'adds: assertEquals(2, 1 + 1);', 'stands: assertEquals(1, Till.last());'),
-    **junit('TornTest', 'torn: assertEquals(1, Till.last());'),
-    **junit('OldYearTest', f'expires: {YEAR} assertTrue("" + year, year >= 2024);'),
-    **junit('NewYearTest', f'begins: {YEAR} assertTrue("" + year, year > 2024);'),
+    **toys.tests('Fault', 'adds: is Till.sum 2', 'stands: is Till.last 1'),
+    **toys.tests('Torn', 'torn: is Till.last 1'),
+    **toys.tests('OldYear', 'expires: sh test $(date +%Y) -ge 2024'),
+    **toys.tests('NewYear', 'begins: sh test $(date +%Y) -gt 2024'),
 }
-LONELY = 'alone: assertEquals({}, 1 + 1);'
-
-
-def below(folder: str, files: Mapping[str, str]) -> dict[str, str]:
-    return {f'{folder}/{path}': text for path, text in files.items()}
-
-
-def module(name: str) -> dict[str, str]:
-    text = pom().replace('<artifactId>shop<', f'<artifactId>{name}<')
-    return below(name, {'pom.xml': text})
-
-
-PARENT = """\
-<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>shop</groupId><artifactId>parent</artifactId><version>1</version>
-  <packaging>pom</packaging>
-  <modules><module>main</module><module>lone</module></modules>
-</project>
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,29 +65,35 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Guarded:
     folder = tmp_path_factory.mktemp('repairs')
     steps = [
         {
-            'pom.xml': PARENT,
-            **module('main'),
-            **module('lone'),
-            **below('main', source('Till', '    public static int last() { return 1; }\n')),
-            **below('main', OLD),
-            **below('lone', junit('LonelyTest', LONELY.format(3))),
+            **toys.BUILD,
+            **in_module('main', toys.BUILD),
+            **in_module('lone', toys.BUILD),
+            **in_module('main', toys.source('Till', 'last: 1', 'sum: 2')),
+            **in_module('main', OLD),
+            **in_module('lone', toys.tests('Lonely', 'alone: is Till.sum 3')),
         },
-        {**below('main', NEW), **below('lone', junit('LonelyTest', LONELY.format(2)))},
+        {
+            **in_module('main', NEW),
+            **in_module('lone', toys.tests('Lonely', 'alone: is Till.sum 2')),
+        },
     ]
-    repository = Repository(write(folder / 'repository', steps) / '.git')
-    (pair,) = visit(
-        repository, Route(repo=NAME, language='java', walk=Walk.PARENTS, ref='HEAD')
-    ).pairs
+    with known_toy():
+        return guarded_in(Repository(write(folder / 'repository', steps) / '.git'))
+
+
+def guarded_in(repository: Repository) -> Guarded:
+    route = Route(repo=NAME, language=toy.NAME, walk=Walk.PARENTS, ref='HEAD')
+    (pair,) = visit(repository, route).pairs
     change = diff(repository, pair)
     wanted = [Wanted(method_id=method_id(pair, one), candidate=one) for one in change.candidates]
     names = {item.method_id: item.candidate.method.test_method for item in wanted}
     near = partial(siblings, repository, pair.old.rev)
     with ExitStack() as stack:
-        site = Site(repository, sandbox='bubblewrap', stack=stack)
-        workshops = [PairWorkshop(Yards(site)) for _ in range(2)]
+        engine = toy.engine(RunSettings(repository=repository, sandbox='bubblewrap'), stack)
+        workshops = [engine.workshop() for _ in range(2)]
         for workshop in workshops:
             stack.callback(workshop.close)
-        evaluation = evaluate(Once(workshops[0]), pair, wanted)
+        evaluation = evaluate(workshops[0], pair, wanted)
         found = {
             item.method_id: decide(item.candidate, item.method_id, evaluation, build_changed=False)
             for item in wanted
@@ -134,7 +116,6 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Guarded:
 F, P, C = Outcome.FAIL, Outcome.PASS, Outcome.COMPILE_ERROR
 
 
-@pytest.mark.jvm
 @pytest.mark.parametrize(
     ('name', 'cause', 'sibling', 'old', 'new'),
     [
@@ -154,7 +135,6 @@ def test_a_repair_is_guarded(
     )
 
 
-@pytest.mark.jvm
 def test_without_a_clock_nothing_but_the_compiler_is_known(guarded: Guarded) -> None:
     told = {name: guard.clock_told_cold for name, guard in guarded.no_clock.items()}
     assert told == {**dict.fromkeys(guarded.guards, None), 'torn': C}
@@ -162,7 +142,6 @@ def test_without_a_clock_nothing_but_the_compiler_is_known(guarded: Guarded) -> 
     assert guarded.no_clock['adds'].sibling == 'shop.FaultTest#stands'
 
 
-@pytest.mark.jvm
 def test_guards_share_processes(guarded: Guarded) -> None:
     """One for the siblings, one for each module and end, and one again for what the clock turned."""
     assert guarded.runs == 1 + 4 + 2

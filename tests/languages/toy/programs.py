@@ -89,10 +89,11 @@ class _Linker:
         if body.count('"') % 2:
             raise Wrong('unclosed "', syntax=True)
         for step in re.split(r'\s+then\s+', body):
-            yield from self._step(key[0], step.replace('"', ''), depth)
+            yield from self._step(key[0], step, depth)
 
     def _step(self, owner: str, step: str, depth: int) -> Iterator[str]:
         verb, _, rest = step.partition(' ')
+        rest = rest if verb == 'sh' else rest.replace('"', '')
         match verb:
             case 'is':
                 name, _, expected = rest.partition(' ')
@@ -104,7 +105,7 @@ class _Linker:
             case _ if verb in SETTINGS:
                 yield f'is {self._settings.get(verb, "none")} {rest}'
             case _ if verb in PLAIN:
-                yield step
+                yield f'{verb} {rest}'.strip()
             case _:
                 raise Wrong(f'unknown {verb}')
 
