@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from coevo.languages.table import LANGUAGES
 from coevo.model.reasons import Reason
 from coevo.model.tables import Segment
 from flows.funnel import FunnelStep
@@ -42,16 +43,16 @@ def print_report(
 
 def _runtimes_missing(segments: Sequence[Segment]) -> Iterator[str]:
     wanting = Counter(
-        drop.detail
+        (segment.pair.language, drop.detail.rpartition(' ')[2])
         for segment in segments
         for drop in segment.drops
         if drop.reason == Reason.RUNTIME_MISSING
     )
-    for what, count in sorted(wanting.items()):
+    for (language, release), count in sorted(wanting.items()):
         yield (
             f'{count} {"pairs were" if count > 1 else "pair was"} dropped for want of '
-            f'{what.upper()}; once `coevo jdks install {what.removeprefix("jdk ")}` has brought it, '
-            'the next run mines what it builds'
+            f'{LANGUAGES[language].RUNTIME} {release}; once `coevo runtimes install {language} '
+            f'{release}` has brought it, the next run mines what it builds'
         )
 
 

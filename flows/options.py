@@ -20,7 +20,8 @@ class MineOptions:
 
     local  where clones and caches lie; None is in the store, or in a folder of this machine where
            the store is a URL
-    brings_jdks  whether JDKs that the machine lacks are brought when a pair is to be built with them
+    brings_runtimes  whether those that the machine lacks are brought when a pair is to be built with
+                     them
     retry_bugs   whether pairs are tried again that this build of coevo could not mine
     """
 
@@ -38,7 +39,7 @@ class MineOptions:
     cache: Path | None = None
     limits: FetchLimits = NO_LIMITS
     local: Path | None = None
-    brings_jdks: bool = True
+    brings_runtimes: bool = True
     retry_bugs: bool = False
 
     @property

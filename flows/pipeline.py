@@ -178,7 +178,7 @@ def _mine_missing(
 ) -> None:
     """Mine the pairs that the store lacks, oldest first, so that neighbours share their builds."""
     language = LANGUAGES[report.partition.language]
-    runtimes = language.runtimes(brings=options.brings_jdks, say=listener.say)
+    runtimes = language.runtimes(brings=options.brings_runtimes, say=listener.say)
     known = store.keys(report.partition)
     keys = {pair: segment_key(mining, pair) for pair in pairs}
     unmined = [pair for pair in reversed(pairs) if not _is_known(keys[pair], known, runtimes)]

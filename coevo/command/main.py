@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from coevo.agents import verbs as agent_verbs
-from coevo.command import jdks as jdk_verbs
+from coevo.command import runtimes as runtime_verbs
 from coevo.display import terminal
 from coevo.display.credentials import hidden
 from coevo.evaluation import verbs as evaluation_verbs
@@ -78,7 +78,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     prompt.set_defaults(run=_prompt)
     evaluation_verbs.add(verbs)
     agent_verbs.add(verbs)
-    jdk_verbs.add(verbs)
+    runtime_verbs.add(verbs)
     doctor = verbs.add_parser('doctor', help='say what is installed and what to do about the rest')
     doctor.set_defaults(run=_doctor)
     return top

@@ -79,7 +79,7 @@ def run(console: Console, profile: str) -> int:
         name=NAME,
         commits=None,
         jobs=os.cpu_count() or 1,
-        brings_jdks=False,
+        brings_runtimes=False,
     )
     with showing(console) as listener:
         report = mine(options, listener)

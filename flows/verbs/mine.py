@@ -54,11 +54,11 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     add_local(verb)
     verb.add_argument(
-        '--jdks',
+        '--runtimes',
         choices=['bring', 'present'],
         default='bring',
-        help='bring: JDKs that this machine lacks are brought once a pair is to be built with one, as '
-        '`coevo jdks install` does; present: mine with those that are here (bring)',
+        help='bring: JDKs and interpreters that this machine lacks are brought once a pair is to be '
+        'built with one, as `coevo runtimes install` does; present: mine with those that are here (bring)',
     )
     verb.add_argument(
         '--retry-bugs',
@@ -98,7 +98,7 @@ def _mine(arguments: argparse.Namespace) -> int:
         sandbox=arguments.sandbox,
         cache=arguments.cache,
         local=arguments.local or on_disk(arguments.store),  # which is not where --cache says
-        brings_jdks=arguments.jdks == 'bring',
+        brings_runtimes=arguments.runtimes == 'bring',
         retry_bugs=arguments.retry_bugs,
     )
     if arguments.cache:

@@ -78,7 +78,7 @@ def test_a_pair_is_dropped_for_want_of_it_and_mined_once_it_is_there(
     report = mine(run)
     assert dropped(run, report) == {('runtime_missing', 'jdk 11'): 1}
     assert Store(run.store).unmined(report.partition) == ()
-    assert mine(replace(run, brings_jdks=False)).reused == 1
+    assert mine(replace(run, brings_runtimes=False)).reused == 1
     monkeypatch.setenv('JAVA_HOME', str(so_called(folder / 'jdk', '11.0.1')))
     again = mine(run)
     assert (again.reused, again.executed) == (0, 1)

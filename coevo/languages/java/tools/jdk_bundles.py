@@ -46,13 +46,10 @@ def folder_of(feature: int) -> Path:
 
 
 def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
-    """A JDK of a feature release, brought if it is not there; Fatal, Transient.
+    """A JDK of one of the releases that are offered, brought if it is not there; Fatal, Transient.
 
     others  JDKs at hand, whose certificates it gets where the system has none
     """
-    if feature not in OFFERED:
-        known = ', '.join(map(str, OFFERED))
-        raise Fatal(f'JDK {feature} is not among those that can be installed: {known}')
 
     def trust(home: Path, root: Path) -> None:
         _trust(home, others)

@@ -78,6 +78,9 @@ class JdkSupply:
     def bring(self, release: str) -> Jdk:
         """One of a release, brought if it is not here; Fatal, Transient."""
         found = next((jdk for jdk in self._known if jdk.release == release), None)
+        if found is None and release not in self.bringable:
+            known = ', '.join(self.bringable)
+            raise Fatal(f'JDK {release} is not among those that can be installed: {known}')
         return found or install_jdk(int(release), self._say, self._known)
 
     def _fetch(self, feature: int) -> Jdk | None:
