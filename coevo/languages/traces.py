@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoveredLine:
-    """A line of a source file as JaCoCo counts it: instructions and branches, missed and covered."""
+    """A line of a source file: instructions and branches, missed and covered, as coverage tools count."""
 
     line: int
     missed_instructions: int
