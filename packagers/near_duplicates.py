@@ -36,6 +36,7 @@ import pyarrow as pa
 
 from coevo.model.records import Walk
 from coevo.model.tables import MethodRow
+from coevo.storage import spilling
 from packagers.marks import Mark
 from packagers.row_files import Sorter
 
@@ -56,7 +57,7 @@ _BATCH = 100_000  # rows that are handed to DuckDB at once, or taken from it
 _TEXT = attrgetter('text')
 _NONE: tuple[int | None, Iterable[Any]] = None, ()
 # What DuckDB may take before it puts the rest on disk.
-_MEMORY = '300MB'
+_MEGABYTES = 300
 
 # Each step is a table, lest DuckDB join all texts by their commonest grams first. Of n grams the
 # rarest n - ceil(0.8 n) + 1 are looked up, in whole numbers.
@@ -232,7 +233,7 @@ def _connected(space: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
         tempfile.TemporaryDirectory(dir=space) as spill,
         duckdb.connect(f'{spill}/grams') as connection,
     ):
-        connection.execute(f"SET memory_limit = '{_MEMORY}'; SET preserve_insertion_order = false")
+        spilling.spill(connection, spill, megabytes=_MEGABYTES)
         connection.execute('CREATE TABLE grams (text UBIGINT, gram UBIGINT)')
         yield connection
 

@@ -37,6 +37,7 @@ from coevo.snapshots.local_copy import local
 from coevo.snapshots.rules import Rule
 from coevo.snapshots.snapshot import Opened
 from coevo.snapshots.snapshot import minor_of
+from coevo.storage import spilling
 
 if TYPE_CHECKING:
     import duckdb
@@ -52,8 +53,8 @@ _OF_WALKS = (
     'engine_version',
 )
 
-# However large a snapshot is, and whoever else needs memory. Every question says its order.
-_SETTINGS = ("SET memory_limit = '400MB'", 'SET preserve_insertion_order = false')
+# However large a snapshot is, and whoever else needs memory. The order of findings is said.
+_MEGABYTES = 400
 
 # Nobody reads more of one kind.
 _MOST = 20
@@ -96,9 +97,7 @@ def _check(path: Path, spill: str) -> list[Finding]:
     if outside:
         return outside
     opened = snapshot.unchecked((path,))
-    for setting in _SETTINGS:
-        opened.connection.execute(setting)
-    opened.connection.execute('SET temp_directory = ?', [spill])
+    spilling.spill(opened.connection, spill, megabytes=_MEGABYTES)
     with snapshot.reading((path,)):
         return list(_forms(opened)) or list(_laws(opened, manifest))
 
