@@ -1,4 +1,5 @@
-"""What Maven made of one revision serves another that differs in test sources alone.
+"""What Maven made of one revision serves another that differs in test sources alone; so does that it
+failed, unless over tests.
 
 Maven compiles no tests for us, so it never looks at them, but where another module uses them,
 where a plugin writes test sources, or where they are resources as well: there each revision is
@@ -33,10 +34,15 @@ def can_share(donor: Image, changed: Collection[str]) -> bool:
     roots = [root for module in modules for root in _roots(module)]
     return (
         bool(roots)
-        and all(module.failure is None and not module.tests_compiled for module in modules)
+        and not any(module.tests_compiled or _is_of_tests(module.failure) for module in modules)
         and not any((donor.built / str(module.index) / 'generated').is_dir() for module in modules)
         and all(path.endswith('.java') and path.startswith(tuple(roots)) for path in changed)
     )
+
+
+def _is_of_tests(failure: str | None) -> bool:
+    """Whether a goal failed that may have read test sources."""
+    return failure is not None and 'test' in failure.lower()
 
 
 def _roots(module: Module) -> Iterator[str]:

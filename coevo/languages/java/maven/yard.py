@@ -300,7 +300,7 @@ class Yard:
         with self._sharing:
             for build, donor in tuple(self._images.values()):
                 changed = differing(tree, self._repository.tree(donor.rev))
-                if build.failure is None and can_share(donor, changed):
+                if can_share(donor, changed):
                     share(donor, empty)
                     image = dataclasses.replace(empty, modules=donor.modules)
                     separate(image, tuple(sorted({*image.modules, *self._poms(image.rev)})))

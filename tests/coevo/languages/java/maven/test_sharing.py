@@ -31,12 +31,15 @@ STEPS = {
     'data': {'src/test/java/shop/till.txt': 'one'},
     'code': source('Till', '    public static int last() { return 2; }\n'),
     'more': junit('OtherTest', 'rings: assertEquals(2, Till.last());'),
+    'broken': source('Till', '    public static int last() { return; }\n'),
+    'broken_still': junit('OtherTest', 'rings: assertEquals(3, Till.last());'),
+    'mended': source('Till', '    public static int last() { return 3; }\n'),
 }
 
 
 class Built(NamedTuple):
     build: Build
-    classes: int  # the inode of the class that was compiled
+    classes: int  # the inode of the class that was compiled, 0 where it was not
     test: str
 
 
@@ -55,10 +58,11 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
 
 def built(yard: Yard, rev: str, session: Session) -> Built:
     build, image = yard.build(rev, session), yard.image(rev)
-    assert (build.summary, build.rev) == ('built', rev)
+    assert build.rev == rev
     (tests,) = image.source_roots('.')
-    (made,) = image.code.rglob('Till.class')
-    return Built(build, made.stat().st_ino, (tests / 'shop/TillTest.java').read_text())
+    made = [path.stat().st_ino for path in image.code.rglob('Till.class')]
+    assert len(made) == (build.failure is None)
+    return Built(build, sum(made), (tests / 'shop/TillTest.java').read_text())
 
 
 @pytest.mark.parametrize(('step', 'donor'), [('tests', 'first'), ('more', 'code')])
@@ -74,7 +78,15 @@ def test_a_shared_build_has_its_own_tests(builds: dict[str, Built]) -> None:
     assert 'assertEquals(2' in builds['tests'].test
 
 
-@pytest.mark.parametrize('step', ['resource', 'data', 'code'])
+def test_a_failure_is_shared_as_a_build_is(builds: dict[str, Built]) -> None:
+    failed = {name: built.build for name, built in builds.items() if built.build.failure}
+    assert list(failed) == ['broken', 'broken_still']
+    assert {build.summary for build in failed.values()} == {'maven-compiler-plugin:compile'}
+    assert failed['broken'].cpu_seconds > 0
+    assert failed['broken_still'].cpu_seconds == 0
+
+
+@pytest.mark.parametrize('step', ['resource', 'data', 'code', 'mended'])
 def test_any_other_change_is_built(builds: dict[str, Built], step: str) -> None:
     others = {built.classes for name, built in builds.items() if name not in (step, 'more')}
     assert builds[step].build.cpu_seconds > 0
