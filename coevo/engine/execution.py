@@ -22,6 +22,7 @@ from coevo.engine.groups import Group
 from coevo.engine.groups import Results
 from coevo.engine.groups import compiled_group
 from coevo.engine.groups import form_groups
+from coevo.engine.groups import is_mute
 from coevo.engine.groups import results_of
 from coevo.engine.groups import unbuildable
 from coevo.engine.results import RUN_ORDERS
@@ -32,6 +33,7 @@ from coevo.engine.results import Order
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Step
 from coevo.engine.results import Wanted
+from coevo.languages.base import Build
 from coevo.languages.base import Conditions
 from coevo.languages.base import Loan
 from coevo.languages.base import Scope
@@ -88,17 +90,11 @@ def evaluate(
     override   of all runs from the first one on, where it is known that one is needed
     all_cells  whether new tests of labels that do not ask for it run on old code as well
     """
-    old, new = workshop.build(pair)
-    ends = Ends(old=old, new=new)
     bench = _Bench(workshop=workshop, cache=cache, override=override)
-    for build in (ends.old, ends.new):
-        bench.cost.add(Step.BUILD, build.cpu_seconds)
-    settled = unbuildable(ends, wanted)
-    groups = list(form_groups(workshop, ends, wanted, settled))
-    for group in groups:
-        bench.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
-        group.known = _recall(bench, group)
-    _first_pass(bench, groups)
+    ends, settled, groups = _begin(bench, workshop.build(pair), wanted)
+    while is_mute(groups) and (others := workshop.build_otherwise(pair)) is not None:
+        bench.override = override
+        ends, settled, groups = _begin(bench, others, wanted)
     _pass_all(bench, groups, Order.REVERSED)
     contradicted = _contradicted(wanted, results_of(settled, groups))
     _pass_all(bench, groups, Order.ALONE, without=contradicted)
@@ -117,6 +113,22 @@ def evaluate(
         cost=bench.cost,
         recorded=_recorded(bench, ends, wanted, results) if all_cells else {},
     )
+
+
+def _begin(
+    bench: _Bench, builds: tuple[Build, Build], wanted: Sequence[Wanted]
+) -> tuple[Ends, Results, list[Group]]:
+    """What cannot be built, and groups of the rest, compiled and run once."""
+    ends = Ends(old=builds[0], new=builds[1])
+    for build in builds:
+        bench.cost.add(Step.BUILD, build.cpu_seconds)
+    settled = unbuildable(ends, wanted)
+    groups = list(form_groups(bench.workshop, ends, wanted, settled))
+    for group in groups:
+        bench.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
+        group.known = _recall(bench, group)
+    _first_pass(bench, groups)
+    return ends, settled, groups
 
 
 # -- what is worth another run -------------------------------------------------------------------

@@ -14,6 +14,7 @@ from coevo.engine.results import CellResult
 from coevo.engine.results import Order
 from coevo.engine.results import Run
 from coevo.engine.results import Wanted
+from coevo.languages.base import OPTIONS_REFUSED
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Verdict
@@ -77,6 +78,27 @@ class Group:
 
     def _compiled_away(self, method_id: str) -> bool:
         return any(run.order is Order.COMPILE for run in self.runs.get(method_id, ()))
+
+
+def is_mute(groups: Sequence[Group]) -> bool:
+    """Whether tests could say nothing of their own code: none of them compiles, or its process starts.
+
+    One that is not found says nothing either, but would not be found by another runtime.
+    """
+    own = [
+        run.verdict
+        for group in groups
+        if group.cell.tests_are_new == group.cell.code_is_new
+        for runs in group.runs.values()
+        for run in runs
+    ]
+    kept_back = [verdict for verdict in own if _is_kept_back(verdict)]
+    others = {verdict.outcome for verdict in own if not _is_kept_back(verdict)}
+    return bool(kept_back) and others <= {Outcome.MISSING}
+
+
+def _is_kept_back(verdict: Verdict) -> bool:
+    return verdict.outcome is Outcome.COMPILE_ERROR or verdict.signature == OPTIONS_REFUSED
 
 
 def unbuildable(ends: Ends, wanted: Sequence[Wanted], cells: CellsOf = deciding_cells) -> Results:

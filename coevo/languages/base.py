@@ -40,6 +40,9 @@ from coevo.sandboxes.sandbox import Sandbox
 # ours it is a time-out or `memory`.
 KILLED = ('exit:137', 'exit:-9')
 
+# The signature of a test whose process refuses the options that the project has for it.
+OPTIONS_REFUSED = 'jvm_options'
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
@@ -57,9 +60,8 @@ class Build:
     overrides: tuple[str, ...] = ()
     builder: str = ''
     runtime: str = ''
-    runtime_packages: tuple[
-        str, ...
-    ] = ()  # packages of that, `NAME VERSION CHECKSUM`, if coevo brought it
+    # of that, `NAME VERSION CHECKSUM`, if coevo brought it
+    runtime_packages: tuple[str, ...] = ()
     runtimes_tried: tuple[str, ...] = ()  # in this order, the one that counts among them
     runtime_lacking: str | None = None  # a release that cannot be had, where an end is not built
     cpu_seconds: float = 0.0
@@ -200,6 +202,10 @@ class Workshop(Protocol):
 
     # builds both ends of a pair in the same way, or answers from what was built before
     def build(self, pair: Pair) -> tuple[Build, Build]: ...
+
+    # after `build`, where no test says anything by what it chose: both ends by another runtime; None
+    # where there is no other. Whether tests pass must have no say in it
+    def build_otherwise(self, pair: Pair) -> tuple[Build, Build] | None: ...
 
     # compiles a module's tests against code; all revisions named were built
     def compile(

@@ -70,6 +70,9 @@ class ToyWorkshop:
     def build(self, pair: Pair) -> tuple[Build, Build]:
         return self._builds.build(pair.old.rev), self._builds.build(pair.new.rev)
 
+    def build_otherwise(self, pair: Pair) -> None:
+        """There is one runtime."""
+
     def compile(
         self,
         tests_rev: str,

@@ -31,8 +31,6 @@ from coevo.model.records import Environment
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 
-BUILT = 'built'
-
 
 class Yards:
     """A yard for each JDK that some pair needs; shared by all workshops of a run."""
@@ -78,15 +76,21 @@ class Yards:
 
 
 class PairWorkshop:
-    """Fulfils `coevo.languages.base.Workshop`; one per thread, for one pair after the other."""
+    """Fulfils `coevo.languages.base.Workshop`; one per thread, for one pair after the other.
+
+    What is chosen for a pair follows from the pair alone: nothing is learnt from other pairs, since then
+    a row would depend on what was mined before it.
+    """
 
     def __init__(self, yards: Yards) -> None:
         self._yards = yards
         self._workshops: dict[Jdk | None, JavaWorkshop] = {}
         self._current: JavaWorkshop | None = None
+        self._mute: dict[str, set[Jdk | None]] = {}  # by pair: those on which no test says anything
 
     def build(self, pair: Pair) -> tuple[Build, Build]:
-        """Both ends, by the first JDK that builds both; else by the first that builds most."""
+        """Both ends, by the first JDK that builds both and is not mute; else by the first that builds
+        most."""
         revs = {pair.old.rev, pair.new.rev}
         for workshop in self._workshops.values():
             workshop.keep_only(revs)
@@ -99,13 +103,23 @@ class PairWorkshop:
             ends = workshop.build(pair.old.rev), workshop.build(pair.new.rev)
             spent += sum(end.cpu_seconds for end in ends)
             tried.append(ends[0].runtime)
-            if best is None or _worth(ends) > _worth(best):
+            enough = all(map(_is_all_there_is, ends))
+            heard = jdk not in self._mute.get(pair.pair_id, ())
+            if best is None or _worth(ends) > _worth(best) or (enough and heard):
                 best, self._current = ends, workshop
-            if _is_whole(best) or any(is_hopeless(end.failure) for end in ends):
+            if (enough and heard) or any(is_hopeless(end.failure) for end in ends):
                 break
         assert best is not None, 'a ladder is never empty'
         lacking = self._yards.lacking(ladder) if any(end.failure for end in best) else None
         return _told(best, spent, tuple(tried), lacking)
+
+    def build_otherwise(self, pair: Pair) -> tuple[Build, Build] | None:
+        """By the next JDK that builds both; by the first one again where tests are mute on them all."""
+        before = self._chosen
+        mute = self._mute.setdefault(pair.pair_id, set())
+        mute |= {jdk for jdk, workshop in self._workshops.items() if workshop is before}
+        ends = self.build(pair)
+        return None if self._current is before else ends
 
     def compile(
         self,
@@ -183,8 +197,10 @@ class PairWorkshop:
         return self._workshops[jdk]
 
 
-def _is_whole(ends: tuple[Build, Build]) -> bool:
-    return all(end.summary == BUILT for end in ends)
+def _is_all_there_is(end: Build) -> bool:
+    """Whether all of a revision is built that any JDK builds."""
+    reasons = [why for why in end.modules.values() if why is not None]
+    return end.failure is None and all(map(is_hopeless, reasons))
 
 
 def _worth(ends: tuple[Build, Build]) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from coevo.languages.base import OPTIONS_REFUSED
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
 from coevo.languages.base import Build
@@ -51,9 +52,6 @@ from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Sandbox
 
 Run = Callable[[Sandbox, Job, Sequence[RunTarget]], Batch]
-
-# The signature of a test whose JVM refuses the options that the project has for it.
-JVM_OPTIONS = 'jvm_options'
 
 # The signature of tests that were to run under a clock that cannot be set here.
 NO_CLOCK = 'no_clock'
@@ -207,7 +205,7 @@ class JavaWorkshop:
         run = run_observed if conditions.observed else run_targets
         batch = run(self._yard.sandbox, self._yard.launcher.job(plan), targets)
         if did_not_start(batch) and self._is_refused(plan, run, targets):
-            refused = Verdict(outcome=Outcome.ERROR, signature=JVM_OPTIONS)
+            refused = Verdict(outcome=Outcome.ERROR, signature=OPTIONS_REFUSED)
             batch = replace(batch, verdicts=(refused,) * len(targets))
         return replace(batch, cpu_seconds=batch.cpu_seconds + making)
 

@@ -13,6 +13,7 @@ from coevo.languages.java.maven.jdk_choice import JdkDemand
 from coevo.languages.java.maven.jdk_choice import ladder
 from coevo.languages.java.maven.jdk_choice import read_demand
 from coevo.languages.java.maven.named_jdks import named_jdks
+from coevo.languages.java.tools.jdks import LIMIT
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Label
@@ -118,6 +119,61 @@ def test_what_other_files_name(
     repository = write(tmp_path / 'demo', [{path: text}])
     found = Repository(repository / '.git')
     assert named_jdks(found, found.resolve('HEAD')) == named
+
+
+def asking_for_17(build: str = '') -> str:
+    return pom(build).replace('>8<', '>17<')
+
+
+def refusing(option: str) -> str:
+    """A POM whose tests are to run with an option of the JVM."""
+    return asking_for_17(f"""<build><plugins><plugin><groupId>org.apache.maven.plugins</groupId>
+      <artifactId>maven-surefire-plugin</artifactId><version>3.2.5</version><configuration>
+      <argLine>{option}</argLine></configuration></plugin></plugins></build>""")
+
+
+REFUSED_BY_25 = '-Djava.security.manager=allow'
+SAYS = 'says: assertEquals({}, Till.number());'
+FAILS = 'says: assertTrue("{}", Runtime.version().feature() > 17);'
+UNREAD = 'says: assertEquals({}, java.util.List.of(Till.number()).reversed().get(0).intValue());'
+
+
+@pytest.mark.jvm
+@pytest.mark.skipif(
+    not {17, 25} <= {jdk.feature for jdk in find_jdks()}, reason='needs JDK 17 and 25'
+)
+@pytest.mark.parametrize(
+    ('pom_text', 'test', 'jdk', 'tried'),
+    [
+        pytest.param(asking_for_17(), FAILS, 17, [17], id='a failure is a verdict'),
+        pytest.param(refusing(REFUSED_BY_25), SAYS, 17, [25, 17], id='no start'),
+        pytest.param(refusing('-Xmx1k'), SAYS, 25, [25, 17], id='none starts'),
+        pytest.param(asking_for_17(), UNREAD, 25, [17, 25], id='no test compiles'),
+    ],
+)
+def test_a_jdk_on_which_no_test_says_anything_makes_way_for_the_next(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    pom_text: str,
+    test: str,
+    jdk: int,
+    tried: list[int],
+) -> None:
+    monkeypatch.setenv(LIMIT, '17:25')
+    steps = [
+        {
+            'pom.xml': pom_text,
+            '.java-version': str(tried[0]),
+            **source('Till', f'    public static int number() {{ return {number}; }}\n'),
+            **junit('TillTest', test.format(number)),
+        }
+        for number in (1, 2)
+    ]
+    found = mined_once(write(tmp_path / 'repository', steps), tmp_path / 'store')
+    (pair,) = found.pairs
+    assert (pair.build_old, pair.build_new) == ('built', 'built')
+    assert str(pair.runtime).partition('.')[0] == str(jdk)
+    assert [int(version.partition('.')[0]) for version in pair.runtimes_tried] == tried
 
 
 NEWER = '    public static int last() {{ return java.util.List.of({}).reversed().get(0); }}\n'
