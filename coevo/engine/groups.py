@@ -147,7 +147,8 @@ def results_of(settled: Results, groups: Sequence[Group]) -> Results:
     found = {method_id: dict(cells) for method_id, cells in settled.items()}
     for group in groups:
         for method_id, runs in group.runs.items():
-            result = CellResult(runs=tuple(runs), unit_ok=group.compiled.unit_ok)
+            whole = group.compiled.is_whole(group.methods[method_id])
+            result = CellResult(runs=tuple(runs), unit_ok=whole)
             found.setdefault(method_id, {})[group.cell] = result
     return {method_id: dict(sorted(cells.items())) for method_id, cells in sorted(found.items())}
 

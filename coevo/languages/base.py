@@ -132,17 +132,26 @@ class Compiled:
 
     code_failure  signature of the first error in edited main sources; nothing can be run then
     broken        classes and methods that do not compile, sorted; `*` for all of them
+    torn          where a test file is a unit, those that one error breaks, sorted; None where the
+                  module is one
     """
 
     tests_rev: str
     code_rev: str
     module: str
-    unit_ok: bool  # Maven's verdict: one error breaks them all
+    unit_ok: bool  # the verdict of the project's own tool: one error breaks the unit
     cpu_seconds: float = 0.0
     loan: Loan | None = None
     edits: Edits | None = None
     code_failure: str | None = None
     broken: tuple[str, ...] = ()
+    torn: tuple[str, ...] | None = None
+
+    def is_whole(self, method: TestMethod) -> bool:
+        """Whether no error breaks the unit that a method is in."""
+        if self.torn is None or self.code_failure is not None:
+            return self.unit_ok
+        return method.test_file not in self.torn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -245,7 +245,7 @@ class Cells:
             'absent': self.absent(cell, files),
         }
         done = self.ask(cell, request, ())
-        if done.heard.status is None and done.status not in ('cpu', 'wall', 'memory'):
+        if not done.heard.started:
             raise Transient(f'a test process did not start: {done.noise[-300:].strip()}')
         return done
 

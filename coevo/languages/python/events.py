@@ -40,6 +40,7 @@ class Heard:
 
     files   of test files that did not load, or were skipped as a whole; `*` is all of them
     absent  by file, class and function, the name that a function needs and the code lacks
+    started whether the controller was there: who kills it is no trouble of ours
     loaded  whether the session went to its end
     status  how the test process ended, as its controller saw it
     """
@@ -47,6 +48,7 @@ class Heard:
     targets: list[HeardTarget]
     files: dict[str, Verdict] = field(default_factory=dict)
     absent: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    started: bool = False
     loaded: bool = False
     status: str | None = None
     late: int | None = None
@@ -59,6 +61,8 @@ class Heard:
                 self.status = str(event['status'])[:40]
             case 'file' if isinstance(event.get('file'), str):
                 self.files.setdefault(event['file'], _file_verdict(event))
+            case 'started':
+                self.started = True
             case 'loaded':
                 self.loaded = True
             case 'absent' if isinstance(event.get('file'), str):
@@ -108,7 +112,7 @@ def verdicts(
             yield loaded
         elif target.ended:
             yield Verdict(outcome=Outcome.MISSING)
-        elif silent and index == 0 and heard.status is None and status not in ('cpu', 'wall'):
+        elif silent and index == 0 and not heard.started:
             yield Verdict(outcome=Outcome.INFRA, signature='no_start', message=noise[-300:])
         elif silent and index == 0:
             yield _before_tests(status)

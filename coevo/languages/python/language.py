@@ -2,35 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
 from coevo.languages.capabilities import Capability
+from coevo.languages.capabilities import not_offered
+from coevo.languages.measures import Measures
+from coevo.languages.prompt_words import PromptWords
+from coevo.languages.python import reading
+from coevo.languages.python import uv
 from coevo.languages.python.engine import PythonEngine
+from coevo.languages.python.findings import findings
+from coevo.languages.python.interpreter_choice import RELEASED
+from coevo.languages.python.interpreter_choice import allows
 from coevo.languages.python.interpreters import find_interpreters
+from coevo.languages.python.kits import PythonKits
+from coevo.languages.python.names import pytest_id
 from coevo.languages.python.requirements.reading import BUILD_FILES
+from coevo.languages.python.requirements.reading import needs
 from coevo.languages.python.supply import PythonSupply
 from coevo.languages.python.supply import alike
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.model.listener import Say
 from coevo.model.listener import silent
+from coevo.model.records import TestMethod
+from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'python'
+ENGINE_VERSION = 1
 RUNTIME = 'Python'
 NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 
+CURES = frozenset[str]()
+READING = reading
+MEASURES = Measures()
+mutation_tool = not_offered(Capability.MUTATE)
 OFFERS = frozenset({Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES})
 
 __all__ = [
+    'CURES',
+    'ENGINE_VERSION',
+    'MEASURES',
     'NAME',
     'NEEDS',
     'OFFERS',
+    'READING',
     'RUNTIME',
     'detect',
     'engine',
+    'findings',
+    'kits',
+    'mutation_tool',
+    'outdated',
+    'prompt_words',
     'refactoring_finder',
     'runtimes',
+    'tool_versions',
 ]
 
 
@@ -47,6 +77,33 @@ def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> Pyth
 
 def refactoring_finder() -> NoRefactoringFinder:
     return NoRefactoringFinder()
+
+
+def outdated(repository: Repository, rev: str, level: int | None) -> str | None:
+    """What excludes all interpreters that we know of is for an older one."""
+    allowed = needs(repository, rev).pythons
+    known = any(all(allows(text, one) for text in allowed) for one in RELEASED)
+    return None if known else f'Python {", ".join(allowed)}'
+
+
+def tool_versions() -> tuple[str, ...]:
+    return (uv.version(),)
+
+
+def prompt_words(module: str, methods: Sequence[TestMethod]) -> PromptWords:
+    names = ' '.join(dict.fromkeys(pytest_id(method) for method in methods))
+    where = '' if module == '.' else f'cd {module} && '
+    return PromptWords(
+        framework='pytest',
+        new_test='Name it so that pytest collects it, as its neighbours are named.',
+        new_file='the imports that its tests need',
+        running=(f'{where}python -m pytest {names}',),
+        side_effects='tests that write into the tree, or caches of pytest',
+    )
+
+
+def kits(sandbox: Sandbox, folder: Path, say: Say) -> PythonKits:
+    return PythonKits(sandbox, folder, say)
 
 
 def engine(run: RunSettings, stack: ExitStack) -> PythonEngine:

@@ -30,9 +30,6 @@ FILE_BYTES = 256 << 20
 DISK_BYTES = 1 << 30
 
 # Sets and dictionaries of strings have one order where several tests run, another where one runs alone.
-# A copy of an interpreter does not find the library that it was linked with.
-_LIBRARIES = {'LD_LIBRARY_PATH': f'{PYTHON}/lib'}
-
 # Packages are added as a folder of them is, so that what they ask of `site` is done.
 _ADD_PACKAGES = f"""printf '%s%s%s\\n' "import site; site.addsitedir('" {PACKAGES} "')\""""
 
@@ -63,6 +60,11 @@ class Surroundings:
         prefix = str(own.prefix) if _is_system(own) else PYTHON
         return f'{prefix}/{own.name}'
 
+    @property
+    def libraries(self) -> dict[str, str]:
+        """A copy of an interpreter does not find the library that it was linked with."""
+        return {} if _is_system(self.interpreter) else {'LD_LIBRARY_PATH': f'{PYTHON}/lib'}
+
     def mounts(self, tree: Path) -> Iterator[Mount]:
         yield Mount(source=tree, target=TREE_FILE)
         yield Mount(source=self.programs, target=PROGRAMS)
@@ -90,7 +92,7 @@ def job(
     roots  folders of the tree on `sys.path`, see `layout.import_roots`
     """
     variables = {
-        **({} if _is_system(surroundings.interpreter) else _LIBRARIES),
+        **surroundings.libraries,
         'PATH': f'{ENVIRONMENT}/bin:/usr/bin:/bin',
         'PYTHONDONTWRITEBYTECODE': '1',
         'PYTHONHASHSEED': _SEED_ALONE if alone else _SEED_TOGETHER,
@@ -130,12 +132,11 @@ def _script(surroundings: Surroundings, folder: str, roots: Sequence[str]) -> st
 def checker_job(surroundings: Surroundings) -> Job:
     """Reads sources from standard input, answers on standard output."""
     mounts = list(surroundings.mounts(surroundings.programs))
-    variables = {} if _is_system(surroundings.interpreter) else _LIBRARIES
     return Job(
         argv=(surroundings.python, '-I', '-S', '-B', f'{PROGRAMS}/checker.py'),
         limits=_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
         mounts=tuple(mount for mount in mounts if mount.target != TREE_FILE),
-        environment=variables,
+        environment=surroundings.libraries,
     )
 
 
@@ -144,7 +145,6 @@ def wheel_job(surroundings: Surroundings, source: Path, backend: str, paths: Seq
     place = f'/in/{source.name}'
     mounts = [mount for mount in surroundings.mounts(source) if mount.target != TREE_FILE]
     words = (surroundings.python, '-I', '-S', '-B', f'{PROGRAMS}/wheel_builder.py')
-    variables = {} if _is_system(surroundings.interpreter) else _LIBRARIES
     return Job(
         argv=(
             *('/bin/sh', '-c', 'exec "$@" 3>&1 1>&2', 'sh', *words),
@@ -152,7 +152,7 @@ def wheel_job(surroundings: Surroundings, source: Path, backend: str, paths: Seq
         ),
         limits=_limits(_BUILDING_SECONDS, _BUILDING_SECONDS * 4),
         mounts=(*mounts, Mount(source=source, target=place)),
-        environment={**variables, 'SOURCE_DATE_EPOCH': '946684800'},
+        environment={**surroundings.libraries, 'SOURCE_DATE_EPOCH': '946684800'},
     )
 
 

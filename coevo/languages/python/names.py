@@ -21,3 +21,12 @@ def class_of(method: TestMethod) -> str:
         if text.startswith(f'{module}.'):
             return text[len(module) + 1 :]
     return text
+
+
+def pytest_id(method: TestMethod) -> str:
+    """What is given to pytest to run it, from its module's folder."""
+    file = method.test_file
+    if method.module != '.':
+        file = file.removeprefix(f'{method.module}/')
+    owner = class_of(method).replace('.', '::')
+    return '::'.join(filter(None, (file, owner, method.test_method)))

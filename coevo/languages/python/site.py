@@ -40,7 +40,7 @@ class Site:
         self.sandbox = open_sandbox(sandbox)
         stack.callback(self.sandbox.close)
         self.root = stack.enter_context(workspace())
-        self.programs = _programs(self.root / 'programs')
+        self.programs = copy_programs(self.root / 'programs')
         self.digest = _digest(self.programs)
         self._wheels = 0
         self.ends: dict[tuple[str, str, date | None], End] = {}
@@ -83,7 +83,7 @@ class Site:
         return locked if isinstance(locked, Unresolved) else installed(locked, interpreter)
 
 
-def _programs(folder: Path) -> Path:
+def copy_programs(folder: Path) -> Path:
     """A copy of our programs that sandboxes can see, wherever coevo is installed."""
     folder.mkdir(mode=0o755)
     for source in sorted(Path(str(inside.__file__)).parent.glob('*.py')):

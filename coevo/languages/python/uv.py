@@ -77,6 +77,12 @@ def resolved(
     return _asked(words, '\n'.join(requirements))
 
 
+def version() -> str:
+    """`uv 0.13.9`"""
+    done = subprocess.run([program(), '--version'], capture_output=True, text=True, check=True)
+    return ' '.join(done.stdout.split()[:2])
+
+
 def index_url() -> str:
     """The index that uv asks first."""
     said = _asked(('pip', 'compile', '-', '--emit-index-url', '--no-header', '--no-build'), '')

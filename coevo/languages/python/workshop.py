@@ -105,6 +105,7 @@ class PythonWorkshop:
             unit_ok=not cell.broken,
             cpu_seconds=spent,
             broken=tuple(sorted(cell.broken)),
+            torn=tuple(sorted(cell.broken)),
         )
 
     def check_sources(
@@ -197,7 +198,7 @@ class PythonWorkshop:
         if found is None:
             return None
         return Environment(
-            runtime=f'cpython {found.installed.interpreter.version}',
+            runtime=found.installed.interpreter.version,
             build_tool='uv',
             compile_command='uv pip sync <requirements>',
             test_command='python -m pytest <test>',

@@ -27,6 +27,7 @@ def main() -> None:
     order = json.loads(sys.stdin.buffer.readline())
     nonce = order['nonce'].encode()
     os.set_inheritable(CHANNEL, False)
+    say(nonce + b'\t{"e": "started"}')
     reading, writing = os.pipe()
     secret = os.urandom(16).hex()
     process = subprocess.Popen(

@@ -47,7 +47,7 @@ price = "till:price"
 def names(place: Shop) -> dict[str, str]:
     found = place.workshop.environment(place.new, '.')
     assert found is not None
-    return dict(entry.coordinates.split('==') for entry in found.class_path)
+    return dict(entry.coordinates.split('==') for entry in found.libraries)
 
 
 FILES = {'till.py': 'price = 1\n', 'tests/test_till.py': TESTS}
@@ -87,6 +87,6 @@ def test_code_without_its_requirements_is_not_built(tmp_path: Path) -> None:
 def test_an_interpreter_that_nobody_has_is_told(tmp_path: Path) -> None:
     project = PROJECT.replace('>=3.11,<3.12', '>=3.14')
     with shop(tmp_path, FILES, {'README': ''}, project) as place:
-        if not place.builds[1].jdk:
+        if not place.builds[1].runtime:
             assert {build.runtime_lacking for build in place.builds} == {'3.14'}
             assert place.builds[1].trouble('.') == 'runtime_missing'

@@ -173,7 +173,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 
 def test_both_ends_are_ready_with_one_interpreter(place: Shop) -> None:
     assert [build.summary for build in place.builds] == ['built', 'built']
-    (runtime,) = {build.jdk for build in place.builds}
+    (runtime,) = {build.runtime for build in place.builds}
     assert runtime.startswith('3.11.')
 
 
@@ -243,6 +243,8 @@ def test_the_tests_of_one_revision_run_in_the_code_of_the_other(place: Shop) -> 
 def test_a_file_that_does_not_parse_takes_no_other_one_along(place: Shop) -> None:
     cell = place.cell(place.new, place.new)
     assert not cell.unit_ok
+    assert not cell.is_whole(method('test_any', file='tests/test_syntax.py'))
+    assert cell.is_whole(method('test_sells'))
     assert cell.broken == ('tests/sub/test_below.py', 'tests/test_syntax.py')
     torn = place.workshop.compile_verdict(cell, method('test_any', file='tests/test_syntax.py'))
     assert torn is not None
@@ -318,6 +320,6 @@ def test_a_trace_has_the_functions_and_lines_of_the_code(place: Shop) -> None:
 def test_an_environment_names_what_is_installed(place: Shop) -> None:
     found = place.workshop.environment(place.new, '.')
     assert found is not None
-    assert found.jdk.startswith('cpython 3.11.')
-    assert any(entry.coordinates.startswith('pytest==8.') for entry in found.class_path)
+    assert found.runtime.startswith('3.11.')
+    assert any(entry.coordinates.startswith('pytest==8.') for entry in found.libraries)
     assert place.workshop.environment(place.new, 'nowhere') is None

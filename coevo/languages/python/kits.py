@@ -1,0 +1,82 @@
+"""What an agent needs to run tests without a network: an interpreter, and the packages of the task."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+from coevo.languages.kits import Kit
+from coevo.languages.python.environments import Installed
+from coevo.languages.python.environments import installed
+from coevo.languages.python.interpreters import Interpreter
+from coevo.languages.python.interpreters import find_interpreters
+from coevo.languages.python.launch import Surroundings
+from coevo.languages.python.places import PACKAGES
+from coevo.languages.python.places import PROGRAMS
+from coevo.languages.python.places import TREE_FILE
+from coevo.languages.python.requirements.stated import Needs
+from coevo.languages.python.resolution import Unresolved
+from coevo.languages.python.resolution import resolve
+from coevo.languages.python.site import copy_programs
+from coevo.languages.python.supply import PythonSupply
+from coevo.languages.python.supply import alike
+from coevo.languages.python.wheels import WheelMaker
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
+from coevo.model.listener import Say
+from coevo.model.tables import TaskRow
+from coevo.sandboxes.sandbox import Sandbox
+
+
+class PythonKits:
+    """Fulfils `coevo.languages.kits.Kits`."""
+
+    def __init__(self, sandbox: Sandbox, folder: Path, say: Say) -> None:
+        """`folder`: an empty one that the sandbox's user can enter."""
+        self._sandbox, self._folder, self._say = sandbox, folder, say
+        self._programs = copy_programs(folder / 'programs')
+
+    def kit(self, task: TaskRow, place: Path) -> Kit:
+        found = self._installed(task)
+        surroundings = Surroundings(installed=found, programs=self._programs)
+        program = Path(surroundings.python)
+        hidden = (TREE_FILE, PROGRAMS)
+        return Kit(
+            mounts=tuple(
+                one for one in surroundings.mounts(self._programs) if one.target not in hidden
+            ),
+            environment={
+                **surroundings.libraries,
+                'PATH': f'{program.parent}:/usr/bin:/bin',
+                'PYTHONPATH': PACKAGES,
+                'PYTHONDONTWRITEBYTECODE': '1',
+            },
+        )
+
+    def _installed(self, task: TaskRow) -> Installed:
+        """The versions that the task was made with; Transient where they cannot be had."""
+        known = task.environment
+        lines = tuple(entry.coordinates for entry in known.libraries) if known else ()
+        exact = tuple(line for line in lines if re.fullmatch(r'[\w.-]+==[\w.+!-]+', line))
+        interpreter = _interpreter(known.runtime if known else '', self._say)
+        wheels = WheelMaker(self._sandbox, self._programs, self._folder / 'wheels' / task.task_id)
+
+        def make(name: str, wanted: tuple[str, ...], before: datetime) -> Path | str:
+            return wheels.make(name, wanted, before, interpreter)
+
+        locked = resolve(Needs(runtime=exact), interpreter.program, datetime.now(UTC), make)
+        found = locked if isinstance(locked, Unresolved) else installed(locked, interpreter)
+        if isinstance(found, Unresolved):
+            raise Transient(f'the packages of {task.task_id} cannot be had: {found.reason}')
+        return found
+
+
+def _interpreter(version: str, say: Say) -> Interpreter:
+    """The one that a task was made with, or one of its release, brought; else any."""
+    PythonSupply(brings=True, say=say).has(version)
+    found = next(reversed(alike(version, find_interpreters())), None)
+    if found is None:
+        raise Fatal('there is no Python here; install one (apt install python3)')
+    return found
