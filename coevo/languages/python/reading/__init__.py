@@ -1,28 +1,36 @@
 """Python as text: its syntax, its test frameworks, its trees. Fulfils `coevo.languages.reading.Reading`."""
 
 from coevo.languages.licences import none_declared as declared_licences
+from coevo.languages.python.reading.class_under_test import class_under_test
 from coevo.languages.python.reading.common_calls import COMMON_CALLS
+from coevo.languages.python.reading.executed import is_part_of
 from coevo.languages.python.reading.expected_throws import expected_throws
 from coevo.languages.python.reading.layout import is_build_file
 from coevo.languages.python.reading.layout import placed
 from coevo.languages.python.reading.syntax import parse
+from coevo.languages.python.reading.syntax import parse_once
 from coevo.languages.python.reading.tests import find_tests
 from coevo.languages.python.reading.tests import is_fixture
 from coevo.languages.python.reading.trees import tree
+from coevo.languages.python.reading.version import version
 from coevo.languages.python.reading.words import words
 
 SUFFIXES = ('.py',)
 
 __all__ = [
     'COMMON_CALLS',
-    'declared_licences',
     'SUFFIXES',
+    'class_under_test',
+    'declared_licences',
     'expected_throws',
     'find_tests',
     'is_build_file',
     'is_fixture',
+    'is_part_of',
     'parse',
+    'parse_once',
     'placed',
     'tree',
+    'version',
     'words',
 ]

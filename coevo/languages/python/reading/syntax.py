@@ -49,6 +49,11 @@ class _TooMuch(ValueError):
 
 @lru_cache(maxsize=2048)
 def parse(source: bytes, path: str = '') -> SourceFile:
+    """As `parse_once`, kept for a while."""
+    return parse_once(source, path)
+
+
+def parse_once(source: bytes, path: str = '') -> SourceFile:
     """The declarations of a Python file; what can be had of one with syntax errors.
 
     path  where it stands in its repository, by which its module is named; without it the module is

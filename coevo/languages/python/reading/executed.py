@@ -1,0 +1,18 @@
+"""Whether a function that was executed is a declaration of a source, or lies in one."""
+
+from __future__ import annotations
+
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
+from coevo.languages.traces import ExecutedMethod
+
+
+def is_part_of(one: ExecutedMethod, member: Member, type_: DeclaredType) -> bool:
+    """Whether an executed function of a file is that member of a type, or lies in it.
+
+    Lines tell: code begins with its first decorator, and so does the declaration; nested functions,
+    lambdas and, before 3.12, comprehensions are functions of their own within it.
+    """
+    if not one.first_line:
+        return False
+    return member.start_line <= one.first_line and one.last_line <= member.end_line

@@ -1,0 +1,32 @@
+"""Python files cut and put together again. Fulfils `coevo.languages.surgery.Surgery`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coevo.git.repository import Repository
+from coevo.languages.declarations import Member
+from coevo.languages.python.surgery import start_state
+from coevo.languages.python.surgery.namers import PythonNamers
+from coevo.languages.python.surgery.pieces import outline
+from coevo.languages.python.surgery.reach import derived
+from coevo.languages.python.surgery.reach import names_used_elsewhere
+from coevo.languages.python.surgery.start_state import start_file
+from coevo.languages.python.surgery.transplant import transplant
+
+__all__ = [
+    'derived',
+    'namers',
+    'names_used_elsewhere',
+    'other_tests',
+    'start_file',
+    'transplant',
+]
+
+
+def other_tests(source: bytes, targets: Sequence[Member]) -> list[Member]:
+    return start_state.other_tests(outline(source), targets)
+
+
+def namers(repository: Repository, rev: str) -> PythonNamers:
+    return PythonNamers(repository, rev)

@@ -1,0 +1,117 @@
+"""Where a piece that a start file brings from its old file is put: where it stood among others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from tree_sitter import Node
+
+from coevo.languages.python.surgery.layout import gap_above
+from coevo.languages.python.surgery.layout import line_end
+from coevo.languages.python.surgery.old_pieces import OldFile
+from coevo.languages.python.surgery.pieces import Outline
+from coevo.languages.python.surgery.pieces import Piece
+from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.text_edits import TextEdits
+from coevo.languages.text_edits import indentation
+
+
+def add(edits: TextEdits, file: OldFile, piece: Piece, standing: Sequence[Piece]) -> None:
+    """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
+    if piece.kind == 'import':
+        _add_import(edits, file, piece, standing)
+        return
+    owner = file.owner(piece)
+    if owner and _is_one_line(file.new, owner):
+        raise StartStateInvalid(f'{owner.lstrip("$")} is written on one line')
+    margin = _margin(file.new, owner, standing)
+    body = margin + file.text(piece, margin)
+    anchors = [p for p in standing if p.owner == owner and p.kind != 'import']
+    anchors = [p for p in anchors if _stands_alone(file.new.source, p, margin)]
+    slots = {slot: p for p in anchors for slot in p.slots}
+    slots |= {slot: at for at, was in file.targets.items() if at in anchors for slot in was.slots}
+    beside = [p for p in file.pieces if p.owner == piece.owner and p.kind != 'import']
+    at = beside.index(piece)
+    for other in reversed(beside[:at]):
+        if anchor := _anchor(file, other, slots):
+            gap = b'\n' * (1 + gap_above(file.old.source, piece.start))
+            edits.insert(line_end(file.new.source, anchor.end), gap + body)
+            return
+    for other in beside[at + 1 :]:
+        if anchor := _anchor(file, other, slots):
+            gap = b'\n' * (1 + gap_above(file.old.source, other.start))
+            edits.insert(anchor.start - len(margin), body + gap)
+            return
+    _add_last(edits, file, piece, body)
+
+
+def _anchor(file: OldFile, other: Piece, slots: dict[tuple[str, str], Piece]) -> Piece | None:
+    own = [(file.owner(other), name) for name in other.names]
+    return next((slots[slot] for slot in own if slot in slots), None)
+
+
+def _stands_alone(source: bytes, piece: Piece, margin: bytes) -> bool:
+    """Whether a piece begins its line where pieces of its type begin: under no condition."""
+    first = source.rfind(b'\n', 0, piece.start) + 1
+    return source[first : piece.start].lstrip(b'\xef\xbb\xbf') == margin
+
+
+def _is_one_line(new: Outline, owner: str) -> bool:
+    """Whether what is in a class stands behind its head."""
+    type_ = new.types[owner]
+    last = new.source[: type_.end_byte].rpartition(b'\n')[2].split(maxsplit=2)
+    return last[:1] == [b'class'] and last[1].startswith(type_.simple.encode())
+
+
+def _margin(new: Outline, owner: str, standing: Sequence[Piece]) -> bytes:
+    """The white space before the members of a type."""
+    if not owner:
+        return b''
+    margins = [indentation(new.source, p.start) for p in standing if p.owner == owner]
+    own = indentation(new.source, new.types[owner].start_byte)
+    deeper = [margin for margin in margins if len(margin) > len(own)]
+    return min(deeper, key=len) if deeper else own + b'    '
+
+
+def _add_import(edits: TextEdits, file: OldFile, piece: Piece, standing: Sequence[Piece]) -> None:
+    """Behind the imports at the top; without any where they stood, or behind what the file says of
+    itself."""
+    new, line = file.new, file.text(piece, b'')
+    first = min((t.start_byte for t in new.file.types if t.around), default=len(new.source))
+    functions = [m.start_byte for m in new.file.types[0].members if m.kind == 'method']
+    known = [p for p in new.imports() if p.start < min([first, *functions])]
+    left = {p.statement for p in standing if p.kind == 'import'}
+    ends = [p.statement[1] for p in known if p.statement in left]
+    if known and not ends:
+        edits.insert(known[0].statement[0], line + b'\n')
+        return
+    ends = ends or list(_heads(new))
+    if ends:
+        edits.insert(line_end(new.source, max(ends)), b'\n' + line)
+    else:
+        at = 3 if new.source.startswith(b'\xef\xbb\xbf') else 0
+        edits.insert(at, line + b'\n')
+
+
+def _heads(new: Outline) -> Iterator[int]:
+    """Where the comments in the first two lines and the docstring of a file end."""
+    children = new.root.named_children
+    yield from (c.end_byte for c in children if c.type == 'comment' and c.start_point.row < 2)
+    first = next((c for c in children if c.type != 'comment'), None)
+    if first is not None and first.type == 'expression_statement' and _is_string(first):
+        yield first.end_byte
+
+
+def _is_string(statement: Node) -> bool:
+    return [c.type for c in statement.named_children] in (['string'], ['concatenated_string'])
+
+
+def _add_last(edits: TextEdits, file: OldFile, piece: Piece, body: bytes) -> None:
+    """Without a neighbour: at the end of the file, or of the type around it."""
+    new, owner = file.new, file.owner(piece)
+    end = len(new.source.rstrip())
+    if owner:
+        end = new.types[owner].end_byte
+    gap = b'\n' * (1 + gap_above(file.old.source, piece.start))
+    edits.insert(line_end(new.source, end) if end else 0, (gap if end else b'') + body)

@@ -1,0 +1,289 @@
+"""A Python file as pieces that can be taken out of it or put into another version of it.
+
+A piece is a name that is imported, a statement that declares something or a whole class, with the
+comments above it and behind it. Names of types are those of a file without a path: '' is the module.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
+from functools import lru_cache
+from itertools import groupby
+
+from tree_sitter import Node
+from tree_sitter import Parser
+
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
+from coevo.languages.python.reading.comments import Comments
+from coevo.languages.python.reading.imports import STATEMENTS
+from coevo.languages.python.reading.imports import Imported
+from coevo.languages.python.reading.imports import imported
+from coevo.languages.python.reading.syntax import parse
+from coevo.languages.python.reading.tests import find_tests
+from coevo.languages.python.reading.tokens import PYTHON
+from coevo.languages.python.reading.tokens import Role
+from coevo.languages.python.reading.tokens import Slice
+from coevo.languages.python.reading.tokens import Span
+from coevo.languages.python.reading.tokens import Tokens
+from coevo.languages.python.reading.tokens import outside
+from coevo.languages.surgery import StartStateInvalid
+from coevo.model.records import TestMethod
+
+_WORDS = re.compile(r'[^\W\d]\w*')
+_OWN = frozenset({'self', 'cls'})
+_FREE = frozenset({Role.LOADED, Role.CALLED, Role.ANNOTATION, Role.PARAMETER})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Piece:
+    """A declaration, equal to itself alone; start and end (bytes) take in its comments.
+
+    kind       import, method, constructor, field, initializer or type
+    owner      the type around it
+    names      what it declares: '*' for a wildcard
+    statement  what it is, without comments; of a name that is imported among others all of these
+    uses       every name in it that may mean another piece; `.x` is one that stood behind a dot
+    mentions   those of them that are no local variables, and behind a dot those of `self`
+    """
+
+    kind: str
+    owner: str
+    names: tuple[str, ...]
+    start: int
+    end: int
+    statement: Span
+    uses: frozenset[str] = frozenset()
+    mentions: frozenset[str] = frozenset()
+    members: tuple[Member, ...] = ()
+    imported: Imported | None = None
+
+    @property
+    def span(self) -> Span:
+        return self.start, self.end
+
+    def is_meant(self, names: AbstractSet[str]) -> bool:
+        """Whether some names may mean it: what a module holds is not named behind a dot in it."""
+        if not names.isdisjoint(self.names):
+            return True
+        return bool(self.owner) and not names.isdisjoint(f'.{name}' for name in self.names)
+
+    @property
+    def slots(self) -> frozenset[tuple[str, str]]:
+        """Places in namespaces that a piece takes: a function, a class, a variable may take the same."""
+        return frozenset((self.owner, name) for name in self.names)
+
+
+class Outline:
+    """A parsed file with what it takes to cut it into pieces; StartStateInvalid."""
+
+    def __init__(self, source: bytes) -> None:
+        self.source = source
+        self.root = Parser(PYTHON).parse(source).root_node
+        self.file = parse(source)
+        if self.file.unreadable:
+            raise StartStateInvalid('a file is larger, or more deeply nested, than we read')
+        self.types: Mapping[str, DeclaredType] = {type_.name: type_ for type_ in self.file.types}
+        self._tokens = Tokens(self.root, source)
+        self._comments = Comments(source, self._tokens.comments)
+
+    def text(self, piece: Piece) -> bytes:
+        return self.source[piece.start : piece.end]
+
+    def names_outside(self, spans: Iterable[Span]) -> frozenset[str]:
+        """What `spans` leave, imports aside, names, as `Piece.uses` has it."""
+        imports = [(n.start_byte, n.end_byte) for n in self.root.children if n.type in STATEMENTS]
+        return _uses(self._tokens.within(outside((0, len(self.source)), [*imports, *spans])))
+
+    def imports(self) -> Iterator[Piece]:
+        """The names of each statement at the top of the module, wildcards too."""
+        for node in self.root.children:
+            if node.type not in STATEMENTS:
+                continue
+            named = node.children_by_field_name('name')
+            found = list(imported(node, self.source))
+            for index, one in enumerate(found):
+                start, end = self.with_comments((node.start_byte, node.end_byte))
+                if len(found) > 1:
+                    start, end = named[index].start_byte, named[index].end_byte
+                yield Piece(
+                    kind='import',
+                    owner='',
+                    names=(one.bound,),
+                    start=start,
+                    end=end,
+                    statement=(node.start_byte, node.end_byte),
+                    imported=one,
+                )
+
+    def members(self, type_: DeclaredType) -> Iterator[Piece]:
+        for _, group in groupby(type_.members, key=lambda member: member.start_byte):
+            members = tuple(group)
+            first = members[0]
+            span = (first.start_byte, first.end_byte)
+            found = self._tokens.within([span])
+            names = tuple(_declared_name(member) for member in members)
+            yield Piece(
+                kind=first.kind,
+                owner=first.owner,
+                names=names,
+                members=members,
+                statement=span,
+                uses=_uses(found) - set(names),
+                mentions=_mentions(found),
+                start=self._above(first.start_byte),
+                end=self._comments.behind(first.end_byte),
+            )
+
+    def whole(self, type_: DeclaredType) -> Piece:
+        """A class with all that is in it."""
+        span = (type_.start_byte, type_.end_byte)
+        found = self._tokens.within([span])
+        return Piece(
+            kind='type',
+            owner=type_.outer,
+            names=(type_.simple,),
+            statement=span,
+            uses=_uses(found) - {type_.simple},
+            mentions=_mentions(found) - {type_.simple},
+            start=self._above(type_.start_byte),
+            end=self._comments.behind(type_.end_byte),
+        )
+
+    def pieces(self, opened: AbstractSet[str]) -> list[Piece]:
+        """All pieces in order: the module and the types named in `opened` by members, others whole."""
+        found = list(self.imports())
+        for type_ in self.file.types:
+            if self.types[type_.name] is not type_:
+                if not type_.outer or type_.outer in opened:
+                    found.append(self.whole(type_))  # a later one hides it
+            elif type_.name in opened or not type_.around:
+                found += self.members(type_)
+            elif not type_.outer or type_.outer in opened:
+                found.append(self.whole(type_))
+        return sorted(found, key=lambda piece: (piece.start, piece.end))
+
+    @cached_property
+    def tests(self) -> tuple[Member, ...]:
+        """The test methods as far as this file alone tells."""
+        named = self.file.types
+        found = find_tests(self.file, lambda name: [t for t in named if t.simple == name])
+        return tuple(member for _, member in found)
+
+    def find(self, method: TestMethod, when: str) -> Member:
+        """The declaration of a test method; StartStateInvalid."""
+        type_ = self.types.get(within_module(method.test_class))
+        for member in reversed(type_.members if type_ else ()):
+            if member.kind == 'method' and member.name == method.test_method:
+                return member
+        raise StartStateInvalid(
+            f'{method.test_class}#{method.test_method} is not in the file at {when}'
+        )
+
+    def is_whole(self) -> bool:
+        """Whether no suite is empty, which the parser does not mind, and all else is as it should be."""
+        return not self.file.has_error and all(map(_has_suite, _walk(self.root)))
+
+    def with_comments(self, span: Span) -> Span:
+        return self._above(span[0]), self._comments.behind(span[1])
+
+    def _above(self, at: int) -> int:
+        """With the comments above; those at the top are about the file."""
+        start = self._comments.above(at)
+        return start if self.source[:start].strip(b'\xef\xbb\xbf \t\r\n') else at
+
+
+@lru_cache(maxsize=16)
+def outline(source: bytes) -> Outline:
+    return Outline(source)
+
+
+def within_module(name: str) -> str:
+    """A type's name without that of its module: `$TestA` of `tests.test_a$TestA`."""
+    return name[name.index('$') :] if '$' in name else ''
+
+
+def inside(file: Outline, piece: Piece) -> list[str]:
+    """The names of the classes that a piece takes in."""
+    return [t.name for t in file.file.types if t.around and piece.start <= t.start_byte < piece.end]
+
+
+def with_outer(file: Outline, names: Iterable[str]) -> set[str]:
+    """Types and those around them, the module left out."""
+    found = set()
+    for name in names:
+        while name:
+            found.add(name)
+            type_ = file.types.get(name)
+            name = type_.outer if type_ is not None else ''
+    return found
+
+
+def _declared_name(member: Member) -> str:
+    return '__init__' if member.kind == 'constructor' else member.name
+
+
+def _words(strings: Iterable[str]) -> frozenset[str]:
+    """Identifiers in strings without spaces, such as `usefixtures('client')` has."""
+    return frozenset(w for s in strings if not s.count(' ') for w in _WORDS.findall(s))
+
+
+def _uses(found: Slice) -> frozenset[str]:
+    """Names that are no keywords of arguments, those behind a dot with it, and words of strings."""
+    names, last = set(_words(found.strings)), ''
+    for token in found.tokens:
+        if token.role is not None and token.role is not Role.KEYWORD:
+            names.add(f'.{token.text}' if last == '.' else token.text)
+        last = token.text
+    return frozenset(names)
+
+
+def _mentions(found: Slice) -> frozenset[str]:
+    """Names without a qualifier, local variables left out; behind a dot those of `self` and `cls`."""
+    names, bound = set(_words(found.strings)), found.bound
+    before, last = '', ''
+    for token in found.tokens:
+        if token.role is not None and last == '.':
+            if before in _OWN:
+                names.add(f'.{token.text}')
+        elif token.role in _FREE and token.text not in bound:
+            names.add(token.text)
+        before, last = last, token.text
+    return frozenset(names)
+
+
+def _walk(root: Node) -> Iterator[Node]:
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        assert node is not None
+        yield node
+        if cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+
+
+_SUITES = frozenset(
+    {
+        *('function_definition', 'class_definition', 'if_statement', 'for_statement'),
+        *('while_statement', 'try_statement', 'with_statement', 'else_clause', 'elif_clause'),
+        *('except_clause', 'finally_clause'),
+    }
+)
+
+
+def _has_suite(node: Node) -> bool:
+    if node.type not in _SUITES:
+        return True
+    blocks = [child for child in node.children if child.type == 'block']
+    return bool(blocks) and all(
+        any(child.type != 'comment' for child in block.named_children) for block in blocks
+    )

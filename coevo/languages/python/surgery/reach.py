@@ -1,0 +1,105 @@
+"""Which names other files of a tree may use of a test file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+
+from coevo.git.repository import Repository
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import SourceFile
+from coevo.languages.python.reading.places import module_name
+from coevo.languages.python.reading.syntax import parse
+from coevo.languages.python.reading.trees import tree
+
+_WORDS = re.compile(r'[^\W\d]\w*')
+
+
+def names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
+    """All names in files that mention a module, that see it as their conftest, or in which classes
+    stand from which its own derive.
+
+    Main sources cannot see the test tree, so they do not count.
+    """
+    module = module_name(path).rpartition('.')[2]
+    own = list(parse(repository.blob(repository.tree(rev)[path].oid)).types)
+    files = _others(repository, rev, path)
+    pattern = _pattern([module])
+    below = f'{path.rpartition("/")[0]}/'.lstrip('/') if module == 'conftest' else None
+    found = {
+        other
+        for other, content in files.items()
+        if pattern.search(content) or (below is not None and other.startswith(below))
+    }
+    found |= _above(files, own)
+    return frozenset(name for other in found for name in _names(parse(files[other], other)))
+
+
+def derived(
+    repository: Repository, rev: str, path: str, names: Iterable[str]
+) -> Iterator[tuple[str, bytes, frozenset[str]]]:
+    """Other test files that declare classes below some, by simple names: path, content, and the names of
+    these classes within their modules, as a file without a path has them; sorted by path."""
+    files = _others(repository, rev, path)
+    below: dict[str, set[str]] = {}
+    wanted, known = {name for name in names if name}, set[str]()
+    while wanted:
+        known |= wanted
+        types = [
+            (place, type_)
+            for place, file in _mentioning(files, wanted).items()
+            for type_ in file.types
+            if not wanted.isdisjoint(_parents(type_))
+        ]
+        for place, type_ in types:
+            below.setdefault(place, set()).add(type_.name)
+        wanted = {type_.simple for _, type_ in types} - known
+    for place in sorted(below):
+        yield place, files[place], frozenset(below[place])
+
+
+def _others(repository: Repository, rev: str, path: str) -> dict[str, bytes]:
+    """The Python files of a tree but for one, and for main sources, which cannot see the test tree."""
+    files = tree(repository, rev)
+    return {
+        other: repository.blob(entry.oid)
+        for other, entry in files.entries.items()
+        if other.endswith('.py') and other != path and not files.is_source(other)
+    }
+
+
+def _above(files: Mapping[str, bytes], own: Iterable[DeclaredType]) -> set[str]:
+    """The files that declare what a class derives from: they may call what it overrides."""
+    found: set[str] = set()
+    names = {name for type_ in own for name in _parents(type_)}
+    while names:
+        users = {p: f for p, f in _mentioning(files, names).items() if p not in found}
+        declared = [(p, t) for p, file in users.items() for t in file.types if t.simple in names]
+        found |= {path for path, _ in declared}
+        names = {name for _, type_ in declared for name in _parents(type_)}
+    return found
+
+
+def _parents(type_: DeclaredType) -> set[str]:
+    return {*type_.interfaces, *filter(None, (type_.superclass,))}
+
+
+def _mentioning(files: Mapping[str, bytes], names: Iterable[str]) -> dict[str, SourceFile]:
+    pattern = _pattern(names)
+    return {path: parse(content) for path, content in files.items() if pattern.search(content)}
+
+
+def _pattern(names: Iterable[str]) -> re.Pattern[bytes]:
+    return re.compile(rf'\b(?:{"|".join(map(re.escape, sorted(names)))})\b'.encode())
+
+
+def _names(file: SourceFile) -> Iterator[str]:
+    """Identifiers of a file and the words of its strings."""
+    yield from file.names
+    yield from (one.text.rpartition('.')[2] for one in file.imports)
+    for type_ in file.types:
+        for member in type_.members:
+            for text in member.strings:
+                yield from _WORDS.findall(text)
