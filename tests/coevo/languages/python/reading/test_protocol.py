@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+
+from coevo.languages.python import reading
+from coevo.languages.python import surgery
+from coevo.languages.reading import Reading
+from coevo.languages.surgery import Surgery
+from coevo.languages.traces import ExecutedMethod
+from coevo.model.records import TestMethod
+
+# mypy holds both against what is asked of a language.
+READING: Reading = reading
+SURGERY: Surgery = surgery
+
+
+@pytest.mark.parametrize(
+    ('test_class', 'expected'),
+    [
+        ('tests.test_urls', 'urls'),
+        ('tests.test_urls$TestUrl', 'Url'),
+        ('tests.test_urls$UrlTest$TestInner', 'Url'),
+        ('tests.test_urls$Tests', 'urls'),
+        ('tests.test_urls$Testing', 'Testing'),
+    ],
+)
+def test_what_a_test_is_named_after(test_class: str, expected: str) -> None:
+    method = TestMethod(
+        module='.', test_file='tests/test_urls.py', test_class=test_class, test_method='test_a'
+    )
+    assert READING.class_under_test(method) == expected
+
+
+def test_what_lies_in_a_function_is_part_of_it() -> None:
+    source = b'@d\ndef f():\n    def g():\n        return 1\n    return g\ndef h(): pass\n'
+    type_ = READING.parse(source, 'a.py').types[0]
+
+    def parts(first: int, last: int) -> list[str]:
+        one = ExecutedMethod(
+            type='a', method='?', descriptor='', file='a.py', first_line=first, last_line=last
+        )
+        return [m.name for m in type_.members if READING.is_part_of(one, m, type_)]
+
+    assert parts(1, 5) == ['f']
+    assert parts(3, 4) == ['f']
+    assert parts(6, 6) == ['h']
+    assert parts(0, 0) == []
+
+
+def test_a_version_is_a_digest() -> None:
+    assert len(READING.version()) == 64
+    assert READING.version() == READING.version()
