@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.languages import toys
 from tests.languages.table import known_toy
+from tests.projects import QUICK
 from tests.projects import Mined
 from tests.projects import write
 
@@ -80,6 +82,18 @@ def test_tests_have_their_labels(
 ) -> None:
     row = found.method(name)
     assert (row.language, row.label, row.track, row.cause) == ('toy', label, track, cause)
+
+
+def test_refactorings_that_nobody_looks_for_take_no_track(found: Mined, tmp_path: Path) -> None:
+    asked = toys.mined(
+        write(tmp_path / 'repository', [OLD, NEW]),
+        tmp_path / 'store',
+        profile=replace(QUICK, refactorings=True),
+    )
+    assert [pair.refactorings for pair in asked.pairs] == ['not_offered']
+    assert {row.test_only_refactored for row in asked.methods} == {None}
+    tracks = [{(row.test_method, row.track) for row in one.methods} for one in (asked, found)]
+    assert tracks[0] == tracks[1]
 
 
 def test_a_release_is_sound_and_has_a_task_for_each_track(released: Path) -> None:
