@@ -47,17 +47,20 @@ def test_options_of_mavens_jvm_are_heeded_by_its_command_alone(tmp_path: Path) -
 
 BUNDLE = """<build><plugins><plugin>
   <groupId>org.apache.maven.plugins</groupId>
-  <artifactId>maven-remote-resources-plugin</artifactId><version>3.2.0</version>
+  <artifactId>maven-remote-resources-plugin</artifactId><version>{}</version>
   <executions><execution><goals><goal>process</goal></goals>
     <configuration><resourceBundles><resourceBundle>shop:nowhere:1</resourceBundle></resourceBundles>
     </configuration></execution></executions>
 </plugin></plugins></build>"""
 
 
-def test_a_goal_that_no_test_needs_is_left_out_once_it_fails(tmp_path: Path) -> None:
+@pytest.mark.parametrize('version', ['3.2.0', '0-nowhere'])
+def test_a_goal_that_no_test_needs_is_left_out_once_it_fails_or_cannot_be_had(
+    tmp_path: Path, version: str
+) -> None:
     steps = [
         {
-            'pom.xml': pom(BUNDLE),
+            'pom.xml': pom(BUNDLE.format(version)),
             **source('Till', PRICE.format(number)),
             **junit('TillTest', f'sells: assertEquals({number}, Till.price());'),
         }
