@@ -91,5 +91,5 @@ def test_one_that_compiles_nothing_is_told_and_removed(
 
     assert not (tmp_path / 'cache/jdks/jdk-8').exists()
     said: list[str] = []
-    assert not JdkSupply((), brings=True, say=said.append, environment={}).has(8)
+    assert not JdkSupply((), brings=True, say=said.append, environment={}).has('8')
     assert 'this run goes on without it' in said[-1]
