@@ -8,10 +8,8 @@ import pytest
 from tests.flows.mining_runs import PAIRS
 from tests.flows.mining_runs import released
 from tests.folders import open_folder
-from tests.projects import junit
-from tests.projects import mined
-from tests.projects import pom
-from tests.projects import source
+from tests.languages import toys
+from tests.languages.table import known_toy
 from tests.projects import write
 
 
@@ -22,20 +20,31 @@ def work() -> Iterator[Path]:
 
 
 @pytest.fixture(scope='module')
+def toy() -> Iterator[None]:
+    """The toy is known while a module's tests run."""
+    with known_toy():
+        yield
+
+
+def step(number: int, name: str) -> dict[str, str]:
+    return {
+        **toys.BUILD,
+        **toys.source('Till', f'{name}: {number}'),
+        **toys.tests('Till', f'rings: is Till.{name} {number}'),
+    }
+
+
+@pytest.fixture(scope='module')
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    steps = []
-    for number in range(PAIRS + 1):
-        # A new name: where a test does not compile nothing is run, which is cheaper.
-        value = f'    public static int last{number}() {{ return {number}; }}\n'
-        test = junit('TillTest', f'rings: assertEquals({number}, Till.last{number}());')
-        steps.append({'pom.xml': pom(), **source('Till', value), **test})
+    # A new name: where a test does not compile nothing is run, which is cheaper.
+    steps = [step(number, f'last{number}') for number in range(PAIRS + 1)]
     return write(tmp_path_factory.mktemp('shop') / 'repository', steps)
 
 
 @pytest.fixture(scope='module')
-def undisturbed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def undisturbed(toy: None, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The snapshot of a run that nothing happened to."""
     folder = tmp_path_factory.mktemp('undisturbed')
-    found = mined(repository, folder / 'store')
+    found = toys.mined(repository, folder / 'store')
     assert found.report.executed == PAIRS
     return released(folder / 'store')

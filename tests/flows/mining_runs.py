@@ -20,12 +20,27 @@ from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.projects import NAME
 from tests.projects import QUICKLY
+from tests.projects import junit
+from tests.projects import pom
+from tests.projects import source
+from tests.projects import write
 
 COEVO = Path(sys.executable).with_name('coevo')
 WITH_TOY = (sys.executable, '-m', 'tests.languages.coevo_with_toy')
 PAIRS = 3
 PARTITION = Partition(repo=NAME, language='java', walk=Walk.PARENTS)
 OF_TOYS = replace(PARTITION, language='toy')
+
+
+def of_java(folder: Path) -> Path:
+    """A repository of Maven's with so many pairs."""
+    steps = []
+    for number in range(PAIRS + 1):
+        # A new name: where a test does not compile nothing is run, which is cheaper.
+        value = f'    public static int last{number}() {{ return {number}; }}\n'
+        test = junit('TillTest', f'rings: assertEquals({number}, Till.last{number}());')
+        steps.append({'pom.xml': pom(), **source('Till', value), **test})
+    return write(folder / 'repository', steps)
 
 
 def released(store: Path) -> Path:

@@ -19,29 +19,17 @@ from coevo.snapshots.snapshot import attach
 from coevo.snapshots.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish
-from tests.once import mined_once
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
+from tests.languages import toys
 from tests.repos import commit
 from tests.repos import init
 
-pytestmark = pytest.mark.jvm
+pytestmark = pytest.mark.usefixtures('toy')
 
-BASE = {
-    'pom.xml': pom(),
-    **source('Till', '    public static int last() { return 1; }\n'),
-}
-LEFT = {
-    **source('Bell', '    public static String ring() { return "ring"; }\n'),
-    **junit('BellTest', 'rings: assertEquals("ring", Bell.ring());'),
-}
+BASE = {**toys.BUILD, **toys.source('Till', 'last: 1')}
+LEFT = {**toys.source('Bell', 'ring: ring'), **toys.tests('Bell', 'rings: is Bell.ring ring')}
 RIGHT = {
-    **source('Horn', '    public static int blasts(int fog) { return fog > 3 ? fog : 0; }\n'),
-    **junit(
-        'HornTest',
-        'blows: for (int fog = 4; fog < 7; fog++) { assertTrue("fog " + fog, Horn.blasts(fog) > 1); }',
-    ),
+    **toys.source('Horn', 'blasts: 5'),
+    **toys.tests('Horn', 'blows: call Horn.blasts then is Horn.blasts 5'),
 }
 
 
@@ -50,7 +38,7 @@ def hour(number: int) -> str:
 
 
 @pytest.fixture(scope='module')
-def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def snapshot(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two branches from one commit, an hour apart, merged: the walk goes base, left, right, merge."""
     folder = tmp_path_factory.mktemp('interleaved')
     repo = init(folder / 'repository')
@@ -58,7 +46,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     left = commit(repo, 'left', LEFT, date=hour(2), parents=[base])
     right = commit(repo, 'right', RIGHT, date=hour(3), parents=[base])
     commit(repo, 'merge', {**LEFT, **RIGHT}, date=hour(4), parents=[left, right])
-    found = mined_once(repo, folder / 'store', walk=Walk.STATES)
+    found = toys.mined(repo, folder / 'store', walk=Walk.STATES)
     assert [pair.old_is_ancestor for pair in found.pairs].count(False) == 1
     publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     return folder / 'snapshot'

@@ -9,11 +9,27 @@ from tests.flows.mining_runs import PAIRS
 from tests.flows.mining_runs import different
 from tests.flows.mining_runs import disturb
 from tests.flows.mining_runs import gone
+from tests.flows.mining_runs import of_java
 from tests.flows.mining_runs import released
 from tests.flows.mining_runs import start
 from tests.flows.mining_runs import wait_until
 from tests.projects import NAME
 from tests.projects import mined
+
+
+@pytest.fixture(scope='module')
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of Java's: its pairs take long enough to be met at work, whatever the machine."""
+    return of_java(tmp_path_factory.mktemp('shop'))
+
+
+@pytest.fixture(scope='module')
+def undisturbed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The snapshot of a run that nothing happened to."""
+    folder = tmp_path_factory.mktemp('undisturbed')
+    found = mined(repository, folder / 'store')
+    assert found.report.executed == PAIRS
+    return released(folder / 'store')
 
 
 @pytest.mark.jvm

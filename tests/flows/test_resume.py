@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ from tests.flows.mining_runs import different
 from tests.flows.mining_runs import released
 from tests.flows.mining_runs import start
 from tests.languages import toys
-from tests.languages.table import known_toy
 from tests.projects import NAME
 from tests.projects import QUICKLY
 from tests.projects import write
@@ -29,34 +27,7 @@ from tests.repos import commit
 from tests.repos import git
 from tests.repos import init
 
-
-def step(number: int, name: str) -> dict[str, str]:
-    return {
-        **toys.BUILD,
-        **toys.source('Till', f'{name}: {number}'),
-        **toys.tests('Till', f'rings: is Till.{name} {number}'),
-    }
-
-
-@pytest.fixture(scope='module', autouse=True)
-def toy() -> Iterator[None]:
-    with known_toy():
-        yield
-
-
-@pytest.fixture(scope='module')
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    steps = [step(number, f'last{number}') for number in range(PAIRS + 1)]
-    return write(tmp_path_factory.mktemp('shop') / 'repository', steps)
-
-
-@pytest.fixture(scope='module')
-def undisturbed(toy: None, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The snapshot of a run that nothing happened to."""
-    folder = tmp_path_factory.mktemp('undisturbed')
-    found = toys.mined(repository, folder / 'store')
-    assert found.report.executed == PAIRS
-    return released(folder / 'store')
+pytestmark = pytest.mark.usefixtures('toy')
 
 
 def test_a_second_run_executes_nothing(
@@ -224,7 +195,15 @@ def test_a_pair_that_lacks_a_file_is_mined_when_the_clone_is_made_anew(tmp_path:
     """One that no walk looks at: the same in all commits."""
     repository = write(
         tmp_path / 'repository',
-        [{**step(number, 'last'), 'words.txt': 'words'} for number in (1, 2)],
+        [
+            {
+                **toys.BUILD,
+                'words.txt': 'words',
+                **toys.source('Till', f'last: {number}'),
+                **toys.tests('Till', f'rings: is Till.last {number}'),
+            }
+            for number in (1, 2)
+        ],
     )
     store = tmp_path / 'store'
     lose(repository, store, 'HEAD:words.txt')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,16 +31,11 @@ from tests.flows.mining_runs import OF_TOYS
 from tests.flows.mining_runs import different
 from tests.languages import toys
 from tests.languages.specimens import starve_toy
-from tests.languages.table import known_toy
 from tests.projects import write
 
 OTHERWISE = 'told_cnew is pass, was fail (made.Up@made.Up.here)'
 
-
-@pytest.fixture(scope='module', autouse=True)
-def toy() -> Iterator[None]:
-    with known_toy():
-        yield
+pytestmark = pytest.mark.usefixtures('toy')
 
 
 def till(value: int, *, rings: int, counts: str) -> dict[str, str]:

@@ -13,9 +13,10 @@ from coevo.snapshots.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.languages import toys
-from tests.languages.table import known_toy
 from tests.projects import Mined
 from tests.projects import write
+
+pytestmark = pytest.mark.usefixtures('toy')
 
 
 @pytest.fixture(scope='module')
@@ -90,8 +91,7 @@ def test_what_a_nearer_state_shows_is_a_drop(window: Mined) -> None:
 
 def test_a_release_of_windows_is_sound(window: Mined, tmp_path: Path) -> None:
     snapshot = tmp_path / 'snapshot'
-    with known_toy():
-        publish(ReleaseOptions(store=window.store, snapshot=snapshot, month='2024-01'))
+    publish(ReleaseOptions(store=window.store, snapshot=snapshot, month='2024-01'))
     assert list(verify(snapshot)) == []
 
 
