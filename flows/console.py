@@ -49,10 +49,10 @@ def _runtimes_missing(segments: Sequence[Segment]) -> Iterator[str]:
         if drop.reason == Reason.RUNTIME_MISSING
     )
     for (language, release), count in sorted(wanting.items()):
+        runtime = LANGUAGES[language].RUNTIME
         yield (
             f'{count} {"pairs were" if count > 1 else "pair was"} dropped for want of '
-            f'{LANGUAGES[language].RUNTIME} {release}; once `coevo runtimes install {language} '
-            f'{release}` has brought it, the next run mines what it builds'
+            f'{runtime} {release}; once `coevo {runtime.lower()}s install {release}` has brought it, the next run mines what it builds'
         )
 
 

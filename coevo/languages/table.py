@@ -11,10 +11,14 @@ from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import lacking
 from coevo.languages.java import maven
 from coevo.languages.measures import Measures
+from coevo.languages.python import language as python
 from coevo.languages.reading import Reading
 from coevo.languages.surgery import Surgery
 
-LANGUAGES: Mapping[str, Language] = {language.NAME: language for language in (maven,)}
+_JAVA: Language = maven
+_PYTHON: Language = python
+
+LANGUAGES: Mapping[str, Language] = {one.NAME: one for one in (_JAVA, _PYTHON)}
 """By the value of the `language` columns."""
 
 

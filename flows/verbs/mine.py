@@ -55,10 +55,11 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     add_local(verb)
     verb.add_argument(
         '--runtimes',
+        '--jdks',
         choices=['bring', 'present'],
         default='bring',
         help='bring: JDKs and interpreters that this machine lacks are brought once a pair is to be '
-        'built with one, as `coevo runtimes install` does; present: mine with those that are here (bring)',
+        'built with one, as `coevo jdks install` and `coevo pythons install` do; present: mine with those that are here (bring)',
     )
     verb.add_argument(
         '--retry-bugs',

@@ -13,6 +13,7 @@ from coevo.languages.capabilities import not_offered
 from coevo.languages.measures import Measures
 from coevo.languages.prompt_words import PromptWords
 from coevo.languages.python import reading
+from coevo.languages.python import surgery
 from coevo.languages.python import uv
 from coevo.languages.python.engine import PythonEngine
 from coevo.languages.python.findings import findings
@@ -25,7 +26,10 @@ from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.reading import needs
 from coevo.languages.python.supply import PythonSupply
 from coevo.languages.python.supply import alike
+from coevo.languages.reading import Reading
 from coevo.languages.refactorings import NoRefactoringFinder
+from coevo.languages.surgery import Surgery
+from coevo.languages.universal_mutator import UniversalMutator
 from coevo.model.listener import Say
 from coevo.model.listener import silent
 from coevo.model.records import TestMethod
@@ -37,8 +41,9 @@ RUNTIME = 'Python'
 NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 
 CURES = frozenset[str]()
-READING = reading
-MEASURES = Measures()
+READING: Reading = reading
+SURGERY: Surgery = surgery
+MEASURES = Measures(mutation=UniversalMutator(suffix='.py'))
 mutation_tool = not_offered(Capability.MUTATE)
 OFFERS = frozenset({Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES})
 
@@ -51,6 +56,7 @@ __all__ = [
     'OFFERS',
     'READING',
     'RUNTIME',
+    'SURGERY',
     'detect',
     'engine',
     'findings',

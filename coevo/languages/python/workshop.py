@@ -72,6 +72,9 @@ class PythonWorkshop:
         self._pair = pair
         return old.build, new.build
 
+    def build_otherwise(self, pair: Pair) -> None:
+        return None
+
     def compile(
         self,
         tests_rev: str,

@@ -36,13 +36,13 @@ from tests import snapshots
         ('mine here --sandbox castle', "--sandbox: invalid choice: 'castle'"),
         ('mine here --bogus', '--bogus'),
         ('release', '--snapshot'),
-        ('runtimes install java', 'RELEASE'),
-        ('runtimes install cobol 85', 'cobol is none of the languages that are mined: java'),
+        ('jdks install', 'RELEASE'),
+        ('pythons install 1.5', "there is no Python '1.5'"),
         (
-            'runtimes install java 9',
+            'jdks install 9',
             'JDK 9 is not among those that can be installed: 8, 11, 17, 21, 25',
         ),
-        ('runtimes install java eight', 'JDK eight is not among those that can be installed'),
+        ('jdks install eight', 'JDK eight is not among those that can be installed'),
     ],
 )
 def test_bad_words_give_one_sentence(
