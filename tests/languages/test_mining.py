@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from coevo.command.main import main
+from coevo.model.profiles import load_profile
 from coevo.model.records import Cause
 from coevo.model.records import Label
 from coevo.model.records import Track
@@ -53,7 +56,9 @@ def toy() -> Iterator[None]:
 @pytest.fixture(scope='module')
 def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
     folder = tmp_path_factory.mktemp('toys')
-    return toys.mined(write(folder / 'repository', [OLD, NEW]), folder / 'store')
+    repository = write(folder / 'repository', [OLD, NEW])
+    # With all that a study asks for, most of which the toy does not offer.
+    return toys.mined(repository, folder / 'store', profile=load_profile('default'))
 
 
 @pytest.fixture(scope='module')
@@ -108,3 +113,19 @@ def test_a_release_is_sound_and_has_a_task_for_each_track(released: Path) -> Non
     assert '+rings: use _five' in added
     assert '+_five: is Till.tax 5' in added  # a helper that it alone uses goes with it
     assert [one['name'] for one in tasks['update']['dependencies']] == ['shop.Till#price()']
+
+
+def test_gold_succeeds_and_nothing_does_not(found: Mined, released: Path, tmp_path: Path) -> None:
+    """The command judges patches of a toy as those of any other language."""
+    for name, patched in (('gold', True), ('nothing', False)):
+        predictions = tmp_path / f'{name}.jsonl'
+        lines = [
+            {'task_id': row['task_id'], 'patch': row['test_patch'] if patched else ''}
+            for row in rows(released, 'tasks')
+        ]
+        predictions.write_text(''.join(json.dumps(line) + '\n' for line in lines))
+        command = ['evaluate', str(released), str(predictions), '--leaking', '--jobs', '1']
+        places = ['--store', str(found.store), '--out', str(tmp_path / name)]
+        assert main([*command, *places]) == 0
+        table = pq.read_table(tmp_path / name / 'results.parquet').to_pylist()
+        assert [row['outcome'] == 'success' for row in table] == [patched] * 3
