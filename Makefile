@@ -20,7 +20,7 @@ endif
 # nor keep it from keeping what it has compiled, which each of hundreds of processes would do again.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo live-demo test test-all lint format lock clean
+.PHONY: help setup demo live-demo test test-all lint format docs lock clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ lint: setup ## style, types and the direction of imports
 format: setup ## lay out the code and mend what can be mended by itself
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
+
+docs: setup ## write what is generated of docs/: the tables and columns
+	@$(BIN)/python -m packagers.dictionary
 
 lock: setup ## write the locks anew; LOCKFLAGS=--upgrade for the newest versions
 	@$(LOCK) requirements-setup.in -o requirements-setup.lock

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from collections.abc import Iterator
-from collections.abc import Sequence
 
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import not_offered
@@ -13,26 +11,14 @@ from coevo.model.labels import CELL_ORDER
 from coevo.model.labels import TABLE
 from coevo.model.labels import TRACKS
 from coevo.model.reasons import BY_STAGE
+from coevo.model.schema import CONTENTS
 from coevo.model.schema import TABLES
+from packagers.dictionary import table
+from packagers.dictionary import tables_of_columns
 from packagers.funnel import funnel
 from packagers.manifests import About
 from packagers.manifests import siblings
 from packagers.rows import Rows
-
-CONTENTS = {
-    'methods': 'every labelled test method of every pair and walk, with its cells',
-    'tasks': 'test methods of one track in one test file of one pair, ready to attempt and score',
-    'cells': 'every single run of a test method in a cell',
-    'dependency_map': 'every production method that a labelled test executed, at old and at new',
-    'mutants': 'mutants of the new code, what the test did with each, and what killed it',
-    'reversals': 'each changed declaration undone alone, and whether the test noticed',
-    'refactorings': 'what RefactoringMiner found in a pair',
-    'pairs': 'the pairs of adjacent revisions that were looked at',
-    'repositories': 'the repositories, walks and cutoffs',
-    'drops': 'everything that left the funnel, with the reason',
-    'withdrawn': 'what earlier snapshots had and this one has not, with the reason',
-    'timings': 'what each step cost; outside of the checksums',
-}
 
 INTRODUCTION = """\
 Test methods of public repositories, the code changes that they had to follow, and what happened
@@ -108,22 +94,24 @@ def text(rows: Rows, about: About) -> str:
         f'# coevo {about.month}',
         INTRODUCTION,
         '## Tables',
-        _table(('table', 'rows', 'content'), _tables(rows)),
+        table(('table', 'rows', 'content'), _tables(rows)),
+        '## Columns',
+        tables_of_columns(),
         '## Use',
         USE,
         '## Labels',
         LABELS,
-        _table(('label', 'task', 'change', *CELL_ORDER, 'methods here'), _labels(rows)),
+        table(('label', 'task', 'change', *CELL_ORDER, 'methods here'), _labels(rows)),
         '## Funnel',
         FUNNEL,
-        _table(('stage', 'unit', 'entered', 'kept', 'dropped'), _stages(rows)),
+        table(('stage', 'unit', 'entered', 'kept', 'dropped'), _stages(rows)),
         *_unmined(about),
         '## Siblings',
         SIBLINGS,
-        _table(('', 'here'), _siblings(rows)),
+        table(('', 'here'), _siblings(rows)),
         '## Reasons',
         REASONS,
-        _table(('stage', 'reason', 'here', 'meaning'), _reasons(rows)),
+        table(('stage', 'reason', 'here', 'meaning'), _reasons(rows)),
         '## Limits',
         LIMITS + _not_offered(rows),
     )
@@ -145,11 +133,6 @@ def _configs(rows: Rows) -> str:
         if name == 'tasks':
             lines += ['  default: true']
     return '\n'.join((*lines, '---'))
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [head, ['---'] * len(head), *rows]
-    return '\n'.join(f'| {" | ".join(map(str, line))} |' for line in lines)
 
 
 def _tables(rows: Rows) -> Iterator[tuple[str, str, str]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
 import pyarrow as pa
 
+from coevo.model.schema import CONTENTS
 from coevo.model.schema import TABLES
 from coevo.model.schema import arrow_schema
 from packagers import parquet
@@ -56,7 +56,7 @@ CONTEXT = {
 
 
 def text(month: str, files: Checksums) -> str:
-    """The description as JSON-LD; only columns of one plain value are fields of it."""
+    """The description as JSON-LD, nested columns included."""
     names = [name for name in TABLES if name != UNCHECKED]
     content = {
         '@context': CONTEXT,
@@ -94,28 +94,42 @@ def _records(table: str, path: str) -> dict[str, Any]:
         '@type': 'cr:RecordSet',
         '@id': name,
         'name': name,
-        'field': list(_fields(name, path, arrow_schema(TABLES[table]))),
+        'description': CONTENTS[table],
+        'field': [_field(name, path, column) for column in arrow_schema(TABLES[table])],
     }
 
 
-def _fields(records: str, path: str, schema: pa.Schema) -> Iterator[dict[str, Any]]:
-    for column in schema:
-        kind, repeated = column.type, pa.types.is_list(column.type)
-        if repeated:
-            kind = kind.value_type
-        if pa.types.is_struct(kind):
-            continue
-        field = {
-            '@type': 'cr:Field',
-            '@id': f'{records}/{column.name}',
-            'name': column.name,
-            'dataType': _data_type(kind),
-            'source': {
-                'fileObject': {'@id': path},
-                'extract': {'column': column.name},
-            },
-        }
-        yield field | ({'repeated': True} if repeated else {})
+def _field(
+    parent: str, path: str, column: pa.Field, within: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """A column, or a field of a nested one, which is read out of the column that it is part of."""
+    kind, repeated = column.type, pa.types.is_list(column.type)
+    if repeated:
+        kind = kind.value_type
+    id_, names = f'{parent}/{column.name}', (*within, column.name)
+    nested = pa.types.is_struct(kind)
+    parts = [kind.field(number) for number in range(kind.num_fields)] if nested else []
+    own: dict[str, Any] = (
+        {'subField': [_field(id_, path, part, names) for part in parts]}
+        if nested
+        else {'dataType': _data_type(kind)}
+    )
+    about = {
+        '@type': 'cr:Field',
+        '@id': id_,
+        'name': column.name,
+        'description': column.metadata[b'description'].decode(),
+        **own,
+        'source': _source(path, names),
+    }
+    return about | ({'repeated': True} if repeated else {})
+
+
+def _source(path: str, names: tuple[str, ...]) -> dict[str, Any]:
+    """Where a field is read: its column, and the way into it, a step for each level."""
+    top, *inner = names
+    steps = {'transform': [{'jsonPath': name} for name in inner]} if inner else {}
+    return {'fileObject': {'@id': path}, 'extract': {'column': top}, **steps}
 
 
 def _data_type(kind: pa.DataType) -> str:

@@ -19,7 +19,7 @@ from typing import get_args
 from typing import get_origin
 from typing import get_type_hints
 
-from coevo.model.schema import optional
+from coevo.model.hints import optional
 
 Row = TypeVar('Row')
 Convert = Callable[[Any], Any]

@@ -5,9 +5,14 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
+from typing import Annotated
 
 from coevo.languages.capabilities import NOT_OFFERED
+from coevo.model.choices import Choice
+from coevo.model.column import Column
+from coevo.model.column import MethodId
+from coevo.model.column import RepoName
+from coevo.model.column import SandboxName
 from coevo.model.quality import Coverage
 from coevo.model.quality import Mutation
 from coevo.model.quality import PitTrouble
@@ -16,15 +21,15 @@ from coevo.model.records import Outcome
 from coevo.model.records import Track
 
 
-class TaskOutcome(StrEnum):
+class TaskOutcome(Choice):
     """What comes of a target method, mutually exclusive (TestEvo-Bench, §4.3)."""
 
-    SUCCESS = 'success'
-    REDUNDANT = 'redundant'  # generation: passes on the old code, too
-    EXEC_FAIL = 'exec_fail'
-    CMPL_FAIL = 'cmpl_fail'
-    HRNS_FAIL = 'hrns_fail'  # no patch, or none that can be judged
-    INFRA = 'infra'  # trouble of ours: outside of every denominator
+    SUCCESS = 'success', 'the target does what its track asks for'
+    REDUNDANT = 'redundant', 'a generated test passes on the old code as well'
+    EXEC_FAIL = 'exec_fail', 'it compiles and does not pass on the new code'
+    CMPL_FAIL = 'cmpl_fail', 'it does not compile on the new code'
+    HRNS_FAIL = 'hrns_fail', 'there is no patch, or none that can be judged'
+    INFRA = 'infra', 'trouble of ours; outside of every figure'
 
     @property
     def passes_on_new(self) -> bool:
@@ -32,50 +37,50 @@ class TaskOutcome(StrEnum):
         return self in (TaskOutcome.SUCCESS, TaskOutcome.REDUNDANT)
 
 
-class Detail(StrEnum):
+class Detail(Choice):
     """Why an outcome is no success; each belongs to one outcome."""
 
-    NO_PREDICTION = 'no_prediction'
-    EMPTY = 'empty'
-    TOO_LARGE = 'too_large'
-    MALFORMED = 'malformed'
-    BINARY = 'binary'
-    RENAME = 'rename'
-    SYMLINK = 'symlink'
-    SUBMODULE = 'submodule'
-    FILE_MODE = 'file_mode'
-    PRODUCTION_CODE = 'production_code'
-    OTHER_FILE = 'other_file'
-    LINE_ENDS = 'line_ends'
-    DOES_NOT_APPLY = 'does_not_apply'
-    TARGET_MISSING = 'target_missing'
-    TARGET_DISABLED = 'target_disabled'
-    TAMPERED = 'tampered'
+    NO_PREDICTION = 'no_prediction', 'there is no prediction for the task'
+    EMPTY = 'empty', 'the patch is empty'
+    TOO_LARGE = 'too_large', 'the patch is too large'
+    MALFORMED = 'malformed', 'the patch is no unified diff'
+    BINARY = 'binary', 'the patch has binary content'
+    RENAME = 'rename', 'the patch renames or copies a file'
+    SYMLINK = 'symlink', 'the patch makes a symbolic link'
+    SUBMODULE = 'submodule', 'the patch makes a submodule'
+    FILE_MODE = 'file_mode', 'the patch changes the mode of a file'
+    PRODUCTION_CODE = 'production_code', 'the patch changes production code, or stands in its place'
+    OTHER_FILE = 'other_file', 'the patch changes a file that is not of the test tree'
+    LINE_ENDS = 'line_ends', 'the patch has other line ends than the file'
+    DOES_NOT_APPLY = 'does_not_apply', 'the patch does not apply to the start state'
+    TARGET_MISSING = 'target_missing', 'the target is not in the file'
+    TARGET_DISABLED = 'target_disabled', 'the target is disabled'
+    TAMPERED = 'tampered', 'the test interfered with how it is run or reported'
 
-    COMPILE_ERROR = 'compile_error'
+    COMPILE_ERROR = 'compile_error', 'the target does not compile'
 
-    FAIL = 'fail'
-    ERROR = 'error'
-    TIMEOUT = 'timeout'
-    UNSTABLE = 'unstable'  # its runs under the same conditions do not agree
+    FAIL = 'fail', 'an assertion of the target fails'
+    ERROR = 'error', 'the target fails by something other than an assertion'
+    TIMEOUT = 'timeout', 'the target does not end in its time'
+    UNSTABLE = 'unstable', 'runs under the same conditions do not agree'
 
-    PASSES_ON_OLD = 'passes_on_old'
+    PASSES_ON_OLD = 'passes_on_old', 'the target passes on the old code'
 
-    NO_REPOSITORY = 'no_repository'  # nowhere to clone from, or it could not be cloned
-    NOT_BUILT = 'not_built'  # an end that was built when the task was made
-    START_STATE = 'start_state'  # the start file is not the one that the task was made with
-    PRECONDITION = 'precondition'  # at the start the targets are not broken, or siblings are
-    TROUBLE = 'trouble'  # network, disk, a daemon, after the last retry
-    BUG = 'bug'  # of coevo's own; the next evaluation tries again
+    NO_REPOSITORY = 'no_repository', 'the repository cannot be cloned'
+    NOT_BUILT = 'not_built', 'an end does not build that was built when the task was made'
+    START_STATE = 'start_state', 'the start file is not the one that the task was made with'
+    PRECONDITION = 'precondition', 'at the start the targets are not broken, or other tests are'
+    TROUBLE = 'trouble', 'network, disk or a daemon failed, also when tried again'
+    BUG = 'bug', 'a fault of coevo; the next evaluation tries again'
 
 
-class Placebo(StrEnum):
+class Placebo(Choice):
     """With which edits of no effect a test was run (`coevo.measures.placebos`), the weakest first."""
 
-    NOT_OFFERED = NOT_OFFERED  # nobody knows any in this language
-    NONE = 'none'  # gold fails with every kind, or there is nothing to put one in
-    IN_PLACE = 'in_place'
-    MOVED = 'moved'
+    NOT_OFFERED = NOT_OFFERED, 'the language makes no such edits'
+    NONE = 'none', 'with none: the gold test fails with every kind, or there is no place for one'
+    IN_PLACE = 'in_place', 'edits that leave code in its place'
+    MOVED = 'moved', 'edits that move code'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,31 +112,47 @@ class Detections:
 
     A change is noticed by a test that does not pass with it. `both` is that of the two sets'
     intersection. Gold's are those of the snapshot, counted on the same changes.
-
-    gold_ran  of gold's, those with which it ran and failed: that a test no longer compiles says
-              only that it names what is gone; None in results that do not tell
-    both_ran  of these, those with which the submitted test ran and failed
     """
 
-    count: int
-    pred: int
-    gold: int
-    both: int
-    not_run: int = 0
-    gold_ran: int | None = None
-    both_ran: int | None = None
+    count: Annotated[
+        int, Column('Changes of the new code that the tests were run with.', unit='changes')
+    ]
+    pred: Annotated[int, Column('Changes that the submitted test notices.', unit='changes')]
+    gold: Annotated[int, Column('Changes that the gold test notices.', unit='changes')]
+    both: Annotated[int, Column('Changes that both notice.', unit='changes')]
+    not_run: Annotated[int, Column('Changes that were not run.', unit='changes')] = 0
+    gold_ran: Annotated[
+        int | None,
+        Column(
+            'Of those that gold notices, those with which it ran and failed, so that it '
+            'did more than not compile. Null if that is not known.',
+            unit='changes',
+        ),
+    ] = None
+    both_ran: Annotated[
+        int | None,
+        Column(
+            'Of these, those with which the submitted test ran and failed. Null if that '
+            'is not known.',
+            unit='changes',
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OraclePreservation:
-    """Mutants of unchanged dependency lines that the old test killed on old code (updates).
+    """Mutants of unchanged dependency lines that the old test killed on old code (updates)."""
 
-    lost  of these, those that the updated test no longer kills on the new code
-    """
-
-    count: int
-    lost: int
-    not_run: int = 0
+    count: Annotated[
+        int,
+        Column(
+            'Mutants of unchanged lines that the old test kills on the old code.', unit='mutants'
+        ),
+    ]
+    lost: Annotated[
+        int, Column('Of these, those that the updated test no longer kills.', unit='mutants')
+    ]
+    not_run: Annotated[int, Column('Mutants that were not run.', unit='mutants')] = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,17 +161,33 @@ class PitKills:
 
     Advisory: its minions run the submitted test and report their own kills, so that a test could
     claim any. No outcome and no flag follows from it.
-
-    count       mutants that both were run against; of the one that is known, where one is
-    pred, gold  None where it is not known, for the reason in trouble_…
     """
 
-    count: int | None = None
-    pred: int | None = None
-    gold: int | None = None
-    trouble_pred: PitTrouble | None = None
-    trouble_gold: PitTrouble | None = None
-    cpu_seconds: float = 0.0
+    count: Annotated[
+        int | None,
+        Column(
+            'Mutants of PIT that both tests were run with. Null if neither is known.',
+            unit='mutants',
+        ),
+    ] = None
+    pred: Annotated[
+        int | None,
+        Column(
+            'Mutants that the submitted test kills, as PIT says. Null if not known.', unit='mutants'
+        ),
+    ] = None
+    gold: Annotated[
+        int | None,
+        Column('Mutants that the gold test kills, as PIT says. Null if not known.', unit='mutants'),
+    ] = None
+    trouble_pred: Annotated[
+        PitTrouble | None,
+        Column('Why nothing is known of the submitted test. Null if something is.'),
+    ] = None
+    trouble_gold: Annotated[
+        PitTrouble | None, Column('Why nothing is known of the gold test. Null if something is.')
+    ] = None
+    cpu_seconds: Annotated[float, Column('Processor time that PIT took.', unit='seconds')] = 0.0
 
     @property
     def may_be_known_later(self) -> bool:
@@ -160,28 +197,58 @@ class PitKills:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adequacy:
-    """What a submitted test that passes on the new code is worth, gold's beside it; None: unknown.
+    """What a submitted test that passes on the new code is worth, gold's beside it; None: unknown."""
 
-    executes_delta     it executes a changed dependency
-    reaches_assertion  at least one of its own or its helpers' assertions is executed
-    coverage_*         of the task's changed dependencies (TestEvo-Bench, A.4)
-    mutants            those that were released
-    reversals          parts of the change, each undone alone
-    smells_*           of tsDetect, sorted; `not_offered` alone where nobody looks for them
-    pit                where it was asked for
-    """
-
-    executes_delta: bool | None = None
-    reaches_assertion: bool | None = None
-    coverage_pred: Coverage | None = None
-    coverage_gold: Coverage | None = None
-    mutants: Detections | None = None
-    reversals: Detections | None = None
-    oracle: OraclePreservation | None = None
-    smells_pred: tuple[str, ...] = ()
-    smells_gold: tuple[str, ...] = ()
-    cpu_seconds: float = 0.0
-    pit: PitKills | None = None
+    executes_delta: Annotated[
+        bool | None, Column('Whether the test executes a changed dependency. Null if unknown.')
+    ] = None
+    reaches_assertion: Annotated[
+        bool | None,
+        Column('Whether it executes an assertion of its own or of a helper. Null if unknown.'),
+    ] = None
+    coverage_pred: Annotated[
+        Coverage | None,
+        Column('What the submitted test covers of the dependencies of the task. Null if unknown.'),
+    ] = None
+    coverage_gold: Annotated[
+        Coverage | None, Column('What the gold test covers of them. Null if unknown.')
+    ] = None
+    mutants: Annotated[
+        Detections | None,
+        Column('How many of the released mutants each test notices. Null if unknown.'),
+    ] = None
+    reversals: Annotated[
+        Detections | None,
+        Column(
+            'How many parts of the change each test notices, if they are undone alone. '
+            'Null if unknown.'
+        ),
+    ] = None
+    oracle: Annotated[
+        OraclePreservation | None,
+        Column(
+            'Which mutants an updated test no longer kills, though the old one did. Null '
+            'for other tracks, or if unknown.'
+        ),
+    ] = None
+    smells_pred: Annotated[
+        tuple[str, ...],
+        Column(
+            'Test smells of the submitted test, by the names of tsDetect; `not_offered` '
+            'alone if nobody looks for them in the language.'
+        ),
+    ] = ()
+    smells_gold: Annotated[tuple[str, ...], Column('Test smells of the gold test.')] = ()
+    cpu_seconds: Annotated[
+        float, Column('Processor time of these measurements.', unit='seconds')
+    ] = 0.0
+    pit: Annotated[
+        PitKills | None,
+        Column(
+            'What PIT says of both tests; a second opinion that decides nothing. Null if '
+            'it was not asked.'
+        ),
+    ] = None
 
 
 Key = tuple[str, str, str]
@@ -189,89 +256,193 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodResult:
-    """One target method of one task: a row of `results.parquet`, which has them sorted by `key`.
+    """One target method of one task: a row of `results.parquet`, which has them sorted by `key`."""
 
-    test_method        `Class#method`, as in the task's `test_methods`
-    new_date           committer date of the new revision; half-years go by it
-    cause              why the old test, or the new one on old code, is broken, by the snapshot
-    outcome_by_module  as a compiler would have it to which one broken file breaks its module
-    said               what `detail` leaves open, for a person to read; bounded
-    tampered           the kind of tampering that was seen, see ARCHITECTURE, "Submitted patches"
-    injected           whether the patch was applied and the target stands in its file
-    compiled           whether the method compiles on the new code; None where it came not so far
-    module_compiled    whether its whole module does
-    unstable           where its runs did not agree, and how; None where they did
-    placebo            the weakest kind of edit of no effect that it was run with, as gold passes with
-                       it; None where none was asked
-    new, old           what it did on the new code, and (generation) in the old tree on old code
-    precondition       what the old test does on the new code (update, repair), without the patch
-    reads_sources      whether gold fails without main sources: then every cell of the task has those
-                       of the new revision, else none; None where nothing was run
-    others_asked       other tests of the file, and of classes that inherit from it, that pass at the
-                       start or with the patch; at most 200; None where no target passes on the new
-                       code
-    others_lost        those of them that do not with the patch, though they do with gold's file
-    mutation_gold      that of the snapshot, whatever becomes of the submitted test (A.6)
-    success_strict, vacuous, oracle_preserved
-                       follow from outcome and adequacy (`coevo.evaluation.measuring.strict`); None: unknown
-    output             what its process on the new code wrote, both streams in order; its end
-    seconds            wall time of all that was run for the method, its share of what is common
-    agent_seconds      what the prediction says that the agent took
-    """
+    task_id: Annotated[str, Column('The task that was attempted.')]
+    test_method: Annotated[str, Column('The target, as `Container#method`.')]
+    method_id: MethodId
+    repo: RepoName
+    track: Annotated[Track, Column('What was to be done.')]
+    new_date: Annotated[
+        datetime | None, Column('Committer date of the new revision. Null if it cannot be read.')
+    ]
+    cause: Annotated[
+        Cause | None,
+        Column(
+            'Why the test is broken in the cell that decides its label, by the snapshot. '
+            'Null if none is.'
+        ),
+    ]
 
-    task_id: str
-    test_method: str
-    method_id: str
-    repo: str
-    track: Track
-    new_date: datetime | None
-    cause: Cause | None
+    outcome: Annotated[TaskOutcome, Column('What became of the target. Exactly one holds.')]
+    outcome_by_module: Annotated[
+        TaskOutcome,
+        Column(
+            "The same by the verdict of the project's own tool, for which one broken file"
+            ' breaks its module.'
+        ),
+    ]
+    detail: Annotated[Detail | None, Column('Why the outcome is no success. Null for a success.')]
+    said: Annotated[
+        str, Column("What `detail` leaves open, for a person to read; `''` if nothing.")
+    ] = ''
+    tampered: Annotated[
+        str | None, Column('The kind of tampering that was seen. Null if none was.')
+    ] = None
 
-    outcome: TaskOutcome
-    outcome_by_module: TaskOutcome
-    detail: Detail | None
-    said: str = ''
-    tampered: str | None = None
+    injected: Annotated[
+        bool, Column('Whether the patch was applied and the target stands in its file.')
+    ]
+    unstable: Annotated[
+        str | None, Column('How runs under the same conditions disagreed. Null if they did not.')
+    ] = None
+    placebo: Annotated[
+        Placebo | None,
+        Column('With which edits without effect the test was run. Null if with none.'),
+    ] = None
+    compiled: Annotated[
+        bool | None,
+        Column('Whether the method compiles on the new code. Null if it was not tried.'),
+    ] = None
+    module_compiled: Annotated[
+        bool | None,
+        Column('Whether its whole module compiles on the new code. Null if it was not tried.'),
+    ] = None
+    new: Annotated[
+        Outcome | None, Column('What the test did on the new code. Null if it was not run.')
+    ] = None
+    new_signature: Annotated[
+        str | None, Column('What failed on the new code and where. Null if nothing failed.')
+    ] = None
+    old: Annotated[
+        Outcome | None,
+        Column(
+            'What a generated test did on the old code. Null for other tracks, or if it '
+            'was not run.'
+        ),
+    ] = None
+    old_by_module: Annotated[
+        Outcome | None, Column('The same by the verdict for its whole module.')
+    ] = None
+    old_signature: Annotated[
+        str | None, Column('What failed on the old code and where. Null if nothing failed.')
+    ] = None
+    precondition: Annotated[
+        Outcome | None,
+        Column(
+            'What the test does on the new code at the start, before the patch. Null for '
+            'generation, or if it was not run.'
+        ),
+    ] = None
+    reads_sources: Annotated[
+        bool | None,
+        Column(
+            'Whether the gold test fails if the production sources do not lie beside it. '
+            'Null if nothing was run.'
+        ),
+    ] = None
+    others_asked: Annotated[
+        int | None,
+        Column(
+            'Other tests of the file that passed at the start or with the patch; at most '
+            '200. Null if no target passes.',
+            unit='tests',
+        ),
+    ] = None
+    others_lost: Annotated[
+        int | None,
+        Column(
+            'Of these, tests that the patch breaks and the gold file does not. Null if no'
+            ' target passes.',
+            unit='tests',
+        ),
+    ] = None
 
-    injected: bool
-    unstable: str | None = None
-    placebo: Placebo | None = None
-    compiled: bool | None = None
-    module_compiled: bool | None = None
-    new: Outcome | None = None
-    new_signature: str | None = None
-    old: Outcome | None = None
-    old_by_module: Outcome | None = None
-    old_signature: str | None = None
-    precondition: Outcome | None = None
-    reads_sources: bool | None = None
-    others_asked: int | None = None
-    others_lost: int | None = None
+    adequacy: Annotated[
+        Adequacy | None,
+        Column(
+            'What the submitted test is worth, beside the gold test. Null if it was not measured.'
+        ),
+    ] = None
+    mutation_gold: Annotated[
+        Mutation | None,
+        Column('The mutants of the gold test, by the snapshot. Null if there are none.'),
+    ] = None
+    success_strict: Annotated[
+        bool | None,
+        Column(
+            'Whether it is a success and tells something of the change: it executes a '
+            'changed dependency, reaches an assertion, notices a part of the change that '
+            'gold notices, kills a mutant if gold kills any, and costs no other test of '
+            'the file. Null if that is unknown.'
+        ),
+    ] = None
+    vacuous: Annotated[
+        bool | None,
+        Column(
+            'Whether a test that passes on the new code executes no changed dependency, '
+            'or reaches no assertion. Null if it does not pass, or if that is unknown.'
+        ),
+    ] = None
+    oracle_preserved: Annotated[
+        bool | None,
+        Column(
+            'Whether an updated test still notices what the old one did. Null for other '
+            'tracks, or if unknown.'
+        ),
+    ] = None
 
-    adequacy: Adequacy | None = None
-    mutation_gold: Mutation | None = None
-    success_strict: bool | None = None
-    vacuous: bool | None = None
-    oracle_preserved: bool | None = None
+    output: Annotated[str, Column('The end of what the test process wrote on the new code.')] = ''
+    tries: Annotated[
+        int,
+        Column(
+            'How often the target was run until no trouble of ours was in the way.', unit='times'
+        ),
+    ] = 1
+    cpu_seconds: Annotated[
+        float, Column('Processor time of all that was run for the target.', unit='seconds')
+    ] = 0.0
+    seconds: Annotated[
+        float, Column('Elapsed time of all that was run for the target.', unit='seconds')
+    ] = 0.0
 
-    output: str = ''
-    tries: int = 1  # how often it was run until no trouble of ours was in the way
-    cpu_seconds: float = 0.0
-    seconds: float = 0.0
+    engine_version: Annotated[int, Column('The version of the rules that decide verdicts.')]
+    results_version: Annotated[int, Column('The version of this table.')]
+    sandbox: SandboxName
+    runtime: Annotated[
+        str | None,
+        Column(
+            'The version of the runtime (JDK, interpreter) that built and ran everything.'
+            ' Null if nothing was run.'
+        ),
+    ] = None
+    snapshot_sha256: Annotated[str, Column('SHA-256 of the manifest of the snapshot.')]
+    prediction_sha256: Annotated[str, Column('SHA-256 of the task and the patch.')]
 
-    engine_version: int
-    results_version: int
-    sandbox: str
-    runtime: str | None = None  # with which it was built and run; None where nothing was
-    snapshot_sha256: str  # of its manifest
-    prediction_sha256: str  # `Prediction.digest`
-
-    model: str | None = None
-    harness: str | None = None
-    exit_status: str | None = None
-    cost_usd: float | None = None
-    tokens: int | None = None
-    agent_seconds: float | None = None
+    model: Annotated[
+        str | None, Column('The model, as the prediction names it. Null if it names none.')
+    ] = None
+    harness: Annotated[
+        str | None,
+        Column('The agent around the model, as the prediction names it. Null if it names none.'),
+    ] = None
+    exit_status: Annotated[
+        str | None, Column('How the agent ended, as it says. Null if it does not say.')
+    ] = None
+    cost_usd: Annotated[
+        float | None,
+        Column(
+            'What the attempt cost, as the agent says. Null if it does not say.', unit='US dollars'
+        ),
+    ] = None
+    tokens: Annotated[
+        int | None,
+        Column('Tokens of the attempt, as the agent says. Null if it does not say.', unit='tokens'),
+    ] = None
+    agent_seconds: Annotated[
+        float | None,
+        Column('Time that the agent took, as it says. Null if it does not say.', unit='seconds'),
+    ] = None
 
     @property
     def key(self) -> Key:

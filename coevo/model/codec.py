@@ -17,7 +17,7 @@ from typing import get_type_hints
 import pyarrow as pa
 
 from coevo.model import former
-from coevo.model.schema import optional
+from coevo.model.hints import optional
 
 Record = TypeVar('Record')
 Convert = Callable[[Any], Any]

@@ -6,109 +6,137 @@ All of it is made while a pair is mined, where its builds are at hand, and kept 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import Annotated
 
+from coevo.model.choices import Choice
+from coevo.model.column import Column
+from coevo.model.column import MethodId
+from coevo.model.column import PairId
+from coevo.model.column import RepoName
+from coevo.model.column import TestFile
 from coevo.model.records import Outcome
 from coevo.model.records import Revised
-from coevo.model.records import Walk
+from coevo.model.records import WalkOfRow
 
 VALID = 'valid'  # of a start state: it is what it should be
 WITHOUT_SIBLINGS = 'gold does not pass without its siblings'
 """How the reason begins why a start state is none, where that is so."""
 
 
-class End(StrEnum):
+class End(Choice):
     """Which revision of a pair."""
 
-    OLD = 'old'
-    NEW = 'new'
+    OLD = 'old', 'the old revision'
+    NEW = 'new', 'the new revision'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Isolated:
-    """The isolated cells of a method with a track (ARCHITECTURE, "Tasks"; TestEvo-Bench, 3.2).
+    """The isolated cells of a method with a track (ARCHITECTURE, "Tasks"; TestEvo-Bench, 3.2)."""
 
-    start   `valid`, or why the start state of the method's task is none
-    agrees  whether they say what the cells of whole test trees say
-    """
+    told_cnew: Annotated[
+        Outcome | None,
+        Column(
+            'The new test tree with the targets as at old, on the new code. Null if it was not run.'
+        ),
+    ]
+    tnew_cold: Annotated[
+        Outcome | None,
+        Column(
+            'The old test tree with the targets as at new, on the old code. Null if it was not run.'
+        ),
+    ]
+    tnew_cnew: Annotated[
+        Outcome | None,
+        Column(
+            'The old test tree with the targets as at new, on the new code. Null if it was not run.'
+        ),
+    ]
+    start: Annotated[str, Column('`valid`, or why no start state could be made.')]
+    agrees: Annotated[
+        bool, Column('Whether these cells say what the cells of whole test trees say.')
+    ]
+    detail: Annotated[str, Column("Where they differ; `''` if they do not.")] = ''
 
-    told_cnew: Outcome | None
-    tnew_cold: Outcome | None
-    tnew_cnew: Outcome | None
-    start: str
-    agrees: bool
-    detail: str = ''
 
-
-class Undone(StrEnum):
+class Undone(Choice):
     """What became of targets of a pair's other tasks in the start state of one."""
 
-    ABSENT = 'absent'  # with their whole file, which is new
-    REMOVED = 'removed'  # with what they alone use
-    STAYS = 'stays'
+    ABSENT = 'absent', 'they are absent with their whole file, which is new'
+    REMOVED = 'removed', 'they are removed with what they alone use'
+    STAYS = 'stays', 'they could not be removed'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sibling:
-    """Targets of the pair's other tasks in one test file.
+    """Targets of the pair's other tasks in one test file."""
 
-    test_methods  Class#method
-    why           they stay; None where they do not
-    """
-
-    test_file: str
-    test_methods: tuple[str, ...]
-    undone: Undone
-    why: str | None = None
+    test_file: TestFile
+    test_methods: Annotated[
+        tuple[str, ...], Column('The targets in it, each as `Container#method`.')
+    ]
+    undone: Annotated[Undone, Column('What became of them in the start state.')]
+    why: Annotated[str | None, Column('Why they stay. Null if they do not.')] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairGuard:
-    """What speaks for the test's own fault, of a repair; None where it could not be asked.
+    """What speaks for the test's own fault, of a repair; None where it could not be asked."""
 
-    sibling  another test that passes in told_cold, `Class#method`
-    clock_*  the cells again, with the clock set to the date of the code's commit
-    """
-
-    sibling: str | None
-    clock_told_cold: Outcome | None
-    clock_tnew_cnew: Outcome | None
+    sibling: Annotated[
+        str | None,
+        Column(
+            'Another test near it that passes on the old code, as `Container#method`. '
+            'Null if there is none.'
+        ),
+    ]
+    clock_told_cold: Annotated[
+        Outcome | None,
+        Column(
+            'What the old test does on the old code if the clock shows the date of its '
+            'commit. Null if that could not be asked.'
+        ),
+    ]
+    clock_tnew_cnew: Annotated[
+        Outcome | None,
+        Column(
+            'What the new test does on the new code if the clock shows the date of its '
+            'commit. Null if that could not be asked.'
+        ),
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoveredDependency:
-    """What the new test covers of one changed method or constructor that stands at new.
+    """What the new test covers of one changed method or constructor that stands at new."""
 
-    lines, known_lines, …  as in `Coverage`; `executed` where any of it was, line or not
-    """
-
-    file: str
-    start_line: int
-    declaration: str
-    lines: int
-    known_lines: int
-    covered_lines: int
-    branches: int
-    covered_branches: int
-    executed: bool
+    file: Annotated[str, Column('The path of its file in the repository.')]
+    start_line: Annotated[int, Column('Its first line at new, from 1.', unit='line')]
+    declaration: Annotated[str, Column('The declaration as its source writes it.')]
+    lines: Annotated[int, Column('Lines of its range.', unit='lines')]
+    known_lines: Annotated[int, Column('Of these, lines that hold code.', unit='lines')]
+    covered_lines: Annotated[int, Column('Lines that the test executes.', unit='lines')]
+    branches: Annotated[int, Column('Branches in it.', unit='branches')]
+    covered_branches: Annotated[int, Column('Branches that the test takes.', unit='branches')]
+    executed: Annotated[bool, Column('Whether the test executes any of it.')]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """What a test covers of changed dependencies at new (TestEvo-Bench, A.4).
+    """What a test covers of changed dependencies at new (TestEvo-Bench, A.4)."""
 
-    lines         of the whole range of the declarations, as the paper counts; covered where an
-                  instruction of the line was executed
-    known_lines   of these, those that have code
-    """
-
-    lines: int
-    covered_lines: int
-    known_lines: int
-    branches: int
-    covered_branches: int
-    methods: int
-    covered_methods: int
+    lines: Annotated[
+        int,
+        Column(
+            'Lines of the declarations, from first to last, as TestEvo-Bench counts.', unit='lines'
+        ),
+    ]
+    covered_lines: Annotated[int, Column('Lines that the test executes.', unit='lines')]
+    known_lines: Annotated[int, Column('Lines that hold code.', unit='lines')]
+    branches: Annotated[int, Column('Branches in the declarations.', unit='branches')]
+    covered_branches: Annotated[int, Column('Branches that the test takes.', unit='branches')]
+    methods: Annotated[int, Column('Methods among the declarations.', unit='methods')]
+    covered_methods: Annotated[int, Column('Methods that the test executes.', unit='methods')]
 
     @property
     def line_coverage(self) -> float | None:
@@ -126,23 +154,52 @@ class Mutation:
     """The accounting of a test method's mutants (TestEvo-Bench, A.5).
 
     emitted = count + compile_failed + redundant + capped_out + not_checked
-
-    not_checked      of files with very many mutants, those that no compiler was asked about
-    equal_compiled  of `count`, those whose byte code is the original's or an earlier mutant's
-    not_run          all of `count` where the test was left out by lot, since the pair's runs were too
-                     few for all; 0 where it was run against all of them
-    killed           None where it was left out, or did not pass three times by itself
     """
 
-    emitted: int
-    compile_failed: int
-    redundant: int
-    capped_out: int
-    not_checked: int
-    count: int
-    equal_compiled: int
-    not_run: int
-    killed: int | None
+    emitted: Annotated[
+        int,
+        Column(
+            'Mutants that were made: the sum of `count`, `compile_failed`, `redundant`, '
+            '`capped_out` and `not_checked`.',
+            unit='mutants',
+        ),
+    ]
+    compile_failed: Annotated[int, Column('Mutants that do not compile.', unit='mutants')]
+    redundant: Annotated[int, Column('Mutants with the same text as another one.', unit='mutants')]
+    capped_out: Annotated[
+        int, Column('Mutants beyond the number for one file, left out by lot.', unit='mutants')
+    ]
+    not_checked: Annotated[
+        int,
+        Column(
+            'Mutants that no compiler was asked about, in files with very many.', unit='mutants'
+        ),
+    ]
+    count: Annotated[int, Column('Mutants that make up the set of the test.', unit='mutants')]
+    equal_compiled: Annotated[
+        int,
+        Column(
+            'Of `count`, those that compile to the same as the original or an earlier '
+            'mutant, so that no test can tell them apart.',
+            unit='mutants',
+        ),
+    ]
+    not_run: Annotated[
+        int,
+        Column(
+            'Of `count`, those that were not run. It is all of them if the test was left '
+            'out by lot, and 0 otherwise.',
+            unit='mutants',
+        ),
+    ]
+    killed: Annotated[
+        int | None,
+        Column(
+            'Of `count`, those with which the test does not pass. Null if it was left out'
+            ' or did not pass three times by itself.',
+            unit='mutants',
+        ),
+    ]
 
     @property
     def score(self) -> float | None:
@@ -155,78 +212,115 @@ class Mutation:
 class RefactoringRow:
     """A refactoring that RefactoringMiner finds in a pair; `number` counts them in a fixed order."""
 
-    repo: str
-    walk: Walk
-    pair_id: str
-    number: int
-    type: str
-    description: str
-    left_file: str | None
-    left_start: int | None
-    left_end: int | None
-    right_file: str | None
-    right_start: int | None
-    right_end: int | None
+    repo: RepoName
+    walk: WalkOfRow
+    pair_id: PairId
+    number: Annotated[int, Column('Its number in the pair, in a fixed order.')]
+    type: Annotated[
+        str, Column("The kind of refactoring by the tool's name, such as `Rename Method`.")
+    ]
+    description: Annotated[str, Column('What was refactored, in the words of the tool.')]
+    left_file: Annotated[
+        str | None, Column('The file at the old revision. Null if it has no place there.')
+    ]
+    left_start: Annotated[
+        int | None,
+        Column('The first line at the old revision. Null if it has no place there.', unit='line'),
+    ]
+    left_end: Annotated[
+        int | None,
+        Column('The last line at the old revision. Null if it has no place there.', unit='line'),
+    ]
+    right_file: Annotated[
+        str | None, Column('The file at the new revision. Null if it has no place there.')
+    ]
+    right_start: Annotated[
+        int | None,
+        Column('The first line at the new revision. Null if it has no place there.', unit='line'),
+    ]
+    right_end: Annotated[
+        int | None,
+        Column('The last line at the new revision. Null if it has no place there.', unit='line'),
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedRow:
     """A production method that a labelled test executes at one end (TestEvo-Bench, A.1)."""
 
-    repo: str
-    walk: Walk
-    pair_id: str
-    method_id: str
-    end: End
-    type: str
-    method: str
-    descriptor: str
-    file: str | None
-    first_line: int
-    last_line: int
+    repo: RepoName
+    walk: WalkOfRow
+    pair_id: PairId
+    method_id: MethodId
+    end: Annotated[End, Column('At which revision the test ran, on its own code.')]
+    type: Annotated[
+        str,
+        Column(
+            'The qualified name of the type or container that declares the executed '
+            "method; `''` if none."
+        ),
+    ]
+    method: Annotated[str, Column('The name of the executed method.')]
+    descriptor: Annotated[
+        str,
+        Column(
+            'The parameter and return types as the compiled code writes them, such as '
+            "`(I)V`; `''` if the language has none."
+        ),
+    ]
+    file: Annotated[str | None, Column('The path of its source file. Null if it is not known.')]
+    first_line: Annotated[int, Column('Its first line with code, from 1.', unit='line')]
+    last_line: Annotated[int, Column('Its last line with code.', unit='line')]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantRow:
     """A mutant of the new code that a method with a track was run against, and what it did."""
 
-    repo: str
-    walk: Walk
-    pair_id: str
-    method_id: str
-    mutant_id: str
-    file: str
-    line: int
-    original: str  # the line as it is
-    mutated: str
-    equal_compiled: bool
-    outcome: Outcome | None  # None where it was not run
-    signature: str | None
-    killed: bool | None
+    repo: RepoName
+    walk: WalkOfRow
+    pair_id: PairId
+    method_id: MethodId
+    mutant_id: Annotated[str, Column('The mutant: a hash of its pair, file and text.')]
+    file: Annotated[str, Column('The path of the mutated file.')]
+    line: Annotated[int, Column('The mutated line at the new revision, from 1.', unit='line')]
+    original: Annotated[str, Column('The line as it is.')]
+    mutated: Annotated[str, Column('The line as the mutant has it.')]
+    equal_compiled: Annotated[
+        bool, Column('Whether it compiles to the same as the original or an earlier mutant.')
+    ]
+    outcome: Annotated[Outcome | None, Column('What the test did with it. Null if it was not run.')]
+    signature: Annotated[str | None, Column('What failed and where. Null if nothing failed.')]
+    killed: Annotated[
+        bool | None,
+        Column(
+            'Whether the test notices the mutant: it does not pass with it. Null if it was not run.'
+        ),
+    ]
 
 
-class PitTrouble(StrEnum):
+class PitTrouble(Choice):
     """Why nothing is known of PIT's mutants under a test."""
 
-    NOT_OFFERED = 'not_offered'  # there is no PIT in the language
-    NO_METHOD = 'no_method'  # no changed method stands at new
-    NOT_COMPILED = 'not_compiled'
-    OLD_RUNTIME = 'old_runtime'  # older than PIT's
-    TIME = 'time'
-    MEMORY = 'memory'
-    NO_REPORT = 'no_report'  # PIT failed, such as for a test that does not pass in its hands
-    BUDGET = 'budget'  # the task has more targets than PIT is asked about
-    TROUBLE = 'trouble'  # of ours: disk, a daemon
+    NOT_OFFERED = 'not_offered', 'there is no PIT for the language'
+    NO_METHOD = 'no_method', 'no changed method exists at new'
+    NOT_COMPILED = 'not_compiled', 'the test or the code did not compile'
+    OLD_RUNTIME = 'old_runtime', 'the runtime is older than PIT supports'
+    TIME = 'time', 'its time was up'
+    MEMORY = 'memory', 'its memory was used up'
+    NO_REPORT = 'no_report', 'PIT failed, for example because the test does not pass under it'
+    BUDGET = 'budget', 'the task has more targets than PIT is asked about'
+    TROUBLE = 'trouble', 'trouble of ours, such as a full disk'
 
 
-class ReversalStatus(StrEnum):
+class ReversalStatus(Choice):
     """Whether the new test notices that one declaration is as it was."""
 
-    DETECTED = 'detected'
-    UNDETECTED = 'undetected'
-    DOES_NOT_COMPILE = 'does_not_compile'
-    NOT_RUN = 'not_run'
-    NOT_OFFERED = 'not_offered'  # the language cannot undo it
+    DETECTED = 'detected', 'the test does not pass without this part'
+    UNDETECTED = 'undetected', 'the test passes without this part'
+    DOES_NOT_COMPILE = 'does_not_compile', 'the code does not compile without this part'
+    NOT_RUN = 'not_run', 'it was beyond the number of runs, or cannot be undone alone'
+    NOT_OFFERED = 'not_offered', 'the language cannot undo it'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,14 +330,22 @@ class ReversalRow:
     A part is a method, a field, an initializer, a type's header or the whole type, or a resource.
     """
 
-    repo: str
-    walk: Walk
-    pair_id: str
-    method_id: str
-    declaration: str
-    file: str
-    start_line: int
-    revised: Revised
-    status: ReversalStatus
-    outcome: Outcome | None
-    signature: str | None
+    repo: RepoName
+    walk: WalkOfRow
+    pair_id: PairId
+    method_id: MethodId
+    declaration: Annotated[
+        str,
+        Column(
+            'The part of the change that was undone: a method, field, initializer, type '
+            'header, whole type or resource.'
+        ),
+    ]
+    file: Annotated[str, Column('The path of its file.')]
+    start_line: Annotated[int, Column('Its first line, from 1.', unit='line')]
+    revised: Annotated[Revised, Column('What the pair had done to it.')]
+    status: Annotated[
+        ReversalStatus, Column('Whether the new test notices that this part is undone.')
+    ]
+    outcome: Annotated[Outcome | None, Column('What the test did. Null if it was not run.')]
+    signature: Annotated[str | None, Column('What failed and where. Null if nothing failed.')]

@@ -6,33 +6,47 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 from typing import Protocol
 
-
-class Walk(StrEnum):
-    PARENTS = 'parents'
-    FIRST_PARENT = 'first-parent'
-    STATES = 'states'
-    WINDOW = 'window'
+from coevo.model.choices import Choice
+from coevo.model.column import Column
+from coevo.model.column import RepoName
 
 
-class Change(StrEnum):
+class Walk(Choice):
+    PARENTS = (
+        'parents',
+        'every commit with its first parent; a merge only if somebody changed code in it by hand',
+    )
+    FIRST_PARENT = 'first-parent', 'the same along the main line alone'
+    STATES = 'states', 'the order of `git log`; of a run of commits with equal code the newest'
+    WINDOW = 'window', 'each such state with every older one that is at most 12 hours older'
+
+
+WalkOfRow = Annotated[Walk, Column('The walk that paired the two revisions.')]
+
+
+class Change(Choice):
     """What became of a method between old and new, blind to comments and formatting."""
 
-    INSERTED = 'inserted'
-    CHANGED = 'changed'
-    DELETED = 'deleted'
-    UNCHANGED = 'unchanged'
-    CONTEXT_CHANGED = 'context_changed'
+    INSERTED = 'inserted', 'the test is new'
+    CHANGED = 'changed', 'its own text changed'
+    DELETED = 'deleted', 'the test is gone'
+    UNCHANGED = 'unchanged', 'nothing that it uses in the test tree changed'
+    CONTEXT_CHANGED = (
+        'context_changed',
+        'its own text is equal, but a fixture, helper or resource of the test tree that it uses changed',
+    )
 
 
-class Cell(StrEnum):
+class Cell(Choice):
     """(tests, code): the whole test tree of one revision on the code of another."""
 
-    TOLD_COLD = 'told_cold'
-    TNEW_CNEW = 'tnew_cnew'
-    TOLD_CNEW = 'told_cnew'
-    TNEW_COLD = 'tnew_cold'
+    TOLD_COLD = 'told_cold', 'old tests on old code'
+    TNEW_CNEW = 'tnew_cnew', 'new tests on new code'
+    TOLD_CNEW = 'told_cnew', 'old tests on new code'
+    TNEW_COLD = 'tnew_cold', 'new tests on old code'
 
     @property
     def tests_are_new(self) -> bool:
@@ -43,68 +57,80 @@ class Cell(StrEnum):
         return self in (Cell.TNEW_CNEW, Cell.TOLD_CNEW)
 
 
-class Outcome(StrEnum):
+class Outcome(Choice):
     """What a test method did in a cell, from the worst to the best, then what is no verdict."""
 
-    COMPILE_ERROR = 'compile_error'
-    TIMEOUT = 'timeout'
-    ERROR = 'error'
-    FAIL = 'fail'
-    SKIPPED = 'skipped'
-    PASS = 'pass'
-    MISSING = 'missing'
-    UNBUILDABLE = 'unbuildable'
-    INFRA = 'infra'
+    COMPILE_ERROR = 'compile_error', 'the test does not compile, or names what the code lacks'
+    TIMEOUT = 'timeout', 'it did not end in its time'
+    ERROR = 'error', 'it failed by something other than an assertion, or its process ended'
+    FAIL = 'fail', 'an assertion failed'
+    SKIPPED = 'skipped', 'it was not to be run here'
+    PASS = 'pass', 'it passed'
+    MISSING = 'missing', 'it was not reported, though it was to be run'
+    UNBUILDABLE = 'unbuildable', 'the code itself does not build'
+    INFRA = 'infra', 'trouble of ours, such as a full disk; never a verdict'
 
     @property
     def broken(self) -> bool:
         return self in (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT, Outcome.COMPILE_ERROR)
 
 
-class Label(StrEnum):
-    UPDATE = 'update'
-    REFINEMENT = 'refinement'
-    REPAIR = 'repair'
-    CURED_BY_CODE = 'cured_by_code'
-    GENERATION = 'generation'
-    REDUNDANT = 'redundant'
-    UNAFFECTED = 'unaffected'
-    BROKEN_BY_CHANGE = 'broken_by_change'
-    FIXTURE_UPDATE = 'fixture_update'
-    FIXTURE_REFINEMENT = 'fixture_refinement'
-    OBSOLETE = 'obsolete'
-    RETIRED = 'retired'
+class Label(Choice):
+    UPDATE = 'update', 'the old test breaks on the new code, the updated one passes'
+    REFINEMENT = 'refinement', 'the test changed, though the old one still passes on the new code'
+    REPAIR = 'repair', 'the old test was broken before the change and by itself, the new one passes'
+    CURED_BY_CODE = 'cured_by_code', 'the old test was broken, and the new code alone cures it'
+    GENERATION = 'generation', 'a new test that passes on the new code and not on the old'
+    REDUNDANT = 'redundant', 'a new test that passes on the old code as well'
+    UNAFFECTED = (
+        'unaffected',
+        'the test did not change and passes at both ends, though a dependency changed',
+    )
+    BROKEN_BY_CHANGE = 'broken_by_change', 'the test did not change and breaks on the new code'
+    FIXTURE_UPDATE = (
+        'fixture_update',
+        'only a fixture or helper changed, and without that the test breaks on the new code',
+    )
+    FIXTURE_REFINEMENT = (
+        'fixture_refinement',
+        'only a fixture or helper changed, and the test passes either way',
+    )
+    OBSOLETE = 'obsolete', 'a deleted test that breaks on the new code'
+    RETIRED = 'retired', 'a deleted test that still passes on the new code'
 
 
-class Track(StrEnum):
+class Track(Choice):
     """The labels that are tasks."""
 
-    GENERATION = 'generation'
-    UPDATE = 'update'
-    REPAIR = 'repair'
+    GENERATION = 'generation', 'write the tests of a change'
+    UPDATE = 'update', 'adapt tests that a change broke'
+    REPAIR = 'repair', 'mend tests that are broken by their own fault'
 
 
-class Cause(StrEnum):
+class Cause(Choice):
     """Why a test is broken in a cell that decides its label."""
 
-    PRODUCTION = 'production'
-    BUILD = 'build'
-    FIXTURE = 'fixture'
-    ENVIRONMENT = 'environment'
-    TEST = 'test'
-    SYNTAX = 'syntax'
+    PRODUCTION = 'production', 'the change of the production code'
+    BUILD = 'build', 'a library or setting; with those of the other revision the test is not broken'
+    FIXTURE = 'fixture', 'a fixture or helper of the test tree'
+    ENVIRONMENT = (
+        'environment',
+        'what the machine or the sandbox withholds, such as network or display',
+    )
+    TEST = 'test', 'the fault of the test itself'
+    SYNTAX = 'syntax', 'the test file does not parse'
 
 
-class Stage(StrEnum):
+class Stage(Choice):
     """Where something left the funnel; each has one unit, named by `UNIT`."""
 
-    WALK = 'walk'
-    PAIR = 'pair'
-    SIEVE = 'sieve'
-    LABEL = 'label'
-    PUBLISH = 'publish'
-    TRACK = 'track'
-    TASK = 'task'
+    WALK = 'walk', 'commits that end no pair'
+    PAIR = 'pair', 'pairs that are not run'
+    SIEVE = 'sieve', 'test methods that are not run'
+    LABEL = 'label', 'test methods that no label fits'
+    PUBLISH = 'publish', 'test methods whose licence forbids publication'
+    TRACK = 'track', 'test methods that keep their label and are no task'
+    TASK = 'task', 'tasks that cannot be made'
 
     @property
     def unit(self) -> str:
@@ -130,31 +156,31 @@ class TestMethod:
     parameters: tuple[str, ...] = ()
 
 
-class Revised(StrEnum):
+class Revised(Choice):
     """What happened to a production declaration between old and new."""
 
-    INSERTED = 'inserted'
-    MODIFIED = 'modified'
-    REMOVED = 'removed'
+    INSERTED = 'inserted', 'it is new'
+    MODIFIED = 'modified', 'it was changed'
+    REMOVED = 'removed', 'it is gone'
 
 
-class CoupledBy(StrEnum):
+class CoupledBy(Choice):
     """Why a changed declaration is a dependency of a test, the strongest first."""
 
-    CALL = 'call'  # the test's own body calls or names it
-    HELPER = 'helper'  # what the test uses in the test tree does
-    EXECUTION = 'execution'  # it runs, and other sources call it
+    CALL = 'call', "the test's own text calls or names it"
+    HELPER = 'helper', 'what the test uses in the test tree calls or names it'
+    EXECUTION = 'execution', 'the test runs it, and other sources call it'
 
 
 RESOURCE = 'resource'
 """The declaration of a dependency that is a file of the resources."""
 
 
-class DependencyList(StrEnum):
+class DependencyList(Choice):
     """Which of its dependencies a test is asked about, see `coevo.model.dependency_lists`."""
 
-    CALLED = 'called'  # those coupled by a call
-    EXECUTED = 'executed'  # all of them
+    CALLED = 'called', 'those that the test itself calls'
+    EXECUTED = 'executed', 'all that it executes'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,23 +188,44 @@ class Dependency:
     """A changed production declaration that a test refers to or executes.
 
     Lines are 1-based and inclusive, at new (at old where it was removed). `rank` starts at 1.
-
-    name        `pkg.Type#method(Parameter,Types)`, or `pkg.Type` for what lies outside of methods
-    executed_*  None where that is unknown: the test does not stand or run there, or was not traced
-    coupling    how often it is named by the test, by helpers half as much
     """
 
-    name: str = ''
-    declaration: str
-    file: str
-    start_line: int
-    end_line: int
-    revised: Revised
-    executed_old: bool | None = None
-    executed_new: bool | None = None
-    coupling: float | None = None
-    coupled_by: CoupledBy | None = None
-    rank: int
+    name: Annotated[
+        str,
+        Column(
+            'The qualified name, such as `pkg.Type#method(Parameter,Types)`, or '
+            '`pkg.Type` for what lies outside of methods.'
+        ),
+    ] = ''
+    declaration: Annotated[
+        str, Column('The declaration as its source writes it; `resource` for a resource file.')
+    ]
+    file: Annotated[str, Column('The path of its file in the repository.')]
+    start_line: Annotated[
+        int, Column('Its first line, from 1; at new, or at old if it was removed.', unit='line')
+    ]
+    end_line: Annotated[int, Column('Its last line, included.', unit='line')]
+    revised: Annotated[Revised, Column('What happened to it between old and new.')]
+    executed_old: Annotated[
+        bool | None,
+        Column('Whether the test executes it at the old revision. Null if that is unknown.'),
+    ] = None
+    executed_new: Annotated[
+        bool | None,
+        Column('Whether the test executes it at the new revision. Null if that is unknown.'),
+    ] = None
+    coupling: Annotated[
+        float | None,
+        Column(
+            'How often the test names it; a mention in a helper counts half. Null if that'
+            ' is unknown.',
+            unit='mentions',
+        ),
+    ] = None
+    coupled_by: Annotated[
+        CoupledBy | None, Column('Why it is a dependency. Null in data that does not say.')
+    ] = None
+    rank: Annotated[int, Column('Its place among the dependencies, from 1.')]
 
     @property
     def is_method(self) -> bool:
@@ -287,14 +334,25 @@ class Drop:
     key is a commit (walk), a pair_id (pair), a method_id (sieve, label, publish, track) or a task_id (task).
     """
 
-    repo: str
-    walk: Walk
-    pair_id: str | None
-    stage: Stage
-    unit: str
-    key: str
-    reason: str
-    detail: str = ''
+    repo: RepoName
+    walk: WalkOfRow
+    pair_id: Annotated[
+        str | None, Column('The pair that it belongs to. Null for a commit that ends none.')
+    ]
+    stage: Annotated[Stage, Column('Where it left the funnel.')]
+    unit: Annotated[str, Column('What the stage counts: `commit`, `pair`, `method` or `task`.')]
+    key: Annotated[
+        str, Column('What left: a commit, `pair_id`, `method_id` or `task_id`, by the unit.')
+    ]
+    reason: Annotated[
+        str,
+        Column(
+            'The code of the reason, such as `flaky`. Each has a sentence in the list of reasons.'
+        ),
+    ]
+    detail: Annotated[
+        str, Column("What the reason leaves open, such as the name of a library; `''` if nothing.")
+    ] = ''
 
     @classmethod
     def at(cls, stage: Stage, place: SourcePlace, key: str, reason: str, detail: str = '') -> Drop:
@@ -315,16 +373,20 @@ class Drop:
 class LibraryEntry:
     """A library on the class path of a task: Maven coordinates and the checksum of its bytes."""
 
-    coordinates: str
-    sha256: str
+    coordinates: Annotated[
+        str, Column('The library with its version, as the registry of the language writes it.')
+    ]
+    sha256: Annotated[str, Column('SHA-256 of its bytes.')]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
     """What it takes to build and run a task's module."""
 
-    runtime: str
-    build_tool: str
-    compile_command: str
-    test_command: str
-    libraries: tuple[LibraryEntry, ...]
+    runtime: Annotated[str, Column('The version of the runtime (JDK, interpreter).')]
+    build_tool: Annotated[str, Column('The build tool with its version.')]
+    compile_command: Annotated[str, Column('The command that compiles the tests.')]
+    test_command: Annotated[str, Column('The command that runs one test.')]
+    libraries: Annotated[
+        tuple[LibraryEntry, ...], Column('The libraries that the tests run with, in their order.')
+    ]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import types
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
-from typing import Union
 from typing import get_args
 from typing import get_origin
 from typing import get_type_hints
 
 import pyarrow as pa
 
+from coevo.model.column import Column
+from coevo.model.dictionary import column_of
+from coevo.model.hints import optional
 from coevo.model.quality import ExecutedRow
 from coevo.model.quality import MutantRow
 from coevo.model.quality import RefactoringRow
@@ -60,6 +61,22 @@ TABLES: dict[str, type] = {
     'timings': TimingRow,
 }
 
+CONTENTS: dict[str, str] = {
+    'methods': 'Every labelled test method of every pair and walk, with its cells.',
+    'tasks': 'Test methods of one track in one test file of one pair, ready to attempt and score.',
+    'cells': 'Every single run of a test method in a cell.',
+    'dependency_map': 'Every production method that a labelled test executed, at old and at new.',
+    'mutants': 'Mutants of the new code, and what the test did with each.',
+    'reversals': 'Each changed declaration undone alone, and whether the test noticed.',
+    'refactorings': 'The refactorings that were found in a pair.',
+    'pairs': 'The pairs of adjacent revisions that were looked at.',
+    'repositories': 'The repositories, walks and cutoffs.',
+    'drops': 'Everything that left the funnel, with the reason.',
+    'withdrawn': 'What earlier snapshots had and this one does not, with the reason.',
+    'timings': 'What each step cost; outside of the checksums.',
+}
+"""What a row of each table is."""
+
 # What may name a row, without which the rows of a table are not told apart.
 KEYS: dict[str, tuple[str, ...]] = {
     'methods': ('method_id', 'walk'),
@@ -77,14 +94,6 @@ KEYS: dict[str, tuple[str, ...]] = {
 }
 
 _PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-
-
-def optional(hint: Any) -> tuple[Any, bool]:
-    """The type of a hint without None, and whether None was one of its choices."""
-    if get_origin(hint) not in (Union, types.UnionType):
-        return hint, False
-    (inner,) = (choice for choice in get_args(hint) if choice is not type(None))
-    return inner, True
 
 
 def missing_columns(table: str, minor: int) -> dict[str, Added]:
@@ -120,13 +129,21 @@ def table(record: type, rows: Sequence[Any]) -> pa.Table:
 
 
 def _fields(record: type) -> list[pa.Field]:
-    hints = get_type_hints(record)
-    return [_field(item.name, hints[item.name]) for item in dataclasses.fields(record)]
+    hints = get_type_hints(record, include_extras=True)
+    return [_field(item.name, *column_of(hints[item.name])) for item in dataclasses.fields(record)]
 
 
-def _field(name: str, hint: Any) -> pa.Field:
+def _field(name: str, hint: Any, column: Column | None = None) -> pa.Field:
     inner, nullable = optional(hint)
-    return pa.field(name, _type(inner), nullable=nullable)
+    return pa.field(name, _type(inner), nullable=nullable, metadata=_said(column))
+
+
+def _said(column: Column | None) -> dict[str, str] | None:
+    """What stands with a field in Parquet."""
+    if column is None:
+        return None
+    unit = {'unit': column.unit} if column.unit else {}
+    return {'description': column.sentence, **unit}
 
 
 def _type(hint: Any) -> pa.DataType:

@@ -23,9 +23,9 @@ from typing import get_args
 from typing import get_origin
 from typing import get_type_hints
 
+from coevo.model.hints import optional
 from coevo.model.schema import TABLES
 from coevo.model.schema import missing_columns
-from coevo.model.schema import optional
 from coevo.snapshots.columns import ColumnPart
 
 if TYPE_CHECKING:

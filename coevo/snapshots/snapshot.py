@@ -24,6 +24,7 @@ from coevo.model.schema import SCHEMA_VERSION
 from coevo.model.schema import TABLES
 from coevo.model.schema import missing_columns
 from coevo.snapshots import columns
+from coevo.snapshots import comments
 from coevo.snapshots import cutoffs
 from coevo.snapshots import forms
 from coevo.snapshots.columns import ColumnPart
@@ -200,6 +201,7 @@ def limit(opened: Opened, conditions: Mapping[str, str]) -> None:
     connection.execute(f'CREATE VIEW standard AS SELECT * FROM methods WHERE {standard()}')
     connection.execute(f'CREATE VIEW standard_tasks AS SELECT * FROM tasks WHERE {_usual()}')
     connection.execute(f'CREATE VIEW permissive AS SELECT * FROM standard WHERE {_permissive()}')
+    comments.comment(connection)
 
 
 def _rows(table: str, found: Sequence[tuple[Sequence[str], Mapping[str, Any]]]) -> str:

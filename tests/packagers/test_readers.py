@@ -80,4 +80,6 @@ def test_croissant_is_valid_and_its_records_can_be_read(snapshot: Path) -> None:
     found = list(dataset.records('test_update'))
     assert len(found) == 3
     assert {row['test_update/track'] for row in found} == {b'update'}
+    environment = found[0]['test_update/environment']
+    assert environment['test_update/environment/runtime'] == b'17'
     assert sum(1 for _ in dataset.records('methods')) == 9

@@ -1,0 +1,106 @@
+"""What a column holds, in a sentence that stands beside its field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The `Annotated` part of a field.
+
+    sentence  what it holds, when it is null, and an example where a rule is hard; Markdown
+    unit      of a number, such as `hours`; of a share `0 to 1`
+    """
+
+    sentence: str
+    unit: str | None = None
+
+
+# The columns that several tables have.
+RepoName = Annotated[
+    str,
+    Column(
+        'The repository, `owner/name`; `local/NAME` for one without a host. It never '
+        'changes, even if the repository is renamed.'
+    ),
+]
+PairId = Annotated[
+    str,
+    Column(
+        'The pair: a hash of repository, language, old and new revision. The walk is no part of it.'
+    ),
+]
+MethodId = Annotated[
+    str, Column('The test method in its pair: a hash that is the same under every walk.')
+]
+LanguageName = Annotated[str, Column('The programming language, such as `java` or `python`.')]
+OldRev = Annotated[str, Column('The hash of the old commit.')]
+NewRev = Annotated[str, Column('The hash of the new commit.')]
+SandboxName = Annotated[
+    str, Column('What isolated the runs from the machine: `bubblewrap` or `docker`.')
+]
+ModuleFolder = Annotated[
+    str,
+    Column(
+        'The folder of the module, `.` for the root. What a module is depends on the '
+        'language: what its tool compiles or loads as one.'
+    ),
+]
+TestFile = Annotated[
+    str, Column('The path of the test file in the repository, with forward slashes.')
+]
+Override = Annotated[
+    str | None,
+    Column(
+        'A cure that was applied to all cells alike so that the tests could run, such'
+        ' as a newer library. Null if there was none.'
+    ),
+]
+FocalMethod = Annotated[
+    str | None,
+    Column(
+        'The qualified name of the method that the test is most likely about, the '
+        'first of its dependencies. Null if there is none.'
+    ),
+]
+Licence = Annotated[
+    str | None,
+    Column('The SPDX expression of the licence at the new revision. Null if it is unknown.'),
+]
+IsAncestor = Annotated[
+    bool | None,
+    Column(
+        'Whether the old commit is an ancestor of the new one. False means that the '
+        'two lie on different branches, so that nobody made this change as such. Null'
+        ' in data that does not say.'
+    ),
+]
+DateBasis = Annotated[
+    str | None,
+    Column(
+        'What was searched for the contamination date: `with_pulls` (all branches, '
+        'tags and pull requests), `branches_only` or `shallow`. Null before it was '
+        'asked.'
+    ),
+]
+CodeFirstSeen = Annotated[
+    datetime | None,
+    Column(
+        'The same as `contamination_date`, for the changed source code that the test depends on.'
+    ),
+]
+OldAuthorDate = Annotated[
+    datetime | None, Column('Author date of the old commit. Null if it cannot be read.')
+]
+OldCommitterDate = Annotated[
+    datetime | None, Column('Committer date of the old commit. Null if it cannot be read.')
+]
+NewAuthorDate = Annotated[
+    datetime | None, Column('Author date of the new commit. Null if it cannot be read.')
+]
+NewCommitterDate = Annotated[
+    datetime | None, Column('Committer date of the new commit. Null if it cannot be read.')
+]

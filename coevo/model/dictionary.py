@@ -1,0 +1,98 @@
+"""The data dictionary: what every column holds, from the `Column` beside its field."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from typing import Annotated
+from typing import Any
+from typing import get_args
+from typing import get_origin
+from typing import get_type_hints
+
+from coevo.model.choices import Choice
+from coevo.model.column import Column
+from coevo.model.hints import optional
+
+_PLAIN = {str: 'text', int: 'integer', float: 'number', bool: 'yes or no', datetime: 'time (UTC)'}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A column, or a field of a nested one, such as `mutation.killed`.
+
+    kind    its type in words
+    values  of a choice, each with a clause
+    """
+
+    path: str
+    kind: str
+    nullable: bool
+    sentence: str
+    unit: str | None
+    values: tuple[Choice, ...]
+
+    @property
+    def text(self) -> str:
+        """All that there is to say, in one paragraph."""
+        unit = f' Unit: {self.unit}.' if self.unit else ''
+        values = '; '.join(f'`{one.value}`: {one.clause}' for one in self.values)
+        return f'{self.sentence}{unit}{f" Values: {values}." if values else ""}'
+
+
+def entries(record: type) -> Iterator[Entry]:
+    """The columns of a record, each followed by what is nested in it."""
+    return _entries(record, '')
+
+
+@cache
+def columns(record: type) -> dict[str, Entry]:
+    """The same by path."""
+    return {one.path: one for one in entries(record)}
+
+
+def column_of(hint: Any) -> tuple[Any, Column | None]:
+    """The type of an annotation, and the column that it describes."""
+    if get_origin(hint) is not Annotated:
+        return hint, None
+    plain, *notes = get_args(hint)
+    return plain, next((one for one in notes if isinstance(one, Column)), None)
+
+
+def _entries(record: type, prefix: str) -> Iterator[Entry]:
+    hints = get_type_hints(record, include_extras=True)
+    for item in dataclasses.fields(record):
+        hint, column = column_of(hints[item.name])
+        if column is None:
+            raise TypeError(f'{record.__name__}.{item.name} has no Column')
+        inner, nullable = optional(hint)
+        element = get_args(inner)[0] if get_origin(inner) is tuple else inner
+        path = f'{prefix}{item.name}'
+        yield Entry(
+            path=path,
+            kind=_kind(inner, element),
+            nullable=nullable,
+            sentence=column.sentence,
+            unit=column.unit,
+            values=_values(element),
+        )
+        if dataclasses.is_dataclass(element):
+            yield from _entries(element, f'{path}.')  # type: ignore[arg-type]  # a type
+
+
+def _kind(hint: Any, element: Any) -> str:
+    if dataclasses.is_dataclass(element):
+        kind = 'group'
+    elif issubclass(element, StrEnum):
+        kind = 'choice'
+    else:
+        kind = _PLAIN[element]
+    return kind if hint is element else f'list of {kind}'
+
+
+def _values(element: Any) -> tuple[Choice, ...]:
+    return tuple(element) if isinstance(element, type) and issubclass(element, Choice) else ()

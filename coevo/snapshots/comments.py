@@ -1,0 +1,45 @@
+"""What stands with each table and column of an opened snapshot, for `duckdb_columns()`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from coevo.model.dictionary import columns
+from coevo.model.schema import CONTENTS
+from coevo.model.schema import TABLES
+from coevo.snapshots.locations import quoted
+
+if TYPE_CHECKING:
+    import duckdb
+
+# The views of our own, and the table whose columns they have.
+VIEWS = {
+    'standard': ('methods', 'Methods with complete evidence: what most people want.'),
+    'standard_tasks': ('tasks', 'Tasks whose methods are all in `standard`.'),
+    'permissive': ('methods', 'Of `standard`, methods under a permissive licence.'),
+}
+
+_SNAPSHOT = 'The month of the snapshot that the row is of, as `YYYY-MM`.'
+
+
+def comment(connection: duckdb.DuckDBPyConnection) -> None:
+    """Give each view that there is, and its columns, their sentences."""
+    sql = 'SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal'
+    found: dict[str, list[str]] = {}
+    for view, column in connection.execute(sql).fetchall():
+        found.setdefault(view, []).append(column)
+    connection.execute(';\n'.join(_statements(found)))
+
+
+def _statements(found: dict[str, list[str]]) -> Iterator[str]:
+    for view, names in found.items():
+        table, sentence = VIEWS.get(view, (view, CONTENTS.get(view)))
+        if table not in TABLES or sentence is None:
+            continue
+        yield f'COMMENT ON VIEW {view} IS {quoted(sentence)}'
+        known = columns(TABLES[table])
+        for name in names:
+            text = known[name].text if name in known else _SNAPSHOT if name == 'snapshot' else None
+            if text is not None:
+                yield f'COMMENT ON COLUMN {view}."{name}" IS {quoted(text)}'

@@ -1,0 +1,129 @@
+"""The data dictionary as Markdown: the tables of the card, and `docs/schema.md` (`make docs`)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from collections.abc import Iterator
+from pathlib import Path
+
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.results import NAME
+from coevo.model.choices import Choice
+from coevo.model.dictionary import columns
+from coevo.model.dictionary import entries
+from coevo.model.reasons import BY_STAGE
+from coevo.model.schema import CONTENTS
+from coevo.model.schema import KEYS
+from coevo.model.schema import SCHEMA_MINOR
+from coevo.model.schema import SCHEMA_VERSION
+from coevo.model.schema import TABLES
+
+FILE = Path('docs/schema.md')
+
+_HEAD = f"""\
+# Tables and columns
+
+<!-- Made by `make docs` from the records in coevo/model and coevo/evaluation; do not edit. -->
+
+Schema {SCHEMA_VERSION}.{SCHEMA_MINOR}. A snapshot holds these tables as `data/TABLE/*.parquet`. Each column has its
+sentence in the metadata of its Parquet field, too, and as a comment where `coevo.open` has opened the
+snapshot: `SELECT column_name, comment FROM duckdb_columns() WHERE table_name = 'methods'`. A column such as
+`mutation.killed` is a field of the group `mutation`."""
+
+_CHOICES = """\
+What each value of a choice means."""
+
+_REASONS = """\
+Why something left the funnel, as in `drops.reason`, and why a method with a label has no track."""
+
+
+def tables_of_columns() -> str:
+    """The columns of every table of a snapshot, then the values of their choices."""
+    return '\n\n'.join((*_tables(), '### Values', _CHOICES, *_choices(TABLES.values())))
+
+
+def page() -> str:
+    """The whole of `docs/schema.md`."""
+    blocks = (
+        _HEAD,
+        *_tables(),
+        f'### `{NAME}`',
+        'What `coevo evaluate` makes of each target of a task. It is no table of a snapshot.',
+        _columns(MethodResult),
+        '## Values',
+        _CHOICES,
+        *_choices((*TABLES.values(), MethodResult)),
+        '## Reasons',
+        _REASONS,
+        *_reasons(),
+    )
+    return '\n\n'.join(blocks) + '\n'
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Lines and columns as Markdown."""
+    names = list(head)
+    lines = [names, ['---'] * len(names), *(map(_cell, row) for row in rows)]
+    return '\n'.join(f'| {" | ".join(map(str, line))} |' for line in lines)
+
+
+def _cell(value: object) -> str:
+    return str(value).replace('|', '\\|')
+
+
+def _tables() -> Iterator[str]:
+    for name, record in TABLES.items():
+        keys = ', '.join(f'`{key}`' for key in KEYS[name])
+        yield f'### `{name}`'
+        yield f'{CONTENTS[name]} Key: {keys}.'
+        yield _columns(record)
+
+
+def _columns(record: type) -> str:
+    rows = (
+        (
+            f'`{one.path}`',
+            f'{one.kind}, null' if one.nullable else one.kind,
+            one.unit or '',
+            f'{one.sentence} See [{_name(one.values)}](#{_name(one.values).lower()}).'
+            if one.values
+            else one.sentence,
+        )
+        for one in entries(record)
+    )
+    return table(('column', 'type', 'unit', 'meaning'), rows)
+
+
+def _name(values: tuple[Choice, ...]) -> str:
+    return type(values[0]).__name__
+
+
+def _choices(records: Iterable[type]) -> Iterator[str]:
+    found = {
+        _name(one.values): one.values
+        for record in records
+        for one in columns(record).values()
+        if one.values
+    }
+    for name, values in sorted(found.items()):
+        yield f'#### {name}'
+        yield table(('value', 'meaning'), ((f'`{one.value}`', one.clause) for one in values))
+
+
+def _reasons() -> Iterator[str]:
+    for stage, reasons in BY_STAGE.items():
+        yield f'### {stage}: {stage.clause}'
+        yield table(('reason', 'meaning'), ((f'`{name}`', text) for name, text in reasons.items()))
+
+
+def main() -> None:
+    """Write the page, or say that it is not current (`--check`)."""
+    if '--check' in sys.argv[1:]:
+        raise SystemExit(FILE.read_text() != page() and f'{FILE} is not current: make docs')
+    FILE.parent.mkdir(exist_ok=True)
+    FILE.write_text(page())
+
+
+if __name__ == '__main__':
+    main()
