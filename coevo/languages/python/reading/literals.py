@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _LITERAL = re.compile(r"""([A-Za-z]*)('''|\"{3}|'|")(.*)\2\Z""", re.DOTALL)
-_QUOTE = re.compile(r"""\\(['"])""")
+_ESCAPE = re.compile(r'\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)', re.DOTALL)
 
 
 def plain(text: str) -> tuple[str, str]:
@@ -28,7 +28,13 @@ def prefix(text: str) -> str:
 
 def content(text: str, letters: str) -> str:
     text = text.replace('\r\n', '\n')
-    return text if 'r' in letters else _QUOTE.sub(r'\1', text)
+    return text if 'r' in letters else _ESCAPE.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """Digits of a code in lower case, as ruff has them; a quote as itself."""
+    text = found[1]
+    return text if text in ('"', "'") else f'\\{text.lower() if len(text) > 1 else text}'
 
 
 def spelled(letters: str, text: str) -> str:

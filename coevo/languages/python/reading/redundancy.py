@@ -41,7 +41,7 @@ _WHOLE = frozenset(
         *('if_statement', 'elif_clause', 'while_statement', 'for_statement', 'assert_statement'),
         *('raise_statement', 'with_item', 'except_clause', 'delete_statement', 'if_clause'),
         *('argument_list', 'keyword_argument', 'default_parameter', 'list', 'set', 'pair'),
-        *('match_statement', 'yield', 'type', 'interpolation', 'print_statement'),
+        *('match_statement', 'yield', 'type', 'lambda', 'interpolation', 'print_statement'),
     }
 )
 _BARE_TUPLES = frozenset(
