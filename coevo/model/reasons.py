@@ -9,6 +9,8 @@ from enum import StrEnum
 
 from coevo.model.labels import contradictions
 from coevo.model.labels import former_contradictions
+from coevo.model.records import Cell
+from coevo.model.records import Outcome
 from coevo.model.records import Stage
 
 
@@ -113,7 +115,7 @@ _SIEVE = {
     Reason.NOT_SAMPLED: 'An unchanged test beyond the seeded sample that is run.',
     Reason.NEARER_STATE: 'A nearer old state of the window shows this change already.',
     Reason.NO_SOURCE_CHANGE: 'The pair changes tests only, and this test was not changed.',
-    Reason.GENERATED_CODE: 'The test file is generated, as its folder, its head or @Generated says.',
+    Reason.GENERATED_CODE: 'The test file is generated, as its folder, its head or a mark in it says.',
     Reason.VENDORED_CODE: 'The test file lies in a folder for the code of others.',
 }
 _LABEL = {
@@ -124,13 +126,13 @@ _LABEL = {
     Reason.SNAPSHOT_DEPENDENCY: (
         'A library, parent or plugin is a snapshot, which another day replaces or removes.'
     ),
-    Reason.PARENT_MISSING: 'A parent POM, or one that a POM imports, is in no repository asked.',
+    Reason.PARENT_MISSING: 'A build file that this one inherits or imports is in no repository asked.',
     Reason.PLAIN_HTTP_REPOSITORY: (
-        'A library or plugin is in no repository asked, and the POMs name others for it by plain'
-        ' http alone, which Maven refuses.'
+        'A library or plugin is in no repository asked, and the build files name others for it by plain'
+        ' http alone, which the build tool refuses.'
     ),
     Reason.OTHER_REPOSITORY: (
-        'A library or plugin is in no repository asked, and the POMs name another for it, which is'
+        'A library or plugin is in no repository asked, and the build files name another for it, which is'
         ' not asked and may be gone.'
     ),
     Reason.LIBRARY_MISSING: (
@@ -174,12 +176,16 @@ _TASK = {
     Reason.NOTHING_TO_NAME: 'No change of the code is known that a prompt could name (no repairs).',
 }
 
-_CELL_SENTENCE = (
-    'In this cell the outcome contradicts every label of the change; it is the first such cell.'
-)
-_FORMER_CELL_SENTENCE = (
-    'The same in data of an earlier engine, of which the label table had no row for these cells.'
-)
+_FORMER = ' An earlier engine dropped this; the label table has a row for it now.'
+
+
+def _contradiction(reason: str) -> str:
+    """The sentence of a reason that is named after a cell and its outcome."""
+    cell = next(one for one in Cell if reason.startswith(f'{one}_'))
+    outcome = reason.removeprefix(f'{cell}_')
+    happened = 'it was not run' if outcome == 'not_run' else Outcome(outcome).clause
+    return f'With {cell.clause}: {happened}. No label of the change allows that.'
+
 
 BY_STAGE: dict[Stage, dict[str, str]] = {
     Stage.WALK: {str(reason): text for reason, text in _WALK.items()},
@@ -187,8 +193,8 @@ BY_STAGE: dict[Stage, dict[str, str]] = {
     Stage.SIEVE: {str(reason): text for reason, text in _SIEVE.items()},
     Stage.LABEL: {
         **{str(reason): text for reason, text in _LABEL.items()},
-        **dict.fromkeys(contradictions(), _CELL_SENTENCE),
-        **dict.fromkeys(former_contradictions(), _FORMER_CELL_SENTENCE),
+        **{reason: _contradiction(reason) for reason in contradictions()},
+        **{reason: _contradiction(reason) + _FORMER for reason in former_contradictions()},
     },
     Stage.PUBLISH: {str(reason): text for reason, text in _PUBLISH.items()},
     Stage.TRACK: {str(reason): text for reason, text in _TRACK.items()},
@@ -198,6 +204,13 @@ BY_STAGE: dict[Stage, dict[str, str]] = {
 EXPLANATIONS: dict[str, str] = {
     reason: text for reasons in BY_STAGE.values() for reason, text in reasons.items()
 }
+
+
+def explained(reason: str) -> str:
+    """The sentence for a person, the code name beside it."""
+    return f'{EXPLANATIONS.get(reason, "A reason that this coevo does not know.")} ({reason})'
+
+
 OWNERS: dict[str, Stage] = {
     reason: stage for stage, reasons in BY_STAGE.items() for reason in reasons
 }

@@ -1,4 +1,4 @@
-"""`coevo show`: a task or a method of a snapshot as a person would read it."""
+"""`coevo show`: a task, a method or a drop of a snapshot as a person would read it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from coevo.display import presentation
 from coevo.display.terminal import visible
 from coevo.model.errors import Fatal
 from coevo.model.labels import CELL_ORDER
+from coevo.model.reasons import explained
 from coevo.model.records import Walk
 from coevo.snapshots import snapshot
 
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
 
 
 def show(path: Path, id: str) -> str:
-    """The header, cells, dependencies and diffs of a task_id or method_id; Fatal if unknown."""
+    """The header, cells, dependencies and diffs of a task_id or method_id; Fatal if unknown.
+
+    Of what left the funnel the stage and the reason, in a sentence: a commit, pair, method or task.
+    """
     with snapshot.reading((path,)):
         connection = snapshot.open(path)
-        blocks = _task(connection, id) or _method(connection, id)
+        blocks = _task(connection, id) or _method(connection, id) or _dropped(connection, id)
         if not blocks:
             raise Fatal(_unknown(connection, path, id))
     text = '\n\n'.join(block.rstrip('\n') for block in blocks if block)
@@ -60,12 +64,41 @@ def _method(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
     tasks = _rows(connection, 'tasks', 'task_id', row['task_id']) if row['task_id'] else []
     other_walks = ', '.join(other['walk'] for other in others)
     return [
-        _lines([('method', _title(row)), *_method_header(row), ('also under', other_walks)]),
+        _lines(
+            [
+                ('method', _title(row)),
+                *_method_header(row),
+                ('also under', other_walks),
+                *(('no task', why) for why in _reasons(_rows(connection, 'drops', 'key', id))),
+            ]
+        ),
         _cells(row),
         _dependencies(row),
         _titled('The test, from old to new', _difference(row)),
         *(_titled('Sources, from old to new', task['source_patch']) for task in tasks),
     ]
+
+
+def _dropped(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
+    """What left the funnel before it had a row of its own, under each walk."""
+    found = _rows(connection, 'drops', 'key', id)
+    return [
+        _lines(
+            [
+                (row['unit'], f'{id}: left at stage {row["stage"]}'),
+                ('repository', row['repo']),
+                ('pair', _joined(row['pair_id'], row['walk'])),
+                ('because', next(_reasons([row]))),
+            ]
+        )
+        for row in found
+    ]
+
+
+def _reasons(drops: Sequence[Row]) -> Iterator[str]:
+    """Why, in a sentence each, without repetition over walks."""
+    for reason, detail in dict.fromkeys((row['reason'], row['detail']) for row in drops):
+        yield f'{explained(reason)}{f": {detail}" if detail else ""}'
 
 
 def _task_header(task: Row) -> Iterator[tuple[str, str]]:
@@ -158,7 +191,7 @@ def _unknown(connection: duckdb.DuckDBPyConnection, path: Path, id: str) -> str:
     if gone:
         return f'{id} was withdrawn in {gone[0]["month"]}: {gone[0]["reason"]}'
     return (
-        f'{path} has no task and no method {id!r}: list them with '
+        f'{path} has no task, no method and no drop {id!r}: list them with '
         'coevo query SNAPSHOT "SELECT task_id, track, test_file FROM tasks"'
     )
 

@@ -9,6 +9,8 @@ import pytest
 from coevo.evaluation.records import MethodResult
 from coevo.model.dictionary import Entry
 from coevo.model.dictionary import entries
+from coevo.model.reasons import EXPLANATIONS
+from coevo.model.reasons import explained
 from coevo.model.schema import CONTENTS
 from coevo.model.schema import TABLES
 from coevo.model.schema import arrow_schema
@@ -18,7 +20,7 @@ RECORDS = {**TABLES, 'results': MethodResult}
 COLUMNS = [(name, one) for name, record in RECORDS.items() for one in entries(record)]
 
 _ONE_LANGUAGE = re.compile(
-    r'\b(Java|Maven|POM|JUnit|JVM|javac|Python|pytest)\b|pom\.xml|byte.?code'
+    r'\b(Java|Maven|POMs?|JUnit|JVM|javac|Python|pytest)\b|pom\.xml|byte.?code'
 )
 
 
@@ -57,6 +59,15 @@ def test_the_same_sentences_stand_in_parquet() -> None:
     assert found[b'description'].startswith(b'Lines of these files')
     nested = arrow_schema(TABLES['methods']).field('mutation').type.field('killed').metadata
     assert b'unit' in nested
+
+
+def test_every_reason_is_a_sentence_that_names_no_language() -> None:
+    for reason, text in EXPLANATIONS.items():
+        assert re.fullmatch(r'[A-Z].*\.', text), reason
+        assert not _ONE_LANGUAGE.search(text), reason
+    assert explained('told_cnew_missing').startswith(
+        'With old tests on new code: it was not reported'
+    )
 
 
 def test_the_page_is_current() -> None:

@@ -67,7 +67,7 @@ def test_a_method_that_is_no_task_is_shown_too(snapshot: Path) -> None:
 
 @pytest.mark.parametrize('id', ['', 'nothing', "' OR true --"])
 def test_an_unknown_id_is_refused(snapshot: Path, id: str) -> None:
-    with pytest.raises(Fatal, match='no task and no method'):
+    with pytest.raises(Fatal, match='no task, no method and no drop'):
         show(snapshot, id)
 
 
@@ -93,3 +93,15 @@ def test_a_terminal_is_told_nothing_by_mined_code(tmp_path: Path) -> None:
     shown = show(tmp_path / 'snapshot', UPDATED)
     assert '+\\x1b]0;title\\x07 \\u202e' in shown
     assert '\x1b' not in shown
+
+
+def test_a_drop_says_why_in_a_sentence_with_the_name_of_the_reason(tmp_path: Path) -> None:
+    store = Store(tmp_path / 'store')
+    segments.fill(store, 1)
+    target = tmp_path / 'snapshot'
+    snapshots.write(store, target)
+    lines = show(target, segments.rev(0)).splitlines()
+    assert lines[0].endswith(f'{segments.rev(0)}: left at stage walk')
+    assert lines[-1].endswith(
+        'No file of the language differs from the first parent. (no_code_change)'
+    )
