@@ -130,7 +130,7 @@ def _date(rows: Rows) -> Iterator[MethodRow]:
 def publish(folder: Path) -> None:
     plan = ReleasePlan(
         snapshot=folder / 'snapshot',
-        date=lambda rows: tuple(_date(rows)),
+        date=_date,
         build=snapshots.build,
         licence=snapshots.licence,
         size=snapshots.size,
