@@ -7,6 +7,7 @@ a name say so themselves (`inside/absent.py`).
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from coevo.languages.python.sides import is_test_file
 from coevo.languages.python.site import Site
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
 
 # Archives of one workshop. Each is as large as its tree, and a test runs several times with the same one.
 _MOST_PACKED = 6
@@ -183,6 +185,14 @@ class Cells:
             and last in content
             and not path.endswith('conftest.py')
         ]
+
+    def declares(self, cell: Cell, method: TestMethod) -> bool:
+        """Whether the text of a test's file has a function of its name."""
+        key = cell.key
+        found = self._site.trees.cell(key.tests_rev, key.code_rev, key.edits)
+        _, text = found.get(method.test_file, ('', b''))
+        name = re.escape(method.test_method.encode(errors='surrogateescape'))
+        return re.search(rb'\bdef\s+' + name + rb'\s*\(', text) is not None
 
     def has(self, cell: Cell, file: str) -> bool:
         return file in self._paths(cell.key)

@@ -17,6 +17,8 @@ from coevo.languages.python.archive import Trees
 from coevo.languages.python.built import End
 from coevo.languages.python.environments import Installed
 from coevo.languages.python.environments import installed
+from coevo.languages.python.interpreter_choice import RELEASED
+from coevo.languages.python.interpreter_choice import SETTLED
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import Unresolved
@@ -58,6 +60,7 @@ class Site:
     ) -> Installed | Unresolved:
         """What a module's tests need, installed; each set once for a day."""
         day = (when or datetime.now(UTC)).replace(hour=0, minute=0, second=0, microsecond=0)
+        day = max(day, _settled(interpreter))
         key = (needs.runtime, needs.tests, interpreter.version, day)
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
@@ -81,6 +84,12 @@ class Site:
 
         locked = resolve(needs, interpreter.program, day, make, more)
         return locked if isinstance(locked, Unresolved) else installed(locked, interpreter)
+
+
+def _settled(interpreter: Interpreter) -> datetime:
+    """From when on packages knew an interpreter; what is older is of no use to it."""
+    day = RELEASED[interpreter.feature] + SETTLED
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
 def copy_programs(folder: Path) -> Path:

@@ -39,10 +39,13 @@ NO_WHEEL, NEEDS_COMPILER, NO_SOURCE = 'no_wheel', 'needs_compiler', 'no_source'
 # The first day on which setuptools could build what names no backend (40.8.0).
 _EARLIEST = datetime(2019, 3, 1, tzinfo=UTC)
 _LEGACY = 'setuptools.build_meta:__legacy__'
+_TEXT_BYTES = 1 << 20
 _WHEEL_BYTES = 128 << 20
 _COMPILER = re.compile(
     r"(gcc|cc|clang|c\+\+|g\+\+)['\"]? (failed|: No such)|command '[\w.-]*(gcc|cc)'|Python\.h"
 )
+# What old packages have setuptools fetch while they are built (`setup_requires`).
+_PLUGINS = ('pbr', 'setuptools_scm', 'pytest-runner', 'vcversioner', 'cffi')
 _NAME = re.compile(r'[\w.+!-]+\.whl')
 
 
@@ -91,7 +94,8 @@ class WheelMaker:
         self, source: Path, content: bytes, day: datetime, interpreter: Interpreter
     ) -> Path | str:
         system = _build_system(source.name, content)
-        packages = self._packages(system, day, interpreter)
+        setup = _member(source.name, content, 'setup.py')
+        packages = self._packages(system, setup, day, interpreter)
         if packages is None:
             return NO_WHEEL
         backend = str(system.get('build-backend') or _LEGACY)
@@ -110,9 +114,10 @@ class WheelMaker:
         return source.parent / name
 
     def _packages(
-        self, system: dict[str, Any], day: datetime, interpreter: Interpreter
+        self, system: dict[str, Any], setup: bytes, day: datetime, interpreter: Interpreter
     ) -> Installed | None:
         wanted = [one for one in system.get('requires') or () if isinstance(one, str)]
+        wanted += [name for name in _PLUGINS if name.encode() in setup]
         for lines in (wanted, []):
             both = [*lines, 'setuptools', 'wheel']
             locked = uv.resolved(both, interpreter.program, day, {})
@@ -125,22 +130,26 @@ class WheelMaker:
 def _build_system(name: str, content: bytes) -> dict[str, Any]:
     """What an archive's pyproject.toml says of how it is built."""
     try:
-        text = _member(name, content)
+        text = _member(name, content, 'pyproject.toml')
         system = tomllib.loads(text.decode()).get('build-system')
-    except (OSError, ValueError, KeyError, tarfile.TarError, zipfile.BadZipFile):
+    except ValueError:
         return {}
     return system if isinstance(system, dict) else {}
 
 
-def _member(name: str, content: bytes) -> bytes:
-    """The pyproject.toml at an archive's top; nothing is unpacked."""
-    if name.endswith('.zip'):
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            (path,) = [p for p in archive.namelist() if re.fullmatch(r'[^/]+/pyproject\.toml', p)]
-            return archive.read(path)
-    with tarfile.open(fileobj=io.BytesIO(content)) as packed:
-        for member in packed:
-            if member.isfile() and re.fullmatch(r'(\./)?[^/]+/pyproject\.toml', member.name):
-                found = packed.extractfile(member)
-                return found.read(1 << 20) if found else b''
-    raise KeyError(name)
+def _member(name: str, content: bytes, wanted: str) -> bytes:
+    """A file at an archive's top, nothing where there is none; nothing is unpacked."""
+    place = re.compile(rf'(\./)?[^/]+/{re.escape(wanted)}')
+    try:
+        if name.endswith('.zip'):
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                paths = [path for path in archive.namelist() if place.fullmatch(path)]
+                return archive.read(paths[0]) if paths else b''
+        with tarfile.open(fileobj=io.BytesIO(content)) as packed:
+            for member in packed:
+                if member.isfile() and place.fullmatch(member.name):
+                    found = packed.extractfile(member)
+                    return found.read(_TEXT_BYTES) if found else b''
+    except (OSError, ValueError, EOFError, tarfile.TarError, zipfile.BadZipFile):
+        pass
+    return b''

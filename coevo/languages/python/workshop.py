@@ -166,12 +166,18 @@ class PythonWorkshop:
         if not any(self._cells.has(cell, file) for file in files):  # pytest would run all others
             return Batch(verdicts=(_MISSING,) * len(methods), cpu_seconds=0.0)
         done = self._run(compiled, methods, conditions, 'run', ())
+        spent = done.cpu_seconds
+        curable, used = self._curable(cell, done)
+        spent += used
+        if curable:
+            done = self._run(compiled, methods, conditions, 'run', ())
+            spent += done.cpu_seconds
         found = [*verdicts(done.heard, files, done.status, done.noise)]
         told = tuple(
             self._told(cell, method, verdict, conditions)
             for method, verdict in zip(methods, found, strict=True)
         )
-        return Batch(verdicts=told, cpu_seconds=done.cpu_seconds, output=done.noise)
+        return Batch(verdicts=told, cpu_seconds=spent, output=done.noise)
 
     def trace(
         self,
@@ -290,6 +296,18 @@ class PythonWorkshop:
                         found[path] = None
         return list(found)
 
+    def _curable(self, cell: Cell, done: Done) -> tuple[bool, float]:
+        """Whether a file that did not load now does with stand-ins; CPU seconds to find out.
+
+        In cells of edited code nobody asked before which files load.
+        """
+        spent, before = 0.0, len(cell.stood_in)
+        for path, why in done.heard.files.items():
+            asked = path in cell.loaded or not self._cells.has(cell, path)
+            if why.outcome is Outcome.COMPILE_ERROR and not asked:
+                spent += self._cells.load(cell, path)[1]
+        return len(cell.stood_in) > before, spent
+
     def _limit(self, method: TestMethod) -> float:
         return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))
 
@@ -303,6 +321,7 @@ class PythonWorkshop:
             slowest = max(self._slowest.get(method, 0.0), verdict.cpu_seconds)
             self._slowest[method] = slowest
             return replace(verdict, tampered=UNOBSERVED) if conditions.observed else verdict
-        if verdict.outcome is Outcome.MISSING and method.test_file in cell.stood_in:
+        hidden = method.test_file in cell.stood_in and self._cells.declares(cell, method)
+        if verdict.outcome is Outcome.MISSING and hidden:
             return replace(verdict, outcome=Outcome.COMPILE_ERROR, signature='missing:declaration')
         return verdict
