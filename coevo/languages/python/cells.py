@@ -79,6 +79,9 @@ class Cells:
 
     def get(self, key: CellKey, module: Module) -> Cell:
         found = self._cells.pop(key, None)
+        if found is not None and found.module != module:  # of an interpreter that was tried before
+            found.tree.unlink()
+            found = None
         if found is None:
             while len(self._cells) >= _MOST_PACKED:
                 self._cells.pop(next(iter(self._cells))).tree.unlink()

@@ -104,7 +104,7 @@ def install(locked: str, interpreter: Path, target: Path, wheels: Path | None) -
         '--no-deps',
         *_common(interpreter),
     ]
-    words += ['--require-hashes', '--link-mode', 'hardlink', '--compile-bytecode']
+    words += ['--require-hashes', '--link-mode', 'hardlink']
     if wheels is not None:
         words += ['--find-links', str(wheels)]
     done = _asked(words, locked)

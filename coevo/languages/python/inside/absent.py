@@ -5,8 +5,6 @@ called, be a decorator, a base class, a member. Once tests run, any use of it ra
 It is put into the code's modules, where `hasattr` sees it: only files that do not load get it.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import importlib

@@ -5,8 +5,6 @@ of its own; what it says under that is said again on the channel under the nonce
 can look into this process, since it cannot be dumped (prctl(2), PR_SET_DUMPABLE).
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

@@ -16,8 +16,6 @@ The request has
     traced     for `trace`: files of the code whose lines are wanted
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import os

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from coevo.languages.python.interpreters import find_interpreters
 from coevo.model.records import Outcome
 from tests.coevo.languages.python.shops import PROJECT
 from tests.coevo.languages.python.shops import Shop
@@ -90,3 +93,18 @@ def test_an_interpreter_that_nobody_has_is_told(tmp_path: Path) -> None:
         if not place.builds[1].runtime:
             assert {build.runtime_lacking for build in place.builds} == {'3.14'}
             assert place.builds[1].trouble('.') == 'runtime_missing'
+
+
+def test_the_next_interpreter_is_tried_where_the_code_does_not_load(tmp_path: Path) -> None:
+    """`async` became a word of the language in 3.7: what only 3.10 loads stands for it here."""
+    if (3, 10) not in {one.feature for one in find_interpreters()}:
+        pytest.skip('there is no Python 3.10 here')
+    code = 'import sys\nassert sys.version_info[:2] == (3, 10)\nprice = 1\n'
+    project = PROJECT.replace('>=3.11,<3.12', '>=3.10,<3.12')
+    tests = 'import till\n\n\ndef test_price():\n    assert till.price == 1\n'
+    files = {'till.py': code, 'tests/test_till.py': tests}
+    with shop(tmp_path, files, {'README': ''}, project) as place:
+        for build in place.builds:
+            assert [one[:4] for one in build.runtimes_tried] == ['3.11', '3.10']
+            assert build.runtime.startswith('3.10.')
+        assert place.verdict(method('test_price')).outcome is Outcome.PASS
