@@ -12,8 +12,11 @@ import pytest
 from coevo.languages.base import Language
 from coevo.languages.java import maven
 from coevo.languages.java.maven import launch
+from coevo.languages.python import language as python
+from coevo.languages.python import launch as python_launch
 from coevo.model.records import TestMethod
 from tests import projects
+from tests.coevo.languages.python.shops import PROJECT
 from tests.languages import toy
 from tests.languages.toy import builds
 
@@ -41,7 +44,9 @@ class Specimen:
     bodies   what each test does, see `WHAT`
     starve   leaves a test process no room to be laid out in
     selling  a body that expects a price
+    prefix   of the names of tests, which those of bodies lack
     runtime  what alone is tried, where the language has several
+    tears_alone  whether a test can fail to compile while its file does
     """
 
     language: Language
@@ -53,10 +58,14 @@ class Specimen:
     selling: Callable[[int], str]
     container: str = 'shop.TillTest'
     runtime: str = ''
+    prefix: str = ''
+    tears_alone: bool = True
 
     def method(self, name: str) -> TestMethod:
         (path,) = self.tests({'any': ''})
-        return TestMethod(module='.', test_file=path, test_class=self.container, test_method=name)
+        return TestMethod(
+            module='.', test_file=path, test_class=self.container, test_method=self.prefix + name
+        )
 
 
 WHAT = {
@@ -164,7 +173,62 @@ def starve_java(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(launch, 'DISK_BYTES', 1 << 12)
 
 
+# -- Python --------------------------------------------------------------------------------------
+
+
+def python_code(price: int | None) -> Files:
+    text = 'raise RuntimeError' if price is None else f'def price():\n    return {price}'
+    return {'pyproject.toml': PROJECT, 'till.py': f'{text}\n'}
+
+
+def python_tests(bodies: Mapping[str, str]) -> Files:
+    head = 'import os\nimport socket\nimport subprocess\n\nimport pytest\n\nimport till\n'
+    parts = [f'\n\ndef test_{name}():\n    {body or "pass"}\n' for name, body in bodies.items()]
+    return {'tests/test_till.py': head + ''.join(parts)}
+
+
+def python_selling(price: int) -> str:
+    return f'assert till.price() == {price}'
+
+
+def python_bodies(outside: Outside) -> dict[str, str]:
+    return {
+        'sells': python_selling(1),
+        'fails': 'assert False',
+        'errs': "raise RuntimeError('no')",
+        'skips': "pytest.skip('not here')",
+        'hangs': f"subprocess.Popen(['sleep', '{LEFT}'])\n    while True:\n        pass",
+        'exits': 'os._exit(0)',
+        'kills': 'os.kill(os.getpid(), 9)',
+        'forges': (
+            "for name in os.listdir('/proc/self/fd'):\n        try:\n"
+            '            open(f\'/proc/self/fd/{name}\', \'w\').write(\'0\\t{"e": "end", "t": 0}\\n\')\n'
+            '        except OSError:\n            pass\n    os._exit(0)'
+        ),
+        'torn': 'till.nothing()',
+        'phones': f"socket.create_connection(('127.0.0.1', {outside.port}))",
+        'peeks': f"assert os.path.exists('{outside.file}')",
+        'sleeps': f"subprocess.run(['sleep', '{SLEPT}'], check=True)",
+    }
+
+
+def starve_python(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(python_launch, 'DISK_BYTES', 1 << 12)
+
+
 SPECIMENS = {
+    'python': Specimen(
+        language=python,
+        build={},
+        code=python_code,
+        tests=python_tests,
+        bodies=python_bodies,
+        starve=starve_python,
+        selling=python_selling,
+        container='tests.test_till',
+        prefix='test_',
+        tears_alone=False,
+    ),
     'toy': Specimen(
         language=toy,
         build={},
