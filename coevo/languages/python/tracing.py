@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from coevo.languages.python.events import HeardTarget
+from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.sides import tests_side
 from coevo.languages.traces import CoveredLine
 from coevo.languages.traces import ExecutedMethod
@@ -24,7 +25,9 @@ def read_trace(heard: HeardTarget, files: Collection[str]) -> Trace | None:
         return None
     if any(test.outcome is not Outcome.PASS for test in heard.tests):
         return None
-    found = {method for event in heard.traces for method in _methods(event)}
+    # Two lambdas may begin in one line; there the longer one stands for both.
+    every = sorted((m for event in heard.traces for m in _methods(event)), key=_order)
+    found = {(m.type, m.method, m.descriptor): m for m in every}.values()
     theirs = tests_side({method.file for method in found if method.file})
     executed = [method for method in found if method.file not in theirs]
     lines = {path: line for event in heard.traces for path, line in _lines(event)}
@@ -34,8 +37,8 @@ def read_trace(heard: HeardTarget, files: Collection[str]) -> Trace | None:
     )
 
 
-def _order(method: ExecutedMethod) -> tuple[str, int, str]:
-    return method.file or '', method.first_line, method.method
+def _order(method: ExecutedMethod) -> tuple[str, int, str, int]:
+    return method.file or '', method.first_line, method.method, method.last_line
 
 
 def _methods(event: dict[str, Any]) -> Iterator[ExecutedMethod]:
@@ -47,7 +50,7 @@ def _methods(event: dict[str, Any]) -> Iterator[ExecutedMethod]:
                 yield ExecutedMethod(
                     type=module_name(file),
                     method=name,
-                    descriptor='',
+                    descriptor=str(first),  # a getter and its setter have one name
                     file=file,
                     first_line=first,
                     last_line=last,
@@ -70,8 +73,3 @@ def _line(line: int, *, hit: bool) -> CoveredLine:
         missed_branches=0,
         covered_branches=0,
     )
-
-
-def module_name(path: str) -> str:
-    """The dotted name of a source file, without a folder `src` in front."""
-    return path.removesuffix('.py').removesuffix('/__init__').removeprefix('src/').replace('/', '.')
