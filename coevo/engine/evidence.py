@@ -1,6 +1,6 @@
 """From what the cells of a method gave to its label, cause and track, or the reason of its drop.
 
-Two compile verdicts are kept apart (ARCHITECTURE, "Evidence"): `label` and `track` follow the method,
+Two compile verdicts are kept apart (docs/evidence.md): `label` and `track` follow the method,
 `label_by_module` and `track_by_module` follow Maven, where one broken test file breaks its module.
 """
 

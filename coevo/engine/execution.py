@@ -1,6 +1,6 @@
 """Run the cells of a pair: compile, run in fresh processes in three orders, compare, repeat.
 
-The rule of evidence (ARCHITECTURE, "Evidence"): a cell that decides a
+The rule of evidence (docs/evidence.md): a cell that decides a
 label is run in given order, in reversed order, and with one process per method (TestEvo-Bench,
 A.2). Runs that disagree in outcome or failure signature are repeated once per order, to tell
 `flaky` from `order_dependent`. What the compiler says is deterministic and asked once.
@@ -337,7 +337,7 @@ def _cured(
     """Which of the broken pass with libraries or settings of the pair's other revision.
 
     Asked only where a module's libraries or settings differ; test libraries alone come first
-    (ARCHITECTURE, "Evidence": `build`).
+    (docs/evidence.md: `build`).
     """
     cured: dict[str, Scope] = {}
     for group in groups:

@@ -26,7 +26,7 @@ from coevo.model.records import Change
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 
-# A time limit that is hit twice says all it can (ARCHITECTURE, "Evidence": confirmed once).
+# A time limit that is hit twice says all it can (docs/evidence.md: confirmed once).
 TIMEOUT_RUNS = 2
 
 Results = Mapping[str, Mapping[Cell, CellResult]]

@@ -37,7 +37,7 @@ def doubts(
     workshop: Workshop, evaluation: PairEvaluation, wanted: Sequence[Wanted], repository: Repository
 ) -> dict[str, str]:
     """By method id, why a deciding pass of it is not believed: a kind of tampering, see
-    ARCHITECTURE; the evaluation's cost pays for it."""
+    docs/trust.md; the evaluation's cost pays for it."""
     found = {}
     ends = Ends(old=evaluation.old, new=evaluation.new)
     for item in wanted:

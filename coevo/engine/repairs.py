@@ -1,4 +1,4 @@
-"""What speaks for the test's own fault where a label is `repair` (ARCHITECTURE, "Evidence").
+"""What speaks for the test's own fault where a label is `repair` (docs/evidence.md).
 
 Another test of its surroundings passes in told_cold, so tests can run there at all; and with the
 clock set to the dates of the commits the cells say the same, so it was broken in its own day.

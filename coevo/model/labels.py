@@ -1,4 +1,4 @@
-"""What the cells say: the label table, a total and pure function (ARCHITECTURE, "Evidence")."""
+"""What the cells say: the label table, a total and pure function (docs/evidence.md)."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class End(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Isolated:
-    """The isolated cells of a method with a track (ARCHITECTURE, "Tasks"; TestEvo-Bench, 3.2)."""
+    """The isolated cells of a method with a track (docs/tasks.md; TestEvo-Bench, 3.2)."""
 
     told_cnew: Annotated[
         Outcome | None,

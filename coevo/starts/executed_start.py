@@ -38,7 +38,7 @@ class StartState:
 
 
 def start_state(bench: IsolatedCells, task: Task, around: SiblingEdits) -> StartState:
-    """The start state of a task, compiled and run (ARCHITECTURE, "Tasks")."""
+    """The start state of a task, compiled and run (docs/tasks.md)."""
     names = list(task.methods)
     try:
         start = file_at_start(bench, task, around.here)

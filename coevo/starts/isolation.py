@@ -1,7 +1,7 @@
 """Isolated cells and executed start states of the methods with a track.
 
 An isolated cell is a whole-tree one with only the targets of one test file and track, and what
-they alone use, of the other revision (ARCHITECTURE, "Tasks"). Where it says something else,
+they alone use, of the other revision (docs/tasks.md). Where it says something else,
 the label rests on other changes of the tests (TestEvo-Bench, 3.2). The start state of a task is
 the new tree with its targets reverted or removed.
 """

@@ -1,4 +1,4 @@
-"""The targets of a pair's other tasks, undone in the start state of one (ARCHITECTURE, "Tasks").
+"""The targets of a pair's other tasks, undone in the start state of one (docs/tasks.md).
 
 They are removed, whatever their track, with what they alone use. A file that is new goes as a whole
 unless something that stays names it. What does not compile without a sibling keeps it.

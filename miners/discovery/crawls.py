@@ -1,7 +1,7 @@
 """When a clone was last brought to what its refs say now: the clock that dates are held against.
 
 A commit that claims to be younger than the crawl which brought it has a date nobody can trust;
-today's clock would say something else every day (ARCHITECTURE, "Contamination dates").
+today's clock would say something else every day (docs/contamination.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The walk: from a ref to pairs of adjacent revisions, and a reason for every other commit.
 
-The walks are those of ARCHITECTURE, "Words". Nothing is checked out: commit and tree objects answer all.
+The walks are those of docs/words.md. Nothing is checked out: commit and tree objects answer all.
 """
 
 from __future__ import annotations

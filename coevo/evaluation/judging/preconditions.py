@@ -1,7 +1,7 @@
 """What the start state has to be: without that, a task asks for nothing.
 
 Old tests are broken on the new code (update, repair); where they are absent (generation), the tests
-that the start file keeps compile and pass (ARCHITECTURE, "Tasks"). Those of them that pass
+that the start file keeps compile and pass (docs/tasks.md). Those of them that pass
 beside a submission need not be asked.
 """
 

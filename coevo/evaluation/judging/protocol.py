@@ -1,7 +1,7 @@
 """One prediction, judged: the patch on the start state, its targets on new code and on old.
 
 Each target runs in a fresh process of its own, watched from outside (TestEvo-Bench, §4.2, A.2;
-ARCHITECTURE, "Submitted patches").
+docs/trust.md, "Submitted patches").
 """
 
 from __future__ import annotations

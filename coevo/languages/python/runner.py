@@ -27,7 +27,7 @@ from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox
 
-# As in Java (ARCHITECTURE, "Evidence").
+# As in Java (docs/evidence.md).
 LEAST_CPU_LIMIT = 60.0
 SLOWER_THAN_PASSING = 10
 WALL_PER_CPU = 10

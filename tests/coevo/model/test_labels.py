@@ -65,7 +65,7 @@ def test_rows(change: str, cells: str, expected: str) -> None:
 
 
 def by_hand(change: Change, oo: str, nn: str, on: str, no: str) -> str:
-    """The table of ARCHITECTURE, read a second time: P, B or X (neither) for each cell."""
+    """The table of docs/evidence.md, read a second time: P, B or X (neither) for each cell."""
     table = {
         Change.CHANGED: {
             'PPB': 'update',
@@ -130,7 +130,7 @@ def test_the_reason_that_it_gave_instead_is_still_known() -> None:
 
 
 def test_the_table_that_people_read_is_the_table() -> None:
-    text = (Path(__file__).parents[3] / 'ARCHITECTURE.md').read_text(encoding='utf-8')
+    text = (Path(__file__).parents[3] / 'docs/evidence.md').read_text(encoding='utf-8')
     names = '|'.join(Label)
     shown = [
         [word.strip(' *`') for word in line.strip('|').split('|')]

@@ -1,6 +1,6 @@
 """A revision on disk as the sandbox sees it: code and tests apart, with what Maven made of it.
 
-What belongs to which side of a cell is fixed (ARCHITECTURE, "Words"): POMs, main sources and resources and
+What belongs to which side of a cell is fixed (docs/words.md): POMs, main sources and resources and
 all other files are the code's; each module's test sources and test resources are the tests'.
 
     code/REV    the tree without its test folders and main sources, main classes in place

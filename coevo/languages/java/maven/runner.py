@@ -37,7 +37,7 @@ from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox
 
 # CPU seconds that a method may use at least; ten times its slowest passing run if that is more,
-# and ten times either in wall time (ARCHITECTURE, "Evidence").
+# and ten times either in wall time (docs/evidence.md).
 LEAST_CPU_LIMIT = 60.0
 SLOWER_THAN_PASSING = 10
 WALL_PER_CPU = 10
