@@ -79,8 +79,11 @@ class Surgery(Protocol):
         used_elsewhere: AbstractSet[str] = frozenset(),
     ) -> bytes: ...
 
-    # the tests of a file that are none of some; where the file alone tells none, what looks alike
-    def other_tests(self, source: bytes, targets: Sequence[Member]) -> list[Member]: ...
+    # the tests of a file that are none of some; where the file alone tells none, what looks alike.
+    # path: where the file stands, by which some languages name what owns its members
+    def other_tests(
+        self, source: bytes, targets: Sequence[Member], path: str = ''
+    ) -> list[Member]: ...
 
     # all names in files that mention, or are related to, what a test file declares
     def names_used_elsewhere(

@@ -24,7 +24,7 @@ Compile = Callable[[], Compiled]
 
 def kept_tests(start: bytes, module: str, test_file: str, pair_id: str) -> dict[str, TestMethod]:
     """Some of the tests of a start file, always the same ones, in the file's order."""
-    found = surgery(language_at(test_file)).other_tests(start, [])
+    found = surgery(language_at(test_file)).other_tests(start, [], test_file)
     members = ((test_file, member) for member in found)
     return drawn(members, module, MOST_KEPT, pair_id, test_file)
 

@@ -109,7 +109,8 @@ def _methods(trial: Trial) -> dict[str, TestMethod]:
     file = reading(task.language).parse(start, task.test_file)
     targets = [located(file, target, target.method_at_start) for target in trial.assignment.targets]
     chosen = [member for one in targets if one and (member := _member(file, one))]
-    own = [(task.test_file, member) for member in surgery(task.language).other_tests(start, chosen)]
+    others = surgery(task.language).other_tests(start, chosen, task.test_file)
+    own = [(task.test_file, member) for member in others]
     members = (*own, *_inherited(trial, file.types))
     return drawn(members, trial.module, MOST_NEIGHBOURS, task.pair_id, task.test_file)
 
@@ -134,7 +135,7 @@ def _inherited(trial: Trial, types: Iterable[DeclaredType]) -> Iterator[tuple[st
     for path, source, names in cut.derived(
         trial.repository, trial.pair.new.rev, task.test_file, [one.simple for one in types]
     ):
-        for member in cut.other_tests(source, []):
+        for member in cut.other_tests(source, [], path):
             if member.owner in names:
                 yield path, member
 

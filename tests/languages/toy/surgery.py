@@ -72,7 +72,7 @@ def transplant(
     return edits.result()
 
 
-def other_tests(source: bytes, targets: Sequence[Member]) -> list[Member]:
+def other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
     chosen = {member.start_byte for member in targets}
     tests = (member for _, member in _members(source) if not member.name.startswith('_'))
     return [member for member in tests if member.start_byte not in chosen]

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-def other_tests(source: bytes, targets: Sequence[Member]) -> list[Member]:
+def other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
     return start_state.other_tests(Outline(source), targets)
 
 

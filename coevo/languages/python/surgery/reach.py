@@ -13,6 +13,7 @@ from coevo.languages.declarations import SourceFile
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.trees import tree
+from coevo.languages.python.surgery.pieces import within_module
 
 _WORDS = re.compile(r'[^\W\d]\w*')
 
@@ -40,8 +41,8 @@ def names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozens
 def derived(
     repository: Repository, rev: str, path: str, names: Iterable[str]
 ) -> Iterator[tuple[str, bytes, frozenset[str]]]:
-    """Other test files that declare classes below some, by simple names: path, content, and the names of
-    these classes within their modules, as a file without a path has them; sorted by path."""
+    """Other test files that declare classes below some, by simple names: path, content, and the full names
+    of these classes; sorted by path."""
     files = _others(repository, rev, path)
     below: dict[str, set[str]] = {}
     wanted, known = {name for name in names if name}, set[str]()
@@ -54,10 +55,12 @@ def derived(
             if not wanted.isdisjoint(_parents(type_))
         ]
         for place, type_ in types:
-            below.setdefault(place, set()).add(type_.name)
+            below.setdefault(place, set()).add(within_module(type_.name))
         wanted = {type_.simple for _, type_ in types} - known
     for place in sorted(below):
-        yield place, files[place], frozenset(below[place])
+        types_of_place = parse(files[place], place).types
+        theirs = {t.name for t in types_of_place if within_module(t.name) in below[place]}
+        yield place, files[place], frozenset(theirs)
 
 
 def _others(repository: Repository, rev: str, path: str) -> dict[str, bytes]:

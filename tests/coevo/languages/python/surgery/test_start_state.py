@@ -332,3 +332,9 @@ def test_other_tests() -> None:
     all_ = other_tests(source, [])
     assert [one.name for one in all_] == ['test_a', 'test_b']
     assert [one.name for one in other_tests(source, all_[:1])] == ['test_b']
+
+
+def test_of_a_file_with_a_path_the_owners_have_full_names() -> None:
+    source = b'class TestA:\n    def test_a(self):\n        pass\n\n\ndef test_b():\n    pass\n'
+    found = {one.name: one.owner for one in other_tests(source, [], 'tests/test_x.py')}
+    assert found == {'test_a': 'tests.test_x$TestA', 'test_b': 'tests.test_x'}
