@@ -13,8 +13,8 @@ from flows.licence import spdx_of
 from flows.options import ReleaseOptions
 from miners.cloning.clones import at_hand
 from miners.cloning.retention import keep
+from miners.discovery.code_size import code_size
 from miners.discovery.crawls import crawled_at
-from miners.discovery.java_size import java_size
 from packagers.built import Built
 from packagers.dating import DatedCrawl
 from packagers.dating import date_methods
@@ -75,7 +75,7 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
             date=date,
             build=build,
             licence=lambda repo, rev: spdx_of(clone(repo), rev),
-            size=cache(lambda repo, rev: java_size(clone(repo), rev)),
+            size=cache(lambda repo, rev, language: code_size(clone(repo), rev, language)),
             families=lambda repos: families({repo: clone(repo) for repo in repos}),
             accepted=options.accepted,
             month=options.month,

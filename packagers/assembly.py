@@ -54,7 +54,7 @@ def assemble(rows: Rows, plan: ReleasePlan) -> Rows:
 
 
 def _sized(row: RepositoryRow, size: Size) -> RepositoryRow:
-    files, lines = size(row.repo, row.head) or (None, None)
+    files, lines = size(row.repo, row.head, row.language) or (None, None)
     return dataclasses.replace(row, source_files=files, source_lines=lines)
 
 

@@ -19,7 +19,7 @@ from packagers.rows import Rows
 Date = Callable[[Rows], Iterable[MethodRow]]
 # The family of each of some repositories: forks and their like have the same one.
 Families = Callable[[Sequence[str]], Mapping[str, str]]
-Size = Callable[[str, str], tuple[int, int] | None]
+Size = Callable[[str, str, str], tuple[int, int] | None]
 # Tasks of a family of repositories, from the rows of these alone.
 Build = Callable[[Rows], Built]
 
@@ -29,7 +29,7 @@ class ReleasePlan:
     """One release.
 
     licence     of a repository at a revision
-    size        Java files and lines of a repository at a revision; None where there is no telling
+    size        source files and lines of a repository, at a revision, in a language; None where there is no telling
     families    by repository, of all that there are: its family
     accepted    SPDX ids that will do though the OSI has not approved them
     month       of the snapshot, YYYY-MM; None is that of the newest commit visited

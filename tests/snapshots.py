@@ -57,7 +57,7 @@ def licence(repo: str, rev: str) -> str:
     return 'Apache-2.0'
 
 
-def size(repo: str, rev: str) -> tuple[int, int]:
+def size(repo: str, rev: str, language: str) -> tuple[int, int]:
     return 3, 40
 
 

@@ -1,21 +1,23 @@
-"""How much Java a revision holds."""
+"""How much code of a language a revision holds."""
 
 from __future__ import annotations
 
 from coevo.git.objects import LINK
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
+from coevo.languages.table import reading
 
 
-def java_size(repository: Repository, rev: str) -> tuple[int, int] | None:
-    """Its *.java files, and their lines as they stand; None where an object cannot be read.
+def code_size(repository: Repository, rev: str, language: str) -> tuple[int, int] | None:
+    """Its source files, and their lines as they stand; None where an object cannot be read.
 
     TestEvo-Bench, Table 5, has the means of both.
     """
+    suffixes = reading(language).SUFFIXES
     files = lines = 0
     try:
         for path, entry in repository.tree(rev).items():
-            if path.endswith('.java') and entry.mode != LINK:
+            if path.endswith(suffixes) and entry.mode != LINK:
                 content = repository.blob(entry.oid)
                 files += 1
                 lines += content.count(b'\n') + (content[-1:] not in (b'', b'\n'))
