@@ -132,6 +132,7 @@ def test_gold_is_worth_what_the_snapshot_says(gold: dict[str, MethodResult], nam
     assert gold[name].oracle_preserved is (True if name == 'prices' else None)
 
 
+@pytest.mark.slow
 def test_gold_is_worth_the_same_three_times_over(till: Till, gold: dict[str, MethodResult]) -> None:
     """Nothing is kept from one time to the next, and no figure is one of the machine's speed."""
     times = [{name: equal(row) for name, row in gold.items()}]

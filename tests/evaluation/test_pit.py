@@ -61,6 +61,7 @@ def killed(row: MethodResult) -> tuple[int | None, int | None, int | None]:
     return pit.count, pit.pred, pit.gold
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 @pytest.mark.timeout(900)
 def test_each_method_alone_kills_what_pit_says(shop: Shop, tmp_path: Path) -> None:

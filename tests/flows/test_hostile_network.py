@@ -47,4 +47,4 @@ def test_a_pair_is_not_decided_while_libraries_cannot_be_fetched(
     monkeypatch.delenv('COEVO_MAVEN_REPOSITORIES')
     found = mined(repository, tmp_path / 'store')
     assert (found.report.executed, found.report.failures) == (1, {})
-    assert [drop.reason for drop in found.drops] == ['tnew_cnew_unbuildable']
+    assert [drop.reason for drop in found.drops] == ['library_missing']

@@ -396,7 +396,7 @@ def test_a_method_that_moved_with_an_equal_body(miner: RefactoringMiner) -> None
 def test_comments_and_format_need_no_refactoring() -> None:
     old, new = (
         _declaration(OLD, 'add'),
-        _declaration({'x': BASKET.replace('        ', '\t')}, 'add'),
+        _declaration({'Basket.java': BASKET.replace('        ', '\t')}, 'add'),
     )
     assert only_refactored(UNKNOWN, old, new) is True
 

@@ -147,9 +147,9 @@ def _digest(folder: Path) -> dict[str, str]:
     found = {}
     for path in sorted(folder.rglob('*')):
         state = path.lstat()
-        content = (
-            str(path.readlink()) if path.is_symlink() else f'{state.st_mtime_ns} {state.st_mode}'
-        )
+        # Temporary files may come and go there, as long as none is left.
+        since = 0 if path == folder / 'scratch' else state.st_mtime_ns
+        content = str(path.readlink()) if path.is_symlink() else f'{since} {state.st_mode}'
         if path.is_file() and not path.is_symlink():
             content += hashlib.sha256(path.read_bytes()).hexdigest()
         found[str(path)] = content

@@ -17,7 +17,7 @@ from tests.once import mined_once
 from tests.projects import Mined
 from tests.projects import write
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 PLACE = '<groupId>shop</groupId><version>7</version>'
 JUNIT4 = """<dependency><groupId>junit</groupId><artifactId>junit</artifactId>
