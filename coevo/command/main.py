@@ -236,6 +236,12 @@ def _main(argv: Sequence[str] | None) -> int:
     except KeyboardInterrupt as interruption:
         print('coevo: interrupted; what was finished is kept', file=sys.stderr)
         return 128 + (signal.SIGTERM if isinstance(interruption, Terminated) else signal.SIGINT)
+    except SystemExit:  # of argparse, which does not mind whether its help could be written
+        try:
+            sys.stdout.flush()
+        except OSError:
+            terminal.hush(sys.stdout)
+        raise
     except BrokenPipeError:
         terminal.hush(sys.stdout)
         return 0

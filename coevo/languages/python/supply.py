@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import threading
 from collections.abc import Sequence
@@ -75,7 +76,11 @@ class PythonSupply:
         words = ('python', 'install', name, '--no-bin', '--install-dir', str(brought_folder()))
         try:
             done = subprocess.run(
-                [uv.program(), *words], capture_output=True, timeout=_SECONDS, check=False
+                [uv.program(), *words],
+                capture_output=True,
+                timeout=_SECONDS,
+                env={**uv.TRUST, **os.environ},
+                check=False,
             )
         except subprocess.TimeoutExpired:
             return

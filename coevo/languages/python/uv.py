@@ -27,6 +27,8 @@ from coevo.model.errors import Transient
 from coevo.storage.folders import cache_folder
 
 _SECONDS = 1800
+# A machine's own certificate store knows what its network needs; uv's own list does not.
+TRUST = {'UV_SYSTEM_CERTS': 'true', 'UV_NATIVE_TLS': 'true'}
 _TRIES, _PAUSE = 4, 2.0
 
 # What says that a network, not a project, is at fault.
@@ -130,7 +132,7 @@ def _asked(words: Sequence[str], text: str) -> str | Refused:
                 text=True,
                 cwd=folder,
                 timeout=_SECONDS,
-                env={**os.environ, 'UV_CACHE_DIR': str(cache_folder() / 'uv')},
+                env={**TRUST, **os.environ, 'UV_CACHE_DIR': str(cache_folder() / 'uv')},
                 check=False,
             )
         if not done.returncode:

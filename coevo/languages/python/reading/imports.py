@@ -68,7 +68,7 @@ def imports_of(nodes: list[Node], source: bytes) -> Iterator[Import]:
             yield Import(
                 text=one.qualified,
                 name=one.last,
-                static=bool(one.module) and not one.last[:1].isupper(),
+                static=bool(one.module) and not _is_written_as_class(one.last),
                 start_byte=node.start_byte,
                 end_byte=node.end_byte,
             )
@@ -89,3 +89,8 @@ def _text(node: Node | None, source: bytes) -> str:
         return ''
     text = source[node.start_byte : node.end_byte].decode(errors='replace')
     return ''.join(text.split())
+
+
+def _is_written_as_class(name: str) -> bool:
+    """`Till`, and `T`; `PRICES` is a constant (https://peps.python.org/pep-0008/#constants)."""
+    return name[:1].isupper() and (len(name) == 1 or not name.isupper())

@@ -79,6 +79,21 @@ def test_imports_lead_to_where_things_are_declared(tmp_path: Path) -> None:
     }
 
 
+def test_a_constant_is_taken_as_a_function_is_and_a_class_in_capitals_is_none(
+    tmp_path: Path,
+) -> None:
+    tree = tree_of(
+        tmp_path,
+        {
+            'pkg/__init__.py': 'from .prices import *\n',
+            'pkg/prices.py': 'PRICES = [1]\nclass URL: pass\n',
+            'tests/test_a.py': 'from pkg import PRICES, URL\ndef test_a(): URL(PRICES)\n',
+        },
+    )
+    found = {(one.text, one.static) for one in tree.file('tests/test_a.py').imports}
+    assert found == {('pkg.prices.PRICES', True), ('pkg.prices.URL', False)}
+
+
 def test_relative_imports(tmp_path: Path) -> None:
     tree = tree_of(
         tmp_path,
