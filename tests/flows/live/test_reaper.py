@@ -52,6 +52,7 @@ def start(server: Server, *words: str | Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen((sys.executable, '-c', FLOW, *words), env=dict(server.environment))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_a_killed_run_is_reaped_and_done_again(tmp_path: Path) -> None:
     steps = [{'pom.xml': pom(), **source('Till', f'    // {number}\n')} for number in range(4)]

@@ -13,7 +13,7 @@ from tests.once import mined_once
 from tests.projects import Mined
 from tests.projects import write
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 
 def library(group: str, artifact: str, version: str, scope: str = 'provided') -> str:
