@@ -55,11 +55,6 @@ def reading_at(path: str) -> Reading:
     return reading(language_at(path))
 
 
-def is_code(path: str) -> bool:
-    """Whether a file is written in a language of ours."""
-    return any(path.endswith(one.READING.SUFFIXES) for one in LANGUAGES.values())
-
-
 def language_at(path: str) -> str:
     """The language in which a file is written, by its name; ValueError if it is none of ours."""
     for name, one in LANGUAGES.items():

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 from functools import cached_property
-from functools import lru_cache
 
 from coevo.git.repository import FileChange
 from coevo.git.repository import Repository
@@ -70,8 +69,8 @@ def diff(repository: Repository, pair: Pair) -> PairChange:
     """The changes between a pair's ends."""
     files = repository.changed(pair.old.rev, pair.new.rev)
     difference = _Difference(
-        old=_test_tree(repository, pair.old.rev, pair.language),
-        new=_test_tree(repository, pair.new.rev, pair.language),
+        old=test_tree(repository, pair.old.rev, pair.language),
+        new=test_tree(repository, pair.new.rev, pair.language),
         files=files,
     )
     found = sorted(difference.candidates(), key=lambda item: _order(item.candidate))
@@ -86,11 +85,6 @@ def diff(repository: Repository, pair: Pair) -> PairChange:
         references={method_id(pair, item.candidate): item.references for item in found},
         files=files,
     )
-
-
-@lru_cache(maxsize=4)
-def _test_tree(repository: Repository, rev: str, language: str) -> TestTree:
-    return test_tree(repository, rev, language)
 
 
 def _order(candidate: Candidate) -> tuple[object, ...]:

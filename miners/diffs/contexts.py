@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from functools import lru_cache
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType
@@ -250,7 +251,9 @@ class TestTree:
         return self._shapes[key]
 
 
+@lru_cache(maxsize=4)
 def test_tree(repository: Repository, rev: str, language: str) -> TestTree:
+    """Kept since a walk's neighbours share one end."""
     parsed = reading(language)
     return TestTree(parsed, parsed.tree(repository, rev))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from functools import cached_property
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -11,6 +10,7 @@ from coevo.git.repository import Repository
 from coevo.languages.declarations import Located
 from coevo.languages.declarations import SourceFile
 from coevo.languages.layout import Side
+from coevo.languages.located_types import types_by_name
 from coevo.model.records import Origin
 from tests.languages.toy.syntax import parse
 
@@ -61,11 +61,7 @@ class ToyTree:
 
     @cached_property
     def test_types(self) -> dict[str, tuple[Located, ...]]:
-        found = defaultdict(list)
-        for path in self.paths(Side.TEST):
-            for type_ in self.file(path).types:
-                found[type_.simple].append(Located(path, type_))
-        return {simple: tuple(types) for simple, types in found.items()}
+        return types_by_name(self)
 
     def resolve(self, path: str, simple: str) -> tuple[Located, ...]:
         return self.test_types.get(simple, ())

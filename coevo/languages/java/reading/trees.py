@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from functools import cached_property
@@ -18,6 +17,9 @@ from coevo.languages.java.reading.origins import origin_of
 from coevo.languages.java.reading.standard_folders import placed
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.layout import Side
+from coevo.languages.located_types import meant
+from coevo.languages.located_types import paths_by_side
+from coevo.languages.located_types import types_by_name
 from coevo.model.records import Origin
 
 _LINK = '120000'
@@ -102,24 +104,16 @@ class Tree:
 
     @cached_property
     def _paths(self) -> dict[Side, tuple[str, ...]]:
-        return {
-            side: tuple(sorted(path for path in self.entries if self.side(path) is side))
-            for side in Side
-        }
+        return paths_by_side(self.entries, self.side)
 
     @cached_property
     def test_types(self) -> dict[str, tuple[Located, ...]]:
         """The types of the test tree by simple name."""
-        found = defaultdict(list)
-        for path in self.paths(Side.TEST):
-            for type_ in self.file(path).types:
-                found[type_.simple].append(Located(path, type_))
-        return {simple: tuple(types) for simple, types in found.items()}
+        return types_by_name(self)
 
     def resolve(self, path: str, simple: str) -> tuple[Located, ...]:
         """The types of the test tree that a simple name may mean in a file of it."""
-        named = self.test_types.get(simple, ())
-        return tuple(found for found in named if self.visible(path, found)) if named else ()
+        return meant(self, path, simple)
 
     def visible(self, path: str, type_: Located) -> bool:
         """Whether a type can be meant by its simple name in a file."""
