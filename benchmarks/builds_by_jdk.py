@@ -25,9 +25,9 @@ from pathlib import Path
 from statistics import median
 
 from coevo.git.repository import Repository
+from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.maven.site import Site
 from coevo.languages.java.maven.workshop import JavaWorkshop
-from coevo.languages.java.maven.yard import Yard
 from coevo.languages.java.tools.jdks import PREFERRED
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
@@ -80,7 +80,7 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> Iterator[C
     jdks = [known[int(text)] for text in arguments.jdks.split(',')]
     with ExitStack() as stack:
         site = Site(repository, sandbox='bubblewrap', stack=stack)
-        workshops = {jdk: JavaWorkshop(Yard(site, jdk)) for jdk in jdks}
+        workshops = {jdk: JavaWorkshop(SharedBuilds(site, jdk)) for jdk in jdks}
         for workshop in workshops.values():
             stack.callback(workshop.close)
         for place, rev in enumerate(revs):

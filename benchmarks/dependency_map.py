@@ -43,10 +43,10 @@ from coevo.git.repository import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.java.maven import tracing
 from coevo.languages.java.maven.code_files import CodeFiles
+from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.maven.site import Site
 from coevo.languages.java.maven.traces import read_traces
 from coevo.languages.java.maven.workshop import JavaWorkshop
-from coevo.languages.java.maven.yard import Yard
 from coevo.languages.java.tools.toolchain import toolchain
 from coevo.languages.traces import Trace
 from coevo.model.records import TestMethod
@@ -115,8 +115,8 @@ def name_of(method: TestMethod) -> str:
 @contextmanager
 def workshop(drawn: Drawn) -> Iterator[tuple[JavaWorkshop, Compiled]]:
     with ExitStack() as stack:
-        yard = Yard(Site(drawn.repository, sandbox='bubblewrap', stack=stack))
-        opened = JavaWorkshop(yard)
+        builds = SharedBuilds(Site(drawn.repository, sandbox='bubblewrap', stack=stack))
+        opened = JavaWorkshop(builds)
         stack.callback(opened.close)
         opened.build(drawn.rev)
         yield opened, opened.compile(drawn.rev, drawn.rev, drawn.module)

@@ -18,7 +18,7 @@ from pathlib import Path
 from unittest import mock
 
 from coevo.command.main import main as coevo_main
-from coevo.languages.java.maven import yard
+from coevo.languages.java.maven import shared_builds
 from coevo.sandboxes.process import Process
 
 _guard = threading.Lock()
@@ -54,7 +54,7 @@ def main() -> None:
     out, archives = Path(sys.argv.pop(1)), Path(sys.argv.pop(1))
     _meter()
     try:
-        with mock.patch.object(yard, 'cache_folder', return_value=archives):
+        with mock.patch.object(shared_builds, 'cache_folder', return_value=archives):
             status = coevo_main()
     finally:
         own = resource.getrusage(resource.RUSAGE_SELF)

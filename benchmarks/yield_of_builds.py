@@ -26,9 +26,9 @@ from typing import Any
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.languages.base import Build
+from coevo.languages.java.maven import BuildsByJdk
 from coevo.languages.java.maven import PairWorkshop
 from coevo.languages.java.maven import Site
-from coevo.languages.java.maven import Yards
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Pair
@@ -99,8 +99,8 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> None:
     ]
     uses = Counter(rev for pair in pairs for rev in (pair.old.rev, pair.new.rev))
     with ExitStack() as stack:
-        yards = Yards(Site(repository, sandbox='bubblewrap', stack=stack))
-        workshop = PairWorkshop(yards)
+        builds_by_jdk = BuildsByJdk(Site(repository, sandbox='bubblewrap', stack=stack))
+        workshop = PairWorkshop(builds_by_jdk)
         stack.callback(workshop.close)
         for pair in pairs:
             try:
@@ -110,7 +110,7 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> None:
             for rev in (pair.old.rev, pair.new.rev):
                 uses[rev] -= 1
                 if not uses[rev]:
-                    yards.forget(rev)
+                    builds_by_jdk.forget(rev)
 
 
 def at_hand() -> str:

@@ -53,7 +53,7 @@ LOOK = (
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Yard:
+class Scenario:
     """A store with one clone, tasks of it, and a folder for runs."""
 
     folder: Path
@@ -85,7 +85,7 @@ def drafted(tmp_path_factory: pytest.TempPathFactory) -> TaskRow:
 
 
 @pytest.fixture
-def yard(drafted: TaskRow) -> Iterator[Yard]:
+def scenario(drafted: TaskRow) -> Iterator[Scenario]:
     with open_folder() as folder:
         (folder / 'agent').mkdir()
         script = Path(__file__).with_name('stand_in.py').read_bytes()
@@ -109,34 +109,34 @@ def yard(drafted: TaskRow) -> Iterator[Yard]:
             )
             for number in range(2)
         )
-        yield Yard(folder=folder, tasks=tasks)
+        yield Scenario(folder=folder, tasks=tasks)
 
 
-def log(yard: Yard, number: int) -> str:
-    return (yard.folder / 'out' / 'logs' / f'{number:016x}.log').read_text()
+def log(scenario: Scenario, number: int) -> str:
+    return (scenario.folder / 'out' / 'logs' / f'{number:016x}.log').read_text()
 
 
 def rows(summary: Summary) -> list[dict[str, object]]:
     return [json.loads(line) for line in summary.predictions.read_text().splitlines()]
 
 
-def test_the_start_state_has_no_past_and_no_gold(yard: Yard) -> None:
+def test_the_start_state_has_no_past_and_no_gold(scenario: Scenario) -> None:
     """A commit without a message, the five folders of its tree, two files: no object beside."""
-    summary = attempt_all(yard.plan(f'{LOOK} cat {TEST_FILE}'))
+    summary = attempt_all(scenario.plan(f'{LOOK} cat {TEST_FILE}'))
     assert [one.ending for one in summary.attempts] == [Ending.COMPLETED] * 2
-    lines = [line for line in log(yard, 0).splitlines() if line]
+    lines = [line for line in log(scenario, 0).splitlines() if line]
     assert lines == ['8', START.strip()]
 
 
-def test_the_prompt_is_given_byte_by_byte(yard: Yard) -> None:
-    attempt_all(yard.plan('cat; cmp - "$COEVO_PROMPT" </in/prompt.txt'))
-    assert log(yard, 1) == 'Task 1.\n'
+def test_the_prompt_is_given_byte_by_byte(scenario: Scenario) -> None:
+    attempt_all(scenario.plan('cat; cmp - "$COEVO_PROMPT" </in/prompt.txt'))
+    assert log(scenario, 1) == 'Task 1.\n'
 
 
-def test_predictions_are_those_that_evaluate_reads(yard: Yard) -> None:
+def test_predictions_are_those_that_evaluate_reads(scenario: Scenario) -> None:
     change = f'echo "class ATest {{ /* $(cat) */ }}" > {TEST_FILE}'
-    summary = attempt_all(yard.plan(f'{change}; exit 7'))
-    found = read_predictions(summary.predictions, {task.task_id for task in yard.tasks})
+    summary = attempt_all(scenario.plan(f'{change}; exit 7'))
+    found = read_predictions(summary.predictions, {task.task_id for task in scenario.tasks})
     assert [one.exit_status for one in found] == ['failed', 'failed']
     assert (
         found[1].patch == file_patch(TEST_FILE, START, 'class ATest { /* Task 1. */ }\n').encode()
@@ -145,16 +145,16 @@ def test_predictions_are_those_that_evaluate_reads(yard: Yard) -> None:
     assert found[0].seconds is not None
 
 
-def test_an_agent_that_changes_nothing_has_an_empty_patch(yard: Yard) -> None:
-    assert {row['patch'] for row in rows(attempt_all(yard.plan('true')))} == {''}
+def test_an_agent_that_changes_nothing_has_an_empty_patch(scenario: Scenario) -> None:
+    assert {row['patch'] for row in rows(attempt_all(scenario.plan('true')))} == {''}
 
 
-def test_what_is_done_is_not_done_again(yard: Yard) -> None:
-    first = attempt_all(yard.plan('date +%N', tasks=yard.tasks[:1]))
-    kept = log(yard, 0)
-    second = attempt_all(yard.plan('date +%N', jobs=2))
+def test_what_is_done_is_not_done_again(scenario: Scenario) -> None:
+    first = attempt_all(scenario.plan('date +%N', tasks=scenario.tasks[:1]))
+    kept = log(scenario, 0)
+    second = attempt_all(scenario.plan('date +%N', jobs=2))
     assert (first.made, first.kept, second.made, second.kept) == (1, 0, 1, 1)
-    assert log(yard, 0) == kept
+    assert log(scenario, 0) == kept
     assert len(rows(second)) == 2
 
 
@@ -167,7 +167,7 @@ def heeds_interrupts() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures('heeds_interrupts')
-def test_an_interruption_keeps_what_is_finished(yard: Yard) -> None:
+def test_an_interruption_keeps_what_is_finished(scenario: Scenario) -> None:
     """The one under way is none: it is made anew, and nothing of it runs on."""
     asleep = threading.Event()
     mark = f'coevo-test-{uuid.uuid4().hex}'
@@ -183,7 +183,7 @@ def test_an_interruption_keeps_what_is_finished(yard: Yard) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
     with model_server.serving(script) as model:
-        plan = yard.plan('python3 /agent/stand_in.py', model)
+        plan = scenario.plan('python3 /agent/stand_in.py', model)
         threading.Thread(target=interrupt, daemon=True).start()
         with pytest.raises(KeyboardInterrupt):
             attempt_all(plan)
@@ -193,50 +193,50 @@ def test_an_interruption_keeps_what_is_finished(yard: Yard) -> None:
 
 
 @pytest.mark.parametrize('word', ['²', '٣', '9' * 60, '-1', ''])
-def test_a_status_that_an_agent_makes_up_ends_nothing(yard: Yard, word: str) -> None:
+def test_a_status_that_an_agent_makes_up_ends_nothing(scenario: Scenario, word: str) -> None:
     """It can write where the supervisor waits for the status; `²` ended all attempts."""
-    summary = attempt_all(yard.plan(f"echo '{word}' >/tmp/.coevo-ended; sleep 60"))
+    summary = attempt_all(scenario.plan(f"echo '{word}' >/tmp/.coevo-ended; sleep 60"))
     assert len(summary.attempts) == 2
     assert {one.status for one in summary.attempts} <= {None, 0}
 
 
-def test_a_bug_ends_its_attempt_alone(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_ends_its_attempt_alone(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(task: TaskRow, store: Path | None, folder: Path) -> Path:
-        if task.task_id == yard.tasks[0].task_id:
+        if task.task_id == scenario.tasks[0].task_id:
             raise KeyError('$Outer')
         return prepare(task, store, folder)
 
     prepare = attempts._prepared
     monkeypatch.setattr(attempts, '_prepared', broken)
-    first = attempt_all(yard.plan('true'))
+    first = attempt_all(scenario.plan('true'))
     (record,) = first.bugs
-    assert [one.task_id for one in first.attempts] == [yard.tasks[1].task_id]
+    assert [one.task_id for one in first.attempts] == [scenario.tasks[1].task_id]
     assert "KeyError: '$Outer'" in json.loads(Path(record).read_text())['traceback']
     assert (
         f'1 attempts ended in a bug of coevo and are made again next time; please report what is kept in {record}'
         in told(first)
     )
     monkeypatch.setattr(attempts, '_prepared', prepare)
-    second = attempt_all(yard.plan('true'))
+    second = attempt_all(scenario.plan('true'))
     assert (second.made, second.kept, second.bugs) == (1, 1, ())
 
 
-def test_an_attempt_takes_no_negative_time(yard: Yard) -> None:
+def test_an_attempt_takes_no_negative_time(scenario: Scenario) -> None:
     """Start and end are taken where they are heard of, by a clock that never goes back."""
-    summary = attempt_all(yard.plan('true', jobs=2))
+    summary = attempt_all(scenario.plan('true', jobs=2))
     assert all(one.seconds >= 0 for one in summary.attempts)
 
 
-def test_a_folder_belongs_to_one_run(yard: Yard) -> None:
-    attempt_all(yard.plan('true', asked={'command': 'true'}))
+def test_a_folder_belongs_to_one_run(scenario: Scenario) -> None:
+    attempt_all(scenario.plan('true', asked={'command': 'true'}))
     with pytest.raises(Fatal, match="holds a run with command 'true', not 'false'"):
-        attempt_all(yard.plan('false', asked={'command': 'false'}))
+        attempt_all(scenario.plan('false', asked={'command': 'false'}))
 
 
-def test_trouble_of_the_endpoint_is_no_answer(yard: Yard) -> None:
+def test_trouble_of_the_endpoint_is_no_answer(scenario: Scenario) -> None:
     """The next call makes the attempt anew; what was answered before the trouble stays billed."""
     with model_server.serving(lambda request: [Turn()]) as model:
-        plan = yard.plan('python3 /agent/stand_in.py', model, tasks=yard.tasks[:1])
+        plan = scenario.plan('python3 /agent/stand_in.py', model, tasks=scenario.tasks[:1])
         model.status = 503
         summary = attempt_all(plan)
         assert summary.attempts == ()
@@ -245,27 +245,27 @@ def test_trouble_of_the_endpoint_is_no_answer(yard: Yard) -> None:
         assert attempt_all(plan).attempts[0].ending is Ending.COMPLETED
 
 
-def test_an_agent_that_never_asks_ends_the_run(yard: Yard) -> None:
+def test_an_agent_that_never_asks_ends_the_run(scenario: Scenario) -> None:
     """Else a wrong command would answer every task, with nothing."""
     sentence = r'status 127 before a model had answered .*not-there'
     with (
         model_server.serving(lambda request: [Turn()]) as model,
         pytest.raises(Fatal, match=sentence),
     ):
-        attempt_all(yard.plan('not-there', model))
-    assert not list((yard.folder / 'out' / 'attempts').iterdir())
+        attempt_all(scenario.plan('not-there', model))
+    assert not list((scenario.folder / 'out' / 'attempts').iterdir())
 
 
-def test_a_start_state_that_is_lost_is_told(yard: Yard) -> None:
-    lost = dataclasses.replace(yard.tasks[0], start_file_sha256='0' * 64)
-    summary = attempt_all(yard.plan('true', tasks=(lost, yard.tasks[1])))
+def test_a_start_state_that_is_lost_is_told(scenario: Scenario) -> None:
+    lost = dataclasses.replace(scenario.tasks[0], start_file_sha256='0' * 64)
+    summary = attempt_all(scenario.plan('true', tasks=(lost, scenario.tasks[1])))
     assert len(summary.attempts) == 1
     assert summary.without[0].startswith(f'{0:016x}: the start file has the checksum')
 
 
-def test_agents_are_never_run_without_a_sandbox(yard: Yard) -> None:
+def test_agents_are_never_run_without_a_sandbox(scenario: Scenario) -> None:
     with pytest.raises(Fatal, match='one of bubblewrap, docker'):
-        attempt_all(yard.plan('true', sandbox='none'))
+        attempt_all(scenario.plan('true', sandbox='none'))
 
 
 # -- the command ------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ import pytest
 from coevo.languages.java.maven import launch
 from coevo.languages.java.maven import settings
 from coevo.languages.java.maven import workshop
-from coevo.languages.java.maven import yard
 from coevo.model.records import Cell
 from coevo.model.records import Label
 from coevo.model.records import Outcome
@@ -82,7 +81,7 @@ def patience(work: Path) -> Iterator[None]:
         for module in (workshop, launch):
             patch.setattr(module, 'LEAST_CPU_LIMIT', 6.0)
         patch.setattr(launch, 'DISK_BYTES', 64 << 20)
-        patch.setattr(yard, 'BUILD_SECONDS', 30.0)
+        patch.setattr(builds, 'BUILD_SECONDS', 30.0)
         small = dataclasses.replace(settings.LIMITS, disk_bytes=300 << 20, processes=300)
         patch.setattr(settings, 'LIMITS', small)
         yield

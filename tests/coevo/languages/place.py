@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
+from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.maven.site import Site
 from coevo.languages.java.maven.workshop import JavaWorkshop
-from coevo.languages.java.maven.yard import Yard
 from coevo.languages.java.tools.jdks import Jdk
 from tests.projects import write
 from tests.repos import git
@@ -23,7 +23,7 @@ from tests.repos import git
 class Place:
     """A revision that was built, and where."""
 
-    yard: Yard
+    builds: SharedBuilds
     workshop: JavaWorkshop
     rev: str
 
@@ -41,8 +41,8 @@ def opened(
     rev = git(repository, 'rev-parse', 'HEAD').strip()
     with ExitStack() as stack:
         site = Site(Repository(repository / '.git'), sandbox=sandbox, stack=stack)
-        yard = Yard(site, jdk)
-        workshop = JavaWorkshop(yard)
+        builds = SharedBuilds(site, jdk)
+        workshop = JavaWorkshop(builds)
         stack.callback(workshop.close)
         assert workshop.build(rev).summary == 'built'
-        yield Place(yard=yard, workshop=workshop, rev=rev)
+        yield Place(builds=builds, workshop=workshop, rev=rev)

@@ -15,8 +15,8 @@ from coevo.languages.java.kits.prompt_words import prompt_words
 from coevo.languages.java.maven import cures
 from coevo.languages.java.maven.engine import MavenEngine
 from coevo.languages.java.maven.jdk_choice import demand_of
+from coevo.languages.java.maven.pairing import BuildsByJdk
 from coevo.languages.java.maven.pairing import PairWorkshop
-from coevo.languages.java.maven.pairing import Yards
 from coevo.languages.java.maven.site import Site
 from coevo.languages.java.measures import MEASURES
 from coevo.languages.java.refactorings.miner import RefactoringMiners
@@ -55,7 +55,7 @@ __all__ = [
     'SURGERY',
     'PairWorkshop',
     'Site',
-    'Yards',
+    'BuildsByJdk',
     'detect',
     'engine',
     'findings',

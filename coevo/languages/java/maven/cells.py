@@ -38,7 +38,7 @@ from coevo.languages.java.maven.session import Died
 from coevo.languages.java.maven.session import Session
 from coevo.languages.java.maven.settings import Javac
 from coevo.languages.java.maven.settings import compile_request
-from coevo.languages.java.maven.yard import Yard
+from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.model.records import short_hash
 
 # Each has the class files of a whole test tree. What was removed is compiled again when asked for.
@@ -50,8 +50,8 @@ NO_EDITS = EditedCode()
 class Cells:
     """The cells of one workshop, compiled in its session."""
 
-    def __init__(self, yard: Yard, session: Session) -> None:
-        self._yard, self._session = yard, session
+    def __init__(self, builds: SharedBuilds, session: Session) -> None:
+        self._builds, self._session = builds, session
         self._cells: dict[CellKey, CellImage] = {}
         self._codes: dict[tuple[str, Files], EditedCode] = {}
         self._ends: frozenset[str] | None = None  # of the pair in hand
@@ -82,8 +82,8 @@ class Cells:
 
     def module(self, code_rev: str, module: str, loan: Loan | None) -> Module | None:
         """A module as its cells see it; None where the code has none."""
-        known = self._yard.image(code_rev).modules.get(module)
-        donor = self._yard.image(loan.rev).modules.get(module) if loan else None
+        known = self._builds.image(code_rev).modules.get(module)
+        donor = self._builds.image(loan.rev).modules.get(module) if loan else None
         return lend(known, donor, loan.scope) if known and donor and loan else known
 
     def keep_only(self, revs: Collection[str]) -> None:
@@ -99,7 +99,7 @@ class Cells:
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[Checked, ...]:
-        folder = self._yard.folder('checks', short_hash(str(id(self)), code_rev, path))
+        folder = self._builds.folder('checks', short_hash(str(id(self)), code_rev, path))
         try:
             return self._editor(code_rev, folder).check(module, path, variants)
         finally:
@@ -108,7 +108,7 @@ class Cells:
     # -- compiling ---------------------------------------------------------------------------------
 
     def _compile(self, key: CellKey, code_edits: EditedCode = NO_EDITS) -> CellImage:
-        code, tests = self._yard.image(key.code_rev), self._yard.image(key.tests_rev)
+        code, tests = self._builds.image(key.code_rev), self._builds.image(key.tests_rev)
         folder = self._folder(key)
         known = self.module(key.code_rev, key.module, key.loan)
         if known is None:
@@ -116,7 +116,7 @@ class Cells:
         below = tuple(self._get(beside(key, name)) for name in test_jars(known, code))
         changed = key.edits.tests if key.edits else ()
         output = folder / key.module / known.test_classes
-        launcher = self._yard.launcher
+        launcher = self._builds.launcher
         siblings = [one for cell in below for one in cell.folders]
         places = launcher.compile_places(known, code, siblings, code_edits.classes)
         javac = Javac(
@@ -205,7 +205,7 @@ class Cells:
         known = self.module(key.code_rev, key.module, key.loan)
         names = [key.module]
         if known is not None:
-            names += test_jars(known, self._yard.image(key.code_rev))
+            names += test_jars(known, self._builds.image(key.code_rev))
         if not any(is_below(path, name) for path, _ in key.edits.tests for name in names):
             return replace(key, edits=None)
         return replace(key, edits=Edits(tests=key.edits.tests)) if key.edits.code else None
@@ -221,9 +221,11 @@ class Cells:
 
     def _editor(self, code_rev: str, folder: Path) -> CodeEditor:
         shutil.rmtree(folder, ignore_errors=True)
-        image = self._yard.image(code_rev)
-        others = [self._yard.image(rev) for rev in sorted((self._ends or frozenset()) - {code_rev})]
-        return CodeEditor(self._yard.launcher, self._session, image, folder, others)
+        image = self._builds.image(code_rev)
+        others = [
+            self._builds.image(rev) for rev in sorted((self._ends or frozenset()) - {code_rev})
+        ]
+        return CodeEditor(self._builds.launcher, self._session, image, folder, others)
 
     # -- folders -----------------------------------------------------------------------------------
 
@@ -253,13 +255,13 @@ class Cells:
             shutil.rmtree(self._code_folder(key), ignore_errors=True)
 
     def _folder(self, key: CellKey) -> Path:
-        return self._yard.folder('cells', self._name(key))
+        return self._builds.folder('cells', self._name(key))
 
     def _layer(self, key: CellKey) -> Path:
-        return self._yard.folder('edits', self._name(key))
+        return self._builds.folder('edits', self._name(key))
 
     def _code_folder(self, key: tuple[str, Files]) -> Path:
-        return self._yard.folder('code-edits', short_hash(str(id(self)), repr(key)))
+        return self._builds.folder('code-edits', short_hash(str(id(self)), repr(key)))
 
     def _name(self, key: CellKey) -> str:
         return short_hash(str(id(self)), repr(key))

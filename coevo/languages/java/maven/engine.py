@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from coevo.languages.base import RunSettings
+from coevo.languages.java.maven.pairing import BuildsByJdk
 from coevo.languages.java.maven.pairing import PairWorkshop
-from coevo.languages.java.maven.pairing import Yards
 from coevo.languages.java.maven.site import Site
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 
@@ -18,13 +18,13 @@ class MavenEngine:
         jdks = run.runtimes
         assert jdks is None or isinstance(jdks, JdkSupply), 'those that Java itself gave'
         self._site = Site(run.repository, sandbox=run.sandbox, stack=stack, say=run.say)
-        self._yards = Yards(self._site, jdks)
+        self._builds_by_jdk = BuildsByJdk(self._site, jdks)
 
     def workshop(self) -> PairWorkshop:
-        return PairWorkshop(self._yards)
+        return PairWorkshop(self._builds_by_jdk)
 
     def forget(self, rev: str) -> None:
-        self._yards.forget(rev)
+        self._builds_by_jdk.forget(rev)
 
     def halt(self) -> None:
         self._site.sandbox.close()

@@ -20,9 +20,9 @@ from coevo.languages.base import Loan
 from coevo.languages.base import Verdict
 from coevo.languages.java.maven.attempts import is_hopeless
 from coevo.languages.java.maven.jdk_choice import pair_ladder
+from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.maven.site import Site
 from coevo.languages.java.maven.workshop import JavaWorkshop
-from coevo.languages.java.maven.yard import Yard
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.mutation_tools import ByteCodeMutants
@@ -32,13 +32,13 @@ from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 
 
-class Yards:
-    """A yard for each JDK that some pair needs; shared by all workshops of a run."""
+class BuildsByJdk:
+    """The builds of each JDK that some pair needs; shared by all workshops of a run."""
 
     def __init__(self, site: Site, jdks: JdkSupply | None = None) -> None:
         self._site = site
         self._jdks = jdks or JdkSupply()
-        self._yards: dict[Jdk | None, Yard] = {}
+        self._builds_by_jdk: dict[Jdk | None, SharedBuilds] = {}
         self._lock = threading.Lock()
 
     def ladder(self, pair: Pair) -> tuple[Jdk, ...]:
@@ -63,16 +63,16 @@ class Yards:
         """The feature release of the first of a ladder that could not be brought."""
         return next((jdk.release for jdk in ladder if self._jdks.failed(jdk)), None)
 
-    def yard(self, jdk: Jdk | None) -> Yard:
+    def builds(self, jdk: Jdk | None) -> SharedBuilds:
         with self._lock:
-            if jdk not in self._yards:
-                self._yards[jdk] = Yard(self._site, jdk)
-            return self._yards[jdk]
+            if jdk not in self._builds_by_jdk:
+                self._builds_by_jdk[jdk] = SharedBuilds(self._site, jdk)
+            return self._builds_by_jdk[jdk]
 
     def forget(self, rev: str) -> None:
         """Remove what was built of a revision."""
-        for yard in tuple(self._yards.values()):
-            yard.forget(rev)
+        for builds in tuple(self._builds_by_jdk.values()):
+            builds.forget(rev)
 
 
 class PairWorkshop:
@@ -82,8 +82,8 @@ class PairWorkshop:
     a row would depend on what was mined before it.
     """
 
-    def __init__(self, yards: Yards) -> None:
-        self._yards = yards
+    def __init__(self, builds_by_jdk: BuildsByJdk) -> None:
+        self._builds_by_jdk = builds_by_jdk
         self._workshops: dict[Jdk | None, JavaWorkshop] = {}
         self._current: JavaWorkshop | None = None
         self._mute: dict[str, set[Jdk | None]] = {}  # by pair: those on which no test says anything
@@ -96,8 +96,8 @@ class PairWorkshop:
             workshop.keep_only(revs)
         best: tuple[Build, Build] | None = None
         spent, tried = 0.0, []
-        ladder = self._yards.ladder(pair)
-        for jdk in self._yards.had(ladder):
+        ladder = self._builds_by_jdk.ladder(pair)
+        for jdk in self._builds_by_jdk.had(ladder):
             workshop = self._workshop(jdk)
             workshop.keep_only(revs)
             ends = workshop.build(pair.old.rev), workshop.build(pair.new.rev)
@@ -110,7 +110,7 @@ class PairWorkshop:
             if (enough and heard) or any(is_hopeless(end.failure) for end in ends):
                 break
         assert best is not None, 'a ladder is never empty'
-        lacking = self._yards.lacking(ladder) if any(end.failure for end in best) else None
+        lacking = self._builds_by_jdk.lacking(ladder) if any(end.failure for end in best) else None
         return _told(best, spent, tuple(tried), lacking)
 
     def build_otherwise(self, pair: Pair) -> tuple[Build, Build] | None:
@@ -193,7 +193,7 @@ class PairWorkshop:
 
     def _workshop(self, jdk: Jdk | None) -> JavaWorkshop:
         if jdk not in self._workshops:
-            self._workshops[jdk] = JavaWorkshop(self._yards.yard(jdk))
+            self._workshops[jdk] = JavaWorkshop(self._builds_by_jdk.builds(jdk))
         return self._workshops[jdk]
 
 

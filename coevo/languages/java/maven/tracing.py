@@ -32,8 +32,8 @@ from coevo.languages.java.maven.runner import Recorded
 from coevo.languages.java.maven.runner import run_traced
 from coevo.languages.java.maven.runner import run_watched
 from coevo.languages.java.maven.session import Died
+from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.maven.traces import read_traces
-from coevo.languages.java.maven.yard import Yard
 from coevo.languages.java.tools.toolchain import AGENT
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
@@ -50,9 +50,9 @@ _PACKAGE = re.compile(r'[\w$.-]+')
 class Tracer:
     """For one thread; its JVM, which runs no project's code, starts with the first trace."""
 
-    def __init__(self, yard: Yard) -> None:
-        self._yard = yard
-        self._session = yard.reader()
+    def __init__(self, builds: SharedBuilds) -> None:
+        self._builds = builds
+        self._session = builds.reader()
 
     def trace(
         self,
@@ -117,24 +117,24 @@ class Tracer:
         if watched is None:
             (recorded,), batch = self._run(plan)
             return recorded, batch
-        job = self._yard.launcher.job(plan)
-        return run_watched(self._yard.sandbox, job, plan.targets[0], watched)
+        job = self._builds.launcher.job(plan)
+        return run_watched(self._builds.sandbox, job, plan.targets[0], watched)
 
     def _run(self, plan: LaunchPlan) -> tuple[list[Recorded | None], Batch]:
-        return run_traced(self._yard.sandbox, self._yard.launcher.job(plan), plan.targets)
+        return run_traced(self._builds.sandbox, self._builds.launcher.job(plan), plan.targets)
 
     def _read(
         self, data: Sequence[Recorded], code: CodeFiles, files: Collection[str]
     ) -> tuple[Sequence[Trace | None], float]:
         request = [
             'trace',
-            *(f'folder={self._yard.launcher.inside(folder)}' for folder in code.folders),
-            *(f'removed={self._yard.launcher.inside(file)}' for file in code.removed),
+            *(f'folder={self._builds.launcher.inside(folder)}' for folder in code.folders),
+            *(f'removed={self._builds.launcher.inside(file)}' for file in code.removed),
             *(f'source={place}' for place in code.places(files)),
             *(f'covered={one.covered}' for one in data),
             *(f'entered={one.entered}' for one in data),
         ]
-        answer = self._session.ask(request, self._yard.folder('traces', str(id(self))))
+        answer = self._session.ask(request, self._builds.folder('traces', str(id(self))))
         if isinstance(answer, Died):
             return [None] * len(data), 0.0
         entered = [one.entered for one in data]
@@ -147,7 +147,7 @@ class Tracer:
 
     def _agents(self, code: CodeFiles) -> tuple[Agent, ...]:
         """JaCoCo's, then ours, which changes what that has changed."""
-        library = self._yard.launcher.library(AGENT)
+        library = self._builds.launcher.library(AGENT)
         return (
             Agent(jar=library, options=jacoco_options(code.folders)),
             Agent(jar=WORKER, options='|'.join(code.places_at_run_time)),

@@ -38,8 +38,8 @@ from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.maven.runner import did_not_start
 from coevo.languages.java.maven.runner import run_observed
 from coevo.languages.java.maven.runner import run_targets
+from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.maven.tracing import Tracer
-from coevo.languages.java.maven.yard import Yard
 from coevo.languages.java.tools import pit
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.languages.traces import Trace
@@ -60,16 +60,16 @@ NO_CLOCK = 'no_clock'
 class JavaWorkshop:
     """What a thread does with one JDK: all of `coevo.languages.base.Workshop` but pairs."""
 
-    def __init__(self, yard: Yard) -> None:
-        self._yard = yard
-        self._session = yard.session()
-        self._cells = Cells(yard, self._session)
-        self._tracer = Tracer(yard)
-        self._trees = PackedTrees(yard.folder('trees', secrets.token_hex(8)))
+    def __init__(self, builds: SharedBuilds) -> None:
+        self._builds = builds
+        self._session = builds.session()
+        self._cells = Cells(builds, self._session)
+        self._tracer = Tracer(builds)
+        self._trees = PackedTrees(builds.folder('trees', secrets.token_hex(8)))
         self._slowest: dict[TestMethod, float] = {}
 
     def build(self, rev: str) -> Build:
-        return self._yard.build(rev, self._session)
+        return self._builds.build(rev, self._session)
 
     def keep_only(self, revs: Collection[str]) -> None:
         """Remove compiled cells of any other revision."""
@@ -110,7 +110,7 @@ class JavaWorkshop:
     def shadowing(self, compiled: Compiled) -> frozenset[str]:
         """By what was compiled, not by what sources look like: names can be written in escapes."""
         module = self._cells.module(compiled.code_rev, compiled.module, compiled.loan)
-        image = self._yard.image(compiled.code_rev)
+        image = self._builds.image(compiled.code_rev)
         folders = [] if module is None else list(image.class_folders(module))
         return frozenset(
             name
@@ -123,8 +123,8 @@ class JavaWorkshop:
         module = self._cells.module(compiled.code_rev, compiled.module, compiled.loan)
         if module is None:
             return None
-        junit = self._yard.junit(module, self._session)
-        return self._yard.content(compiled, module, junit)
+        junit = self._builds.junit(module, self._session)
+        return self._builds.content(compiled, module, junit)
 
     def run(
         self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
@@ -167,9 +167,9 @@ class JavaWorkshop:
         plan = self._plan(cell, tuple(targets[place] for place in chosen), conditions)
         if plan is None:
             return Traced(traces=tuple(traces), cpu_seconds=0.0)
-        plan, making = self._yard.with_archive(plan)
-        modules = self._yard.image(compiled.code_rev).modules
-        code = code_files(plan, modules, self._yard.files(compiled.code_rev))
+        plan, making = self._builds.with_archive(plan)
+        modules = self._builds.image(compiled.code_rev).modules
+        code = code_files(plan, modules, self._builds.files(compiled.code_rev))
         plan = replace(plan, observed=watched is not None)
         traced = self._tracer.trace(plan, code, files, shared=shared, watched=watched)
         for place, trace in zip(chosen, traced.traces, strict=True):
@@ -183,16 +183,16 @@ class JavaWorkshop:
         lines: Mapping[str, Collection[int]],
         conditions: Conditions = PLAIN,
     ) -> ByteCodeMutants:
-        if self._yard.toolchain.feature < pit.OLDEST_JDK:
+        if self._builds.toolchain.feature < pit.OLDEST_JDK:
             return ByteCodeMutants(trouble=PitTrouble.OLD_RUNTIME)
         cell = self._cells.of(compiled)
         target = self._target(cell, method, conditions)
         plan = self._plan(cell, (target,), replace(conditions, observed=False))
         if plan is None or not target.classes or self.compile_verdict(compiled, method):
             return ByteCodeMutants(trouble=PitTrouble.NOT_COMPILED)
-        launcher = self._yard.launcher
+        launcher = self._builds.launcher
         job = pit_job(launcher, launcher.arranged(plan), pit.fetch(), lines)
-        return run_pit(self._yard.sandbox, job)
+        return run_pit(self._builds.sandbox, job)
 
     def _process(
         self, cell: CellImage, targets: tuple[RunTarget, ...], conditions: Conditions
@@ -201,9 +201,9 @@ class JavaWorkshop:
         if plan is None:
             unknown = Verdict(outcome=Outcome.INFRA, signature=NO_CLOCK)
             return Batch(verdicts=(unknown,) * len(targets), cpu_seconds=0.0)
-        plan, making = self._yard.with_archive(plan)
+        plan, making = self._builds.with_archive(plan)
         run = run_observed if conditions.observed else run_targets
-        batch = run(self._yard.sandbox, self._yard.launcher.job(plan), targets)
+        batch = run(self._builds.sandbox, self._builds.launcher.job(plan), targets)
         if did_not_start(batch) and self._is_refused(plan, run, targets):
             refused = Verdict(outcome=Outcome.ERROR, signature=OPTIONS_REFUSED)
             batch = replace(batch, verdicts=(refused,) * len(targets))
@@ -213,13 +213,13 @@ class JavaWorkshop:
         self, cell: CellImage, targets: tuple[RunTarget, ...], conditions: Conditions
     ) -> LaunchPlan | None:
         """None where its clock cannot be set."""
-        code = self._yard.image(cell.compiled.code_rev)
+        code = self._builds.image(cell.compiled.code_rev)
         module = self._cells.module(
             cell.compiled.code_rev, cell.compiled.module, cell.compiled.loan
         )
         assert module is not None, 'what was compiled has a module'
-        tests = self._yard.image(cell.compiled.tests_rev).tests
-        clock = {} if conditions.clock is None else self._yard.clock.environment(conditions.clock)
+        tests = self._builds.image(cell.compiled.tests_rev).tests
+        clock = {} if conditions.clock is None else self._builds.clock.environment(conditions.clock)
         if clock is None:
             return None
         sources, removed = self._sources(cell, conditions.sources)
@@ -230,7 +230,7 @@ class JavaWorkshop:
             layers=layers,
             tree=self._trees.of(layers, gone),
             removed=gone,
-            junit=self._yard.junit(module, self._session),
+            junit=self._builds.junit(module, self._session),
             override=conditions.override,
             targets=targets,
             clock=clock,
@@ -243,9 +243,9 @@ class JavaWorkshop:
     ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
         """Layers of main sources, and files of them that are gone."""
         if shown is None:
-            own = self._yard.image(cell.compiled.code_rev).sources
+            own = self._builds.image(cell.compiled.code_rev).sources
             return (own, *cell.sources), cell.removed_sources
-        return () if shown.rev is None else (self._yard.image(shown.rev).sources,), ()
+        return () if shown.rev is None else (self._builds.image(shown.rev).sources,), ()
 
     def _is_refused(self, plan: LaunchPlan, run: Run, targets: Sequence[RunTarget]) -> bool:
         """Whether a process starts without the project's own options and properties, but not with them.
@@ -254,15 +254,15 @@ class JavaWorkshop:
         """
         starts = []
         for each in (plan, replace(plan, module=without_own_options(plan.module))):
-            job = self._yard.launcher.job(each)
-            starts.append(not did_not_start(run(self._yard.sandbox, job, targets)))
+            job = self._builds.launcher.job(each)
+            starts.append(not did_not_start(run(self._builds.sandbox, job, targets)))
         return starts == [False, True]
 
     def cure(self, verdict: Verdict) -> str | None:
         return cure(verdict)
 
     def environment(self, rev: str, module: str) -> Environment | None:
-        return self._yard.environment(rev, module)
+        return self._builds.environment(rev, module)
 
     def close(self) -> None:
         self._session.close()

@@ -10,12 +10,12 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java.maven import settings
-from coevo.languages.java.maven import yard as yards
+from coevo.languages.java.maven import shared_builds
 from coevo.languages.java.maven.session import Answer
 from coevo.languages.java.maven.session import Session
+from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.maven.site import Site
 from coevo.languages.java.maven.workshop import JavaWorkshop
-from coevo.languages.java.maven.yard import Yard
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from tests.projects import junit
@@ -37,14 +37,16 @@ STEP = {
 }
 
 
-def _answers(yard: Yard, option: str) -> bool:
+def _answers(builds: SharedBuilds, option: str) -> bool:
     """Whether the builder starts with an option: `-Xshare:on` lets no JVM do without its archive."""
-    job = yard.builder_job()
+    job = builds.builder_job()
     argv = tuple(option if word == '-Xshare:auto' else word for word in job.argv)
     assert option in argv
-    session = Session(yard.sandbox, lambda: replace(job, argv=argv), seconds=60)
+    session = Session(builds.sandbox, lambda: replace(job, argv=argv), seconds=60)
     try:
-        return isinstance(session.ask(settings.resolve_request(()), yard.folder('nothing')), Answer)
+        return isinstance(
+            session.ask(settings.resolve_request(()), builds.folder('nothing')), Answer
+        )
     finally:
         session.close()
 
@@ -54,7 +56,7 @@ def _answers(yard: Yard, option: str) -> bool:
 def test_all_processes_run_from_an_archive_which_changes_no_verdict(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(yards, 'cache_folder', lambda: folder)  # archives of our own
+    monkeypatch.setattr(shared_builds, 'cache_folder', lambda: folder)  # archives of our own
     repository = write(tmp_path / 'repository', [STEP])
     rev = git(repository, 'rev-parse', 'HEAD').strip()
     methods = [
@@ -68,15 +70,17 @@ def test_all_processes_run_from_an_archive_which_changes_no_verdict(
         for name in ('rings', 'jams', 'shares')
     ]
     with ExitStack() as stack:
-        yard = Yard(Site(Repository(repository / '.git'), sandbox='bubblewrap', stack=stack))
-        workshop = JavaWorkshop(yard)
+        builds = SharedBuilds(
+            Site(Repository(repository / '.git'), sandbox='bubblewrap', stack=stack)
+        )
+        workshop = JavaWorkshop(builds)
         stack.callback(workshop.close)
         workshop.build(rev)
         compiled = workshop.compile(rev, rev, '.')
         with_it = workshop.run(compiled, methods)
         assert len(list(folder.glob('archives/*.jsa'))) == 2, "the builder's and that of the tests"
-        assert _answers(yard, '-Xshare:on')
-        monkeypatch.setattr(yards, 'OLDEST_WITH_ARCHIVES', 1000)
+        assert _answers(builds, '-Xshare:on')
+        monkeypatch.setattr(shared_builds, 'OLDEST_WITH_ARCHIVES', 1000)
         without = workshop.run(compiled, methods)
     outcomes = [v.outcome for v in without.verdicts if v is not None]
     assert outcomes == [Outcome.PASS, Outcome.FAIL, Outcome.FAIL]

@@ -165,8 +165,8 @@ def test_a_library_that_sets_no_clock_is_not_believed(
 def with_libraries(places: tuple[str, ...], place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Look for the library elsewhere, with a clock that was not found right before."""
     monkeypatch.setattr(libfaketime, 'PLACES', places)
-    clock = JvmClock(place.yard.sandbox, place.yard.launcher.clock_probe)
-    monkeypatch.setattr(place.yard, 'clock', clock)
+    clock = JvmClock(place.builds.sandbox, place.builds.launcher.clock_probe)
+    monkeypatch.setattr(place.builds, 'clock', clock)
 
 
 @pytest.mark.docker

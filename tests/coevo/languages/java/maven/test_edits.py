@@ -10,8 +10,8 @@ import pytest
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
 from coevo.languages.java.maven.cells import MOST_EDITED_CELLS
+from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.maven.workshop import JavaWorkshop
-from coevo.languages.java.maven.yard import Yard
 from coevo.model.records import TestMethod
 from tests.coevo.languages.java.maven.test_processors import LEVEL_8
 from tests.coevo.languages.java.maven.test_processors import library
@@ -81,7 +81,7 @@ TREE = {
 class Place:
     rev: str
     workshop: JavaWorkshop
-    yard: Yard
+    builds: SharedBuilds
 
     def compiled(
         self, module_: str = 'core', *, tests: object = None, code: object = None
@@ -117,7 +117,7 @@ def _files(files: object) -> tuple[tuple[str, bytes | None], ...]:
 @pytest.fixture(scope='module')
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     with opened(tmp_path_factory.mktemp('edits'), [TREE]) as found:
-        yield Place(rev=found.rev, workshop=found.workshop, yard=found.yard)
+        yield Place(rev=found.rev, workshop=found.workshop, builds=found.builds)
 
 
 def test_edited_code_is_what_tests_of_its_module_and_of_others_meet(place: Place) -> None:
@@ -211,16 +211,16 @@ def test_edited_tests_replace_join_and_leave_those_of_the_tree(place: Place) -> 
 def test_edited_tests_are_compiled_once_for_edits_of_code_that_look_the_same(place: Place) -> None:
     tests = {f'{CORE}TillTest.java': TILL_TEST.replace('assertEquals(1, Price.of())', 'fail()')}
     alone = place.compiled(tests=tests)
-    folders = set((place.yard.root / 'cells').iterdir())
+    folders = set((place.builds.root / 'cells').iterdir())
     code = {f'{MAIN}Price.java': PRICE.replace('return 1 + more', 'return 3 + more')}
     both = place.compiled(tests=tests, code=code)
 
     assert place.outcomes(alone, 'of', 'sums') == {'of': 'fail', 'sums': 'pass'}
     assert place.outcomes(both, 'of', 'sums') == {'of': 'fail', 'sums': 'fail'}
-    assert set((place.yard.root / 'cells').iterdir()) <= folders  # old ones give way
+    assert set((place.builds.root / 'cells').iterdir()) <= folders  # old ones give way
     shown = {f'{MAIN}Price.java': PRICE.replace('LIMIT = ', 'LIMIT = 1 + ')}
     place.compiled(tests=tests, code=shown)
-    assert set((place.yard.root / 'cells').iterdir()) - folders
+    assert set((place.builds.root / 'cells').iterdir()) - folders
 
 
 @pytest.mark.parametrize(('letter', 'outcome'), [('b', 'fail'), (None, 'error'), ('a', 'pass')])
@@ -242,12 +242,12 @@ def test_edited_cells_go_when_others_have_come_and_come_back_when_asked_for(plac
     first = edited(0)
     for number in range(1, 2 * MOST_EDITED_CELLS):
         edited(number)
-    assert len(list((place.yard.root / 'edits').iterdir())) == MOST_EDITED_CELLS
-    assert len(list((place.yard.root / 'code-edits').iterdir())) <= MOST_EDITED_CELLS
+    assert len(list((place.builds.root / 'edits').iterdir())) == MOST_EDITED_CELLS
+    assert len(list((place.builds.root / 'code-edits').iterdir())) <= MOST_EDITED_CELLS
     assert place.outcomes(first, 'n', type_='N0Test') == {'n': 'pass'}
     place.workshop.keep_only(())
     for name in ('cells', 'edits', 'code-edits', 'checks'):
-        folder = place.yard.root / name
+        folder = place.builds.root / name
         assert not folder.exists() or not list(folder.iterdir())
 
 

@@ -95,12 +95,12 @@ def test_it_is_built_in_the_loop_and_compiled_by_its_own_javac(
 
 
 def test_its_build_names_the_packages_of_a_jdk_that_was_brought(place: Place) -> None:
-    home = place.yard.toolchain.java_home
+    home = place.builds.toolchain.java_home
     named_packages = [
         line.partition(' ')[0] for line in place.workshop.build(place.rev).runtime_packages
     ]
     brought = home.is_relative_to(installed_jdks())
-    assert (f'openjdk-{place.yard.toolchain.feature}-jdk-headless' in named_packages) == brought
+    assert (f'openjdk-{place.builds.toolchain.feature}-jdk-headless' in named_packages) == brought
 
 
 def test_an_observer_sees_it_pass(place: Place, compiled: Compiled) -> None:

@@ -11,9 +11,9 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Conditions
+from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.maven.site import Site
 from coevo.languages.java.maven.workshop import JavaWorkshop
-from coevo.languages.java.maven.yard import Yard
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod
@@ -114,7 +114,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[JavaWor
     folder = write(tmp_path_factory.mktemp('pit') / 'repository', [files])
     with ExitStack() as stack:
         site = Site(Repository(folder / '.git'), sandbox='bubblewrap', stack=stack)
-        opened = JavaWorkshop(Yard(site))
+        opened = JavaWorkshop(SharedBuilds(site))
         stack.callback(opened.close)
         yield opened, git(folder, 'rev-parse', 'HEAD').strip()
 

@@ -10,8 +10,8 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.base import Build
 from coevo.languages.java.maven.session import Session
+from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.maven.site import Site
-from coevo.languages.java.maven.yard import Yard
 from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source
@@ -50,14 +50,14 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
     repository = Repository(folder / '.git')
     revs = git(folder, 'rev-list', '--reverse', 'HEAD').split()
     with ExitStack() as stack:
-        yard = Yard(Site(repository, sandbox='bubblewrap', stack=stack))
-        session = yard.session()
+        builds = SharedBuilds(Site(repository, sandbox='bubblewrap', stack=stack))
+        session = builds.session()
         stack.callback(session.close)
-        return {name: built(yard, rev, session) for name, rev in zip(STEPS, revs, strict=True)}
+        return {name: built(builds, rev, session) for name, rev in zip(STEPS, revs, strict=True)}
 
 
-def built(yard: Yard, rev: str, session: Session) -> Built:
-    build, image = yard.build(rev, session), yard.image(rev)
+def built(builds: SharedBuilds, rev: str, session: Session) -> Built:
+    build, image = builds.build(rev, session), builds.image(rev)
     assert build.rev == rev
     (tests,) = image.source_roots('.')
     made = [path.stat().st_ino for path in image.code.rglob('Till.class')]

@@ -73,14 +73,14 @@ def told(place: Place, name: str) -> tuple[Outcome, str]:
 @pytest.mark.jvm
 def test_a_test_runs_with_its_libraries_and_sees_no_other(place: Place) -> None:
     assert told(place, 'rings') == (Outcome.PASS, '')
-    if place.yard.sandbox.name == 'none':
+    if place.builds.sandbox.name == 'none':
         return  # all of the host is seen
     assert told(place, 'looks') == (Outcome.PASS, '')
 
 
 @pytest.mark.jvm
 def test_no_mount_says_where_the_libraries_of_the_host_lie(place: Place) -> None:
-    if place.yard.sandbox.name == 'none':
+    if place.builds.sandbox.name == 'none':
         return
     assert told(place, 'mounts') == (Outcome.PASS, '')
 

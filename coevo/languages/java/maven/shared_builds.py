@@ -80,7 +80,7 @@ NO_JUNIT = JUnitLibraries(
 )
 
 
-class Yard:
+class SharedBuilds:
     """Revisions built with one JDK; nothing is started before the first workshop asks for it."""
 
     def __init__(self, site: Site, chosen: Jdk | None = None) -> None:
