@@ -25,8 +25,8 @@ from pathlib import Path
 from statistics import median
 
 from coevo.git.repository import Repository
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds
-from coevo.languages.java.maven.site import Site
 from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.java.tools.jdks import PREFERRED
 from coevo.languages.java.tools.jdks import Jdk
@@ -79,8 +79,8 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> Iterator[C
     known = {jdk.feature: jdk for jdk in reversed(find_jdks())}
     jdks = [known[int(text)] for text in arguments.jdks.split(',')]
     with ExitStack() as stack:
-        site = Site(repository, sandbox='bubblewrap', stack=stack)
-        workshops = {jdk: JavaWorkshop(SharedBuilds(site, jdk)) for jdk in jdks}
+        run = JavaRunContext(repository, sandbox='bubblewrap', stack=stack)
+        workshops = {jdk: JavaWorkshop(SharedBuilds(run, jdk)) for jdk in jdks}
         for workshop in workshops.values():
             stack.callback(workshop.close)
         for place, rev in enumerate(revs):

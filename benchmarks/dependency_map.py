@@ -43,8 +43,8 @@ from coevo.git.repository import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.java.maven import tracing
 from coevo.languages.java.maven.code_files import CodeFiles
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds
-from coevo.languages.java.maven.site import Site
 from coevo.languages.java.maven.traces import read_traces
 from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.java.tools.toolchain import toolchain
@@ -115,7 +115,7 @@ def name_of(method: TestMethod) -> str:
 @contextmanager
 def workshop(drawn: Drawn) -> Iterator[tuple[JavaWorkshop, Compiled]]:
     with ExitStack() as stack:
-        builds = SharedBuilds(Site(drawn.repository, sandbox='bubblewrap', stack=stack))
+        builds = SharedBuilds(JavaRunContext(drawn.repository, sandbox='bubblewrap', stack=stack))
         opened = JavaWorkshop(builds)
         stack.callback(opened.close)
         opened.build(drawn.rev)

@@ -47,8 +47,8 @@ from coevo.evaluation.assignments import assignments
 from coevo.evaluation.measuring.oracle import old_method
 from coevo.git.repository import Repository
 from coevo.languages.java.maven import BuildsByJdk
+from coevo.languages.java.maven import JavaRunContext
 from coevo.languages.java.maven import PairWorkshop
-from coevo.languages.java.maven import Site
 from coevo.measures import bench as measures
 from coevo.measures.mutants import BASELINE_RUNS
 from coevo.measures.mutants import mutable_lines
@@ -218,7 +218,9 @@ def _mutated(
     rows = [one.row for one in targets]
     first = rows[0]
     with ExitStack() as stack:
-        workshop = PairWorkshop(BuildsByJdk(Site(repository, sandbox='bubblewrap', stack=stack)))
+        workshop = PairWorkshop(
+            BuildsByJdk(JavaRunContext(repository, sandbox='bubblewrap', stack=stack))
+        )
         stack.callback(workshop.close)
         pair = Pair(
             repo=first.repo,

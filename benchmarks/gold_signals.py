@@ -24,8 +24,8 @@ from benchmarks.tables import append
 from benchmarks.tables import read
 from coevo.git.repository import Repository
 from coevo.languages.java.maven import BuildsByJdk
+from coevo.languages.java.maven import JavaRunContext
 from coevo.languages.java.maven import PairWorkshop
-from coevo.languages.java.maven import Site
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
 from coevo.measures.mutants import measure_mutants
@@ -78,7 +78,9 @@ def _measure(
     chosen = _tracked(segment)[:methods]
     tests = [_gold(row) for row in chosen]
     with ExitStack() as stack:
-        workshop = PairWorkshop(BuildsByJdk(Site(repository, sandbox='bubblewrap', stack=stack)))
+        workshop = PairWorkshop(
+            BuildsByJdk(JavaRunContext(repository, sandbox='bubblewrap', stack=stack))
+        )
         stack.callback(workshop.close)
         pair = pair_of(repository, segment.pair)
         if workshop.build(pair)[1].failure is not None:

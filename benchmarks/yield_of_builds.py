@@ -27,8 +27,8 @@ from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.languages.base import Build
 from coevo.languages.java.maven import BuildsByJdk
+from coevo.languages.java.maven import JavaRunContext
 from coevo.languages.java.maven import PairWorkshop
-from coevo.languages.java.maven import Site
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Pair
@@ -99,7 +99,7 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> None:
     ]
     uses = Counter(rev for pair in pairs for rev in (pair.old.rev, pair.new.rev))
     with ExitStack() as stack:
-        builds_by_jdk = BuildsByJdk(Site(repository, sandbox='bubblewrap', stack=stack))
+        builds_by_jdk = BuildsByJdk(JavaRunContext(repository, sandbox='bubblewrap', stack=stack))
         workshop = PairWorkshop(builds_by_jdk)
         stack.callback(workshop.close)
         for pair in pairs:

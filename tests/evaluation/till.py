@@ -27,8 +27,8 @@ from coevo.evaluation.rows import rows
 from coevo.git.repository import Repository
 from coevo.languages.base import Conditions
 from coevo.languages.java.maven import BuildsByJdk
+from coevo.languages.java.maven import JavaRunContext
 from coevo.languages.java.maven import PairWorkshop
-from coevo.languages.java.maven import Site
 from coevo.model.profiles import load_profile
 from coevo.snapshots.snapshot import attach
 from tests.flows.mining_runs import released
@@ -153,7 +153,9 @@ def opened(folder: Path, steps: Sequence[Mapping[str, str]] = STEPS) -> Iterator
     snapshot = released(mined_once(root, folder / 'store', profile=PROFILE).store)
     states = StartStates(Repository(root / '.git'), folder / 'states')
     with ExitStack() as stack:
-        builds_by_jdk = BuildsByJdk(Site(states.repository, sandbox='bubblewrap', stack=stack))
+        builds_by_jdk = BuildsByJdk(
+            JavaRunContext(states.repository, sandbox='bubblewrap', stack=stack)
+        )
         workshop = PairWorkshop(builds_by_jdk)
         stack.callback(workshop.close)
         yield Till(snapshot=snapshot, states=states, workshop=workshop, kept=folder / 'kept')

@@ -17,7 +17,7 @@ from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import main_packages
 from coevo.languages.python.requirements.reading import needs
 from coevo.languages.python.resolution import Unresolved
-from coevo.languages.python.site import Site
+from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.supply import PythonSupply
 from coevo.model.records import Commit
 from coevo.model.records import Pair
@@ -29,8 +29,8 @@ BUILDER = 'uv'
 class Builder:
     """Of one workshop."""
 
-    def __init__(self, site: Site, supply: PythonSupply, cells: Cells) -> None:
-        self._site, self._supply, self._cells = site, supply, cells
+    def __init__(self, context: PythonRunContext, supply: PythonSupply, cells: Cells) -> None:
+        self._context, self._supply, self._cells = context, supply, cells
 
     def build(self, pair: Pair) -> tuple[End, End]:
         """By the first interpreter that makes all ready at both ends; else by the one that makes most."""
@@ -57,7 +57,7 @@ class Builder:
         allowed = [
             text
             for commit in (pair.old, pair.new)
-            for text in needs(self._site.repository, commit.rev).pythons
+            for text in needs(self._context.repository, commit.rev).pythons
         ]
         return ladder(allowed, pair.new.committer_date)
 
@@ -65,31 +65,31 @@ class Builder:
         """Made ready now, or at no cost what another pair has made ready in the same way."""
         when = pair.new.committer_date
         key = (commit.rev, interpreter.version, when.date() if when else None)
-        known = self._site.ends.get(key)
+        known = self._context.ends.get(key)
         if known is not None:
             return End(
                 build=dataclasses.replace(known.build, cpu_seconds=0.0), modules=known.modules
             )
-        self._site.ends[key] = self._made(commit, pair, interpreter)
-        return self._site.ends[key]
+        self._context.ends[key] = self._made(commit, pair, interpreter)
+        return self._context.ends[key]
 
     def _made(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> End:
         rev = commit.rev
-        refusal = self._site.trees.refusal(rev)
+        refusal = self._context.trees.refusal(rev)
         if refusal is not None:
             return End(build=_build(rev, interpreter, refusal, {}))
         ready: dict[str, Module] = {}
         told: dict[str, str | None] = {}
         cures: list[str] = []
         spent = 0.0
-        folders = module_folders(self._site.trees, rev)
+        folders = module_folders(self._context.trees, rev)
         for folder in folders:
-            wanted = needs(self._site.repository, rev, folder)
-            found = self._site.environment(wanted, interpreter, pair.new.committer_date)
+            wanted = needs(self._context.repository, rev, folder)
+            found = self._context.environment(wanted, interpreter, pair.new.committer_date)
             if isinstance(found, Unresolved):
                 told[folder] = found.reason
                 continue
-            module = module_of(self._site.repository, rev, folder, wanted, found, folders)
+            module = module_of(self._context.repository, rev, folder, wanted, found, folders)
             told[folder], used = self._probe(module)
             spent += used
             if told[folder] is None:
@@ -101,7 +101,7 @@ class Builder:
     def _probe(self, module: Module) -> tuple[str | None, float]:
         """Why the package of the project's own name cannot be imported, where there is one; CPU
         seconds."""
-        paths = self._site.repository.tree(module.rev).keys()
+        paths = self._context.repository.tree(module.rev).keys()
         names = main_packages(paths, module.roots, module.needs.name)
         key = CellKey(
             tests_rev=module.rev, code_rev=module.rev, module=module.folder, loan=None, edits=None

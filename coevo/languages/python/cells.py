@@ -24,12 +24,12 @@ from coevo.languages.python.launch import Surroundings
 from coevo.languages.python.launch import job
 from coevo.languages.python.layout import metadata
 from coevo.languages.python.places import TREE
+from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import LOADING_SECONDS
 from coevo.languages.python.runner import WALL_PER_CPU
 from coevo.languages.python.runner import Done
 from coevo.languages.python.runner import run_request
 from coevo.languages.python.sides import is_test_file
-from coevo.languages.python.site import Site
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
@@ -72,9 +72,9 @@ class Cell:
 class Cells:
     """Those of one workshop."""
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
-        self._folder = site.root / f'trees-{id(self):x}'
+    def __init__(self, context: PythonRunContext) -> None:
+        self._context = context
+        self._folder = context.root / f'trees-{id(self):x}'
         self._cells: dict[CellKey, Cell] = {}
 
     def get(self, key: CellKey, module: Module) -> Cell:
@@ -137,7 +137,7 @@ class Cells:
         """
         module = cell.module
         chosen = job(
-            Surroundings(installed=module.installed, programs=self._site.programs),
+            Surroundings(installed=module.installed, programs=self._context.programs),
             cell.tree,
             module.folder,
             module.roots,
@@ -153,7 +153,7 @@ class Cells:
             'tops': sorted(module.tops),
             **request,
         }
-        return run_request(self._site.sandbox, chosen, whole, limits)
+        return run_request(self._context.sandbox, chosen, whole, limits)
 
     def files(self, cell: Cell, files: Sequence[str]) -> list[str]:
         """Paths of the repository as the process sees them from its folder."""
@@ -179,7 +179,7 @@ class Cells:
     def mentioning(self, cell: Cell, file: str, name: str) -> list[str]:
         """Other test files that name a class of one: where its subclasses may be."""
         last = name.rpartition('.')[2].encode()
-        files = self._site.trees.cell(cell.key.tests_rev, cell.key.code_rev, cell.key.edits)
+        files = self._context.trees.cell(cell.key.tests_rev, cell.key.code_rev, cell.key.edits)
         return [
             path
             for path, (_, content) in sorted(files.items())
@@ -192,7 +192,7 @@ class Cells:
     def declares(self, cell: Cell, method: TestMethod) -> bool:
         """Whether the text of a test's file has a function of its name."""
         key = cell.key
-        found = self._site.trees.cell(key.tests_rev, key.code_rev, key.edits)
+        found = self._context.trees.cell(key.tests_rev, key.code_rev, key.edits)
         _, text = found.get(method.test_file, ('', b''))
         name = re.escape(method.test_method.encode(errors='surrogateescape'))
         return re.search(rb'\bdef\s+' + name + rb'\s*\(', text) is not None
@@ -201,7 +201,7 @@ class Cells:
         return file in self._paths(cell.key)
 
     def _paths(self, key: CellKey) -> frozenset[str]:
-        trees = self._site.trees
+        trees = self._context.trees
         tests, code = trees.tests(key.tests_rev), trees.repository.tree(key.code_rev).keys()
         found = tests | (code - trees.tests(key.code_rev))
         for path, content in (*key.edits.tests, *key.edits.code) if key.edits else ():
@@ -263,7 +263,7 @@ class Cells:
         return done
 
     def _packed(self, key: CellKey, module: Module) -> Path:
-        files = self._site.trees.cell(key.tests_rev, key.code_rev, key.edits)
+        files = self._context.trees.cell(key.tests_rev, key.code_rev, key.edits)
         for path, content in module.written:
             files.setdefault(path, ('100644', content))
         major, minor = module.installed.interpreter.feature

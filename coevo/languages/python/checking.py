@@ -11,16 +11,18 @@ from coevo.languages.base import Checked
 from coevo.languages.python.environments import Installed
 from coevo.languages.python.launch import Surroundings
 from coevo.languages.python.launch import checker_job
-from coevo.languages.python.site import Site
+from coevo.languages.python.run_context import PythonRunContext
 
 _BYTES = 64 << 20
 _CRASHED = 'compiler_crashed'
 
 
-def check(site: Site, installed: Installed, sources: Sequence[bytes]) -> tuple[Checked, ...]:
-    surroundings = Surroundings(installed=installed, programs=site.programs)
+def check(
+    context: PythonRunContext, installed: Installed, sources: Sequence[bytes]
+) -> tuple[Checked, ...]:
+    surroundings = Surroundings(installed=installed, programs=context.programs)
     request = json.dumps([base64.b64encode(source).decode() for source in sources])
-    with site.sandbox.start(checker_job(surroundings)) as process:
+    with context.sandbox.start(checker_job(surroundings)) as process:
         try:
             process.stdin.write(request.encode())
             process.stdin.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from coevo.languages.base import RunSettings
-from coevo.languages.python.site import Site
+from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.supply import PythonSupply
 from coevo.languages.python.workshop import PythonWorkshop
 
@@ -16,14 +16,16 @@ class PythonEngine:
     def __init__(self, run: RunSettings, stack: ExitStack) -> None:
         supply = run.runtimes
         assert supply is None or isinstance(supply, PythonSupply), 'those that Python itself gave'
-        self._site = Site(run.repository, sandbox=run.sandbox, stack=stack, say=run.say)
+        self._context = PythonRunContext(
+            run.repository, sandbox=run.sandbox, stack=stack, say=run.say
+        )
         self._supply = supply or PythonSupply()
 
     def workshop(self) -> PythonWorkshop:
-        return PythonWorkshop(self._site, self._supply)
+        return PythonWorkshop(self._context, self._supply)
 
     def forget(self, rev: str) -> None:
-        self._site.forget(rev)
+        self._context.forget(rev)
 
     def halt(self) -> None:
-        self._site.sandbox.close()
+        self._context.sandbox.close()

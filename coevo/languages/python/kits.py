@@ -19,7 +19,7 @@ from coevo.languages.python.places import TREE_FILE
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import Unresolved
 from coevo.languages.python.resolution import resolve
-from coevo.languages.python.site import copy_programs
+from coevo.languages.python.run_context import copy_programs
 from coevo.languages.python.supply import PythonSupply
 from coevo.languages.python.supply import alike
 from coevo.languages.python.wheels import WheelMaker

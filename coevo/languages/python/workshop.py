@@ -32,10 +32,10 @@ from coevo.languages.python.events import verdicts
 from coevo.languages.python.names import target
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import Unresolved
+from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import LEAST_CPU_LIMIT
 from coevo.languages.python.runner import SLOWER_THAN_PASSING
 from coevo.languages.python.runner import Done
-from coevo.languages.python.site import Site
 from coevo.languages.python.supply import PythonSupply
 from coevo.languages.python.tracing import read_trace
 from coevo.languages.traces import Trace
@@ -55,10 +55,10 @@ UNOBSERVED = 'unobserved'
 class PythonWorkshop:
     """Fulfils `coevo.languages.base.Workshop`."""
 
-    def __init__(self, site: Site, supply: PythonSupply) -> None:
-        self._site = site
-        self._cells = Cells(site)
-        self._builder = Builder(site, supply, self._cells)
+    def __init__(self, context: PythonRunContext, supply: PythonSupply) -> None:
+        self._context = context
+        self._cells = Cells(context)
+        self._builder = Builder(context, supply, self._cells)
         self._ends: dict[str, End] = {}
         self._pair: Pair | None = None
         self._slowest: dict[TestMethod, float] = {}
@@ -141,7 +141,7 @@ class PythonWorkshop:
 
     def content(self, compiled: Compiled) -> str | None:
         cell = self._cell(compiled)
-        repository = self._site.repository
+        repository = self._context.repository
         revs = (compiled.code_rev, compiled.tests_rev)
         parts = (
             *(str(repository.header(rev).tree) for rev in revs),
@@ -149,8 +149,8 @@ class PythonWorkshop:
             repr((cell.module.folder, cell.module.roots, cell.module.options, cell.module.written)),
             cell.module.installed.locked,
             cell.module.installed.interpreter.version,
-            self._site.digest,
-            self._site.sandbox.name,
+            self._context.digest,
+            self._context.sandbox.name,
             repr(compiled.loan),
             repr(compiled.edits),
         )
@@ -248,13 +248,13 @@ class PythonWorkshop:
         needs = Needs(runtime=own.needs.runtime, tests=other.needs.tests)
         assert self._pair is not None, 'a pair is built before it is used'
         when = self._pair.new.committer_date
-        found = self._site.environment(needs, own.installed.interpreter, when)
+        found = self._context.environment(needs, own.installed.interpreter, when)
         return None if isinstance(found, Unresolved) else replace(own, installed=found)
 
     def _check(self, code_rev: str, module: str, variants: Sequence[bytes]) -> tuple[Checked, ...]:
         own = self._module(code_rev, module)
         assert own is not None, 'a module is built before it is used'
-        return check(self._site, own.installed, variants)
+        return check(self._context, own.installed, variants)
 
     # -- runs --------------------------------------------------------------------------------------
 

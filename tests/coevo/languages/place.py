@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds
-from coevo.languages.java.maven.site import Site
 from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.java.tools.jdks import Jdk
 from tests.projects import write
@@ -40,8 +40,8 @@ def opened(
     repository = write(folder / 'repository', steps)
     rev = git(repository, 'rev-parse', 'HEAD').strip()
     with ExitStack() as stack:
-        site = Site(Repository(repository / '.git'), sandbox=sandbox, stack=stack)
-        builds = SharedBuilds(site, jdk)
+        run = JavaRunContext(Repository(repository / '.git'), sandbox=sandbox, stack=stack)
+        builds = SharedBuilds(run, jdk)
         workshop = JavaWorkshop(builds)
         stack.callback(workshop.close)
         assert workshop.build(rev).summary == 'built'

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.java.maven import BuildsByJdk
+from coevo.languages.java.maven import JavaRunContext
 from coevo.languages.java.maven import PairWorkshop
-from coevo.languages.java.maven import Site
 from coevo.languages.java.reading.syntax import parse
 from coevo.measures.bench import EditedCells
 from coevo.measures.bench import GoldTest
@@ -107,7 +107,9 @@ def opened(
     repository = Repository(root / '.git')
     old, new = git(root, 'rev-list', '--reverse', 'HEAD').split()
     with ExitStack() as stack:
-        workshop = PairWorkshop(BuildsByJdk(Site(repository, sandbox='bubblewrap', stack=stack)))
+        workshop = PairWorkshop(
+            BuildsByJdk(JavaRunContext(repository, sandbox='bubblewrap', stack=stack))
+        )
         stack.callback(workshop.close)
         pair = pair_of(repository, old, new)
         assert workshop.build(pair)[1].summary == 'built'

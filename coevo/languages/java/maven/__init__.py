@@ -17,7 +17,7 @@ from coevo.languages.java.maven.engine import MavenEngine
 from coevo.languages.java.maven.jdk_choice import demand_of
 from coevo.languages.java.maven.pairing import BuildsByJdk
 from coevo.languages.java.maven.pairing import PairWorkshop
-from coevo.languages.java.maven.site import Site
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.measures import MEASURES
 from coevo.languages.java.refactorings.miner import RefactoringMiners
 from coevo.languages.java.tools import pit
@@ -54,7 +54,7 @@ __all__ = [
     'RUNTIME',
     'SURGERY',
     'PairWorkshop',
-    'Site',
+    'JavaRunContext',
     'BuildsByJdk',
     'detect',
     'engine',

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from coevo.languages.base import RunSettings
 from coevo.languages.java.maven.pairing import BuildsByJdk
 from coevo.languages.java.maven.pairing import PairWorkshop
-from coevo.languages.java.maven.site import Site
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 
 
@@ -17,8 +17,8 @@ class MavenEngine:
     def __init__(self, run: RunSettings, stack: ExitStack) -> None:
         jdks = run.runtimes
         assert jdks is None or isinstance(jdks, JdkSupply), 'those that Java itself gave'
-        self._site = Site(run.repository, sandbox=run.sandbox, stack=stack, say=run.say)
-        self._builds_by_jdk = BuildsByJdk(self._site, jdks)
+        self._run = JavaRunContext(run.repository, sandbox=run.sandbox, stack=stack, say=run.say)
+        self._builds_by_jdk = BuildsByJdk(self._run, jdks)
 
     def workshop(self) -> PairWorkshop:
         return PairWorkshop(self._builds_by_jdk)
@@ -27,4 +27,4 @@ class MavenEngine:
         self._builds_by_jdk.forget(rev)
 
     def halt(self) -> None:
-        self._site.sandbox.close()
+        self._run.sandbox.close()

@@ -20,8 +20,8 @@ from coevo.languages.base import Loan
 from coevo.languages.base import Verdict
 from coevo.languages.java.maven.attempts import is_hopeless
 from coevo.languages.java.maven.jdk_choice import pair_ladder
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds
-from coevo.languages.java.maven.site import Site
 from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import Jdk
@@ -35,15 +35,15 @@ from coevo.model.records import TestMethod
 class BuildsByJdk:
     """The builds of each JDK that some pair needs; shared by all workshops of a run."""
 
-    def __init__(self, site: Site, jdks: JdkSupply | None = None) -> None:
-        self._site = site
+    def __init__(self, run: JavaRunContext, jdks: JdkSupply | None = None) -> None:
+        self._run = run
         self._jdks = jdks or JdkSupply()
         self._builds_by_jdk: dict[Jdk | None, SharedBuilds] = {}
         self._lock = threading.Lock()
 
     def ladder(self, pair: Pair) -> tuple[Jdk, ...]:
         """The JDKs to try, some of which may have to be brought."""
-        return pair_ladder(self._site.repository, pair, self._jdks.offered)
+        return pair_ladder(self._run.repository, pair, self._jdks.offered)
 
     def had(self, ladder: Sequence[Jdk]) -> Iterator[Jdk | None]:
         """Those of a ladder that can be had, each brought when it is its turn.
@@ -66,7 +66,7 @@ class BuildsByJdk:
     def builds(self, jdk: Jdk | None) -> SharedBuilds:
         with self._lock:
             if jdk not in self._builds_by_jdk:
-                self._builds_by_jdk[jdk] = SharedBuilds(self._site, jdk)
+                self._builds_by_jdk[jdk] = SharedBuilds(self._run, jdk)
             return self._builds_by_jdk[jdk]
 
     def forget(self, rev: str) -> None:

@@ -41,12 +41,12 @@ from coevo.languages.java.maven.report import Module
 from coevo.languages.java.maven.report import ReportedEntry
 from coevo.languages.java.maven.report import library_path
 from coevo.languages.java.maven.report import modules_of
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.session import Died
 from coevo.languages.java.maven.session import Session
 from coevo.languages.java.maven.sharing import can_share
 from coevo.languages.java.maven.sharing import differing
 from coevo.languages.java.maven.sharing import share
-from coevo.languages.java.maven.site import Site
 from coevo.languages.java.reading.junit import JUnitLibraries
 from coevo.languages.java.reading.junit import junit_libraries
 from coevo.languages.java.tools.jdk_bundles import made_of
@@ -83,14 +83,14 @@ NO_JUNIT = JUnitLibraries(
 class SharedBuilds:
     """Revisions built with one JDK; nothing is started before the first workshop asks for it."""
 
-    def __init__(self, site: Site, chosen: Jdk | None = None) -> None:
-        self._repository = site.repository
-        self.sandbox = site.sandbox
-        self.toolchain = toolchain(site.say, chosen)
+    def __init__(self, run: JavaRunContext, chosen: Jdk | None = None) -> None:
+        self._repository = run.repository
+        self.sandbox = run.sandbox
+        self.toolchain = toolchain(run.say, chosen)
         self._runtime = made_of(self.toolchain.java_home)
-        self.root = site.folder_for(self.toolchain)
-        self.shared = site.shared
-        self._proxy = site.proxy
+        self.root = run.folder_for(self.toolchain)
+        self.shared = run.shared
+        self._proxy = run.proxy
         self._images: dict[str, tuple[Build, Image]] = {}
         self._junits: dict[tuple[str, ...], JUnit] = {}
         self._attempts = Attempts(self.toolchain.java_home)

@@ -11,10 +11,10 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.java.maven import settings
 from coevo.languages.java.maven import shared_builds
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.session import Answer
 from coevo.languages.java.maven.session import Session
 from coevo.languages.java.maven.shared_builds import SharedBuilds
-from coevo.languages.java.maven.site import Site
 from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
@@ -71,7 +71,7 @@ def test_all_processes_run_from_an_archive_which_changes_no_verdict(
     ]
     with ExitStack() as stack:
         builds = SharedBuilds(
-            Site(Repository(repository / '.git'), sandbox='bubblewrap', stack=stack)
+            JavaRunContext(Repository(repository / '.git'), sandbox='bubblewrap', stack=stack)
         )
         workshop = JavaWorkshop(builds)
         stack.callback(workshop.close)

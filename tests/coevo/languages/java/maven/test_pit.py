@@ -11,8 +11,8 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Conditions
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds
-from coevo.languages.java.maven.site import Site
 from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.model.quality import PitTrouble
@@ -113,8 +113,8 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[JavaWor
     }
     folder = write(tmp_path_factory.mktemp('pit') / 'repository', [files])
     with ExitStack() as stack:
-        site = Site(Repository(folder / '.git'), sandbox='bubblewrap', stack=stack)
-        opened = JavaWorkshop(SharedBuilds(site))
+        run = JavaRunContext(Repository(folder / '.git'), sandbox='bubblewrap', stack=stack)
+        opened = JavaWorkshop(SharedBuilds(run))
         stack.callback(opened.close)
         yield opened, git(folder, 'rev-parse', 'HEAD').strip()
 

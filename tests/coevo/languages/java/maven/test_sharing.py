@@ -9,9 +9,9 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.base import Build
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.session import Session
 from coevo.languages.java.maven.shared_builds import SharedBuilds
-from coevo.languages.java.maven.site import Site
 from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source
@@ -50,7 +50,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
     repository = Repository(folder / '.git')
     revs = git(folder, 'rev-list', '--reverse', 'HEAD').split()
     with ExitStack() as stack:
-        builds = SharedBuilds(Site(repository, sandbox='bubblewrap', stack=stack))
+        builds = SharedBuilds(JavaRunContext(repository, sandbox='bubblewrap', stack=stack))
         session = builds.session()
         stack.callback(session.close)
         return {name: built(builds, rev, session) for name, rev in zip(STEPS, revs, strict=True)}

@@ -16,7 +16,7 @@ from coevo.sandboxes.workspace import workspace
 from coevo.storage.folders import cache_folder
 
 
-class Site:
+class JavaRunContext:
     """Opened for one repository; what it holds is closed with the stack."""
 
     def __init__(

@@ -34,7 +34,7 @@ _LAST_WITH_SETUPTOOLS = (3, 11)
 _Key = tuple[tuple[str, ...], tuple[str, ...], str, datetime]
 
 
-class Site:
+class PythonRunContext:
     """Opened for one repository; what it holds is closed with the stack. Safe from several threads."""
 
     def __init__(self, repository: Repository, *, sandbox: str, stack: ExitStack, say: Say) -> None:
