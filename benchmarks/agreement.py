@@ -6,7 +6,7 @@
     python -m benchmarks.agreement sum RESULTS.csv
 
 The sample is stratified by repository, cell and outcome. A tree is built once for a few methods of
-a cell. Where the engine cured a cell, the oracle runs it as it is and with the same cure. `refresh`
+a cell. Where the engine needed a workaround, the oracle runs the cell as it is and with the same workaround. `refresh`
 reads anew what the engine says of the drawn cells, `arbitrate` asks oracle B where the two differ.
 """
 
@@ -37,7 +37,7 @@ from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
 from benchmarks.tables import write
-from coevo.languages.java.maven.cures import CURES
+from coevo.languages.java.maven.workarounds import WORKAROUNDS
 from coevo.model.records import Outcome
 
 KEY = ('repo', 'old', 'new', 'cell', 'method')
@@ -86,22 +86,22 @@ def _draw_tree(
 def judge(
     bench: Bench, store: Path, repo: str, place: Place, cells: Sequence[MinedCell]
 ) -> Iterator[tuple[MinedCell, Answer, Ruling, Ruling | None]]:
-    """What the oracle says of each cell of a tree, and of those that were cured, with the cure."""
-    cured = [one for one in cells if one.override in CURES]
+    """What the oracle says of each cell of a tree, and of those that were worked around, with the workaround."""
+    worked_around = [one for one in cells if one.override in WORKAROUNDS]
     targets = [Target(method=one.method) for one in cells]
-    targets += [_cured(bench, one) for one in cured]
+    targets += [_worked_around(bench, one) for one in worked_around]
     answer = bench.run(Oracle.A, Flags.C1, open_clone(store, repo), place, targets)
-    again = dict(zip(map(id, cured), answer.rulings[len(cells) :], strict=True))
+    again = dict(zip(map(id, worked_around), answer.rulings[len(cells) :], strict=True))
     for one, ruling in zip(cells, answer.rulings, strict=False):
         yield one, answer, ruling, again.get(id(one))
 
 
-def _cured(bench: Bench, cell: MinedCell) -> Target:
-    cure = CURES[cell.override or '']
+def _worked_around(bench: Bench, cell: MinedCell) -> Target:
+    workaround = WORKAROUNDS[cell.override or '']
     return Target(
         method=cell.method,
-        first=tuple(map(bench.library, cure.libraries)),
-        options=cure.jvm_options,
+        first=tuple(map(bench.library, workaround.libraries)),
+        options=workaround.jvm_options,
     )
 
 
@@ -116,7 +116,7 @@ def engine_columns(cell: MinedCell) -> dict[str, object]:
 
 
 def row_of(
-    key: Key, cell: MinedCell, answer: Answer, ruling: Ruling, cured: Ruling | None
+    key: Key, cell: MinedCell, answer: Answer, ruling: Ruling, worked_around: Ruling | None
 ) -> dict[str, object]:
     return {
         **dict(zip(KEY, key, strict=True)),
@@ -124,7 +124,7 @@ def row_of(
         **engine_columns(cell),
         'oracle': ruling.outcome,
         'exception': ruling.exception,
-        'oracle_cured': cured.outcome if cured else '',
+        'oracle_cured': worked_around.outcome if worked_around else '',
         'surefire': '',
         'build_seconds': round(answer.build_seconds, 2),
         'seconds': round(ruling.seconds, 2),
@@ -157,13 +157,13 @@ def _judge_place(
     place: Place,
     cells: Sequence[MinedCell],
 ) -> None:
-    for cell, answer, ruling, cured in judge(bench, arguments.store, repo, place, cells):
-        row = row_of(cell_key(repo, cell), cell, answer, ruling, cured)
+    for cell, answer, ruling, worked_around in judge(bench, arguments.store, repo, place, cells):
+        row = row_of(cell_key(repo, cell), cell, answer, ruling, worked_around)
         append(arguments.results, [row])
         text = {name: str(value) for name, value in row.items()}
         if differs(text):
             print('differs:', *(f'{name}={value}' for name, value in text.items()), flush=True)
-            print(answer.log or (cured or ruling).log, flush=True)
+            print(answer.log or (worked_around or ruling).log, flush=True)
 
 
 def _by_place(cells: Sequence[MinedCell]) -> dict[Place, list[MinedCell]]:
@@ -232,9 +232,9 @@ def summarise(arguments: argparse.Namespace) -> None:
     share = upper_bound(len(different), len(rows))
     print(f'{len(rows)} cells in {len(trees)} trees, {len(different)} different;', end=' ')
     print(f'with 95 % confidence at most {100 * share:.2f} % of such a sample differ')
-    cured = [row for row in rows if row['override']]
-    as_it_is = sum(row['oracle'] != row['engine_unit'] for row in cured)
-    print(f'{len(cured)} cells were cured, {as_it_is} differ where the oracle is not')
+    worked_around = [row for row in rows if row['override']]
+    as_it_is = sum(row['oracle'] != row['engine_unit'] for row in worked_around)
+    print(f'{len(worked_around)} cells were cured, {as_it_is} differ where the oracle is not')
     for row in different:
         print(*(f'{name}={value}' for name, value in row.items()))
 

@@ -34,7 +34,7 @@ from benchmarks.oracles.cell import Flags
 from benchmarks.oracles.cell import Oracle
 from benchmarks.oracles.cell import Place
 from benchmarks.oracles.cell import Target
-from coevo.languages.java.maven.cures import CURES
+from coevo.languages.java.maven.workarounds import WORKAROUNDS
 from coevo.model.errors import Transient
 from coevo.model.identity import method_id
 from coevo.model.labels import TRACKS
@@ -215,15 +215,15 @@ class Question:
         )
 
     def target(self, bench: Bench, cell: Cell) -> Target:
-        """With the cure that the engine applied, if it did."""
+        """With the workaround that the engine applied, if it did."""
         row = self.drawn.row
-        cure = CURES.get(row.override or '') if row else None
-        if cure is None:
+        workaround = WORKAROUNDS.get(row.override or '') if row else None
+        if workaround is None:
             return Target(method=self._method(cell))
         return Target(
             method=self._method(cell),
-            first=tuple(map(bench.library, cure.libraries)),
-            options=cure.jvm_options,
+            first=tuple(map(bench.library, workaround.libraries)),
+            options=workaround.jvm_options,
         )
 
     def _method(self, cell: Cell) -> TestMethod:

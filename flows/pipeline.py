@@ -142,11 +142,11 @@ def _tools(
 def _damage(clone: Clone, seen: Visit) -> Iterator[str]:
     lost = [drop.key for drop in seen.drops if drop.reason == Reason.UNREADABLE_COMMIT]
     if lost:
-        curable = suspect(clone.git_dir, lost)
+        is_remade = suspect(clone.git_dir, lost)
         yield (
             f'{len(lost)} commits cannot be read in {clone.git_dir}, and what lies behind them is '
             'out of reach; '
-            + ('run again to have it made anew' if curable else 'their source has them no better')
+            + ('run again to have it made anew' if is_remade else 'their source has them no better')
             + ', nothing that was mined is lost'
         )
 

@@ -61,8 +61,8 @@ def decide(
     if not isinstance(found, Label) and label_by_module is None:
         return _contradicted(found, cells)
     own = found if isinstance(found, Label) else None
-    cured = method_id in evaluation.cured
-    cause = cause_of(own, cells, cured=cured) if own else None
+    fixed_by_settings = method_id in evaluation.fixed_by_settings
+    cause = cause_of(own, cells, fixed_by_settings=fixed_by_settings) if own else None
     no_track = (
         why_no_track(own, cells, cause, build_changed=build_changed)
         if own in TRACKS and own
@@ -81,12 +81,14 @@ def decide(
     )
 
 
-def cause_of(found: Label, cells: Mapping[Cell, CellResult], *, cured: bool) -> Cause | None:
-    """Why the deciding cell is broken; `cured` by libraries or settings of the other revision."""
+def cause_of(
+    found: Label, cells: Mapping[Cell, CellResult], *, fixed_by_settings: bool
+) -> Cause | None:
+    """Why the deciding cell is broken; fixed by libraries or settings of the other revision."""
     if found not in BROKEN_CELL:
         return None
     verdict = cells[BROKEN_CELL[found]].deciding
-    if cured:
+    if fixed_by_settings:
         return Cause.BUILD
     if verdict.environment is not None:
         return Cause.ENVIRONMENT

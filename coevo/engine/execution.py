@@ -107,7 +107,7 @@ def evaluate(
         new=ends.new,
         override=bench.override,
         results=results,
-        cured=_cured(bench, ends, groups, _broken(wanted, results))
+        fixed_by_settings=_fixed_by_settings(bench, ends, groups, _broken(wanted, results))
         if offers(pair.language, Capability.BORROW)
         else {},
         cost=bench.cost,
@@ -168,11 +168,11 @@ def _verdicts(item: Wanted, cells: Mapping[Cell, CellResult]) -> tuple[Label | s
 
 
 def _first_pass(bench: _Bench, groups: Sequence[Group]) -> None:
-    """Run everything once; where an override may cure what failed, again with it, in all cells."""
+    """Run everything once; where an override may help what failed, again with it, in all cells."""
     _pass_all(bench, groups, Order.GIVEN)
     if bench.override is not None:
         return
-    bench.override = _needed_cure(bench.workshop, groups)
+    bench.override = _needed_workaround(bench.workshop, groups)
     if bench.override is not None:
         for group in groups:
             for method_id in group.open_methods():
@@ -181,12 +181,12 @@ def _first_pass(bench: _Bench, groups: Sequence[Group]) -> None:
         _pass_all(bench, groups, Order.GIVEN)
 
 
-def _needed_cure(workshop: Workshop, groups: Sequence[Group]) -> str | None:
+def _needed_workaround(workshop: Workshop, groups: Sequence[Group]) -> str | None:
     for group in groups:
         for method_id in group.open_methods():
-            cure = workshop.cure(group.runs[method_id][-1].verdict)
-            if cure is not None:
-                return cure
+            workaround = workshop.workaround(group.runs[method_id][-1].verdict)
+            if workaround is not None:
+                return workaround
     return None
 
 
@@ -331,7 +331,7 @@ def _broken(wanted: Sequence[Wanted], found: Results) -> dict[str, Cell]:
     return broken
 
 
-def _cured(
+def _fixed_by_settings(
     bench: _Bench, ends: Ends, groups: Sequence[Group], broken: Mapping[str, Cell]
 ) -> dict[str, Scope]:
     """Which of the broken pass with libraries or settings of the pair's other revision.
@@ -339,13 +339,15 @@ def _cured(
     Asked only where a module's libraries or settings differ; test libraries alone come first
     (docs/evidence.md: `build`).
     """
-    cured: dict[str, Scope] = {}
+    fixed_by_settings: dict[str, Scope] = {}
     for group in groups:
         for scope in Scope:
             methods = {
                 method_id: group.methods[method_id]
                 for method_id, cell in broken.items()
-                if cell is group.cell and method_id in group.methods and method_id not in cured
+                if cell is group.cell
+                and method_id in group.methods
+                and method_id not in fixed_by_settings
             }
             loan = Loan(rev=ends.other(group.cell).rev, scope=scope)
             compiled = group.compiled
@@ -358,8 +360,8 @@ def _cured(
                     ),
                     methods,
                 )
-                cured |= dict.fromkeys(_passing(bench, tried), scope)
-    return cured
+                fixed_by_settings |= dict.fromkeys(_passing(bench, tried), scope)
+    return fixed_by_settings
 
 
 def _passing(bench: _Bench, group: Group) -> list[str]:

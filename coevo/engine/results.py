@@ -141,7 +141,9 @@ class PairEvaluation:
     new: Build
     override: str | None
     results: Mapping[str, Mapping[Cell, CellResult]]  # by method id
-    cured: Mapping[str, Scope]  # by method id: what, borrowed from the other revision, cured it
+    fixed_by_settings: Mapping[
+        str, Scope
+    ]  # by method id: what, borrowed from the other revision, fixed it
     cost: Cost
     recorded: Mapping[str, Mapping[Cell, CellResult]] = field(default_factory=dict)
 

@@ -143,9 +143,9 @@ def _run_module(run: SuiteRun, module: str, methods: Sequence[TestMethod]) -> No
         run.uncompilable = run.uncompilable or module
     rest = [method for method in methods if refused[method] is None]
     found = _run_processes(run, compiled, rest, None)
-    cure = next(filter(None, map(run.workshop.cure, found)), None)
-    if cure is not None:
-        found = _run_processes(run, compiled, rest, cure)
+    workaround = next(filter(None, map(run.workshop.workaround, found)), None)
+    if workaround is not None:
+        found = _run_processes(run, compiled, rest, workaround)
     run.verdicts += found
     run.left_out += len(rest) - len(found)
 

@@ -80,9 +80,9 @@ class Assignment:
 
     @property
     def override(self) -> str | None:
-        """The cure under which the cells of its pair ran; what else is overridden, a build does."""
+        """The workaround under which the cells of its pair ran; what else is overridden, a build does."""
         names = {name for t in self.targets for name in (t.row.override or '').split('+')}
-        return next(iter(sorted(names & LANGUAGES[self.task.language].CURES)), None)
+        return next(iter(sorted(names & LANGUAGES[self.task.language].WORKAROUNDS)), None)
 
 
 def known_tasks(opened: Opened) -> frozenset[str]:

@@ -183,7 +183,7 @@ class MainSources:
 class Conditions:
     """What a test process is given beside what its project asks for.
 
-    override           a cure of `coevo.languages`, the same in all cells of a pair
+    override           a workaround of `coevo.languages`, the same in all cells of a pair
     clock              the date at which its clock starts; None is the machine's own. Where it
                        cannot be set, every verdict is `infra`
     cpu_limit          CPU seconds for each method; None is ten times its slowest passing run, 60 at
@@ -274,8 +274,8 @@ class Workshop(Protocol):
         conditions: Conditions = PLAIN,
     ) -> ByteCodeMutants: ...
 
-    # the override that may cure a verdict of this kind, None where none is known
-    def cure(self, verdict: Verdict) -> str | None: ...
+    # the override that may help a verdict of this kind, None where none is known
+    def workaround(self, verdict: Verdict) -> str | None: ...
 
     # what it takes to build and run a module at a revision
     def environment(self, rev: str, module: str) -> Environment | None: ...
@@ -330,9 +330,9 @@ class Language(Protocol):
     @property
     def RUNTIME(self) -> str: ...
 
-    # the overrides that are cures, as `Workshop.cure` names them; others are what a build did
+    # the overrides that are workarounds, as `Workshop.workaround` names them; others are what a build did
     @property
-    def CURES(self) -> AbstractSet[str]: ...
+    def WORKAROUNDS(self) -> AbstractSet[str]: ...
 
     # what it knows of files as text
     @property

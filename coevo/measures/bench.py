@@ -46,7 +46,7 @@ class GoldTest:
 class EditedCells:
     """Where a pair is measured.
 
-    override     the cure under which the pair's cells ran
+    override     the workaround under which the pair's cells ran
     end          whose tests are run on whose code
     tests        test files that are other than their revision's, as in `Edits`
     sources      that lie beside the tests; None: those of the revision without any edit, so that

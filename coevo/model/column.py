@@ -55,7 +55,7 @@ TestFile = Annotated[
 Override = Annotated[
     str | None,
     Column(
-        'A cure that was applied to all cells alike so that the tests could run, such'
+        'A workaround that was applied to all cells alike so that the tests could run, such'
         ' as a newer library. Null if there was none.'
     ),
 ]

@@ -44,7 +44,7 @@ _LISTS_CHILDREN = Path('/proc/thread-self/children').exists()
 
 _IN_MEMORY = (WORK_FOLDER, TEMPORARY_FOLDER, '/dev/shm')
 _FILE_BYTES = 1024  # what the kernel keeps of a file beside its content
-# What forbids user name spaces to ordinary users: the setting, its forbidding value, the cure.
+# What forbids user name spaces to ordinary users: the setting, its forbidding value, the remedy.
 _KERNEL_SETTINGS = (
     ('kernel/unprivileged_userns_clone', '0', '1'),
     ('kernel/apparmor_restrict_unprivileged_userns', '1', '0'),

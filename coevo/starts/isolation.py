@@ -129,13 +129,13 @@ class _Cell:
     code_rev: str
     demand: Demand
     verdicts: Verdicts = field(default_factory=dict)
-    cured: frozenset[str] = frozenset()  # by the rest of their test file
+    passes_with_file: frozenset[str] = frozenset()  # by the rest of their test file
 
     def disagreeing(self) -> list[str]:
         return [name for name, one in self.verdicts.items() if not self.demand(one.outcome)]
 
     def complaint(self, name: str) -> str:
-        rest = ', but not with the whole file' if name in self.cured else ''
+        rest = ', but not with the whole file' if name in self.passes_with_file else ''
         return f'{self.name} is {said(self.verdicts[name])}{rest}'
 
 
@@ -158,7 +158,7 @@ def _run(bench: IsolatedCells, task: Task, cell: _Cell, files: Files) -> None:
     disagreeing = {name: task.methods[name] for name in cell.disagreeing()}
     if disagreeing and whole != files:
         again = _ask(bench, task, cell, whole, disagreeing)
-        cell.cured = frozenset(n for n, one in again.items() if cell.demand(one.outcome))
+        cell.passes_with_file = frozenset(n for n, one in again.items() if cell.demand(one.outcome))
 
 
 def _ask(

@@ -20,20 +20,20 @@ def line(record: object) -> bytes:
     return codec.encode(record) + b'\n'
 
 
-def read(record: type[codec.Record], place: Place, name: str, cure: str) -> codec.Record | None:
-    """What `line` was given, None if there is no file; Fatal, with its cure, if it is damaged."""
+def read(record: type[codec.Record], place: Place, name: str, remedy: str) -> codec.Record | None:
+    """What `line` was given, None if there is no file; Fatal, with its remedy, if it is damaged."""
     found = place.read(name)
-    return None if found is None else decoded(record, place, name, found, cure)
+    return None if found is None else decoded(record, place, name, found, remedy)
 
 
 def decoded(
-    record: type[codec.Record], place: Place, name: str, found: Found, cure: str
+    record: type[codec.Record], place: Place, name: str, found: Found, remedy: str
 ) -> codec.Record:
     """The same of a file that was read already."""
     try:
         return codec.decode(record, found.data)
     except (ValueError, TypeError, KeyError) as error:
-        raise Fatal(f'{place.shown(name)} is damaged: {cure}') from error
+        raise Fatal(f'{place.shown(name)} is damaged: {remedy}') from error
 
 
 def parquet(record: type, rows: Sequence[Any]) -> bytes:

@@ -10,7 +10,7 @@ from tests import snapshots
 
 
 @pytest.mark.parametrize(
-    ('column', 'cure'),
+    ('column', 'workaround'),
     [
         (None, None),
         ('source-level-8', None),
@@ -18,10 +18,12 @@ from tests import snapshots
         ('byte-buddy+source-level-8', 'byte-buddy'),
     ],
 )
-def test_only_a_cure_is_asked_of_the_runs(tmp_path: Path, column: str, cure: str | None) -> None:
+def test_only_a_cure_is_asked_of_the_runs(
+    tmp_path: Path, column: str, workaround: str | None
+) -> None:
     """A raised source level is the build's own doing, which it does again."""
     assignment, *_ = assignments(snapshots.make(tmp_path, 1))
     targets = tuple(
         replace(target, row=replace(target.row, override=column)) for target in assignment.targets
     )
-    assert replace(assignment, targets=targets).override == cure
+    assert replace(assignment, targets=targets).override == workaround

@@ -13,7 +13,7 @@ from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.rows import renamed
-from coevo.languages.java.maven.cures import CURES
+from coevo.languages.java.maven.workarounds import WORKAROUNDS
 from coevo.model.records import Cause
 from tests import snapshots
 from tests.evaluation.rows import row
@@ -50,7 +50,7 @@ def test_it_never_answers_for_something_else(ledger: Ledger, assignment: Assignm
     task = replace(assignment.task, start_file_sha256='0' * 64)
     assert ledger.recall(replace(assignment, task=task), answer(assignment)) is None
     target = assignment.targets[0]
-    other = replace(target, row=replace(target.row, override=min(CURES)))
+    other = replace(target, row=replace(target.row, override=min(WORKAROUNDS)))
     assert ledger.recall(replace(assignment, targets=(other,)), answer(assignment)) is None
 
 

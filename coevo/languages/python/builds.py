@@ -80,7 +80,7 @@ class Builder:
             return End(build=_build(rev, interpreter, refusal, {}))
         ready: dict[str, Module] = {}
         told: dict[str, str | None] = {}
-        cures: list[str] = []
+        workarounds: list[str] = []
         spent = 0.0
         folders = module_folders(self._context.trees, rev)
         for folder in folders:
@@ -94,8 +94,8 @@ class Builder:
             spent += used
             if told[folder] is None:
                 ready[folder] = module
-                cures += found.cures
-        build = _build(rev, interpreter, None, told, tuple(dict.fromkeys(cures)))
+                workarounds += found.workarounds
+        build = _build(rev, interpreter, None, told, tuple(dict.fromkeys(workarounds)))
         return End(build=dataclasses.replace(build, cpu_seconds=spent), modules=ready)
 
     def _probe(self, module: Module) -> tuple[str | None, float]:

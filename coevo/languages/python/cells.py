@@ -108,12 +108,12 @@ class Cells:
         wanted = [path for path in files or self._test_files(cell) if path not in cell.loaded]
         found, used = self._loading(cell, wanted)
         broken = {path: why for path, why in found.items() if why is not None}
-        curable = [path for path, why in broken.items() if not why.syntax]
-        if curable:
-            cell.stood_in |= {path: broken[path] for path in curable}
-            again, more = self._loading(cell, curable)
+        may_load = [path for path, why in broken.items() if not why.syntax]
+        if may_load:
+            cell.stood_in |= {path: broken[path] for path in may_load}
+            again, more = self._loading(cell, may_load)
             used += more
-            for path in curable:
+            for path in may_load:
                 if again[path] is not None:
                     del cell.stood_in[path]
                 else:

@@ -30,7 +30,7 @@ class Installed:
     interpreter: Interpreter
     site: Path
     locked: str
-    cures: tuple[str, ...] = ()
+    workarounds: tuple[str, ...] = ()
 
 
 def installed(locked: Locked, interpreter: Interpreter) -> Installed | Unresolved:
@@ -48,7 +48,9 @@ def installed(locked: Locked, interpreter: Interpreter) -> Installed | Unresolve
             return Unresolved(reason='install', said=refused.said)
         _compile(interpreter, new)
         _set_down(new, place)
-    return Installed(interpreter=interpreter, site=place, locked=locked.text, cures=locked.cures)
+    return Installed(
+        interpreter=interpreter, site=place, locked=locked.text, workarounds=locked.workarounds
+    )
 
 
 def _compile(interpreter: Interpreter, folder: Path) -> None:

@@ -40,7 +40,7 @@ ENGINE_VERSION = 1
 RUNTIME = 'Python'
 NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 
-CURES = frozenset[str]()
+WORKAROUNDS = frozenset[str]()
 READING: Reading = reading
 SURGERY: Surgery = surgery
 MEASURES = Measures(mutation=UniversalMutator(suffix='.py'))
@@ -48,7 +48,7 @@ mutation_tool = not_offered(Capability.MUTATE)
 OFFERS = frozenset({Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES})
 
 __all__ = [
-    'CURES',
+    'WORKAROUNDS',
     'ENGINE_VERSION',
     'MEASURES',
     'NAME',

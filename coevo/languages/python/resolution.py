@@ -1,4 +1,4 @@
-"""Requirements of an old revision made exact: a ladder of cures, tried until uv agrees.
+"""Requirements of an old revision made exact: a list of workarounds, tried in order until uv agrees.
 
 Dates are those of the pair's new commit for both ends. What was measured to fail, and what cures it: a
 package that was taken away and uploaded again later has a date of its own (uv's answer names it; of
@@ -44,11 +44,11 @@ _NAMED = re.compile(r'(?:and you require|versions of|only) ([A-Za-z0-9][\w.-]*)'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Locked:
-    """Exact versions with hashes; `wheels` holds what was built for it; `cures` says how."""
+    """Exact versions with hashes; `wheels` holds what was built for it; `workarounds` says how."""
 
     text: str
     wheels: Path | None = None
-    cures: tuple[str, ...] = ()
+    workarounds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class _Attempt:
     lines: list[str]
     apart: dict[str, datetime] = field(default_factory=dict)
     wheels: Path | None = None
-    cures: list[str] = field(default_factory=list)
+    workarounds: list[str] = field(default_factory=list)
     reason: str = 'requirements'
 
 
@@ -84,7 +84,7 @@ def resolve(
     """more  requirements of ours, beside pytest"""
     first: Unresolved | None = None
     for attempt in _attempts(needs, day, more):
-        done = _with_cures(attempt, set(needs.runtime), interpreter, make_wheel)
+        done = _with_workarounds(attempt, set(needs.runtime), interpreter, make_wheel)
         if isinstance(done, Locked):
             return done
         first = first or done
@@ -95,15 +95,19 @@ def resolve(
 def _attempts(needs: Needs, day: datetime, more: tuple[str, ...]) -> Iterator[_Attempt]:
     ours = [PYTEST, *more]
     everything = sorted({*needs.runtime, *needs.tests})
-    for before, cure in ((day + _DAY, ()), (day + _YEAR, ('a-year-later',))):
+    for before, workaround in ((day + _DAY, ()), (day + _YEAR, ('a-year-later',))):
         apart = {name: date for name, date in _AGAIN.items() if date > before}
-        yield _Attempt(before=before, lines=[*everything, *ours], apart=apart, cures=list(cure))
+        yield _Attempt(
+            before=before, lines=[*everything, *ours], apart=apart, workarounds=list(workaround)
+        )
     if needs.tests:
         loose = sorted({*needs.runtime, *map(_loosened, needs.tests)})
         later = day + _YEAR
-        yield _Attempt(before=later, lines=[*loose, *ours], cures=['a-year-later', 'loosened'])
-        cures = ['a-year-later', 'without-test-requirements']
-        yield _Attempt(before=later, lines=[*needs.runtime, *ours], cures=cures)
+        yield _Attempt(
+            before=later, lines=[*loose, *ours], workarounds=['a-year-later', 'loosened']
+        )
+        workarounds = ['a-year-later', 'without-test-requirements']
+        yield _Attempt(before=later, lines=[*needs.runtime, *ours], workarounds=workarounds)
 
 
 def _loosened(line: str) -> str:
@@ -113,7 +117,7 @@ def _loosened(line: str) -> str:
     return f'{bare[0] if bare else name}{mark}{marker}'
 
 
-def _with_cures(
+def _with_workarounds(
     attempt: _Attempt, runtime: set[str], interpreter: Path, make_wheel: MakeWheel
 ) -> Locked | Unresolved:
     for _ in range(_MOST_CURES):
@@ -121,27 +125,27 @@ def _with_cures(
             attempt.lines, interpreter, attempt.before, attempt.apart, attempt.wheels
         )
         if isinstance(done, str):
-            return Locked(text=done, wheels=attempt.wheels, cures=tuple(attempt.cures))
-        if not _cure(attempt, done.said, runtime, make_wheel):
+            return Locked(text=done, wheels=attempt.wheels, workarounds=tuple(attempt.workarounds))
+        if not _work_around(attempt, done.said, runtime, make_wheel):
             return Unresolved(reason=attempt.reason, said=done.said)
     return Unresolved(reason=attempt.reason)
 
 
-def _cure(attempt: _Attempt, said: str, runtime: set[str], make_wheel: MakeWheel) -> bool:
+def _work_around(attempt: _Attempt, said: str, runtime: set[str], make_wheel: MakeWheel) -> bool:
     """Change an attempt by what uv said; False where nothing is known to help."""
     if again := _REUPLOADED.search(said):
         name = normal(again[1])
         if name not in attempt.apart:
             published = datetime.fromisoformat(again[2]).replace(tzinfo=UTC)
             attempt.apart[name] = published + _DAY
-            attempt.cures.append(f'later-{name}')
+            attempt.workarounds.append(f'later-{name}')
             return True
     if wheelless := _NO_WHEEL.search(said):
         name = normal(wheelless[1])
         made = make_wheel(name, tuple(attempt.lines), attempt.before)
-        if isinstance(made, Path) and f'built-{name}' not in attempt.cures:
+        if isinstance(made, Path) and f'built-{name}' not in attempt.workarounds:
             attempt.wheels = made
-            attempt.cures.append(f'built-{name}')
+            attempt.workarounds.append(f'built-{name}')
             return True
         attempt.reason = f'{made if isinstance(made, str) else "requirements"}:{name}'
         return _leave_out(attempt, name, runtime)
@@ -159,5 +163,5 @@ def _leave_out(attempt: _Attempt, name: str, runtime: set[str]) -> bool:
     if len(kept) == len(attempt.lines):
         return False
     attempt.lines[:] = kept
-    attempt.cures.append(f'without-{name}')
+    attempt.workarounds.append(f'without-{name}')
     return True

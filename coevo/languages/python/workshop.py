@@ -167,9 +167,9 @@ class PythonWorkshop:
             return Batch(verdicts=(_MISSING,) * len(methods), cpu_seconds=0.0)
         done = self._run(compiled, methods, conditions, 'run', ())
         spent = done.cpu_seconds
-        curable, used = self._curable(cell, done)
+        loads_now, used = self._loads_now(cell, done)
         spent += used
-        if curable:
+        if loads_now:
             done = self._run(compiled, methods, conditions, 'run', ())
             spent += done.cpu_seconds
         found = [*verdicts(done.heard, files, done.status, done.noise)]
@@ -199,7 +199,7 @@ class PythonWorkshop:
 
     mutate = staticmethod(not_offered(Capability.MUTATE))
 
-    def cure(self, verdict: Verdict) -> str | None:
+    def workaround(self, verdict: Verdict) -> str | None:
         return None
 
     def environment(self, rev: str, module: str) -> Environment | None:
@@ -296,7 +296,7 @@ class PythonWorkshop:
                         found[path] = None
         return list(found)
 
-    def _curable(self, cell: Cell, done: Done) -> tuple[bool, float]:
+    def _loads_now(self, cell: Cell, done: Done) -> tuple[bool, float]:
         """Whether a file that did not load now does with stand-ins; CPU seconds to find out.
 
         In cells of edited code nobody asked before which files load.

@@ -41,7 +41,7 @@ NAME = 'toy'
 ENGINE_VERSION = 1
 NEEDS = f'a {BUILD_FILE} at its root'
 RUNTIME = 'shell'
-CURES = frozenset[str]()
+WORKAROUNDS = frozenset[str]()
 READING: Reading = reading
 SURGERY: Surgery = surgery
 OFFERS = frozenset({Capability.BORROW})
@@ -50,7 +50,7 @@ mutation_tool = not_offered(Capability.MUTATE)
 
 __all__ = [
     'MEASURES',
-    'CURES',
+    'WORKAROUNDS',
     'ENGINE_VERSION',
     'NAME',
     'NEEDS',

@@ -142,7 +142,7 @@ class ToyWorkshop:
             verdicts[place] = verdict
         return replace(batch, verdicts=tuple(verdicts))
 
-    def cure(self, verdict: Verdict) -> str | None:
+    def workaround(self, verdict: Verdict) -> str | None:
         return None
 
     def environment(self, rev: str, module: str) -> Environment | None:

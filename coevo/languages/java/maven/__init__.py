@@ -12,7 +12,7 @@ from coevo.languages.java import reading
 from coevo.languages.java import surgery
 from coevo.languages.java.kits.maven_kits import MavenKits
 from coevo.languages.java.kits.prompt_words import prompt_words
-from coevo.languages.java.maven import cures
+from coevo.languages.java.maven import workarounds
 from coevo.languages.java.maven.engine import MavenEngine
 from coevo.languages.java.maven.jdk_choice import demand_of
 from coevo.languages.java.maven.pairing import BuildsByJdk
@@ -37,7 +37,7 @@ NAME = 'java'
 ENGINE_VERSION = 7
 NEEDS = 'a pom.xml at its root'
 RUNTIME = 'JDK'
-CURES = cures.CURES.keys()
+WORKAROUNDS = workarounds.WORKAROUNDS.keys()
 _LEAST_LEVEL = 8  # A.1
 READING: Reading = reading
 SURGERY: Surgery = surgery
@@ -45,7 +45,7 @@ OFFERS = EVERYTHING
 
 __all__ = [
     'MEASURES',
-    'CURES',
+    'WORKAROUNDS',
     'ENGINE_VERSION',
     'NAME',
     'NEEDS',

@@ -121,7 +121,7 @@ class Attempts:
         answer = self._in_the_loop(image, session, without)
         failures = None if isinstance(answer, Died) else _failures(answer)
         options = _text(image.code / JVM_OPTIONS)
-        if not _may_be_cured(answer, options) or (failures, options) in self._hopeless:
+        if not _may_be_mended(answer, options) or (failures, options) in self._hopeless:
             return BuildAttempt(answer=answer, builder=LOOP, cpu_seconds=_cpu_seconds(answer))
         command = build_request(image, self._java_home, sorted(without))
         again = session.ask(command, image.built)
@@ -204,7 +204,7 @@ def is_of_the_builder(failure: str) -> bool:
     return failure.startswith(_BUILDER_DIED)
 
 
-def _may_be_cured(answer: Answer | Died, options: str) -> bool:
+def _may_be_mended(answer: Answer | Died, options: str) -> bool:
     """Whether another way of starting Maven may do better."""
     if isinstance(answer, Died):
         return answer.reason == OUT_OF_MEMORY

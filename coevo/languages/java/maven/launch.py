@@ -15,7 +15,6 @@ from coevo.languages.java.maven.archives import LISTING
 from coevo.languages.java.maven.archives import Rehearsal
 from coevo.languages.java.maven.archives import dumping
 from coevo.languages.java.maven.class_path import libraries_first
-from coevo.languages.java.maven.cures import CURES
 from coevo.languages.java.maven.images import Image
 from coevo.languages.java.maven.jvm_options import usable_environment
 from coevo.languages.java.maven.jvm_options import usable_options
@@ -35,6 +34,7 @@ from coevo.languages.java.maven.runner import LEAST_CPU_LIMIT
 from coevo.languages.java.maven.runner import WALL_PER_CPU
 from coevo.languages.java.maven.runner import request_of
 from coevo.languages.java.maven.shelves import shelved
+from coevo.languages.java.maven.workarounds import WORKAROUNDS
 from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.sandboxes.sandbox import Job
@@ -238,10 +238,10 @@ class Launcher:
         yield from plan.folders if plan.anew else ()
 
     def options(self, plan: LaunchPlan) -> Iterator[str]:
-        """What a plan's module and cure ask of its JVM beside ours."""
+        """What a plan's module and workaround ask of its JVM beside ours."""
         module = plan.module
         if plan.override is not None and self.toolchain.feature >= FIRST_WITH_MODULES:
-            yield from CURES[plan.override].jvm_options
+            yield from WORKAROUNDS[plan.override].jvm_options
         if not module.surefire.assertions:
             yield '-da'
         yield from usable_options(module.surefire.arg_line)
@@ -249,14 +249,14 @@ class Launcher:
         yield from (f'-D{name}={value}' for name, value in module.surefire.properties.items())
 
     def _class_path(self, plan: LaunchPlan) -> Iterator[str]:
-        """The project's own order, our cures before it, the engine that it lacks behind it.
+        """The project's own order, our workarounds before it, the engine that it lacks behind it.
 
         The worker comes first, lest a project's class stand for one of its.
         """
         module = plan.module
         yield WORKER
         if plan.override is not None:
-            yield from (self.library(artifact) for artifact in CURES[plan.override].libraries)
+            yield from (self.library(artifact) for artifact in WORKAROUNDS[plan.override].libraries)
         yield from plan.junit.first
         yield f'{TREE}/{module.path}/{module.test_classes}'
         yield f'{TREE}/{module.path}/{module.classes}'

@@ -176,8 +176,8 @@ class PairWorkshop:
     ) -> ByteCodeMutants:
         return self._chosen.mutate(compiled, method, lines, conditions)
 
-    def cure(self, verdict: Verdict) -> str | None:
-        return self._chosen.cure(verdict)
+    def workaround(self, verdict: Verdict) -> str | None:
+        return self._chosen.workaround(verdict)
 
     def environment(self, rev: str, module: str) -> Environment | None:
         return self._chosen.environment(rev, module)

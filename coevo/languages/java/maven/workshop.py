@@ -26,7 +26,6 @@ from coevo.languages.java.maven.cell_images import CellKey
 from coevo.languages.java.maven.cells import Cells
 from coevo.languages.java.maven.code_files import code_files
 from coevo.languages.java.maven.compilation import is_of_the_parser
-from coevo.languages.java.maven.cures import cure
 from coevo.languages.java.maven.packed_trees import PackedTrees
 from coevo.languages.java.maven.pit_run import pit_job
 from coevo.languages.java.maven.pit_run import run_pit
@@ -40,6 +39,7 @@ from coevo.languages.java.maven.runner import run_observed
 from coevo.languages.java.maven.runner import run_targets
 from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.maven.tracing import Tracer
+from coevo.languages.java.maven.workarounds import workaround
 from coevo.languages.java.tools import pit
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.languages.traces import Trace
@@ -258,8 +258,8 @@ class JavaWorkshop:
             starts.append(not did_not_start(run(self._builds.sandbox, job, targets)))
         return starts == [False, True]
 
-    def cure(self, verdict: Verdict) -> str | None:
-        return cure(verdict)
+    def workaround(self, verdict: Verdict) -> str | None:
+        return workaround(verdict)
 
     def environment(self, rev: str, module: str) -> Environment | None:
         return self._builds.environment(rev, module)

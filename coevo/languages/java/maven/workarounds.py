@@ -1,8 +1,8 @@
-"""What may cure a failure that the JDK causes, not the project: one table with its evidence.
+"""What may work around a failure that the JDK causes, not the project: one table with its evidence.
 
 Measured: mocking libraries of 2017 and before do not know the
-class files of JDK 17; a newer byte-buddy, first on the class path, cures them, and so do opened
-packages where a library defines classes by reflection. A cure is applied to all cells alike.
+class files of JDK 17; a newer byte-buddy, first on the class path, helps, and so do opened
+packages where a library defines classes by reflection. A workaround is applied to all cells alike.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ BYTE_BUDDY = 'byte-buddy'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cure:
+class Workaround:
     """Libraries (pinned artifactIds) put first on the class path, and options of the JVM."""
 
     libraries: tuple[str, ...]
@@ -24,8 +24,8 @@ class Cure:
 
 _OPENED = ('java.lang', 'java.lang.reflect', 'java.lang.invoke', 'java.util', 'java.io', 'java.net')
 
-CURES = {
-    BYTE_BUDDY: Cure(
+WORKAROUNDS = {
+    BYTE_BUDDY: Workaround(
         libraries=('byte-buddy', 'byte-buddy-agent'),
         jvm_options=tuple(f'--add-opens=java.base/{name}=ALL-UNNAMED' for name in _OPENED),
     )
@@ -45,6 +45,6 @@ _REFUSED = frozenset(
 )
 
 
-def cure(verdict: Verdict) -> str | None:
-    """The name of the cure to try for a failed verdict; None where none is known."""
+def workaround(verdict: Verdict) -> str | None:
+    """The name of the workaround to try for a failed verdict; None where none is known."""
     return BYTE_BUDDY if _REFUSED.intersection(verdict.exceptions) else None
