@@ -33,9 +33,9 @@ from coevo.engine.results import Order
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Step
 from coevo.engine.results import Wanted
+from coevo.languages.base import BorrowedSettings
 from coevo.languages.base import Build
 from coevo.languages.base import Conditions
-from coevo.languages.base import Loan
 from coevo.languages.base import Scope
 from coevo.languages.base import Verdict
 from coevo.languages.base import Workshop
@@ -262,7 +262,7 @@ def _run(bench: _Bench, group: Group, batch: Sequence[str], step: Step) -> Seque
     process = bench.workshop.run(group.compiled, methods, Conditions(override=bench.override))
     heard = [verdict for verdict in process.verdicts if verdict is not None]
     for verdict in heard:
-        if verdict.outcome is Outcome.INFRA and group.compiled.loan is None:
+        if verdict.outcome is Outcome.INFRA and group.compiled.borrowed is None:
             raise Transient(f'a test process did not start: {verdict.message.strip()}')
     bench.cost.add(step, process.cpu_seconds)
     bench.cost.add(Step.TESTS, sum(v.cpu_seconds for v in heard), len(heard))
@@ -349,14 +349,14 @@ def _fixed_by_settings(
                 and method_id in group.methods
                 and method_id not in fixed_by_settings
             }
-            loan = Loan(rev=ends.other(group.cell).rev, scope=scope)
+            borrowed = BorrowedSettings(rev=ends.other(group.cell).rev, scope=scope)
             compiled = group.compiled
-            if methods and bench.workshop.differs(compiled.code_rev, compiled.module, loan):
+            if methods and bench.workshop.differs(compiled.code_rev, compiled.module, borrowed):
                 tried = compiled_group(
                     bench.workshop,
                     group.cell,
                     bench.workshop.compile(
-                        compiled.tests_rev, compiled.code_rev, compiled.module, loan
+                        compiled.tests_rev, compiled.code_rev, compiled.module, borrowed
                     ),
                     methods,
                 )

@@ -111,7 +111,7 @@ class Scope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loan:
+class BorrowedSettings:
     """Settings that a cell takes from another revision than that of its code."""
 
     rev: str
@@ -141,7 +141,7 @@ class Compiled:
     module: str
     unit_ok: bool  # the verdict of the project's own tool: one error breaks the unit
     cpu_seconds: float = 0.0
-    loan: Loan | None = None
+    borrowed: BorrowedSettings | None = None
     edits: Edits | None = None
     code_failure: str | None = None
     broken: tuple[str, ...] = ()
@@ -222,7 +222,7 @@ class Workshop(Protocol):
         tests_rev: str,
         code_rev: str,
         module: str,
-        loan: Loan | None = None,
+        borrowed: BorrowedSettings | None = None,
         edits: Edits | None = None,
     ) -> Compiled: ...
 
@@ -231,8 +231,8 @@ class Workshop(Protocol):
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[Checked, ...]: ...
 
-    # whether a loan would change anything for a module of a revision
-    def differs(self, code_rev: str, module: str, loan: Loan) -> bool: ...
+    # whether borrowed settings would change anything for a module of a revision
+    def differs(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool: ...
 
     # the compiler's verdict on a test method, None where it compiles
     def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None: ...

@@ -22,9 +22,7 @@ class Capability(StrEnum):
     WATCH = (
         'watch'  # see a pass from outside of the process: `Conditions.observed`, `trace(watched=)`
     )
-    BORROW = (
-        'borrow'  # compile and run with settings of another revision: `compile(loan=)`, `differs`
-    )
+    BORROW = 'borrow'  # compile and run with settings of another revision: `compile(borrowed=)`, `differs`
     CHECK_SOURCES = (
         'check_sources'  # compile variants of a source, each for itself: `check_sources`
     )

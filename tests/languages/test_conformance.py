@@ -21,12 +21,12 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.base import KILLED
 from coevo.languages.base import Batch
+from coevo.languages.base import BorrowedSettings
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Engine
-from coevo.languages.base import Loan
 from coevo.languages.base import RunSettings
 from coevo.languages.base import Scope
 from coevo.languages.base import Verdict
@@ -362,7 +362,7 @@ def test_what_is_not_offered_is_refused_and_no_answer_is_made_up(place: Place) -
         Capability.MUTATE: lambda: workshop.mutate(cell, method, {}),
         Capability.CHECK_SOURCES: lambda: workshop.check_sources(rev, '.', place.test_file, ()),
         Capability.BORROW: lambda: workshop.differs(
-            rev, '.', Loan(rev=place.revs['second'], scope=Scope.ALL_SETTINGS)
+            rev, '.', BorrowedSettings(rev=place.revs['second'], scope=Scope.ALL_SETTINGS)
         ),
     }
     for capability in asked.keys() - offered:

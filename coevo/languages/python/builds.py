@@ -104,7 +104,11 @@ class Builder:
         paths = self._context.repository.tree(module.rev).keys()
         names = main_packages(paths, module.roots, module.needs.name)
         key = CellKey(
-            tests_rev=module.rev, code_rev=module.rev, module=module.folder, loan=None, edits=None
+            tests_rev=module.rev,
+            code_rev=module.rev,
+            module=module.folder,
+            borrowed=None,
+            edits=None,
         )
         cell = self._cells.get(key, module)
         done = self._cells.ask(cell, {'mode': 'probe', 'files': list(names)}, ())

@@ -15,8 +15,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from coevo.languages.base import BorrowedSettings
 from coevo.languages.base import Edits
-from coevo.languages.base import Loan
 from coevo.languages.base import Verdict
 from coevo.languages.python.archive import pack
 from coevo.languages.python.built import Module
@@ -43,7 +43,7 @@ class CellKey:
     tests_rev: str
     code_rev: str
     module: str
-    loan: Loan | None
+    borrowed: BorrowedSettings | None
     edits: Edits | None
 
 

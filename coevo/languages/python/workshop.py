@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
+from coevo.languages.base import BorrowedSettings
 from coevo.languages.base import Build
 from coevo.languages.base import Checked
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
-from coevo.languages.base import Loan
 from coevo.languages.base import Scope
 from coevo.languages.base import Verdict
 from coevo.languages.capabilities import Capability
@@ -80,7 +80,7 @@ class PythonWorkshop:
         tests_rev: str,
         code_rev: str,
         module: str,
-        loan: Loan | None = None,
+        borrowed: BorrowedSettings | None = None,
         edits: Edits | None = None,
     ) -> Compiled:
         failure, spent = None, 0.0
@@ -95,7 +95,7 @@ class PythonWorkshop:
             module=module,
             unit_ok=failure is None,
             cpu_seconds=spent,
-            loan=loan,
+            borrowed=borrowed,
             edits=edits,
             code_failure=failure,
         )
@@ -116,12 +116,12 @@ class PythonWorkshop:
     ) -> tuple[Checked, ...]:
         return self._check(code_rev, module, variants)
 
-    def differs(self, code_rev: str, module: str, loan: Loan) -> bool:
-        own, other = self._module(code_rev, module), self._module(loan.rev, module)
+    def differs(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
+        own, other = self._module(code_rev, module), self._module(borrowed.rev, module)
         if own is None or other is None:
             return False
-        lent = self._lent(own, other, loan.scope)
-        return lent is not None and (lent.installed.site, lent.options) != (
+        borrower = self._with_borrowed(own, other, borrowed.scope)
+        return borrower is not None and (borrower.installed.site, borrower.options) != (
             own.installed.site,
             own.options,
         )
@@ -151,7 +151,7 @@ class PythonWorkshop:
             cell.module.installed.interpreter.version,
             self._context.digest,
             self._context.sandbox.name,
-            repr(compiled.loan),
+            repr(compiled.borrowed),
             repr(compiled.edits),
         )
         return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
@@ -229,19 +229,21 @@ class PythonWorkshop:
     def _cell(self, compiled: Compiled) -> Cell:
         own = self._module(compiled.code_rev, compiled.module)
         assert own is not None, 'a module is built before it is used'
-        if compiled.loan is not None:
-            other = self._module(compiled.loan.rev, compiled.module)
-            own = (self._lent(own, other, compiled.loan.scope) if other else None) or own
+        if compiled.borrowed is not None:
+            other = self._module(compiled.borrowed.rev, compiled.module)
+            own = (
+                self._with_borrowed(own, other, compiled.borrowed.scope) if other else None
+            ) or own
         key = CellKey(
             tests_rev=compiled.tests_rev,
             code_rev=compiled.code_rev,
             module=compiled.module,
-            loan=compiled.loan,
+            borrowed=compiled.borrowed,
             edits=compiled.edits,
         )
         return self._cells.get(key, own)
 
-    def _lent(self, own: Module, other: Module, scope: Scope) -> Module | None:
+    def _with_borrowed(self, own: Module, other: Module, scope: Scope) -> Module | None:
         """A module with what it borrows; None where that cannot be had."""
         if scope is Scope.ALL_SETTINGS:
             return replace(own, installed=other.installed, options=other.options)

@@ -18,11 +18,11 @@ from pathlib import Path
 
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
+from coevo.languages.base import BorrowedSettings
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
-from coevo.languages.base import Loan
 from coevo.languages.base import Scope
 from coevo.languages.base import Verdict
 from coevo.languages.capabilities import Capability
@@ -78,16 +78,16 @@ class ToyWorkshop:
         tests_rev: str,
         code_rev: str,
         module: str,
-        loan: Loan | None = None,
+        borrowed: BorrowedSettings | None = None,
         edits: Edits | None = None,
     ) -> Compiled:
-        key = (tests_rev, code_rev, module, loan, edits)
+        key = (tests_rev, code_rev, module, borrowed, edits)
         if key not in self._cells:
-            self._cells[key] = self._linked(tests_rev, code_rev, module, loan, edits)
+            self._cells[key] = self._linked(tests_rev, code_rev, module, borrowed, edits)
         return self._cells[key].compiled
 
-    def differs(self, code_rev: str, module: str, loan: Loan) -> bool:
-        return self._settings(code_rev, module, loan) != self._settings(code_rev, module, None)
+    def differs(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
+        return self._settings(code_rev, module, borrowed) != self._settings(code_rev, module, None)
 
     def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
         if compiled.code_failure is not None:
@@ -109,7 +109,7 @@ class ToyWorkshop:
             str(header(compiled.code_rev).tree),
             str(header(compiled.tests_rev).tree),
             compiled.module,
-            repr(self._settings(compiled.code_rev, compiled.module, compiled.loan)),
+            repr(self._settings(compiled.code_rev, compiled.module, compiled.borrowed)),
             repr(compiled.edits),
             self._builds.sandbox.name,
         )
@@ -160,7 +160,7 @@ class ToyWorkshop:
             compiled.tests_rev,
             compiled.code_rev,
             compiled.module,
-            compiled.loan,
+            compiled.borrowed,
             compiled.edits,
         )
         return self._cells[key]
@@ -170,7 +170,7 @@ class ToyWorkshop:
         tests_rev: str,
         code_rev: str,
         module: str,
-        loan: Loan | None,
+        borrowed: BorrowedSettings | None,
         edits: Edits | None,
     ) -> _Cell:
         tests = self._texts(self._builds.built(tests_rev).tests, dict(edits.tests) if edits else {})
@@ -186,7 +186,7 @@ class ToyWorkshop:
         linked = link(
             own,
             [parse(text) for text in code.values()],
-            self._settings(code_rev, module, loan),
+            self._settings(code_rev, module, borrowed),
         )
         broken = sorted(f'{type_}#{name}' for type_, name in linked.wrong)
         compiled = Compiled(
@@ -194,7 +194,7 @@ class ToyWorkshop:
             code_rev=code_rev,
             module=module,
             unit_ok=not broken and not failures and not any(file.has_error for file in own),
-            loan=loan,
+            borrowed=borrowed,
             edits=edits,
             code_failure=next(iter(failures.values()), None),
             broken=tuple(broken),
@@ -213,12 +213,14 @@ class ToyWorkshop:
     def _module(self, rev: str, path: str) -> str:
         return tree(self._builds.repository, rev).module(path)
 
-    def _settings(self, code_rev: str, module: str, loan: Loan | None) -> Mapping[str, str]:
+    def _settings(
+        self, code_rev: str, module: str, borrowed: BorrowedSettings | None
+    ) -> Mapping[str, str]:
         own = dict(self._builds.built(code_rev).settings.get(module, {}))
-        if loan is None:
+        if borrowed is None:
             return own
-        other = self._builds.built(loan.rev).settings.get(module, {})
-        names = ('library',) if loan.scope is Scope.TEST_LIBRARIES else ('library', 'setting')
+        other = self._builds.built(borrowed.rev).settings.get(module, {})
+        names = ('library',) if borrowed.scope is Scope.TEST_LIBRARIES else ('library', 'setting')
         return own | {name: other[name] for name in names if name in other}
 
     @contextmanager

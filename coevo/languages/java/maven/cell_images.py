@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from pathlib import PurePosixPath
 
+from coevo.languages.base import BorrowedSettings
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
-from coevo.languages.base import Loan
 from coevo.languages.java.maven.compilation import CompileReport
 from coevo.languages.java.maven.edited_code import EditedCode
 from coevo.languages.java.maven.edited_files import is_below
@@ -27,7 +27,7 @@ class CellKey:
     tests_rev: str
     code_rev: str
     module: str
-    loan: Loan | None = None
+    borrowed: BorrowedSettings | None = None
     edits: Edits | None = None
 
 
@@ -105,7 +105,7 @@ def absent(key: CellKey, folder: Path) -> CellImage:
         code_rev=key.code_rev,
         module=key.module,
         unit_ok=False,
-        loan=key.loan,
+        borrowed=key.borrowed,
         edits=key.edits,
         broken=('*',),
     )

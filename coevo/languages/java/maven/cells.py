@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from coevo.languages.base import BorrowedSettings
 from coevo.languages.base import Checked
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
-from coevo.languages.base import Loan
+from coevo.languages.java.maven.borrowed_settings import with_borrowed
 from coevo.languages.java.maven.cell_images import CellImage
 from coevo.languages.java.maven.cell_images import CellKey
 from coevo.languages.java.maven.cell_images import absent
@@ -31,7 +32,6 @@ from coevo.languages.java.maven.edited_files import lay
 from coevo.languages.java.maven.images import Image
 from coevo.languages.java.maven.images import link_resources
 from coevo.languages.java.maven.javac_options import javac_options
-from coevo.languages.java.maven.loans import lend
 from coevo.languages.java.maven.report import Module
 from coevo.languages.java.maven.session import Answer
 from coevo.languages.java.maven.session import Died
@@ -75,16 +75,20 @@ class Cells:
                 tests_rev=compiled.tests_rev,
                 code_rev=compiled.code_rev,
                 module=compiled.module,
-                loan=compiled.loan,
+                borrowed=compiled.borrowed,
                 edits=compiled.edits,
             )
         )
 
-    def module(self, code_rev: str, module: str, loan: Loan | None) -> Module | None:
+    def module(
+        self, code_rev: str, module: str, borrowed: BorrowedSettings | None
+    ) -> Module | None:
         """A module as its cells see it; None where the code has none."""
         known = self._builds.image(code_rev).modules.get(module)
-        donor = self._builds.image(loan.rev).modules.get(module) if loan else None
-        return lend(known, donor, loan.scope) if known and donor and loan else known
+        donor = self._builds.image(borrowed.rev).modules.get(module) if borrowed else None
+        return (
+            with_borrowed(known, donor, borrowed.scope) if known and donor and borrowed else known
+        )
 
     def keep_only(self, revs: Collection[str]) -> None:
         """Remove compiled cells of any other revision than those of the pair in hand."""
@@ -110,7 +114,7 @@ class Cells:
     def _compile(self, key: CellKey, code_edits: EditedCode = NO_EDITS) -> CellImage:
         code, tests = self._builds.image(key.code_rev), self._builds.image(key.tests_rev)
         folder = self._folder(key)
-        known = self.module(key.code_rev, key.module, key.loan)
+        known = self.module(key.code_rev, key.module, key.borrowed)
         if known is None:
             return absent(key, folder)
         below = tuple(self._get(beside(key, name)) for name in test_jars(known, code))
@@ -139,7 +143,7 @@ class Cells:
             module=key.module,
             unit_ok=report.unit_ok and all(cell.compiled.unit_ok for cell in below),
             cpu_seconds=0.0 if isinstance(answer, Died) else answer.cpu_seconds,
-            loan=key.loan,
+            borrowed=key.borrowed,
             edits=key.edits,
             broken=tuple(
                 sorted({*report.broken, *(name for one in below for name in one.compiled.broken)})
@@ -202,7 +206,7 @@ class Cells:
         assert key.edits is not None, 'the cell has edits'
         if not code.outside_same:
             return None
-        known = self.module(key.code_rev, key.module, key.loan)
+        known = self.module(key.code_rev, key.module, key.borrowed)
         names = [key.module]
         if known is not None:
             names += test_jars(known, self._builds.image(key.code_rev))

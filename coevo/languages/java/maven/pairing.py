@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
+from coevo.languages.base import BorrowedSettings
 from coevo.languages.base import Build
 from coevo.languages.base import Checked
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
-from coevo.languages.base import Loan
 from coevo.languages.base import Verdict
 from coevo.languages.java.maven.attempts import is_hopeless
 from coevo.languages.java.maven.jdk_choice import pair_ladder
@@ -126,18 +126,18 @@ class PairWorkshop:
         tests_rev: str,
         code_rev: str,
         module: str,
-        loan: Loan | None = None,
+        borrowed: BorrowedSettings | None = None,
         edits: Edits | None = None,
     ) -> Compiled:
-        return self._chosen.compile(tests_rev, code_rev, module, loan, edits)
+        return self._chosen.compile(tests_rev, code_rev, module, borrowed, edits)
 
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[Checked, ...]:
         return self._chosen.check_sources(code_rev, module, path, variants)
 
-    def differs(self, code_rev: str, module: str, loan: Loan) -> bool:
-        return self._chosen.differs(code_rev, module, loan)
+    def differs(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
+        return self._chosen.differs(code_rev, module, borrowed)
 
     def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
         return self._chosen.compile_verdict(compiled, method)

@@ -238,7 +238,7 @@ class SharedBuilds:
             self.toolchain.jdk,
             *(folder.name for folder in (self.toolchain.tools, self.toolchain.libraries)),
             self.sandbox.name,
-            repr(compiled.loan),
+            repr(compiled.borrowed),
             repr(compiled.edits),
         )
         return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()

@@ -13,12 +13,12 @@ from pathlib import Path
 from coevo.languages.base import OPTIONS_REFUSED
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
+from coevo.languages.base import BorrowedSettings
 from coevo.languages.base import Build
 from coevo.languages.base import Checked
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
-from coevo.languages.base import Loan
 from coevo.languages.base import MainSources
 from coevo.languages.base import Verdict
 from coevo.languages.java.maven.cell_images import CellImage
@@ -80,10 +80,12 @@ class JavaWorkshop:
         tests_rev: str,
         code_rev: str,
         module: str,
-        loan: Loan | None = None,
+        borrowed: BorrowedSettings | None = None,
         edits: Edits | None = None,
     ) -> Compiled:
-        key = CellKey(tests_rev=tests_rev, code_rev=code_rev, module=module, loan=loan, edits=edits)
+        key = CellKey(
+            tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits
+        )
         return self._cells.get(key).compiled
 
     def check_sources(
@@ -91,8 +93,8 @@ class JavaWorkshop:
     ) -> tuple[Checked, ...]:
         return self._cells.check_sources(code_rev, module, path, variants)
 
-    def differs(self, code_rev: str, module: str, loan: Loan) -> bool:
-        return self._cells.module(code_rev, module, loan) != self._cells.module(
+    def differs(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
+        return self._cells.module(code_rev, module, borrowed) != self._cells.module(
             code_rev, module, None
         )
 
@@ -109,7 +111,7 @@ class JavaWorkshop:
 
     def shadowing(self, compiled: Compiled) -> frozenset[str]:
         """By what was compiled, not by what sources look like: names can be written in escapes."""
-        module = self._cells.module(compiled.code_rev, compiled.module, compiled.loan)
+        module = self._cells.module(compiled.code_rev, compiled.module, compiled.borrowed)
         image = self._builds.image(compiled.code_rev)
         folders = [] if module is None else list(image.class_folders(module))
         return frozenset(
@@ -120,7 +122,7 @@ class JavaWorkshop:
 
     def content(self, compiled: Compiled) -> str | None:
         """Of whole trees: a test may read any file that is laid out beside it."""
-        module = self._cells.module(compiled.code_rev, compiled.module, compiled.loan)
+        module = self._cells.module(compiled.code_rev, compiled.module, compiled.borrowed)
         if module is None:
             return None
         junit = self._builds.junit(module, self._session)
@@ -215,7 +217,7 @@ class JavaWorkshop:
         """None where its clock cannot be set."""
         code = self._builds.image(cell.compiled.code_rev)
         module = self._cells.module(
-            cell.compiled.code_rev, cell.compiled.module, cell.compiled.loan
+            cell.compiled.code_rev, cell.compiled.module, cell.compiled.borrowed
         )
         assert module is not None, 'what was compiled has a module'
         tests = self._builds.image(cell.compiled.tests_rev).tests

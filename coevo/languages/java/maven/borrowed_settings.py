@@ -12,7 +12,7 @@ from coevo.languages.java.maven.report import ReportedEntry
 TEST_SCOPE = 'test'
 
 
-def lend(module: Module, donor: Module, scope: Scope) -> Module:
+def with_borrowed(module: Module, donor: Module, scope: Scope) -> Module:
     """The module with what it borrows: itself where both have the same."""
     if scope is Scope.TEST_LIBRARIES:
         libraries = tuple(_test_libraries(module, donor))
