@@ -36,6 +36,7 @@ from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.listener import Say
 from coevo.snapshots import snapshot
+from coevo.snapshots.models import lookup
 from coevo.snapshots.snapshot import Opened
 
 
@@ -59,7 +60,7 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
     """
     if options.pit and not options.adequacy:
         raise Fatal('PIT is asked beside the other measures; leave out --no-adequacy or --pit')
-    header = _header(options)
+    snapshot_sha256 = verified(options.snapshot)
     wanted = assignments(
         options.snapshot,
         options.tasks,
@@ -71,6 +72,7 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
         raise Fatal('no task is left to score; name others, or an earlier cutoff, or add --leaking')
     opened = snapshot.attach((options.snapshot,))
     answers = {one.task_id: one for one in _predictions(options, known_tasks(opened))}
+    header = _header(options, snapshot_sha256, answers.values())
     _bring_runtimes(wanted, listener.say)
     languages = {one.task.language for one in wanted}
     if options.pit:
@@ -118,8 +120,15 @@ def _pits(languages: Iterable[str]) -> tuple[str, ...]:
     return tuple(f'pit {version}' for version in versions)
 
 
-def _header(options: Options) -> ResultHeader:
-    return ResultHeader(snapshot_sha256=verified(options.snapshot), sandbox=options.sandbox)
+def _header(options: Options, snapshot_sha256: str, answers: Iterable[Prediction]) -> ResultHeader:
+    named = {one.model for one in answers if one.model is not None}
+    found = {name: lookup(name, options.models) for name in named}
+    return ResultHeader(
+        snapshot_sha256=snapshot_sha256,
+        sandbox=options.sandbox,
+        cutoff=options.cutoff.last_seen if options.cutoff else None,
+        models={name: model for name, model in found.items() if model is not None},
+    )
 
 
 def _predictions(options: Options, known: Collection[str]) -> Sequence[Prediction]:

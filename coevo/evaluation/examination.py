@@ -102,7 +102,7 @@ class Examination:
         if known is None:
             return False
         self.recalled += 1
-        self._add(assignment, renamed(known, assignment, prediction, self.header.snapshot_sha256))
+        self._add(assignment, renamed(known, assignment, prediction, self.header))
         return True
 
     def _conclude(self, assignment: Assignment, judgement: Judgement) -> None:

@@ -18,6 +18,7 @@ class Options:
     predictions   a file or folder, or the predictions themselves
     store         whose clones are used; what it lacks is cloned from the tasks' URLs
     tasks, cutoff limit the tasks; a task without a prediction fails
+    models        a file with cutoffs of models that nobody else knows
     interleaved   whether tasks count whose old revision is no ancestor of the new one, where `tasks`
                   names none
     leaking       whether tasks count whose start state shows their answer; those named always do
@@ -32,6 +33,7 @@ class Options:
     store: Path | None = None
     tasks: frozenset[str] | None = None
     cutoff: Cutoff | None = None
+    models: Path | None = None
     interleaved: bool = False
     leaking: bool = False
     jobs: int = 1

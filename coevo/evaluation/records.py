@@ -416,11 +416,35 @@ class MethodResult:
             ' Null if nothing was run.'
         ),
     ] = None
+    contamination_date: Annotated[
+        datetime | None,
+        Column(
+            'The earliest time at which the gold tests of the task may have been public, by '
+            'the snapshot. Null if it is unknown, which is never clean.'
+        ),
+    ] = None
+    cutoff: Annotated[
+        str | None,
+        Column(
+            'Only tasks that were public after this day were scored, such as `2024-06-30`. '
+            'Null if tasks of any date were.'
+        ),
+    ] = None
     snapshot_sha256: Annotated[str, Column('SHA-256 of the manifest of the snapshot.')]
     prediction_sha256: Annotated[str, Column('SHA-256 of the task and the patch.')]
 
     model: Annotated[
         str | None, Column('The model, as the prediction names it. Null if it names none.')
+    ] = None
+    model_cutoff: Annotated[
+        str | None,
+        Column(
+            'The training cutoff of that model, a day or a month. Null if no source states '
+            'one; nothing is clean then.'
+        ),
+    ] = None
+    model_cutoff_source: Annotated[
+        str | None, Column('Who states that cutoff. Null if there is none.')
     ] = None
     harness: Annotated[
         str | None,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from dataclasses import replace
 
 from coevo.evaluation.assignments import Assignment
@@ -21,6 +23,7 @@ from coevo.evaluation.results import RESULTS_VERSION
 from coevo.languages.base import Verdict
 from coevo.languages.table import engine_version
 from coevo.model.records import Outcome
+from coevo.snapshots.models import Model
 
 # Characters of what a process wrote, and of what is said of an outcome.
 MOST_OUTPUT, MOST_SAID = 8000, 1000
@@ -31,10 +34,16 @@ _CONTROL = re.compile(r'[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultHeader:
-    """What all rows of an evaluation have in common."""
+    """What all rows of an evaluation have in common.
+
+    cutoff  the last day that counts as seen by the choice of tasks; None where all dates count
+    models  of those that predictions name, and that are known, by that name
+    """
 
     snapshot_sha256: str
     sandbox: str
+    cutoff: str | None = None
+    models: Mapping[str, Model] = field(default_factory=dict)
 
 
 def rows(
@@ -60,7 +69,7 @@ def rows(
             cpu_seconds=round(seen.cpu_seconds + judgement.cpu_seconds * share, 3),
             seconds=round(seen.seconds + judgement.seconds * share, 3),
         )
-        made.append(flagged(_answered(row, prediction)))
+        made.append(flagged(_answered(row, header, prediction)))
     return tuple(made)
 
 
@@ -68,17 +77,19 @@ def renamed(
     rows: Sequence[MethodResult],
     assignment: Assignment,
     prediction: Prediction,
-    snapshot_sha256: str,
+    header: ResultHeader,
 ) -> tuple[MethodResult, ...]:
     """Rows of the same patch to the same task, as that prediction and snapshot have them."""
     targets = {target.name: target for target in assignment.targets}
     return tuple(
         replace(
-            _answered(row, prediction),
+            _answered(row, header, prediction),
             method_id=targets[row.test_method].row.method_id,
             repo=assignment.task.repo,
             cause=targets[row.test_method].row.cause,
-            snapshot_sha256=snapshot_sha256,
+            contamination_date=assignment.task.contamination_date,
+            cutoff=header.cutoff,
+            snapshot_sha256=header.snapshot_sha256,
         )
         for row in rows
     )
@@ -106,6 +117,8 @@ def _decided(
         engine_version=engine_version(task.language),
         results_version=RESULTS_VERSION,
         sandbox=header.sandbox,
+        contamination_date=task.contamination_date,
+        cutoff=header.cutoff,
         snapshot_sha256=header.snapshot_sha256,
         prediction_sha256=prediction.digest,
     )
@@ -130,11 +143,15 @@ def _observed(row: MethodResult, seen: Seen) -> MethodResult:
     )
 
 
-def _answered(row: MethodResult, prediction: Prediction) -> MethodResult:
-    """The row with what the prediction says of itself."""
+def _answered(row: MethodResult, header: ResultHeader, prediction: Prediction) -> MethodResult:
+    """The row with what the prediction says of itself, and what is known of its model."""
+    model = header.models.get(prediction.model or '')
+    cutoff = model.cutoff if model else None
     return replace(
         row,
         model=prediction.model,
+        model_cutoff=cutoff,
+        model_cutoff_source=model.source if model and cutoff else None,
         harness=prediction.harness,
         exit_status=prediction.exit_status,
         cost_usd=prediction.cost_usd,

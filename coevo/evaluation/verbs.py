@@ -7,6 +7,7 @@ import importlib.util
 import math
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coevo.model.errors import Fatal
 from coevo.options.arguments import add_jobs
@@ -15,6 +16,9 @@ from coevo.options.parser import Parser
 from coevo.options.parser import Verb
 from coevo.options.parser import add_cutoff
 from coevo.options.parser import cutoff_of
+
+if TYPE_CHECKING:
+    from coevo.snapshots.cutoffs import Cutoff
 
 # What the extra `evaluate` of the wheel brings, by the names of import.
 _EXTRA = ('psutil', 'rich', 'tree_sitter', 'tree_sitter_java', 'urllib3')
@@ -103,7 +107,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
                 predictions=arguments.predictions,
                 store=existing_store(arguments.store),
                 tasks=named_tasks(arguments.tasks),
-                cutoff=cutoff_of(arguments),
+                cutoff=_cutoff(arguments),
+                models=arguments.models,
                 interleaved=arguments.interleaved,
                 leaking=arguments.leaking,
                 jobs=arguments.jobs,
@@ -120,6 +125,12 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     for sentence in summary(evaluation, arguments.out):
         console.print(sentence, markup=False, highlight=False)
     return 1 if evaluation.bugs else 0
+
+
+def _cutoff(arguments: argparse.Namespace) -> Cutoff | None:
+    """Here --models may stand alone: results say the cutoff of the model that answered."""
+    asked = (arguments.after, arguments.model, arguments.margin or None)
+    return None if asked == (None, None, None) else cutoff_of(arguments)
 
 
 def add_tasks(verb: Parser) -> None:

@@ -63,12 +63,12 @@ def add_cutoff(verb: Parser) -> None:
 def cutoff_of(arguments: argparse.Namespace) -> Cutoff | None:
     """What was asked for; Fatal for a margin or a file without a cutoff, which would do nothing."""
     from coevo.snapshots.cutoffs import Cutoff
-    from coevo.snapshots.models import find_model
+    from coevo.snapshots.models import find_cutoff
 
     if arguments.model is not None:
-        model = find_model(arguments.model, arguments.models)
-        because = f'{arguments.model}, says {model.source}'
-        return Cutoff(date=model.cutoff, margin_days=arguments.margin, because=because)
+        date, source = find_cutoff(arguments.model, arguments.models)
+        because = f'{arguments.model}, says {source}'
+        return Cutoff(date=date, margin_days=arguments.margin, because=because)
     if arguments.after is not None:
         return Cutoff(date=arguments.after, margin_days=arguments.margin)
     if arguments.margin or arguments.models:

@@ -36,6 +36,11 @@ class Cutoff:
         except OverflowError:
             raise Fatal(f'a margin of {self.margin_days} days is beyond all dates') from None
 
+    @property
+    def last_seen(self) -> str:
+        """The last day that is not clean, margin and all: YYYY-MM-DD."""
+        return f'{self.first_clean - timedelta(days=1):%F}'
+
     def __str__(self) -> str:
         margin = f' + {self.margin_days} days' * bool(self.margin_days)
         return f'{self.date}{margin}' + f' ({self.because})' * bool(self.because)

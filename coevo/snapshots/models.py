@@ -14,15 +14,22 @@ from coevo.snapshots.cutoffs import first_clean_moment
 
 VERSION = 1
 
-_HOW = 'a list of [[models]] with names, cutoff (2024-06 or 2024-06-30) and source'
+_HOW = (
+    'a list of [[models]] with names, cutoff (2024-06 or 2024-06-30; left out where no source states '
+    'one) and source'
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """One model under all of its names; `cutoff` is a day or a month, `source` who says so."""
+    """One model under all of its names.
+
+    cutoff  a day or a month; None where no source of its maker states one, so that nothing is clean
+    source  who says so, or where it would have to stand
+    """
 
     names: tuple[str, ...]
-    cutoff: str
+    cutoff: str | None
     source: str
 
 
@@ -32,18 +39,37 @@ def published() -> tuple[Model, ...]:
     return tuple(_read(text, 'models.toml'))
 
 
-def find_model(name: str, added: Path | None = None) -> Model:
-    """The model of that name; an added file comes first. Fatal if nobody knows it: no cutoff, no
-    clean data."""
-    known: list[Model] = [*(_added(added) if added else ()), *published()]
-    for model in known:
-        if name.lower() in {each.lower() for each in model.names}:
-            return model
-    names = ', '.join(sorted({each for model in known for each in model.names}))
+def lookup(name: str, added: Path | None = None) -> Model | None:
+    """The model of that name, whatever its case, with hyphens for spaces; an added file comes first."""
+    return next((model for model in _known(added) if _is_named(model, name)), None)
+
+
+def find_cutoff(name: str, added: Path | None = None) -> tuple[str, str]:
+    """The training cutoff of a model, and who says so. Fatal if there is none: no cutoff, no clean
+    data."""
+    known = _known(added)
+    model = next((model for model in known if _is_named(model, name)), None)
+    if model is not None and model.cutoff is not None:
+        return model.cutoff, model.source
+    if model is not None:
+        raise Fatal(
+            f'no source states a training cutoff of {name!r} (it would have to stand in '
+            f'{model.source}); give --after DATE, or --models FILE that tells it'
+        )
+    names = ', '.join(sorted({each for one in known if one.cutoff for each in one.names}))
     raise Fatal(
         f'no training cutoff of {name!r} is known; give --after DATE, or --models FILE that tells '
         f'it. Known are: {names}'
     )
+
+
+def _known(added: Path | None) -> list[Model]:
+    return [*(_added(added) if added else ()), *published()]
+
+
+def _is_named(model: Model, name: str) -> bool:
+    wanted = name.strip().lower().replace(' ', '-')
+    return wanted in {each.lower() for each in model.names}
 
 
 def _added(path: Path) -> Iterator[Model]:
@@ -68,9 +94,18 @@ def _read(text: str, place: str) -> Iterator[Model]:
 
 def _model(entry: Any, place: str) -> Model:
     match entry:
-        case {'names': [*names], 'cutoff': str(cutoff), 'source': str(source)} if all(
+        case {'names': [*names], 'source': str(source)} if all(
             isinstance(name, str) for name in names
         ):
-            first_clean_moment(cutoff)
-            return Model(names=tuple(names), cutoff=cutoff, source=source)
+            return Model(names=tuple(names), cutoff=_cutoff(entry, place), source=source)
     raise Fatal(f'{place} has an entry that is not complete ({entry}); it has to be {_HOW}')
+
+
+def _cutoff(entry: dict[str, Any], place: str) -> str | None:
+    cutoff = entry.get('cutoff')
+    if cutoff is None:
+        return None
+    if not isinstance(cutoff, str):
+        raise Fatal(f'{place} has a cutoff that is no text ({cutoff!r}); it has to be {_HOW}')
+    first_clean_moment(cutoff)
+    return cutoff

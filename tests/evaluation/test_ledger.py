@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,11 @@ from coevo.evaluation.assignments import assignments
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import renamed
 from coevo.languages.java.maven.workarounds import WORKAROUNDS
 from coevo.model.records import Cause
+from coevo.snapshots.models import Model
 from tests import snapshots
 from tests.evaluation.rows import row
 
@@ -72,8 +76,21 @@ def test_known_rows_take_what_prediction_and_snapshot_say(assignment: Assignment
     said = replace(answer(assignment), model='m', harness='h', cost_usd=1.5, seconds=2.0)
     target = assignment.targets[0]
     before = row(test_method=target.name, model='before', cause=Cause.SYNTAX)
-    (found,) = renamed([before], assignment, said, 'f' * 64)
+    day = datetime(2024, 7, 1, tzinfo=UTC)
+    assignment = replace(assignment, task=replace(assignment.task, contamination_date=day))
+    header = ResultHeader(
+        snapshot_sha256='f' * 64,
+        sandbox='bubblewrap',
+        cutoff='2024-06-30',
+        models={'m': Model(names=('m',), cutoff='2024-05', source='its maker')},
+    )
+    (found,) = renamed([before], assignment, said, header)
     assert (found.cause, found.method_id) == (target.row.cause, target.row.method_id)
     assert found.cause is not Cause.SYNTAX
     assert (found.model, found.harness, found.cost_usd, found.agent_seconds) == ('m', 'h', 1.5, 2.0)
     assert found.snapshot_sha256 == 'f' * 64
+    assert found.contamination_date == day
+    assert found.cutoff == '2024-06-30'
+    assert (found.model_cutoff, found.model_cutoff_source) == ('2024-05', 'its maker')
+    (found,) = renamed([found], assignment, replace(said, model='of nobody'), header)
+    assert (found.model_cutoff, found.model_cutoff_source) == (None, None)

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import UTC
+from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import tables
+from coevo.evaluation.reporting.exposure import Exposure
 from coevo.evaluation.reporting.report import System
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.reporting.report import write_report
@@ -51,7 +54,7 @@ def test_a_report_is_of_its_schema_which_allows_nothing_else(tmp_path: Path) -> 
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(content, SCHEMA, cls=jsonschema.Draft202012Validator)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(content | {'report_version': 1}, SCHEMA)
+        jsonschema.validate(content | {'report_version': 2}, SCHEMA)
     del content['tracks'][0]['fields']['avg_coverage_gold_success']
     with pytest.raises(jsonschema.ValidationError, match='is a required property'):
         jsonschema.validate(content, SCHEMA)
@@ -88,6 +91,33 @@ def test_reports_of_the_same_methods_say_so_whatever_came_of_them() -> None:
     other = make_report([row('b', outcome=TaskOutcome.INFRA), row('a', 'T#1')]).tasks_sha256
     assert other == said
     assert make_report([row('a', 'T#2'), row('b')]).tasks_sha256 != said
+
+
+def test_outcomes_have_a_hash_that_ignores_what_they_cost() -> None:
+    said = make_report([row('a'), row('b', success_strict=True)]).outcomes_sha256
+    same = make_report([row('b', success_strict=True, seconds=9.0), row('a', output='x')])
+    assert same.outcomes_sha256 == said
+    assert make_report([row('a'), row('b')]).outcomes_sha256 != said
+    lost = row('a', outcome=TaskOutcome.EXEC_FAIL)
+    assert make_report([lost, row('b', success_strict=True)]).outcomes_sha256 != said
+
+
+def test_a_report_says_what_is_clean_for_its_model() -> None:
+    """Strictly later than the end of the cutoff's month; without a date or a cutoff nothing is."""
+    known: dict[str, Any] = {'model': 'm', 'model_cutoff': '2024-06', 'cutoff': '2024-03-31'}
+    days = [datetime(2024, 6, 30, 23, 59, tzinfo=UTC), datetime(2024, 7, 1, tzinfo=UTC), None]
+    rows = [row(f't{i}', contamination_date=day, **known) for i, day in enumerate(days)]
+    assert make_report(rows).exposure == Exposure(
+        first='2024-06-30T23:59:00+00:00',
+        last='2024-07-01T00:00:00+00:00',
+        unknown=1,
+        clean=1,
+        cutoff='2024-03-31',
+    )
+    assert make_report(rows).systems[0].cutoff == '2024-06'
+    assert make_report([row(contamination_date=days[1], model='m')]).exposure.clean == 0
+    with pytest.raises(Fatal, match='of 2 cutoffs'):
+        make_report([*rows, row('t4')])
 
 
 def test_rows_that_are_no_one_evaluation_are_refused() -> None:

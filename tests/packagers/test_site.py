@@ -107,7 +107,7 @@ def test_reports_that_score_something_else_are_refused(snapshot: Path, tmp_path:
         with pytest.raises(Fatal, match=words):
             folder.write([other], tmp_path / 'site', silent, [place])
     (scored / 'report.json').write_text('{"report_version": 0}')
-    with pytest.raises(Fatal, match='is no report of version 2; write it anew with `coevo regrade'):
+    with pytest.raises(Fatal, match='is no report of version 3; write it anew with `coevo regrade'):
         folder.write([snapshot], tmp_path / 'site', silent, [scored])
     assert not (tmp_path / 'site').exists()
 

@@ -24,12 +24,15 @@ from typing import Any
 from typing import TypeGuard
 from typing import TypeVar
 
+from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import aggregates
 from coevo.evaluation.reporting import bootstrap
 from coevo.evaluation.reporting import costs
 from coevo.evaluation.reporting import pit
 from coevo.evaluation.reporting import subsets
+from coevo.evaluation.reporting.exposure import Exposure
+from coevo.evaluation.reporting.exposure import exposure
 from coevo.evaluation.reporting.rates import Average
 from coevo.evaluation.reporting.rates import Rates
 from coevo.evaluation.reporting.rates import RateVerdict
@@ -40,20 +43,25 @@ from coevo.model.errors import Fatal
 from coevo.model.records import Track
 from coevo.storage import durable
 
-_Value = TypeVar('_Value', int, str)
+_Value = TypeVar('_Value', int, str, str | None)
 
 NAME = 'report.json'
-# Raised when a field is lost or changes its meaning.
-REPORT_VERSION = 2
+# Raised when a field is lost or changes its meaning, or one comes that the page cannot do without.
+REPORT_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class System:
-    """Who submitted, and for how many tasks; None where a prediction does not say it."""
+    """Who submitted, and for how many tasks; None where a prediction does not say it.
+
+    cutoff  of the model's training, and who states it; None where no source does
+    """
 
     harness: str | None
     model: str | None
     tasks: int
+    cutoff: str | None = None
+    cutoff_source: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +113,8 @@ class Report:
     """`tasks_sha256` is over the test methods: reports compare where it is equal.
 
     `predictions_sha256` is over the hashes of all predictions, in the order of their tasks.
+    `outcomes_sha256` is over the outcome of each test method, and whether it is a strict success:
+    equal where two evaluations of the same predictions agree.
     """
 
     report_version: int
@@ -114,6 +124,8 @@ class Report:
     snapshot_sha256: str
     tasks_sha256: str
     predictions_sha256: str
+    outcomes_sha256: str
+    exposure: Exposure
     systems: Sequence[System]
     tasks: int
     methods: int
@@ -173,6 +185,8 @@ def make_report(rows: Rows) -> Report:
         snapshot_sha256=_one({row.snapshot_sha256 for row in ordered}, 'snapshots'),
         tasks_sha256=_hash(f'{row.task_id} {row.method_id} {row.test_method}' for row in ordered),
         predictions_sha256=_hash(f'{row.task_id} {row.prediction_sha256}' for row in ordered),
+        outcomes_sha256=_hash(map(_outcome, ordered)),
+        exposure=exposure(ordered, _one({row.cutoff for row in ordered}, 'cutoffs')),
         systems=systems(ordered),
         tasks=len({row.task_id for row in ordered}),
         methods=len(ordered),
@@ -189,12 +203,24 @@ def make_report(rows: Rows) -> Report:
 def systems(rows: Rows) -> Sequence[System]:
     """Those of the predictions; a task without one belongs to none."""
     said = {row.task_id: (row.harness, row.model) for row in rows}
+    trained = {row.model: (row.model_cutoff, row.model_cutoff_source) for row in rows}
     counted = Counter(said.values())
     named = [pair for pair in counted if pair != (None, None)] or list(counted)
     return [
-        System(harness=harness, model=model, tasks=counted[harness, model])
+        System(
+            harness=harness,
+            model=model,
+            tasks=counted[harness, model],
+            cutoff=trained[model][0],
+            cutoff_source=trained[model][1],
+        )
         for harness, model in sorted(named, key=lambda pair: (pair[0] or '', pair[1] or ''))
     ]
+
+
+def _outcome(row: MethodResult) -> str:
+    strict = 'strict' if row.success_strict else ''
+    return f'{row.task_id} {row.method_id} {row.test_method} {row.outcome} {strict}'
 
 
 def _hash(lines: Iterable[str]) -> str:

@@ -7,7 +7,9 @@ import pytest
 from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.models import find_model
+from coevo.snapshots.models import find_cutoff
+from coevo.snapshots.models import lookup
+from coevo.snapshots.models import published
 from tests import snapshots
 
 OURS = """
@@ -31,15 +33,45 @@ def ours(tmp_path: Path) -> Path:
 
 
 def test_a_model_says_where_its_cutoff_is_from(ours: Path) -> None:
-    assert find_model('GPT-4o').cutoff == '2023-10-01'
-    assert find_model('GPT-4o').source.startswith('https://')
-    assert find_model('gpt-4o', ours).source == 'our notes'
-    assert find_model('gpt-4.1', ours).cutoff == '2024-06-01'
+    cutoff, source = find_cutoff('GPT-4o')
+    assert cutoff == '2023-10-01'
+    assert source.startswith('https://')
+    assert find_cutoff('gpt-4o', ours) == ('2024-01-03', 'our notes')
+    assert find_cutoff('gpt-4.1', ours)[0] == '2024-06-01'
+    assert lookup('Claude Opus 4.7') == lookup('claude-opus-4-7')
 
 
 def test_a_model_that_nobody_knows_lets_nothing_through(ours: Path) -> None:
     with pytest.raises(Fatal, match=r'no training cutoff of .gpt-99. is known.*our-model'):
-        find_model('gpt-99', ours)
+        find_cutoff('gpt-99', ours)
+    assert lookup('gpt-99') is None
+    assert lookup('my gpt-4o') is None
+
+
+# As tables of the papers of docs/sources.md write them.
+OF_THE_PAPERS = [
+    *('GPT-5', 'Gemini 2.5 Flash', 'GPT-OSS-120B', 'Devstral-Small', 'DeepSeek V3.1 671B'),
+    *('Qwen3 Coder 480B A35B', 'Claude Opus 4.7', 'Gemini 3.1 Pro', 'GPT-5-Codex', 'Phi-4'),
+    *('CodeLlama-7b-Instruct-hf', 'gemma-3-27b-it', 'deepseek-coder-6.7b-instruct'),
+    *('Qwen2.5-Coder-32B-Instruct', 'gpt-4o-mini', 'gemini-1.5-pro', 'llama3.1:70b'),
+    *('GPT-4-Turbo', 'GPT-3.5-Turbo', 'GPT-o1', 'GPT-5-mini', 'Gemini-2.0-Flash'),
+    *('Gemini-3.0-Pro', 'Claude-3.5-Sonnet', 'CodeQwen1.5', 'DeepSeek-Coder', 'CodeGemma'),
+]
+
+
+@pytest.mark.parametrize('name', OF_THE_PAPERS)
+def test_the_models_of_the_papers_have_a_cutoff_with_its_source_or_none(name: str) -> None:
+    model = lookup(name)
+    assert model is not None
+    assert model.source.startswith('https://')
+    if model.cutoff is None:
+        with pytest.raises(Fatal, match='no source states a training cutoff'):
+            find_cutoff(name)
+
+
+def test_no_name_is_of_two_models() -> None:
+    names = [name.lower() for model in published() for name in model.names]
+    assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize(
@@ -49,6 +81,7 @@ def test_a_model_that_nobody_knows_lets_nothing_through(ours: Path) -> None:
         'version = 2',
         '[[models]]\nnames = ["a"]\ncutoff = "2024"\nsource = "b"',
         '[[models]]\nnames = ["a"]\ncutoff = "2024-01"',
+        '[[models]]\nnames = ["a"]\ncutoff = 2024-01-02\nsource = "b"',
         '[[models]]\nnames = "a"\ncutoff = "2024-01"\nsource = "b"',
         '[[models',
     ],
@@ -56,7 +89,7 @@ def test_a_model_that_nobody_knows_lets_nothing_through(ours: Path) -> None:
 def test_a_file_that_tells_no_cutoffs_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / 'm.toml').write_text(text)
     with pytest.raises(Fatal):
-        find_model('a', tmp_path / 'm.toml')
+        find_cutoff('a', tmp_path / 'm.toml')
 
 
 def test_a_margin_is_added_in_days() -> None:
