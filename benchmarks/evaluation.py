@@ -49,7 +49,7 @@ from coevo.git.repository import Repository
 from coevo.languages.java.maven import BuildsByJdk
 from coevo.languages.java.maven import JavaRunContext
 from coevo.languages.java.maven import PairWorkshop
-from coevo.measures import bench as measures
+from coevo.measures import edited_cells as measures
 from coevo.measures.mutants import BASELINE_RUNS
 from coevo.measures.mutants import mutable_lines
 from coevo.measures.mutants import mutant_sets
@@ -72,14 +72,14 @@ def cost(arguments: argparse.Namespace) -> None:
     with ExitStack() as stack:
         root = Path(stack.enter_context(tempfile.TemporaryDirectory(dir='/var/tmp')))
         root.chmod(0o711)
-        bench = Bench(stack)
+        runner = Bench(stack)
         for repo in sorted(by_repo.keys() - known):
             chance = random.Random(f'{arguments.seed} {repo}')
             drawn = chance.sample(by_repo[repo], min(arguments.tasks, len(by_repo[repo])))
             name = repo.replace('/', '+')
             rows = [_by_engine(arguments, root / name / 'before', drawn)]
             flags = tuple(Flags) if arguments.c1 else (Flags.DEFAULT,)
-            rows += _by_oracle(bench, open_clone(arguments.store, repo), drawn, flags)
+            rows += _by_oracle(runner, open_clone(arguments.store, repo), drawn, flags)
             rows.append(_by_engine(arguments, root / name / 'after', drawn))
             append(arguments.folder / COSTS, rows)
 
@@ -112,11 +112,11 @@ def _by_engine(
 
 
 def _by_oracle(
-    bench: Bench, repository: Repository, drawn: Sequence[Assignment], flags: Sequence[Flags]
+    runner: Bench, repository: Repository, drawn: Sequence[Assignment], flags: Sequence[Flags]
 ) -> Iterator[dict[str, object]]:
     cells = [cell for one in drawn for cell in _cells(repository, one)]
     for each in flags:
-        answers = [bench.run(Oracle.A, each, repository, *cell) for cell in cells]
+        answers = [runner.run(Oracle.A, each, repository, *cell) for cell in cells]
         yield _cost_row(drawn, 'A', str(each), sum(answer.seconds for answer in answers))
 
 
@@ -232,7 +232,7 @@ def _mutated(
         )
         if workshop.build(pair)[1].failure is not None:
             return dict.fromkeys(row.method_id for row in rows), 0.0, 0.0
-        bench = measures.EditedCells(
+        runner = measures.EditedCellRunner(
             workshop=workshop,
             repository=repository,
             pair=pair,
@@ -246,10 +246,10 @@ def _mutated(
             )
             for one in targets
         ]
-        sets = mutant_sets(bench, {one.method_id: mutable_lines(bench, one) for one in tests})
-        drawing = bench.cpu_seconds
-        measured = run_mutants(bench, tests, sets, most_runs)
-        return measured.mutations, drawing, bench.cpu_seconds - drawing
+        sets = mutant_sets(runner, {one.method_id: mutable_lines(runner, one) for one in tests})
+        drawing = runner.cpu_seconds
+        measured = run_mutants(runner, tests, sets, most_runs)
+        return measured.mutations, drawing, runner.cpu_seconds - drawing
 
 
 # -- tables ----------------------------------------------------------------------------------------

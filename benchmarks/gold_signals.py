@@ -26,8 +26,8 @@ from coevo.git.repository import Repository
 from coevo.languages.java.maven import BuildsByJdk
 from coevo.languages.java.maven import JavaRunContext
 from coevo.languages.java.maven import PairWorkshop
-from coevo.measures.bench import EditedCells
-from coevo.measures.bench import GoldTest
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
 from coevo.model.quality import Mutation
@@ -85,10 +85,10 @@ def _measure(
         pair = pair_of(repository, segment.pair)
         if workshop.build(pair)[1].failure is not None:
             return []
-        bench = EditedCells(workshop=workshop, repository=repository, pair=pair)
-        mutants = measure_mutants(bench, tests, runs)
-        for_mutants, bench.cpu_seconds = bench.cpu_seconds, 0.0
-        reversals = measure_reversals(bench, tests, runs)
+        runner = EditedCellRunner(workshop=workshop, repository=repository, pair=pair)
+        mutants = measure_mutants(runner, tests, runs)
+        for_mutants, runner.cpu_seconds = runner.cpu_seconds, 0.0
+        reversals = measure_reversals(runner, tests, runs)
     return [
         {
             'repo': row.repo,
@@ -98,7 +98,7 @@ def _measure(
             **_counted(mutants.mutations[row.method_id]),
             **_statuses(one.status for one in reversals if one.method_id == row.method_id),
             'mutants_cpu_seconds': f'{for_mutants / len(chosen):.1f}',
-            'reversals_cpu_seconds': f'{bench.cpu_seconds / len(chosen):.1f}',
+            'reversals_cpu_seconds': f'{runner.cpu_seconds / len(chosen):.1f}',
         }
         for row in chosen
     ]

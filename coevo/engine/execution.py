@@ -66,7 +66,7 @@ _STEPS = {
 
 
 @dataclass(slots=True, kw_only=True)
-class _Bench:
+class _CellRunner:
     """Where the groups of one pair are run, under one override or none."""
 
     workshop: Workshop
@@ -90,44 +90,44 @@ def evaluate(
     override   of all runs from the first one on, where it is known that one is needed
     all_cells  whether new tests of labels that do not ask for it run on old code as well
     """
-    bench = _Bench(workshop=workshop, cache=cache, override=override)
-    ends, settled, groups = _begin(bench, workshop.build(pair), wanted)
+    runner = _CellRunner(workshop=workshop, cache=cache, override=override)
+    ends, settled, groups = _begin(runner, workshop.build(pair), wanted)
     while is_mute(groups) and (others := workshop.build_otherwise(pair)) is not None:
-        bench.override = override
-        ends, settled, groups = _begin(bench, others, wanted)
-    _pass_all(bench, groups, Order.REVERSED)
+        runner.override = override
+        ends, settled, groups = _begin(runner, others, wanted)
+    _pass_all(runner, groups, Order.REVERSED)
     contradicted = _contradicted(wanted, results_of(settled, groups))
-    _pass_all(bench, groups, Order.ALONE, without=contradicted)
+    _pass_all(runner, groups, Order.ALONE, without=contradicted)
     for group in groups:
-        _keep(bench, group)
-        _repeat_where_split(bench, group)
+        _keep(runner, group)
+        _repeat_where_split(runner, group)
     results = results_of(settled, groups)
     return PairEvaluation(
         old=ends.old,
         new=ends.new,
-        override=bench.override,
+        override=runner.override,
         results=results,
-        fixed_by_settings=_fixed_by_settings(bench, ends, groups, _broken(wanted, results))
+        fixed_by_settings=_fixed_by_settings(runner, ends, groups, _broken(wanted, results))
         if offers(pair.language, Capability.BORROW)
         else {},
-        cost=bench.cost,
-        recorded=_recorded(bench, ends, wanted, results) if all_cells else {},
+        cost=runner.cost,
+        recorded=_recorded(runner, ends, wanted, results) if all_cells else {},
     )
 
 
 def _begin(
-    bench: _Bench, builds: tuple[Build, Build], wanted: Sequence[Wanted]
+    runner: _CellRunner, builds: tuple[Build, Build], wanted: Sequence[Wanted]
 ) -> tuple[Ends, Results, list[Group]]:
     """What cannot be built, and groups of the rest, compiled and run once."""
     ends = Ends(old=builds[0], new=builds[1])
     for build in builds:
-        bench.cost.add(Step.BUILD, build.cpu_seconds)
+        runner.cost.add(Step.BUILD, build.cpu_seconds)
     settled = unbuildable(ends, wanted)
-    groups = list(form_groups(bench.workshop, ends, wanted, settled))
+    groups = list(form_groups(runner.workshop, ends, wanted, settled))
     for group in groups:
-        bench.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
-        group.known = _recall(bench, group)
-    _first_pass(bench, groups)
+        runner.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
+        group.known = _recall(runner, group)
+    _first_pass(runner, groups)
     return ends, settled, groups
 
 
@@ -167,18 +167,18 @@ def _verdicts(item: Wanted, cells: Mapping[Cell, CellResult]) -> tuple[Label | s
 # -- passes --------------------------------------------------------------------------------------
 
 
-def _first_pass(bench: _Bench, groups: Sequence[Group]) -> None:
+def _first_pass(runner: _CellRunner, groups: Sequence[Group]) -> None:
     """Run everything once; where an override may help what failed, again with it, in all cells."""
-    _pass_all(bench, groups, Order.GIVEN)
-    if bench.override is not None:
+    _pass_all(runner, groups, Order.GIVEN)
+    if runner.override is not None:
         return
-    bench.override = _needed_workaround(bench.workshop, groups)
-    if bench.override is not None:
+    runner.override = _needed_workaround(runner.workshop, groups)
+    if runner.override is not None:
         for group in groups:
             for method_id in group.open_methods():
                 del group.runs[method_id]
             group.known = {}
-        _pass_all(bench, groups, Order.GIVEN)
+        _pass_all(runner, groups, Order.GIVEN)
 
 
 def _needed_workaround(workshop: Workshop, groups: Sequence[Group]) -> str | None:
@@ -191,7 +191,7 @@ def _needed_workaround(workshop: Workshop, groups: Sequence[Group]) -> str | Non
 
 
 def _pass_all(
-    bench: _Bench, groups: Sequence[Group], order: Order, without: Collection[str] = ()
+    runner: _CellRunner, groups: Sequence[Group], order: Order, without: Collection[str] = ()
 ) -> None:
     for group in groups:
         chosen = [
@@ -201,7 +201,7 @@ def _pass_all(
         ]
         for batch in _batches(chosen, order):
             if not _settle_known(group, batch, order):
-                _run_batch(bench, group, batch, order)
+                _run_batch(runner, group, batch, order)
 
 
 def _settle_known(group: Group, batch: Sequence[str], order: Order) -> bool:
@@ -215,21 +215,21 @@ def _settle_known(group: Group, batch: Sequence[str], order: Order) -> bool:
     return True
 
 
-def _recall(bench: _Bench, group: Group) -> Known:
-    key = _key(bench, group)
-    return bench.cache.recall(key, group.open_methods()) if key else {}
+def _recall(runner: _CellRunner, group: Group) -> Known:
+    key = _key(runner, group)
+    return runner.cache.recall(key, group.open_methods()) if key else {}
 
 
-def _keep(bench: _Bench, group: Group) -> None:
-    key = _key(bench, group)
-    if key and bench.override is None:
-        bench.cache.keep(key, group.open_methods(), group.runs)
+def _keep(runner: _CellRunner, group: Group) -> None:
+    key = _key(runner, group)
+    if key and runner.override is None:
+        runner.cache.keep(key, group.open_methods(), group.runs)
 
 
-def _key(bench: _Bench, group: Group) -> str | None:
+def _key(runner: _CellRunner, group: Group) -> str | None:
     """None where there is nothing to run."""
     methods = [group.methods[method_id] for method_id in group.open_methods()]
-    content = bench.workshop.content(group.compiled) if methods else None
+    content = runner.workshop.content(group.compiled) if methods else None
     return batch_key(content, methods, str(RULES_VERSION)) if content else None
 
 
@@ -244,32 +244,34 @@ def _batches(methods: list[str], order: Order) -> list[list[str]]:
             return [methods]
 
 
-def _run_batch(bench: _Bench, group: Group, batch: Sequence[str], order: Order) -> None:
+def _run_batch(runner: _CellRunner, group: Group, batch: Sequence[str], order: Order) -> None:
     """Run a batch in one process; who lost it to a neighbour runs again alone."""
-    step = bench.step or _STEPS[order]
-    for method_id, verdict in zip(batch, _run(bench, group, batch, step), strict=True):
+    step = runner.step or _STEPS[order]
+    for method_id, verdict in zip(batch, _run(runner, group, batch, step), strict=True):
         recorded = order
         if verdict is None:
-            verdict, recorded = _run(bench, group, [method_id], step)[0], Order.ALONE
+            verdict, recorded = _run(runner, group, [method_id], step)[0], Order.ALONE
         assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
         group.settle(method_id, verdict, recorded)
 
 
-def _run(bench: _Bench, group: Group, batch: Sequence[str], step: Step) -> Sequence[Verdict | None]:
+def _run(
+    runner: _CellRunner, group: Group, batch: Sequence[str], step: Step
+) -> Sequence[Verdict | None]:
     if not batch:
         return ()
     methods = [group.methods[method_id] for method_id in batch]
-    process = bench.workshop.run(group.compiled, methods, Conditions(override=bench.override))
+    process = runner.workshop.run(group.compiled, methods, Conditions(override=runner.override))
     heard = [verdict for verdict in process.verdicts if verdict is not None]
     for verdict in heard:
         if verdict.outcome is Outcome.INFRA and group.compiled.borrowed is None:
             raise Transient(f'a test process did not start: {verdict.message.strip()}')
-    bench.cost.add(step, process.cpu_seconds)
-    bench.cost.add(Step.TESTS, sum(v.cpu_seconds for v in heard), len(heard))
+    runner.cost.add(step, process.cpu_seconds)
+    runner.cost.add(Step.TESTS, sum(v.cpu_seconds for v in heard), len(heard))
     return process.verdicts
 
 
-def _repeat_where_split(bench: _Bench, group: Group) -> None:
+def _repeat_where_split(runner: _CellRunner, group: Group) -> None:
     """Repeat each order once where a method's runs disagree.
 
     The whole batch runs, so that the order is the same; only the split methods are recorded.
@@ -280,7 +282,7 @@ def _repeat_where_split(bench: _Bench, group: Group) -> None:
     for order in RUN_ORDERS:
         for batch in _batches(group.open_methods(), order):
             if order is not Order.ALONE or split.issuperset(batch):
-                verdicts = _run(bench, group, batch, Step.RUN_REPEATED)
+                verdicts = _run(runner, group, batch, Step.RUN_REPEATED)
                 for method_id, verdict in zip(batch, verdicts, strict=True):
                     if verdict is not None and method_id in split:
                         group.settle(method_id, verdict, order)
@@ -289,7 +291,7 @@ def _repeat_where_split(bench: _Bench, group: Group) -> None:
 # -- cells that decide nothing -------------------------------------------------------------------
 
 
-def _recorded(bench: _Bench, ends: Ends, wanted: Sequence[Wanted], found: Results) -> Results:
+def _recorded(runner: _CellRunner, ends: Ends, wanted: Sequence[Wanted], found: Results) -> Results:
     """The new tests of some labels on the old code, run three times as a deciding cell is.
 
     Runs that disagree stay as they are: nothing rests on them.
@@ -301,15 +303,15 @@ def _recorded(bench: _Bench, ends: Ends, wanted: Sequence[Wanted], found: Result
         and any(verdict in RECORDED_LABELS for verdict in _verdicts(item, cells))
     ]
     settled = unbuildable(ends, chosen, _recorded_cells)
-    groups = list(form_groups(bench.workshop, ends, chosen, settled, _recorded_cells))
-    bench.step = Step.RUN_RECORDED
+    groups = list(form_groups(runner.workshop, ends, chosen, settled, _recorded_cells))
+    runner.step = Step.RUN_RECORDED
     for group in groups:
-        bench.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
-        group.known = _recall(bench, group)
+        runner.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
+        group.known = _recall(runner, group)
     for order in RUN_ORDERS:
-        _pass_all(bench, groups, order)
+        _pass_all(runner, groups, order)
     for group in groups:
-        _keep(bench, group)
+        _keep(runner, group)
     return results_of(settled, groups)
 
 
@@ -332,7 +334,7 @@ def _broken(wanted: Sequence[Wanted], found: Results) -> dict[str, Cell]:
 
 
 def _fixed_by_settings(
-    bench: _Bench, ends: Ends, groups: Sequence[Group], broken: Mapping[str, Cell]
+    runner: _CellRunner, ends: Ends, groups: Sequence[Group], broken: Mapping[str, Cell]
 ) -> dict[str, Scope]:
     """Which of the broken pass with libraries or settings of the pair's other revision.
 
@@ -351,24 +353,24 @@ def _fixed_by_settings(
             }
             borrowed = BorrowedSettings(rev=ends.other(group.cell).rev, scope=scope)
             compiled = group.compiled
-            if methods and bench.workshop.differs(compiled.code_rev, compiled.module, borrowed):
+            if methods and runner.workshop.differs(compiled.code_rev, compiled.module, borrowed):
                 tried = compiled_group(
-                    bench.workshop,
+                    runner.workshop,
                     group.cell,
-                    bench.workshop.compile(
+                    runner.workshop.compile(
                         compiled.tests_rev, compiled.code_rev, compiled.module, borrowed
                     ),
                     methods,
                 )
-                fixed_by_settings |= dict.fromkeys(_passing(bench, tried), scope)
+                fixed_by_settings |= dict.fromkeys(_passing(runner, tried), scope)
     return fixed_by_settings
 
 
-def _passing(bench: _Bench, group: Group) -> list[str]:
+def _passing(runner: _CellRunner, group: Group) -> list[str]:
     """The methods of a group that pass, each in the same process; the cause is no cell."""
-    bench.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
+    runner.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
     batch = group.open_methods()
-    verdicts = _run(bench, group, batch, Step.RUN_FOR_CAUSE)
+    verdicts = _run(runner, group, batch, Step.RUN_FOR_CAUSE)
     return [
         method_id
         for method_id, verdict in zip(batch, verdicts, strict=True)

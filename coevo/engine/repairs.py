@@ -65,10 +65,10 @@ def guard_repairs(
 
     wanted  all that was evaluated, of which some may be siblings
     """
-    bench = _Bench(workshop=workshop, cost=evaluation.cost, override=evaluation.override)
-    named = _passing_siblings(bench, pair, repairs, _known(evaluation, wanted), siblings)
-    old = _under_clock(bench, evaluation, repairs, Cell.TOLD_COLD, pair.old)
-    new = _under_clock(bench, evaluation, repairs, Cell.TNEW_CNEW, pair.new)
+    runner = _CellRunner(workshop=workshop, cost=evaluation.cost, override=evaluation.override)
+    named = _passing_siblings(runner, pair, repairs, _known(evaluation, wanted), siblings)
+    old = _under_clock(runner, evaluation, repairs, Cell.TOLD_COLD, pair.old)
+    new = _under_clock(runner, evaluation, repairs, Cell.TNEW_CNEW, pair.new)
     return {
         item.method_id: RepairGuard(
             sibling=named.get(item.method_id),
@@ -80,7 +80,7 @@ def guard_repairs(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Bench:
+class _CellRunner:
     """Where tests run as in the cells of the pair, and who pays."""
 
     workshop: Workshop
@@ -117,7 +117,7 @@ def _known(evaluation: PairEvaluation, wanted: Sequence[Wanted]) -> dict[TestMet
 
 
 def _passing_siblings(
-    bench: _Bench,
+    runner: _CellRunner,
     pair: Pair,
     repairs: Sequence[Wanted],
     known: dict[TestMethod, bool],
@@ -127,7 +127,7 @@ def _passing_siblings(
     found: dict[str, str] = {}
     for item in repairs:
         for group in siblings(_old(item)):
-            _learn(bench, pair, [method for method in group if method not in known], known)
+            _learn(runner, pair, [method for method in group if method not in known], known)
             passing = next((method for method in group if known[method]), None)
             if passing is not None:
                 found[item.method_id] = f'{passing.test_class}#{passing.test_method}'
@@ -136,15 +136,15 @@ def _passing_siblings(
 
 
 def _learn(
-    bench: _Bench, pair: Pair, methods: Sequence[TestMethod], known: dict[TestMethod, bool]
+    runner: _CellRunner, pair: Pair, methods: Sequence[TestMethod], known: dict[TestMethod, bool]
 ) -> None:
     """Whether tests of one module pass in told_cold; one that loses its process does not."""
     known |= dict.fromkeys(methods, False)
     if not methods:
         return
-    compiled = bench.on_own_code(pair.old.rev, methods[0].module)
-    methods = [m for m in methods if bench.workshop.compile_verdict(compiled, m) is None]
-    verdicts = bench.run(compiled, methods, Conditions()) if methods else ()
+    compiled = runner.on_own_code(pair.old.rev, methods[0].module)
+    methods = [m for m in methods if runner.workshop.compile_verdict(compiled, m) is None]
+    verdicts = runner.run(compiled, methods, Conditions()) if methods else ()
     for method, verdict in zip(methods, verdicts, strict=True):
         if verdict is not None and verdict.outcome is Outcome.INFRA:
             raise Transient(f'a test process did not start: {verdict.message.strip()}')
@@ -155,7 +155,7 @@ def _learn(
 
 
 def _under_clock(
-    bench: _Bench,
+    runner: _CellRunner,
     evaluation: PairEvaluation,
     repairs: Sequence[Wanted],
     cell: Cell,
@@ -177,12 +177,12 @@ def _under_clock(
         return found
     conditions = Conditions(clock=commit.committer_date)
     for module, methods in by_module.items():
-        compiled = bench.on_own_code(commit.rev, module)
-        verdicts = bench.run(compiled, tuple(methods.values()), conditions)
+        compiled = runner.on_own_code(commit.rev, module)
+        verdicts = runner.run(compiled, tuple(methods.values()), conditions)
         for (method_id, method), verdict in zip(methods.items(), verdicts, strict=True):
             expected = evaluation.cells(method_id)[cell].outcome
             if verdict is None or verdict.outcome not in (expected, Outcome.INFRA):
-                verdict = bench.run(compiled, [method], conditions)[0]  # no neighbour's doing
+                verdict = runner.run(compiled, [method], conditions)[0]  # no neighbour's doing
             assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
             known = verdict.outcome is not Outcome.INFRA
             found[method_id] = verdict.outcome if known else None

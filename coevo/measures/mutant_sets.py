@@ -18,8 +18,8 @@ from coevo.languages.capabilities import Capability
 from coevo.languages.mutation import Mutant
 from coevo.languages.table import measures
 from coevo.languages.table import offers
-from coevo.measures.bench import EditedCells
-from coevo.measures.bench import module_of
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import module_of
 from coevo.model.records import short_hash
 
 CAP = 10
@@ -78,15 +78,15 @@ class FileMutants:
     _checked: dict[str, Checked] = field(default_factory=dict)
     _fits: dict[str, bool] = field(default_factory=dict)
 
-    def drawn(self, bench: EditedCells, lines: Collection[int]) -> MutantSet | None:
+    def drawn(self, runner: EditedCellRunner, lines: Collection[int]) -> MutantSet | None:
         """The set for the lines of one test; None where not even the file itself compiles here."""
         emitted = [one for one in self.emitted if one.mutant.line in lines]
         unique = list({one.mutant_id: one for one in emitted[::-1]}.values())[::-1]
         asked = unique[:CHECKED]
-        self._check(bench, asked)
+        self._check(runner, asked)
         if asked and self._checked[_ORIGINAL].signature is not None:
             return None
-        valid = [one for one in asked if self._compiles(bench, one)]
+        valid = [one for one in asked if self._compiles(runner, one)]
         return MutantSet(
             emitted=len(emitted),
             compile_failed=len(asked) - len(valid),
@@ -112,7 +112,7 @@ class FileMutants:
             seen.add(digest)
         return tuple(kept)
 
-    def _compiles(self, bench: EditedCells, one: DrawnMutant) -> bool:
+    def _compiles(self, runner: EditedCellRunner, one: DrawnMutant) -> bool:
         """Whether the file compiles, and the others of its module do with it."""
         found, original = self._checked[one.mutant_id], self._checked[_ORIGINAL]
         if found.signature is not None:
@@ -120,39 +120,39 @@ class FileMutants:
         if found.outside == original.outside:
             return True
         if one.mutant_id not in self._fits:
-            compiled = bench.compile(self.module, (self.path, one.mutant.applied(self.source)))
+            compiled = runner.compile(self.module, (self.path, one.mutant.applied(self.source)))
             self._fits[one.mutant_id] = compiled.code_failure is None
         return self._fits[one.mutant_id]
 
-    def _check(self, bench: EditedCells, asked: Sequence[DrawnMutant]) -> None:
+    def _check(self, runner: EditedCellRunner, asked: Sequence[DrawnMutant]) -> None:
         """Ask the compiler about those that it was not asked about, and about the original."""
         new = [one for one in asked if one.mutant_id not in self._checked]
         texts = {one.mutant_id: one.mutant.applied(self.source) for one in new}
         if texts and not self._checked:
             texts = {_ORIGINAL: self.source, **texts}
         if texts:
-            answers = bench.workshop.check_sources(
-                bench.rev, self.module, self.path, list(texts.values())
+            answers = runner.workshop.check_sources(
+                runner.rev, self.module, self.path, list(texts.values())
             )
-            bench.cpu_seconds += sum(answer.cpu_seconds for answer in answers)
+            runner.cpu_seconds += sum(answer.cpu_seconds for answer in answers)
             self._checked.update(zip(texts, answers, strict=True))
 
 
-def file_mutants(bench: EditedCells, path: str, lines: Collection[int]) -> FileMutants | None:
+def file_mutants(runner: EditedCellRunner, path: str, lines: Collection[int]) -> FileMutants | None:
     """The mutants of some lines of a file; None where no module that was built has it, or the
     language offers none.
 
     OutOfTime where the tool does not end.
     """
-    mutation = measures(bench.pair.language).mutation
-    if mutation is None or not offers(bench.pair.language, Capability.CHECK_SOURCES):
+    mutation = measures(runner.pair.language).mutation
+    if mutation is None or not offers(runner.pair.language, Capability.CHECK_SOURCES):
         return None
-    entry = bench.repository.tree(bench.rev).get(path)
-    module = module_of(bench.build.modules, path)
-    if entry is None or module is None or bench.build.trouble(module):
+    entry = runner.repository.tree(runner.rev).get(path)
+    module = module_of(runner.build.modules, path)
+    if entry is None or module is None or runner.build.trouble(module):
         return None
-    source = bench.repository.blob(entry.oid)
-    drawn = [_drawn(bench, path, source, mutant) for mutant in mutation.mutants_of(source, lines)]
+    source = runner.repository.blob(entry.oid)
+    drawn = [_drawn(runner, path, source, mutant) for mutant in mutation.mutants_of(source, lines)]
     return FileMutants(
         path=path,
         module=module,
@@ -161,8 +161,8 @@ def file_mutants(bench: EditedCells, path: str, lines: Collection[int]) -> FileM
     )
 
 
-def _drawn(bench: EditedCells, path: str, source: bytes, mutant: Mutant) -> DrawnMutant:
+def _drawn(runner: EditedCellRunner, path: str, source: bytes, mutant: Mutant) -> DrawnMutant:
     text = mutant.applied(source).decode(errors='surrogateescape')
     return DrawnMutant(
-        mutant_id=short_hash(bench.pair.pair_id, path, text), file=path, mutant=mutant
+        mutant_id=short_hash(runner.pair.pair_id, path, text), file=path, mutant=mutant
     )

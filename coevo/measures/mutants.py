@@ -11,10 +11,10 @@ from dataclasses import replace
 from coevo.languages.base import Verdict
 from coevo.languages.mutation import OutOfTime
 from coevo.measures.added_lines import added_lines
-from coevo.measures.bench import EditedCells
-from coevo.measures.bench import Files
-from coevo.measures.bench import GoldTest
 from coevo.measures.counterparts import declared
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import Files
+from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import FileMutants
 from coevo.measures.mutant_sets import MutantSet
@@ -60,7 +60,7 @@ class _Subject:
 
 
 def measure_mutants(
-    bench: EditedCells, tests: Sequence[GoldTest], most_runs: int | None = None
+    runner: EditedCellRunner, tests: Sequence[GoldTest], most_runs: int | None = None
 ) -> MutantMeasures:
     """Run tests alone against their mutants: each against its whole set, or against none.
 
@@ -69,12 +69,12 @@ def measure_mutants(
 
     most_runs  of all tests together, those without a mutant counted; None is no limit
     """
-    wanted = {test.method_id: mutable_lines(bench, test) for test in tests}
-    return run_mutants(bench, tests, mutant_sets(bench, wanted), most_runs)
+    wanted = {test.method_id: mutable_lines(runner, test) for test in tests}
+    return run_mutants(runner, tests, mutant_sets(runner, wanted), most_runs)
 
 
 def run_mutants(
-    bench: EditedCells,
+    runner: EditedCellRunner,
     tests: Sequence[GoldTest],
     found: Mapping[str, MutantSet],
     most_runs: int | None = None,
@@ -90,16 +90,16 @@ def run_mutants(
     chosen = affordable({name: runs_of(one) for name, one in sets.items()}, most_runs)
     subjects = [
         _tried(
-            bench,
+            runner,
             _Subject(test=one, mutants=sets[one.method_id]),
             one.method_id in chosen,
             slowest.get(one.method_id),
         )
         for one in measurable
     ]
-    verdicts = dict(_verdicts(bench, subjects))
+    verdicts = dict(_verdicts(runner, subjects))
     return MutantMeasures(
-        rows=tuple(row for one in subjects for row in _rows(bench, one, verdicts)),
+        rows=tuple(row for one in subjects for row in _rows(runner, one, verdicts)),
         mutations={test.method_id: None for test in tests}
         | {one.test.method_id: _mutation(one, verdicts) for one in subjects},
     )
@@ -108,47 +108,51 @@ def run_mutants(
 # -- mutants of each test ------------------------------------------------------------------------
 
 
-def mutant_sets(bench: EditedCells, wanted: Mapping[str, Lines]) -> dict[str, MutantSet]:
+def mutant_sets(runner: EditedCellRunner, wanted: Mapping[str, Lines]) -> dict[str, MutantSet]:
     """The mutants of each test's lines, by method id; a test of which a file cannot be mutated here
     is left out."""
-    files = dict(_files(bench, list(wanted.values())))
+    files = dict(_files(runner, list(wanted.values())))
     found = {}
     for method_id, lines in wanted.items():
-        sets = [_drawn(bench, files[path], lines[path]) for path in sorted(lines)]
+        sets = [_drawn(runner, files[path], lines[path]) for path in sorted(lines)]
         whole = [one for one in sets if one is not None]
         if len(whole) == len(sets):
             found[method_id] = joined(whole)
     return found
 
 
-def mutable_lines(bench: EditedCells, test: GoldTest) -> dict[str, frozenset[int]]:
+def mutable_lines(runner: EditedCellRunner, test: GoldTest) -> dict[str, frozenset[int]]:
     """By path, the lines of a test's dependency methods that the pair added."""
     found: dict[str, frozenset[int]] = {}
-    old, new = bench.pair.old.rev, bench.pair.new.rev
+    old, new = runner.pair.old.rev, runner.pair.new.rev
     for dependency in test.dependencies:
         if dependency.revised is Revised.REMOVED:
             continue
-        if declared(bench.repository, bench.pair, dependency) is None:
+        if declared(runner.repository, runner.pair, dependency) is None:
             continue
         own = frozenset(range(dependency.start_line, dependency.end_line + 1))
-        added = added_lines(bench.repository, old, new, dependency.file)
+        added = added_lines(runner.repository, old, new, dependency.file)
         if own & added:
             found[dependency.file] = found.get(dependency.file, frozenset()) | (own & added)
     return found
 
 
-def _files(bench: EditedCells, wanted: Sequence[Lines]) -> Iterator[tuple[str, FileMutants | None]]:
+def _files(
+    runner: EditedCellRunner, wanted: Sequence[Lines]
+) -> Iterator[tuple[str, FileMutants | None]]:
     """Each file once, for all tests together."""
     for path in sorted({path for lines in wanted for path in lines}):
         together = frozenset().union(*(lines.get(path, frozenset()) for lines in wanted))
         try:
-            yield path, file_mutants(bench, path, together)
+            yield path, file_mutants(runner, path, together)
         except OutOfTime:
             yield path, None
 
 
-def _drawn(bench: EditedCells, file: FileMutants | None, lines: frozenset[int]) -> MutantSet | None:
-    return file.drawn(bench, lines) if file else None
+def _drawn(
+    runner: EditedCellRunner, file: FileMutants | None, lines: frozenset[int]
+) -> MutantSet | None:
+    return file.drawn(runner, lines) if file else None
 
 
 # -- runs ----------------------------------------------------------------------------------------
@@ -159,16 +163,18 @@ def runs_of(mutants: MutantSet) -> int:
     return len(mutants.kept) + BASELINE_RUNS if mutants.kept else 0
 
 
-def _tried(bench: EditedCells, subject: _Subject, is_chosen: bool, known: float | None) -> _Subject:
+def _tried(
+    runner: EditedCellRunner, subject: _Subject, is_chosen: bool, known: float | None
+) -> _Subject:
     """A test with what it does without mutants, if it is one of those that are run."""
     if not is_chosen or not subject.mutants.kept:
         return subject
     if known is not None:
         return _passing(subject, known)
     slowest = 0.0
-    compiled = bench.compile(subject.test.method.module, tests=subject.test.tests)
+    compiled = runner.compile(subject.test.method.module, tests=subject.test.tests)
     for _ in range(BASELINE_RUNS):
-        verdict = bench.run(compiled, subject.test.method, None)
+        verdict = runner.run(compiled, subject.test.method, None)
         if verdict.outcome is not Outcome.PASS:
             return replace(subject, passes=False)
         slowest = max(slowest, verdict.cpu_seconds)
@@ -181,7 +187,7 @@ def _passing(subject: _Subject, slowest: float) -> _Subject:
 
 
 def _verdicts(
-    bench: EditedCells, subjects: Sequence[_Subject]
+    runner: EditedCellRunner, subjects: Sequence[_Subject]
 ) -> Iterator[tuple[tuple[str, str], Verdict]]:
     """What a test did with a mutant, by the ids of both."""
     for mutant in _by_lot(subjects):
@@ -194,7 +200,7 @@ def _verdicts(
                 and mutant.mutant_id in {kept.mutant_id for kept in one.mutants.kept}
             ]
             if concerned:
-                yield from _run(bench, module, mutant, concerned)
+                yield from _run(runner, module, mutant, concerned)
 
 
 def _trees(subjects: Sequence[_Subject]) -> Iterator[tuple[str, Files]]:
@@ -208,13 +214,13 @@ def _by_lot(subjects: Sequence[_Subject]) -> list[DrawnMutant]:
 
 
 def _run(
-    bench: EditedCells, module: str, mutant: DrawnMutant, subjects: Sequence[_Subject]
+    runner: EditedCellRunner, module: str, mutant: DrawnMutant, subjects: Sequence[_Subject]
 ) -> Iterator[tuple[tuple[str, str], Verdict]]:
-    entry = bench.repository.tree(bench.rev)[mutant.file]
-    source = mutant.mutant.applied(bench.repository.blob(entry.oid))
-    compiled = bench.compile(module, (mutant.file, source), subjects[0].test.tests)
+    entry = runner.repository.tree(runner.rev)[mutant.file]
+    source = mutant.mutant.applied(runner.repository.blob(entry.oid))
+    compiled = runner.compile(module, (mutant.file, source), subjects[0].test.tests)
     for one in subjects:
-        verdict = bench.run(compiled, one.test.method, one.cpu_limit)
+        verdict = runner.run(compiled, one.test.method, one.cpu_limit)
         yield (one.test.method_id, mutant.mutant_id), verdict
 
 
@@ -223,13 +229,13 @@ def _run(
 Verdicts = Mapping[tuple[str, str], Verdict]
 
 
-def _rows(bench: EditedCells, subject: _Subject, verdicts: Verdicts) -> Iterator[MutantRow]:
+def _rows(runner: EditedCellRunner, subject: _Subject, verdicts: Verdicts) -> Iterator[MutantRow]:
     for mutant in subject.mutants.kept:
         verdict = verdicts.get((subject.test.method_id, mutant.mutant_id))
         yield MutantRow(
-            repo=bench.pair.repo,
-            walk=bench.pair.walk,
-            pair_id=bench.pair.pair_id,
+            repo=runner.pair.repo,
+            walk=runner.pair.walk,
+            pair_id=runner.pair.pair_id,
             method_id=subject.test.method_id,
             mutant_id=mutant.mutant_id,
             file=mutant.file,

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from coevo.languages.base import Verdict
-from coevo.measures.bench import EditedCells
-from coevo.measures.bench import GoldTest
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import GoldTest
 from coevo.measures.parts import Key
 from coevo.measures.parts import UndoablePart
 from coevo.measures.parts import parts_of
@@ -22,7 +22,7 @@ TYPE_ABSENT = 'type_absent'
 
 
 def measure_reversals(
-    bench: EditedCells, tests: Sequence[GoldTest], most_runs: int | None = None
+    runner: EditedCellRunner, tests: Sequence[GoldTest], most_runs: int | None = None
 ) -> tuple[ReversalRow, ...]:
     """Run every test alone with each part of its changed dependencies undone on the new code.
 
@@ -30,16 +30,16 @@ def measure_reversals(
     the first part of every dependency, those of best rank first, then the second ones, and so on. What is
     beyond the most runs is `not_run`, what the language cannot undo `not_offered`. Transient where test processes do not start.
     """
-    parts = {test.method_id: _parts(bench, test) for test in tests}
+    parts = {test.method_id: _parts(runner, test) for test in tests}
     found: dict[tuple[str, Key], ReversalRow] = {}
     left = most_runs
     for part, concerned in _by_part(tests, parts):
         run = concerned[:left] if part.is_offered else []
         left = None if left is None else left - len(run)
-        for row in _undo(bench, part, run):
+        for row in _undo(runner, part, run):
             found[row.method_id, part.key] = row
         for test in concerned[len(run) :]:
-            found[test.method_id, part.key] = _row(bench, test, part, None)
+            found[test.method_id, part.key] = _row(runner, test, part, None)
     return tuple(
         found[test.method_id, part.key] for test in tests for _, part in parts[test.method_id]
     )
@@ -49,11 +49,11 @@ Place = tuple[int, int]
 """Which part of its dependency one is, and the rank of that."""
 
 
-def _parts(bench: EditedCells, test: GoldTest) -> list[tuple[Place, UndoablePart]]:
+def _parts(runner: EditedCellRunner, test: GoldTest) -> list[tuple[Place, UndoablePart]]:
     """Those that are wanted, each once."""
     found: dict[Key, tuple[Place, UndoablePart]] = {}
     for dependency in test.dependencies:
-        parts = parts_of(bench.repository, bench.pair, dependency)
+        parts = parts_of(runner.repository, runner.pair, dependency)
         for number, part in enumerate(parts):
             if test.undone is None or part.key in test.undone:
                 found.setdefault(part.key, ((number, dependency.rank), part))
@@ -74,23 +74,23 @@ def _by_part(
 
 
 def _undo(
-    bench: EditedCells, part: UndoablePart, tests: Sequence[GoldTest]
+    runner: EditedCellRunner, part: UndoablePart, tests: Sequence[GoldTest]
 ) -> Iterator[ReversalRow]:
     if not tests:
         return
     if part.edit is None:
         absent = Verdict(outcome=Outcome.COMPILE_ERROR, signature=TYPE_ABSENT)
-        yield from (_row(bench, test, part, absent, compiles=False) for test in tests)
+        yield from (_row(runner, test, part, absent, compiles=False) for test in tests)
         return
     for files in dict.fromkeys(test.tests for test in tests):
-        compiled = bench.compile(tests[0].method.module, part.edit, files)
+        compiled = runner.compile(tests[0].method.module, part.edit, files)
         for test in (one for one in tests if one.tests == files):
-            verdict = bench.run_confirmed(compiled, test.method)
-            yield _row(bench, test, part, verdict, compiles=compiled.code_failure is None)
+            verdict = runner.run_confirmed(compiled, test.method)
+            yield _row(runner, test, part, verdict, compiles=compiled.code_failure is None)
 
 
 def _row(
-    bench: EditedCells,
+    runner: EditedCellRunner,
     test: GoldTest,
     part: UndoablePart,
     verdict: Verdict | None,
@@ -108,9 +108,9 @@ def _row(
     else:
         status = ReversalStatus.DETECTED
     return ReversalRow(
-        repo=bench.pair.repo,
-        walk=bench.pair.walk,
-        pair_id=bench.pair.pair_id,
+        repo=runner.pair.repo,
+        walk=runner.pair.walk,
+        pair_id=runner.pair.pair_id,
         method_id=test.method_id,
         declaration=part.declaration,
         file=part.file,

@@ -19,7 +19,7 @@ from coevo.starts.kept_tests import kept_tests
 from coevo.starts.kept_tests import lost_test
 from coevo.starts.siblings import SiblingEdits
 from coevo.starts.start_files import file_at_start
-from coevo.starts.swapped import IsolatedCells
+from coevo.starts.swapped import IsolatedCellRunner
 from coevo.starts.swapped import IsolatedSubject
 from coevo.starts.swapped import Task
 from coevo.starts.swapped import Verdicts
@@ -37,19 +37,19 @@ class StartState:
     told_cnew: Verdicts = field(default_factory=dict)
 
 
-def start_state(bench: IsolatedCells, task: Task, around: SiblingEdits) -> StartState:
+def start_state(runner: IsolatedCellRunner, task: Task, around: SiblingEdits) -> StartState:
     """The start state of a task, compiled and run (docs/tasks.md)."""
     names = list(task.methods)
     try:
-        start = file_at_start(bench, task, around.here)
+        start = file_at_start(runner, task, around.here)
     except StartStateInvalid as error:
         return StartState(why=dict.fromkeys(names, str(error)))
-    lost = _gold_lost(bench, task, around)
+    lost = _gold_lost(runner, task, around)
     if task.is_generation:
-        kept = lost or _siblings_verdict(bench, task, start, around)
+        kept = lost or _siblings_verdict(runner, task, start, around)
         return StartState(why=dict.fromkeys(names, kept))
     methods = {subject.method_id: _reverted(subject) for subject in task.subjects}
-    told = bench.verdicts(_compiled(bench, task, start, around), methods, is_broken)
+    told = runner.verdicts(_compiled(runner, task, start, around), methods, is_broken)
     outcomes = {name: verdict.outcome for name, verdict in told.items()}
     return StartState(
         why={
@@ -59,13 +59,13 @@ def start_state(bench: IsolatedCells, task: Task, around: SiblingEdits) -> Start
     )
 
 
-def _gold_lost(bench: IsolatedCells, task: Task, around: SiblingEdits) -> str | None:
+def _gold_lost(runner: IsolatedCellRunner, task: Task, around: SiblingEdits) -> str | None:
     """What gold does that does not pass three times without its siblings; None if it does."""
     if not around.files:
         return None  # its own cell is that
-    new = bench.pair.new.rev
-    compiled = bench.compile(new, new, task.module, around.files)
-    for name, verdict in bench.three_times(compiled, task.methods):
+    new = runner.pair.new.rev
+    compiled = runner.compile(new, new, task.module, around.files)
+    for name, verdict in runner.three_times(compiled, task.methods):
         if not is_pass(verdict.outcome):
             method = task.methods[name].test_method
             return f'{WITHOUT_SIBLINGS}: {method} is {said(verdict)}'
@@ -79,24 +79,24 @@ def _reverted(subject: IsolatedSubject) -> TestMethod:
 
 
 def _compiled(
-    bench: IsolatedCells, task: Task, start: bytes | None, around: SiblingEdits
+    runner: IsolatedCellRunner, task: Task, start: bytes | None, around: SiblingEdits
 ) -> Compiled:
-    new = bench.pair.new.rev
-    return bench.compile(new, new, task.module, with_file(around.files, task.test_file, start))
+    new = runner.pair.new.rev
+    return runner.compile(new, new, task.module, with_file(around.files, task.test_file, start))
 
 
 def _siblings_verdict(
-    bench: IsolatedCells, task: Task, start: bytes | None, around: SiblingEdits
+    runner: IsolatedCellRunner, task: Task, start: bytes | None, around: SiblingEdits
 ) -> str:
     """Whether the tests that a start file keeps do what they do in the new file."""
     if start is None:
         return VALID
-    kept = kept_tests(start, task.module, task.test_file, bench.pair.pair_id)
-    new = bench.pair.new.rev
+    kept = kept_tests(start, task.module, task.test_file, runner.pair.pair_id)
+    new = runner.pair.new.rev
     lost = lost_test(
-        bench,
+        runner,
         kept,
-        at_start=lambda: _compiled(bench, task, start, around),
-        as_gold=lambda: bench.compile(new, new, task.module, around.files),
+        at_start=lambda: _compiled(runner, task, start, around),
+        as_gold=lambda: runner.compile(new, new, task.module, around.files),
     )
     return lost or VALID

@@ -35,7 +35,7 @@ from coevo.starts.siblings import sibling_patch
 from coevo.starts.source_readers import reads_sources
 from coevo.starts.swapped import Demand
 from coevo.starts.swapped import Files
-from coevo.starts.swapped import IsolatedCells
+from coevo.starts.swapped import IsolatedCellRunner
 from coevo.starts.swapped import IsolatedSubject
 from coevo.starts.swapped import Task
 from coevo.starts.swapped import Verdicts
@@ -70,45 +70,45 @@ def isolate(
     Only what a track asks of a cell counts: broken or passing. What disagrees in the process of all
     subjects of a task is asked again in one of its own.
     """
-    bench = IsolatedCells(
+    runner = IsolatedCellRunner(
         workshop=workshop, pair=pair, repository=repository, conditions=conditions
     )
     tasks = _tasks(subjects)
-    siblings = Siblings(bench, tasks)
+    siblings = Siblings(runner, tasks)
     found: dict[str, Isolated] = {}
     tests: dict[str, Files] = {}
     starts = []
     for task in tasks:
         around = siblings.around(task)
-        found |= _isolated(bench, task, around)
+        found |= _isolated(runner, task, around)
         tests |= dict.fromkeys(task.methods, around.files)
-        starts.append(_start_row(bench, task, around))
+        starts.append(_start_row(runner, task, around))
     return Isolation(
         methods=dict(sorted(found.items())),
         starts=tuple(starts),
         tests=tests,
-        cpu_seconds=bench.cpu_seconds,
+        cpu_seconds=runner.cpu_seconds,
     )
 
 
-def _start_row(bench: IsolatedCells, task: Task, around: SiblingEdits) -> StartRow:
+def _start_row(runner: IsolatedCellRunner, task: Task, around: SiblingEdits) -> StartRow:
     return StartRow(
-        pair_id=bench.pair.pair_id,
-        walk=bench.pair.walk,
+        pair_id=runner.pair.pair_id,
+        walk=runner.pair.walk,
         track=task.track,
         test_file=task.test_file,
         siblings=around.siblings,
-        sibling_patch=sibling_patch(bench, around.files),
+        sibling_patch=sibling_patch(runner, around.files),
         here=around.here,
-        reads_sources=_reads_sources(bench, task, around),
+        reads_sources=_reads_sources(runner, task, around),
     )
 
 
-def _reads_sources(bench: IsolatedCells, task: Task, around: SiblingEdits) -> bool:
+def _reads_sources(runner: IsolatedCellRunner, task: Task, around: SiblingEdits) -> bool:
     """Of gold in the start tree."""
-    new = bench.pair.new.rev
-    compiled = bench.compile(new, new, task.module, around.files)
-    return reads_sources(bench, compiled, task.methods)
+    new = runner.pair.new.rev
+    compiled = runner.compile(new, new, task.module, around.files)
+    return reads_sources(runner, compiled, task.methods)
 
 
 def _tasks(subjects: Sequence[IsolatedSubject]) -> list[Task]:
@@ -139,33 +139,37 @@ class _Cell:
         return f'{self.name} is {said(self.verdicts[name])}{rest}'
 
 
-def _isolated(bench: IsolatedCells, task: Task, around: SiblingEdits) -> dict[str, Isolated]:
-    start = start_state(bench, task, around)
-    files, note = _grafted(bench, task)
+def _isolated(runner: IsolatedCellRunner, task: Task, around: SiblingEdits) -> dict[str, Isolated]:
+    start = start_state(runner, task, around)
+    files, note = _grafted(runner, task)
     cells = [
-        _Cell(name='tnew_cnew_isolated', code_rev=bench.pair.new.rev, demand=is_pass),
-        _Cell(name='tnew_cold_isolated', code_rev=bench.pair.old.rev, demand=is_broken),
+        _Cell(name='tnew_cnew_isolated', code_rev=runner.pair.new.rev, demand=is_pass),
+        _Cell(name='tnew_cold_isolated', code_rev=runner.pair.old.rev, demand=is_broken),
     ]
     for cell in cells if task.is_generation else cells[:1]:
-        _run(bench, task, cell, files)
+        _run(runner, task, cell, files)
     return {name: _row(name, start, cells, note) for name in task.methods}
 
 
-def _run(bench: IsolatedCells, task: Task, cell: _Cell, files: Files) -> None:
+def _run(runner: IsolatedCellRunner, task: Task, cell: _Cell, files: Files) -> None:
     """Ask of a cell; who disagrees is asked with the whole file, too, to tell why."""
-    cell.verdicts = _ask(bench, task, cell, files, task.methods)
-    whole = _whole_file(bench, task)
+    cell.verdicts = _ask(runner, task, cell, files, task.methods)
+    whole = _whole_file(runner, task)
     disagreeing = {name: task.methods[name] for name in cell.disagreeing()}
     if disagreeing and whole != files:
-        again = _ask(bench, task, cell, whole, disagreeing)
+        again = _ask(runner, task, cell, whole, disagreeing)
         cell.passes_with_file = frozenset(n for n, one in again.items() if cell.demand(one.outcome))
 
 
 def _ask(
-    bench: IsolatedCells, task: Task, cell: _Cell, files: Files, methods: Mapping[str, TestMethod]
+    runner: IsolatedCellRunner,
+    task: Task,
+    cell: _Cell,
+    files: Files,
+    methods: Mapping[str, TestMethod],
 ) -> Verdicts:
-    compiled = bench.compile(bench.pair.old.rev, cell.code_rev, task.module, files)
-    return bench.verdicts(compiled, methods, cell.demand)
+    compiled = runner.compile(runner.pair.old.rev, cell.code_rev, task.module, files)
+    return runner.verdicts(compiled, methods, cell.demand)
 
 
 def _row(name: str, start: StartState, cells: Sequence[_Cell], note: str) -> Isolated:
@@ -184,22 +188,22 @@ def _row(name: str, start: StartState, cells: Sequence[_Cell], note: str) -> Iso
     )
 
 
-def _grafted(bench: IsolatedCells, task: Task) -> tuple[Files, str]:
+def _grafted(runner: IsolatedCellRunner, task: Task) -> tuple[Files, str]:
     """The old file with the targets of the new one; else the new file as a whole, and why."""
-    repository, old = bench.repository, bench.pair.old.rev
+    repository, old = runner.repository, runner.pair.old.rev
     before = content(repository, old, task.test_file)
     if before is None:
-        return _whole_file(bench, task), ''
-    cut = surgery(bench.pair.language)
+        return _whole_file(runner, task), ''
+    cut = surgery(runner.pair.language)
     try:
         text = cut.transplant(
             before,
-            task.source(bench),
+            task.source(runner),
             [_graft(subject) for subject in task.subjects],
             used_elsewhere=cut.names_used_elsewhere(repository, old, task.test_file),
         )
     except StartStateInvalid as error:
-        return _whole_file(bench, task), f'whole file: {error}'
+        return _whole_file(runner, task), f'whole file: {error}'
     return ((task.test_file, text),), ''
 
 
@@ -209,11 +213,11 @@ def _graft(subject: IsolatedSubject) -> Graft:
     return Graft(new=subject.new, old=old if here else None)
 
 
-def _whole_file(bench: IsolatedCells, task: Task) -> Files:
+def _whole_file(runner: IsolatedCellRunner, task: Task) -> Files:
     """The new file as it is, and those gone from which it or its targets have moved."""
-    repository, old, new = bench.repository, bench.pair.old.rev, bench.pair.new.rev
+    repository, old, new = runner.repository, runner.pair.old.rev, runner.pair.new.rev
     left = {path_at_old(repository, old, new, task.test_file)}
     left |= {subject.old.test_file for subject in task.subjects if subject.old is not None}
     there = repository.tree(new)
     gone = [(path, None) for path in left if path is not None and path not in there]
-    return tuple(sorted([*gone, (task.test_file, task.source(bench))], key=lambda f: f[0]))
+    return tuple(sorted([*gone, (task.test_file, task.source(runner))], key=lambda f: f[0]))

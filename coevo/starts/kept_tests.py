@@ -12,7 +12,7 @@ from coevo.languages.table import language_at
 from coevo.languages.table import surgery
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
-from coevo.starts.swapped import IsolatedCells
+from coevo.starts.swapped import IsolatedCellRunner
 from coevo.starts.swapped import is_pass
 from coevo.starts.swapped import said
 
@@ -51,7 +51,7 @@ def drawn(
 
 
 def lost_test(
-    bench: IsolatedCells, kept: Mapping[str, TestMethod], at_start: Compile, as_gold: Compile
+    runner: IsolatedCellRunner, kept: Mapping[str, TestMethod], at_start: Compile, as_gold: Compile
 ) -> str | None:
     """The first of these that passes in gold's file and not in the start file, and what it does.
 
@@ -59,10 +59,10 @@ def lost_test(
     """
     if not kept:
         return None
-    now = bench.verdicts(at_start(), kept, is_pass)
+    now = runner.verdicts(at_start(), kept, is_pass)
     suspects = {name: one for name, one in kept.items() if not is_pass(now[name].outcome)}
     if not suspects:
         return None
-    before = bench.verdicts(as_gold(), suspects, is_pass)
+    before = runner.verdicts(as_gold(), suspects, is_pass)
     lost = [name for name in suspects if is_pass(before[name].outcome)]
     return f'sibling {lost[0]}: {said(now[lost[0]])}' if lost else None

@@ -28,7 +28,7 @@ from coevo.model.quality import Undone
 from coevo.model.records import TestMethod
 from coevo.starts.start_files import file_at_start
 from coevo.starts.swapped import Files
-from coevo.starts.swapped import IsolatedCells
+from coevo.starts.swapped import IsolatedCellRunner
 from coevo.starts.swapped import Task
 
 NEEDED = 'something else does not compile without it'
@@ -53,12 +53,12 @@ class SiblingEdits:
 class Siblings:
     """The start states of all tasks of one pair."""
 
-    def __init__(self, bench: IsolatedCells, tasks: Sequence[Task]) -> None:
-        self.bench, self._tasks = bench, tasks
+    def __init__(self, runner: IsolatedCellRunner, tasks: Sequence[Task]) -> None:
+        self.runner, self._tasks = runner, tasks
         self._reach = cache(self._names_used_elsewhere)
-        self.reading = reading(bench.pair.language)
-        self._surgery = surgery(bench.pair.language)
-        self.namers = self._surgery.namers(bench.repository, bench.pair.new.rev)
+        self.reading = reading(runner.pair.language)
+        self._surgery = surgery(runner.pair.language)
+        self.namers = self._surgery.namers(runner.repository, runner.pair.new.rev)
         self._emptied: dict[Hashable, bytes | None] = {}
 
     def around(self, task: Task) -> SiblingEdits:
@@ -67,7 +67,7 @@ class Siblings:
         if not others:
             return SiblingEdits()
         try:
-            start = file_at_start(self.bench, task)
+            start = file_at_start(self.runner, task)
         except StartStateInvalid:
             return SiblingEdits()  # there is no task that they could stand around
         clearing = _Clearing(self, task, start, others)
@@ -96,7 +96,7 @@ class Siblings:
         return self._emptied[key]
 
     def is_new(self, path: str) -> bool:
-        pair, repository = self.bench.pair, self.bench.repository
+        pair, repository = self.runner.pair, self.runner.repository
         return path_at_old(repository, pair.old.rev, pair.new.rev, path) is None and not any(
             subject.old is not None
             for task in self._tasks
@@ -105,19 +105,19 @@ class Siblings:
         )
 
     def _old_content(self, path: str) -> bytes | None:
-        pair, repository = self.bench.pair, self.bench.repository
+        pair, repository = self.runner.pair, self.runner.repository
         before = path_at_old(repository, pair.old.rev, pair.new.rev, path)
         return None if before is None else content(repository, pair.old.rev, before)
 
     def _names_used_elsewhere(self, path: str) -> frozenset[str]:
         return self._surgery.names_used_elsewhere(
-            self.bench.repository, self.bench.pair.new.rev, path
+            self.runner.repository, self.runner.pair.new.rev, path
         )
 
 
-def sibling_patch(bench: IsolatedCells, files: Files) -> str:
+def sibling_patch(runner: IsolatedCellRunner, files: Files) -> str:
     """From the new revision to the start state, the task's own file aside."""
-    repository, new = bench.repository, bench.pair.new.rev
+    repository, new = runner.repository, runner.pair.new.rev
     tree = repository.tree(new)
     return ''.join(
         file_patch(path, content(repository, new, path), text, tree[path].mode)
@@ -203,11 +203,11 @@ class _Clearing:
             files = tuple(self.texts(gone).items())
         except StartStateInvalid:
             return False
-        bench = self._common.bench
-        new, workshop = bench.pair.new.rev, bench.workshop
+        runner = self._common.runner
+        new, workshop = runner.pair.new.rev, runner.workshop
         modules = sorted({self._task.module, *(method.module for method in gone)})
         return all(
-            _is_as_good(bench.compile(new, new, module, files), workshop.compile(new, new, module))
+            _is_as_good(runner.compile(new, new, module, files), workshop.compile(new, new, module))
             for module in modules
         )
 

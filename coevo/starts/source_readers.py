@@ -13,31 +13,31 @@ from dataclasses import replace
 from coevo.languages.base import Compiled
 from coevo.languages.base import MainSources
 from coevo.model.records import TestMethod
-from coevo.starts.swapped import IsolatedCells
+from coevo.starts.swapped import IsolatedCellRunner
 from coevo.starts.swapped import is_pass
 
 NO_SOURCES = MainSources()
 
 
 def reads_sources(
-    bench: IsolatedCells, compiled: Compiled, methods: Mapping[str, TestMethod]
+    runner: IsolatedCellRunner, compiled: Compiled, methods: Mapping[str, TestMethod]
 ) -> bool:
     """Whether one of gold's tests passes with the sources of the cell's code and not without."""
-    lost = _not_passing(bench, NO_SOURCES, compiled, methods)
+    lost = _not_passing(runner, NO_SOURCES, compiled, methods)
     if not lost:
         return False
     same = MainSources(rev=compiled.code_rev)
-    still = _not_passing(bench, same, compiled, {name: methods[name] for name in lost})
+    still = _not_passing(runner, same, compiled, {name: methods[name] for name in lost})
     return len(still) < len(lost)
 
 
 def _not_passing(
-    bench: IsolatedCells,
+    runner: IsolatedCellRunner,
     sources: MainSources,
     compiled: Compiled,
     methods: Mapping[str, TestMethod],
 ) -> Sequence[str]:
-    own = replace(bench, conditions=replace(bench.conditions, sources=sources))
+    own = replace(runner, conditions=replace(runner.conditions, sources=sources))
     verdicts = own.verdicts(compiled, methods, is_pass)
-    bench.cpu_seconds = own.cpu_seconds
+    runner.cpu_seconds = own.cpu_seconds
     return [name for name, one in verdicts.items() if not is_pass(one.outcome)]

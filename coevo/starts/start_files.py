@@ -11,34 +11,34 @@ from coevo.languages.surgery import StartTarget
 from coevo.languages.table import surgery
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
-from coevo.starts.swapped import IsolatedCells
+from coevo.starts.swapped import IsolatedCellRunner
 from coevo.starts.swapped import IsolatedSubject
 from coevo.starts.swapped import Task
 
 
 def file_at_start(
-    bench: IsolatedCells, task: Task, also: Collection[TestMethod] = ()
+    runner: IsolatedCellRunner, task: Task, also: Collection[TestMethod] = ()
 ) -> bytes | None:
     """The test file with its targets reverted or removed; None where it is absent.
 
     also  tests of the file that are removed beside them
     StartStateInvalid where there is none.
     """
-    repository, old, new = bench.repository, bench.pair.old.rev, bench.pair.new.rev
+    repository, old, new = runner.repository, runner.pair.old.rev, runner.pair.new.rev
     before = path_at_old(repository, old, new, task.test_file)
-    own = [_target(bench, subject) for subject in task.subjects]
-    cut = surgery(bench.pair.language)
+    own = [_target(runner, subject) for subject in task.subjects]
+    cut = surgery(runner.pair.language)
     return cut.start_file(
-        task.source(bench),
+        task.source(runner),
         None if before is None else content(repository, old, before),
         [*own, *(StartTarget(method=method) for method in also)],
         used_elsewhere=cut.names_used_elsewhere(repository, new, task.test_file),
     )
 
 
-def _target(bench: IsolatedCells, subject: IsolatedSubject) -> StartTarget:
+def _target(runner: IsolatedCellRunner, subject: IsolatedSubject) -> StartTarget:
     if subject.track is Track.GENERATION or subject.old is None:
         return StartTarget(method=subject.new)
-    source = content(bench.repository, bench.pair.old.rev, subject.old.test_file)
+    source = content(runner.repository, runner.pair.old.rev, subject.old.test_file)
     assert source is not None, 'what was changed stands in a file of the old revision'
     return StartTarget(method=subject.new, original=Original(method=subject.old, source=source))

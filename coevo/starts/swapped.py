@@ -68,15 +68,15 @@ class Task:
     def methods(self) -> dict[str, TestMethod]:
         return {subject.method_id: subject.new for subject in self.subjects}
 
-    def source(self, bench: IsolatedCells) -> bytes:
+    def source(self, runner: IsolatedCellRunner) -> bytes:
         """The test file at new."""
-        found = content(bench.repository, bench.pair.new.rev, self.test_file)
+        found = content(runner.repository, runner.pair.new.rev, self.test_file)
         assert found is not None, 'a subject stands in a file of the new revision'
         return found
 
 
 @dataclass(slots=True, kw_only=True)
-class IsolatedCells:
+class IsolatedCellRunner:
     """Where the isolated cells of one pair are run; both ends were built in the workshop."""
 
     workshop: Workshop

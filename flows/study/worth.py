@@ -8,8 +8,8 @@ from dataclasses import replace
 from coevo.engine.results import Step
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
-from coevo.measures.bench import EditedCells
-from coevo.measures.bench import GoldTest
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
 from coevo.model.dependency_lists import listed
@@ -43,15 +43,15 @@ def measure(scene: PairScene, changed: Mapping[str, Delta], found: Study) -> Non
     most_runs = scene.tools.profile.measure_runs // 2
     if not tests or not most_runs:
         return
-    bench = _bench(scene)
-    mutated = measure_mutants(bench, asked, most_runs)
-    scene.evaluation.cost.add(Step.MUTANTS, bench.cpu_seconds, len(mutated.rows))
+    runner = _runner(scene)
+    mutated = measure_mutants(runner, asked, most_runs)
+    scene.evaluation.cost.add(Step.MUTANTS, runner.cpu_seconds, len(mutated.rows))
     found.mutants = mutated.rows
     for method_id, mutation in mutated.mutations.items():
         found.methods[method_id] = replace(found.methods[method_id], mutation=mutation)
-    bench = _bench(scene)
-    found.reversals = measure_reversals(bench, tests, most_runs)
-    scene.evaluation.cost.add(Step.REVERSALS, bench.cpu_seconds, len(found.reversals))
+    runner = _runner(scene)
+    found.reversals = measure_reversals(runner, tests, most_runs)
+    scene.evaluation.cost.add(Step.REVERSALS, runner.cpu_seconds, len(found.reversals))
 
 
 def cover(scene: PairScene, changed: Mapping[str, Delta], found: Study) -> None:
@@ -77,8 +77,8 @@ def cover(scene: PairScene, changed: Mapping[str, Delta], found: Study) -> None:
             found.methods[method_id] = covered(known, changed[method_id], trace)
 
 
-def _bench(scene: PairScene) -> EditedCells:
-    return EditedCells(
+def _runner(scene: PairScene) -> EditedCellRunner:
+    return EditedCellRunner(
         workshop=scene.workshop,
         repository=scene.tools.repository,
         pair=scene.pair,

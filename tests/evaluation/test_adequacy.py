@@ -20,8 +20,8 @@ from coevo.evaluation.records import Placebo
 from coevo.evaluation.records import TaskOutcome
 from coevo.languages.base import Verdict
 from coevo.languages.traces import Trace
-from coevo.measures.bench import EditedCells
-from coevo.measures.bench import GoldTest
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import GoldTest
 from coevo.model.records import Outcome
 from tests.evaluation.till import TESTS
 from tests.evaluation.till import Till
@@ -94,17 +94,17 @@ def traced(till: Till, name: str, body: str) -> tuple[ExecutedLines, Trace]:
     scene = till.scene(name, submitted(**{name: body}))
     till.workshop.build(scene.pair)
     (target,) = (one for one in scene.assignment.targets if one.row.test_method == name)
-    bench = EditedCells(
+    runner = EditedCellRunner(
         workshop=scene.workshop,
         repository=scene.repository,
         pair=scene.pair,
         tests=scene.files,
     )
     test = GoldTest(method_id=name, method=target.method, dependencies=target.row.dependencies)
-    counted = executed(scene, bench, [test])[name]
+    counted = executed(scene, runner, [test])[name]
     files = {one.file for one in test.dependencies}
     plain = replace(scene.conditions, observed=False)
-    (trace,) = scene.workshop.trace(bench.compile('.'), [test.method], files, plain).traces
+    (trace,) = scene.workshop.trace(runner.compile('.'), [test.method], files, plain).traces
     assert trace is not None
     return counted, trace
 

@@ -26,7 +26,7 @@ from coevo.languages.table import surgery
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from coevo.starts.kept_tests import drawn
-from coevo.starts.swapped import IsolatedCells
+from coevo.starts.swapped import IsolatedCellRunner
 from coevo.starts.swapped import is_pass
 
 # Of a file that has more, always the same ones are asked.
@@ -70,21 +70,21 @@ def neighbours(trial: Trial, cell: Compiled, ledger: Ledger | None) -> Neighbour
     """
     if trial.start is None:
         return Neighbours(asked=0)
-    bench = trial.bench(replace(trial.conditions, process_cpu_limit=CPU_SECONDS))
+    runner = trial.runner(replace(trial.conditions, process_cpu_limit=CPU_SECONDS))
     methods = _methods(trial)
-    passing = _passing(bench, cell, methods)
+    passing = _passing(runner, cell, methods)
     if passing == methods.keys():
         return Neighbours(
-            asked=len(methods), passing=frozenset(methods), cpu_seconds=bench.cpu_seconds
+            asked=len(methods), passing=frozenset(methods), cpu_seconds=runner.cpu_seconds
         )
-    at_start = _passing_at_start(trial, bench, methods, ledger)
+    at_start = _passing_at_start(trial, runner, methods, ledger)
     lost = {name: methods[name] for name in methods if name in at_start - passing}
-    confirmed = _confirmed(trial, bench, cell, lost) if lost else ()
+    confirmed = _confirmed(trial, runner, cell, lost) if lost else ()
     return Neighbours(
         asked=len(at_start | passing),
         lost=tuple(confirmed),
         passing=frozenset(passing),
-        cpu_seconds=bench.cpu_seconds,
+        cpu_seconds=runner.cpu_seconds,
     )
 
 
@@ -92,10 +92,10 @@ def neighbours(trial: Trial, cell: Compiled, ledger: Ledger | None) -> Neighbour
 
 
 def _passing_at_start(
-    trial: Trial, bench: IsolatedCells, methods: Methods, ledger: Ledger | None
+    trial: Trial, runner: IsolatedCellRunner, methods: Methods, ledger: Ledger | None
 ) -> set[str]:
     def ask() -> _Entry:
-        passing = _passing(bench, trial.start_cell(bench), methods)
+        passing = _passing(runner, trial.start_cell(runner), methods)
         return _Entry(passing=tuple(sorted(passing)))
 
     entry = asked_once(ledger, trial.assignment, (_WHAT,), _Entry, ask)
@@ -143,36 +143,38 @@ def _inherited(trial: Trial, types: Iterable[DeclaredType]) -> Iterator[tuple[st
 # -- with a patch ----------------------------------------------------------------------------------
 
 
-def _confirmed(trial: Trial, bench: IsolatedCells, cell: Compiled, lost: Methods) -> list[str]:
+def _confirmed(
+    trial: Trial, runner: IsolatedCellRunner, cell: Compiled, lost: Methods
+) -> list[str]:
     """Those of a patch's losses that are no chance and not gold's."""
-    of_gold = _passing(bench, trial.gold_cell(bench), lost)
-    start = trial.start_cell(bench)
-    spent = bench.cpu_seconds
+    of_gold = _passing(runner, trial.gold_cell(runner), lost)
+    start = trial.start_cell(runner)
+    spent = runner.cpu_seconds
     found = []
     for name, method in lost.items():
         one = {name: method}
-        in_time = bench.cpu_seconds - spent < CPU_SECONDS  # then what was seen once has to do
-        if name in of_gold and (not in_time or _is_lost(bench, cell, start, one)):
+        in_time = runner.cpu_seconds - spent < CPU_SECONDS  # then what was seen once has to do
+        if name in of_gold and (not in_time or _is_lost(runner, cell, start, one)):
             found.append(name)
     return found
 
 
-def _is_lost(bench: IsolatedCells, cell: Compiled, start: Compiled, one: Methods) -> bool:
+def _is_lost(runner: IsolatedCellRunner, cell: Compiled, start: Compiled, one: Methods) -> bool:
     for _ in range(CONFIRMATIONS):
-        outcome = _outcomes(bench, cell, one).get(*one)
+        outcome = _outcomes(runner, cell, one).get(*one)
         if outcome in _SETTLED:
             return True
         if outcome is Outcome.PASS:
             return False
-    return bool(_passing(bench, start, one))
+    return bool(_passing(runner, start, one))
 
 
 # -- running ---------------------------------------------------------------------------------------
 
 
-def _passing(bench: IsolatedCells, cell: Compiled, methods: Methods) -> set[str]:
-    return {name for name, one in _outcomes(bench, cell, methods).items() if is_pass(one)}
+def _passing(runner: IsolatedCellRunner, cell: Compiled, methods: Methods) -> set[str]:
+    return {name for name, one in _outcomes(runner, cell, methods).items() if is_pass(one)}
 
 
-def _outcomes(bench: IsolatedCells, cell: Compiled, methods: Methods) -> dict[str, Outcome]:
-    return {name: verdict.outcome for name, verdict in bench.once(cell, methods).items()}
+def _outcomes(runner: IsolatedCellRunner, cell: Compiled, methods: Methods) -> dict[str, Outcome]:
+    return {name: verdict.outcome for name, verdict in runner.once(cell, methods).items()}

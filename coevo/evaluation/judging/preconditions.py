@@ -91,22 +91,22 @@ def _told_on_new(trial: Trial, start: bytes) -> Held:
         for target in trial.assignment.targets
     }
     methods = {name: method for name, method in found.items() if method is not None}
-    bench = trial.bench()
-    verdicts = bench.verdicts(trial.start_cell(bench), methods, is_broken)
+    runner = trial.runner()
+    verdicts = runner.verdicts(trial.start_cell(runner), methods, is_broken)
     return Held(
         outcomes={name: verdict.outcome for name, verdict in verdicts.items()},
-        cpu_seconds=bench.cpu_seconds,
+        cpu_seconds=runner.cpu_seconds,
     )
 
 
 def _kept_on_new(trial: Trial, start: bytes, passing: Collection[str]) -> Held:
     """Gold is asked only where a sibling does not pass, in a process that sees no submission."""
-    task, bench = trial.assignment.task, trial.bench()
+    task, runner = trial.assignment.task, trial.runner()
     kept = kept_tests(start, trial.module, task.test_file, task.pair_id)
     lost = lost_test(
-        bench,
+        runner,
         {name: method for name, method in kept.items() if name not in passing},
-        at_start=lambda: trial.start_cell(bench),
-        as_gold=lambda: trial.gold_cell(bench),
+        at_start=lambda: trial.start_cell(runner),
+        as_gold=lambda: trial.gold_cell(runner),
     )
-    return Held(lost=lost, cpu_seconds=bench.cpu_seconds)
+    return Held(lost=lost, cpu_seconds=runner.cpu_seconds)

@@ -26,13 +26,13 @@ class _Entry:
 
 def shown_sources(trial: Trial, ledger: Ledger | None) -> tuple[MainSources, float]:
     """The sources for all cells of a task, and the CPU seconds that it took to find out; Transient."""
-    needed, bench = trial.assignment.task.reads_sources, trial.bench()
+    needed, runner = trial.assignment.task.reads_sources, trial.runner()
 
     def ask() -> _Entry:
         """Of gold, in a cell that no submission sees; both ends were built."""
         methods = {target.name: target.method for target in trial.assignment.targets}
-        return _Entry(needed=reads_sources(bench, trial.gold_cell(bench), methods))
+        return _Entry(needed=reads_sources(runner, trial.gold_cell(runner), methods))
 
     if needed is None:
         needed = asked_once(ledger, trial.assignment, (_WHAT,), _Entry, ask).needed
-    return MainSources(rev=trial.pair.new.rev) if needed else NO_SOURCES, bench.cpu_seconds
+    return MainSources(rev=trial.pair.new.rev) if needed else NO_SOURCES, runner.cpu_seconds

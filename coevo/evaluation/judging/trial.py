@@ -13,7 +13,7 @@ from coevo.languages.base import Edits
 from coevo.languages.base import Workshop
 from coevo.model.records import Pair
 from coevo.starts.swapped import Files
-from coevo.starts.swapped import IsolatedCells
+from coevo.starts.swapped import IsolatedCellRunner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,24 +50,24 @@ class Trial:
         edits = Edits(tests=files, code=code)
         return self.workshop.compile(rev, rev, self.module, edits=edits)
 
-    def bench(self, conditions: Conditions | None = None) -> IsolatedCells:
+    def runner(self, conditions: Conditions | None = None) -> IsolatedCellRunner:
         """Where other cells of the task are run; under the trial's conditions if none are given."""
-        return IsolatedCells(
+        return IsolatedCellRunner(
             workshop=self.workshop,
             pair=self.pair,
             repository=self.repository,
             conditions=conditions or self.conditions,
         )
 
-    def start_cell(self, bench: IsolatedCells) -> Compiled:
+    def start_cell(self, runner: IsolatedCellRunner) -> Compiled:
         """The start state on the new code."""
         new = self.pair.new.rev
         compiled = self.workshop.compile(new, new, self.module)
-        bench.cpu_seconds += compiled.cpu_seconds
+        runner.cpu_seconds += compiled.cpu_seconds
         return compiled
 
-    def gold_cell(self, bench: IsolatedCells) -> Compiled:
+    def gold_cell(self, runner: IsolatedCellRunner) -> Compiled:
         """Gold in the start state on the new code."""
         new = self.pair.new.rev
         gold = ((self.assignment.task.test_file, self.gold),)
-        return bench.compile(new, new, self.module, gold)
+        return runner.compile(new, new, self.module, gold)

@@ -24,8 +24,8 @@ from coevo.evaluation.records import Adequacy
 from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.table import measures
 from coevo.languages.table import reading
-from coevo.measures.bench import EditedCells
-from coevo.measures.bench import GoldTest
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.mutant_sets import joined
 from coevo.measures.mutants import run_mutants
@@ -65,13 +65,13 @@ def measure(scene: SubmissionScene, gold: Gold, kept: Path | None = None) -> dic
 
     kept  folder for what is the same for all submissions to a task; None: it is found out anew
     """
-    bench = _bench(scene)
+    runner = _runner(scene)
     tests = [_test(scene, name, one) for name, one in gold.items()]
-    covered = executed(scene, bench, tests)
-    oracles = _oracles(scene, bench, gold, kept)
-    killed = _mutants(bench, tests, gold, oracles, scene.slowest)
-    noticed = _reversals(bench, tests, gold)
-    share = bench.cpu_seconds / max(1, len(tests))
+    covered = executed(scene, runner, tests)
+    oracles = _oracles(scene, runner, gold, kept)
+    killed = _mutants(runner, tests, gold, oracles, scene.slowest)
+    noticed = _reversals(runner, tests, gold)
+    share = runner.cpu_seconds / max(1, len(tests))
     return {
         name: Measured(
             adequacy=Adequacy(
@@ -88,17 +88,17 @@ def measure(scene: SubmissionScene, gold: Gold, kept: Path | None = None) -> dic
             ),
             noticed=noticed_in(one.row.dependencies, _of(name, killed), _of(name, noticed)),
             failing=failing_edit(
-                bench, one.row.dependencies, _of(name, killed), _of(name, noticed)
+                runner, one.row.dependencies, _of(name, killed), _of(name, noticed)
             ),
-            unsteady=scene.methods[name] in bench.unsteady,
+            unsteady=scene.methods[name] in runner.unsteady,
         )
         for name, one in gold.items()
     }
 
 
-def _bench(scene: SubmissionScene) -> EditedCells:
+def _runner(scene: SubmissionScene) -> EditedCellRunner:
     """The submitted file in the tree of the new revision, on its code."""
-    return EditedCells(
+    return EditedCellRunner(
         workshop=scene.workshop,
         repository=scene.repository,
         pair=scene.pair,
@@ -115,7 +115,7 @@ def _test(scene: SubmissionScene, name: str, gold: GoldMethod) -> GoldTest:
 
 
 def _oracles(
-    scene: SubmissionScene, bench: EditedCells, gold: Gold, kept: Path | None
+    scene: SubmissionScene, runner: EditedCellRunner, gold: Gold, kept: Path | None
 ) -> dict[str, MutantSet]:
     """What updates have to kill, by name; tests of other tracks have no old self that passed.
 
@@ -125,14 +125,14 @@ def _oracles(
     is_update = scene.assignment.task.track is Track.UPDATE
     if not is_update or tool is None or not tool.is_installed():
         return dict.fromkeys(gold, MutantSet())
-    old, new = replace(bench, tests=(), end=End.OLD), replace(bench, tests=())
+    old, new = replace(runner, tests=(), end=End.OLD), replace(runner, tests=())
     found = old_kills(old, new, {name: one.row for name, one in gold.items()}, kept)
-    bench.cpu_seconds = new.cpu_seconds + old.cpu_seconds - bench.cpu_seconds
+    runner.cpu_seconds = new.cpu_seconds + old.cpu_seconds - runner.cpu_seconds
     return found
 
 
 def _mutants(
-    bench: EditedCells,
+    runner: EditedCellRunner,
     tests: Sequence[GoldTest],
     gold: Gold,
     oracles: Mapping[str, MutantSet],
@@ -141,14 +141,14 @@ def _mutants(
     """Those that were released and those that the old test kills, in one go."""
     sets = {name: joined([released(one), oracles[name]]) for name, one in gold.items()}
     asked = [test for test in tests if sets[test.method_id].kept]
-    return run_mutants(bench, asked, sets, slowest=slowest).rows
+    return run_mutants(runner, asked, sets, slowest=slowest).rows
 
 
 def _reversals(
-    bench: EditedCells, tests: Sequence[GoldTest], gold: Gold
+    runner: EditedCellRunner, tests: Sequence[GoldTest], gold: Gold
 ) -> tuple[ReversalRow, ...]:
     return measure_reversals(
-        bench,
+        runner,
         [replace(test, undone=undoable(gold[test.method_id])) for test in tests],
     )
 

@@ -22,9 +22,9 @@ from coevo.languages.table import offers
 from coevo.languages.table import reading
 from coevo.languages.traces import CoveredLine
 from coevo.languages.traces import Trace
-from coevo.measures.bench import EditedCells
-from coevo.measures.bench import GoldTest
 from coevo.measures.coverage import coverage_of
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import GoldTest
 from coevo.measures.executed import executed_at_new
 from coevo.model.dependency_lists import listed
 from coevo.model.quality import Coverage
@@ -48,7 +48,7 @@ class ExecutedLines:
 
 
 def executed(
-    scene: SubmissionScene, bench: EditedCells, tests: Sequence[GoldTest]
+    scene: SubmissionScene, runner: EditedCellRunner, tests: Sequence[GoldTest]
 ) -> dict[str, ExecutedLines]:
     """By method id; of a method that is not seen to pass nothing is known, nor of any where nobody
     outside of the process can see what it executes."""
@@ -60,7 +60,7 @@ def executed(
     for test in tests:
         concerned = (*test.dependencies, *used(scene.assignment.task))
         code = {file: _types(scene, file) for file in _files(scene, concerned)}
-        trace = _trace(scene, bench, test, _watched(concerned, code, oracles or {}))
+        trace = _trace(scene, runner, test, _watched(concerned, code, oracles or {}))
         known = trace and _executed(scene, test, code, oracles, trace)
         found[test.method_id] = known or ExecutedLines()
     return found
@@ -98,15 +98,15 @@ def used(task: TaskRow) -> tuple[Dependency, ...]:
 
 def _trace(
     scene: SubmissionScene,
-    bench: EditedCells,
+    runner: EditedCellRunner,
     test: GoldTest,
     watched: Mapping[str, frozenset[int]],
 ) -> Trace | None:
     """Of a process of its own."""
-    compiled = bench.compile(test.method.module)
+    compiled = runner.compile(test.method.module)
     files = _files(scene, (*test.dependencies, *used(scene.assignment.task)))
     traced = scene.workshop.trace(compiled, [test.method], files, scene.conditions, watched=watched)
-    bench.cpu_seconds += traced.cpu_seconds
+    runner.cpu_seconds += traced.cpu_seconds
     (trace,) = traced.traces
     return trace
 

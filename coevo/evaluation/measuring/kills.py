@@ -17,8 +17,8 @@ from typing import TypeVar
 from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.records import Detections
 from coevo.languages.mutation import Mutant
-from coevo.measures.bench import RUN_AND_BROKEN
-from coevo.measures.bench import EditedCells
+from coevo.measures.edited_cells import RUN_AND_BROKEN
+from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.parts import Edit
@@ -115,7 +115,7 @@ def noticed_in(
 
 
 def failing_edit(
-    bench: EditedCells,
+    runner: EditedCellRunner,
     dependencies: Iterable[Dependency],
     mutants: Iterable[MutantRow],
     reversals: Iterable[ReversalRow],
@@ -124,12 +124,12 @@ def failing_edit(
     alone said so, which says the same each time."""
     failed = {_key(row) for row in reversals if row.outcome in RUN_AND_BROKEN}
     for one in dependencies if failed else ():
-        for part in parts_of(bench.repository, bench.pair, one):
+        for part in parts_of(runner.repository, runner.pair, one):
             if part.key in failed and part.edit is not None:
                 return part.edit
     for row in mutants:
         if row.outcome in RUN_AND_BROKEN:
-            source = bench.repository.blob(bench.repository.tree(bench.rev)[row.file].oid)
+            source = runner.repository.blob(runner.repository.tree(runner.rev)[row.file].oid)
             mutant = Mutant(line=row.line, original=row.original, mutated=row.mutated)
             return row.file, mutant.applied(source)
     return None

@@ -20,9 +20,9 @@ from coevo.languages.table import engine_version
 from coevo.languages.table import reading
 from coevo.measures.added_lines import LeftLines
 from coevo.measures.added_lines import left_lines
-from coevo.measures.bench import EditedCells
-from coevo.measures.bench import GoldTest
 from coevo.measures.counterparts import declared
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.mutants import mutant_sets
@@ -50,7 +50,7 @@ class OldKills:
 
 
 def old_kills(
-    old: EditedCells, new: EditedCells, rows: Mapping[str, MethodRow], folder: Path | None
+    old: EditedCellRunner, new: EditedCellRunner, rows: Mapping[str, MethodRow], folder: Path | None
 ) -> dict[str, MutantSet]:
     """What updates have to kill, by name; nothing where the old test does not pass by itself.
 
@@ -82,7 +82,7 @@ def preservation(asked: MutantSet, pred: Sequence[MutantRow]) -> OraclePreservat
 # -- the old tests -------------------------------------------------------------------------------
 
 
-def _old_test(old: EditedCells, name: str, row: MethodRow) -> GoldTest | None:
+def _old_test(old: EditedCellRunner, name: str, row: MethodRow) -> GoldTest | None:
     """An old test with the dependencies of the new one."""
     method = old_method(old.repository, old.pair.language, old.rev, row)
     if method is None:
@@ -108,7 +108,7 @@ def old_method(
 
 
 def _killed(
-    old: EditedCells, new: EditedCells, tests: Sequence[GoldTest]
+    old: EditedCellRunner, new: EditedCellRunner, tests: Sequence[GoldTest]
 ) -> dict[str, tuple[DrawnMutant, ...]]:
     """By name, the mutants as they stand at new; ten of each file at most (TestEvo-Bench, A.5)."""
     sets = mutant_sets(new, {test.method_id: _lines(new, test) for test in tests})
@@ -132,7 +132,7 @@ def _killed(
 # -- mutants of what was left --------------------------------------------------------------------
 
 
-def _lines(new: EditedCells, test: GoldTest) -> Mapping[str, frozenset[int]]:
+def _lines(new: EditedCellRunner, test: GoldTest) -> Mapping[str, frozenset[int]]:
     """By path, the lines of changed dependency methods that the pair left as they were."""
     found: dict[str, frozenset[int]] = {}
     for one in test.dependencies:
@@ -152,7 +152,7 @@ def _first(found: MutantSet) -> MutantSet:
     return replace(found, kept=tuple(one for one in found.kept if one.mutant_id in chosen))
 
 
-def _at_old(new: EditedCells, found: MutantSet) -> MutantSet:
+def _at_old(new: EditedCellRunner, found: MutantSet) -> MutantSet:
     """The same mutants in the old files, less those that are no other programs."""
     return MutantSet(
         kept=tuple(
@@ -165,14 +165,16 @@ def _at_old(new: EditedCells, found: MutantSet) -> MutantSet:
     )
 
 
-def _left(new: EditedCells, path: str) -> LeftLines | None:
+def _left(new: EditedCellRunner, path: str) -> LeftLines | None:
     return left_lines(new.repository, new.pair.old.rev, new.pair.new.rev, path)
 
 
 # -- kept for other submissions --------------------------------------------------------------------
 
 
-def _place(old: EditedCells, new: EditedCells, test: GoldTest, folder: Path | None) -> Path | None:
+def _place(
+    old: EditedCellRunner, new: EditedCellRunner, test: GoldTest, folder: Path | None
+) -> Path | None:
     """Named by all that the answer rests on; None where that cannot be told."""
     if folder is None:
         return None

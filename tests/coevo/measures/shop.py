@@ -1,4 +1,4 @@
-"""A pair that changes a shop, its gold tests, and a bench to measure them on."""
+"""A pair that changes a shop, its gold tests, and a runner to measure them with."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from coevo.languages.java.maven import BuildsByJdk
 from coevo.languages.java.maven import JavaRunContext
 from coevo.languages.java.maven import PairWorkshop
 from coevo.languages.java.reading.syntax import parse
-from coevo.measures.bench import EditedCells
-from coevo.measures.bench import GoldTest
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import GoldTest
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised
@@ -101,8 +101,8 @@ STEPS = (
 @contextmanager
 def opened(
     folder: Path, steps: Sequence[Mapping[str, str | None]] = STEPS
-) -> Iterator[EditedCells]:
-    """A bench for the pair that two commits make, with both ends built."""
+) -> Iterator[EditedCellRunner]:
+    """A runner for the pair that two commits make, with both ends built."""
     root = write(folder / 'repository', steps)
     repository = Repository(root / '.git')
     old, new = git(root, 'rev-list', '--reverse', 'HEAD').split()
@@ -113,7 +113,7 @@ def opened(
         stack.callback(workshop.close)
         pair = pair_of(repository, old, new)
         assert workshop.build(pair)[1].summary == 'built'
-        yield EditedCells(workshop=workshop, repository=repository, pair=pair)
+        yield EditedCellRunner(workshop=workshop, repository=repository, pair=pair)
 
 
 def gold(name: str, **revised: Revised) -> GoldTest:

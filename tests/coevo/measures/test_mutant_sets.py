@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.measures.bench import EditedCells
+from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.mutant_sets import file_mutants
 from tests.coevo.measures.shop import opened
@@ -37,30 +37,30 @@ STEPS = (
 
 
 @pytest.fixture(scope='module')
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCells]:
-    with opened(tmp_path_factory.mktemp('till'), STEPS) as bench:
-        yield bench
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCellRunner]:
+    with opened(tmp_path_factory.mktemp('till'), STEPS) as runner:
+        yield runner
 
 
-def of_line(bench: EditedCells, text: str) -> MutantSet:
+def of_line(runner: EditedCellRunner, text: str) -> MutantSet:
     lines = STEPS[0][PATH].splitlines()
     line = next(number for number, one in enumerate(lines, 1) if text in one)
-    file = file_mutants(bench, PATH, [line])
+    file = file_mutants(runner, PATH, [line])
     assert file is not None
-    found = file.drawn(bench, [line])
+    found = file.drawn(runner, [line])
     assert found is not None
     return found
 
 
-def test_a_mutant_that_breaks_another_file_does_not_compile(bench: EditedCells) -> None:
-    found = of_line(bench, 'int called(')
+def test_a_mutant_that_breaks_another_file_does_not_compile(runner: EditedCellRunner) -> None:
+    found = of_line(runner, 'int called(')
 
     assert found.kept == ()
     assert found.compile_failed == found.emitted > 0
 
 
-def test_one_that_changes_what_no_other_file_uses_compiles(bench: EditedCells) -> None:
-    found = of_line(bench, 'int alone(')
+def test_one_that_changes_what_no_other_file_uses_compiles(runner: EditedCellRunner) -> None:
+    found = of_line(runner, 'int alone(')
 
     (kept,) = found.kept
     assert 'alone ( String text,int all)' in ' '.join(kept.mutant.mutated.split())

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from coevo.measures.bench import EditedCells
-from coevo.measures.bench import module_of
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import module_of
 from coevo.measures.mutant_sets import CAP
 from coevo.measures.mutants import BASELINE_RUNS
 from coevo.measures.mutants import MutantMeasures
@@ -37,20 +37,20 @@ FAILS = gold('fails', price=Revised.MODIFIED)
 
 
 @pytest.fixture(scope='module')
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCells]:
-    with opened(tmp_path_factory.mktemp('shop')) as bench:
-        yield bench
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCellRunner]:
+    with opened(tmp_path_factory.mktemp('shop')) as runner:
+        yield runner
 
 
 @pytest.fixture(scope='module')
-def measured(bench: EditedCells) -> MutantMeasures:
-    return measure_mutants(bench, [STRONG, WEAK, FAILS])
+def measured(runner: EditedCellRunner) -> MutantMeasures:
+    return measure_mutants(runner, [STRONG, WEAK, FAILS])
 
 
 @pytest.fixture(scope='module')
-def drawn(bench: EditedCells) -> MutantMeasures:
+def drawn(runner: EditedCellRunner) -> MutantMeasures:
     """No more than the mutants: there are no runs to use them in."""
-    return measure_mutants(bench, [STRONG, TAXES], most_runs=0)
+    return measure_mutants(runner, [STRONG, TAXES], most_runs=0)
 
 
 def rows(measured: MutantMeasures, name: str) -> list[MutantRow]:
@@ -67,15 +67,15 @@ def line_of(text: str) -> int:
     return next(n for n, line in enumerate(TEXT.splitlines(), 1) if text in line)
 
 
-def test_only_added_lines_of_dependencies_are_mutated(bench: EditedCells) -> None:
+def test_only_added_lines_of_dependencies_are_mutated(runner: EditedCellRunner) -> None:
     first, last = line_of('int sum = n + n'), line_of('return sum;')
 
-    lines = mutable_lines(bench, STRONG)[PATH]
+    lines = mutable_lines(runner, STRONG)[PATH]
 
     # The signature and the closing brace stood there before; which brace is the diff's to say.
     assert set(range(first, last + 1)) - lines <= {last - 1}
     assert not lines & {line_of('price(int n)'), line_of('return 7;'), line_of('return price(1)')}
-    assert line_of('return price(1)') in mutable_lines(bench, TAXES)[PATH]
+    assert line_of('return price(1)') in mutable_lines(runner, TAXES)[PATH]
 
 
 @pytest.mark.parametrize('name', ['strong', 'weak', 'fails'])
@@ -90,8 +90,10 @@ def test_no_mutant_is_lost(measured: MutantMeasures, name: str) -> None:
     assert found.equal_compiled == sum(row.equal_compiled for row in rows(measured, name))
 
 
-def test_the_cap_is_shared_by_methods_of_a_file(bench: EditedCells, drawn: MutantMeasures) -> None:
-    lines = mutable_lines(bench, TAXES)[PATH]
+def test_the_cap_is_shared_by_methods_of_a_file(
+    runner: EditedCellRunner, drawn: MutantMeasures
+) -> None:
+    lines = mutable_lines(runner, TAXES)[PATH]
 
     assert {row.line for row in rows(drawn, 'taxes')} <= lines
     assert counts(drawn, 'taxes').emitted > counts(drawn, 'strong').emitted
@@ -142,35 +144,35 @@ def test_without_runs_no_mutant_is_run(drawn: MutantMeasures) -> None:
 
 
 def test_a_test_is_run_with_its_whole_set_or_left_out(
-    bench: EditedCells, measured: MutantMeasures
+    runner: EditedCellRunner, measured: MutantMeasures
 ) -> None:
     enough_for_one = 2 * (CAP + BASELINE_RUNS) - 1
 
-    few = measure_mutants(bench, [WEAK, STRONG], enough_for_one)
+    few = measure_mutants(runner, [WEAK, STRONG], enough_for_one)
 
     assert counts(few, 'strong') == counts(measured, 'strong')
     assert rows(few, 'strong') == rows(measured, 'strong')
     assert (counts(few, 'weak').not_run, counts(few, 'weak').score) == (CAP, None)
 
 
-def test_two_draws_are_equal(bench: EditedCells, drawn: MutantMeasures) -> None:
-    assert measure_mutants(bench, [STRONG, TAXES], most_runs=0) == drawn
+def test_two_draws_are_equal(runner: EditedCellRunner, drawn: MutantMeasures) -> None:
+    assert measure_mutants(runner, [STRONG, TAXES], most_runs=0) == drawn
 
 
-def test_a_test_without_mutable_lines_has_no_mutants(bench: EditedCells) -> None:
-    measured = measure_mutants(bench, [gold('names', toString=Revised.REMOVED)])
+def test_a_test_without_mutable_lines_has_no_mutants(runner: EditedCellRunner) -> None:
+    measured = measure_mutants(runner, [gold('names', toString=Revised.REMOVED)])
 
     assert counts(measured, 'names').emitted == counts(measured, 'names').killed == 0
     assert measured.rows == ()
 
 
-def test_an_endless_mutant_is_killed_with_all_its_processes(bench: EditedCells) -> None:
+def test_an_endless_mutant_is_killed_with_all_its_processes(runner: EditedCellRunner) -> None:
     loop = 'int sum = n + n; while (sum == n + n) { n = n + 0; }'
     text = TEXT.replace('int sum = n + n;', loop).encode()
-    compiled = bench.compile('.', (PATH, text))
+    compiled = runner.compile('.', (PATH, text))
     before = {process.pid for process in psutil.Process().children(recursive=True)}
 
-    verdict = bench.run(compiled, STRONG.method, 10.0)
+    verdict = runner.run(compiled, STRONG.method, 10.0)
 
     assert verdict.outcome is Outcome.TIMEOUT
     assert {process.pid for process in psutil.Process().children(recursive=True)} <= before

@@ -16,8 +16,8 @@ from coevo.languages.placebos import PlaceboKind
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import measures
 from coevo.languages.table import not_offered
-from coevo.measures.bench import EditedCells
-from coevo.measures.bench import GoldTest
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.placebos import placebo
 from coevo.measures.reversals import measure_reversals
@@ -49,7 +49,7 @@ TEST = GoldTest(
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[EditedCells]:
+def runner(tmp_path: Path) -> Iterator[EditedCellRunner]:
     """A pair of a language that offers nothing, built for real."""
     root = init(tmp_path / 'repository')
     tests = '[shop.TillTest]\nprices: is Till.price 2\n'
@@ -69,32 +69,32 @@ def bench(tmp_path: Path) -> Iterator[EditedCells]:
         workshop = LANGUAGES['toy'].engine(run, stack).workshop()
         stack.callback(workshop.close)
         assert workshop.build(pair)[1].summary == 'built'
-        yield EditedCells(workshop=workshop, repository=repository, pair=pair)
+        yield EditedCellRunner(workshop=workshop, repository=repository, pair=pair)
 
 
 def test_what_cannot_be_undone_is_not_offered_which_is_not_that_it_was_not_run(
-    bench: EditedCells,
+    runner: EditedCellRunner,
 ) -> None:
     for most_runs in (None, 0):
-        (row,) = measure_reversals(bench, [TEST], most_runs)
+        (row,) = measure_reversals(runner, [TEST], most_runs)
 
         assert row.status is ReversalStatus.NOT_OFFERED
         assert row.outcome is None
         assert row.declaration == 'price'
 
 
-def test_no_mutant_is_drawn(bench: EditedCells) -> None:
-    found = measure_mutants(bench, [TEST])
+def test_no_mutant_is_drawn(runner: EditedCellRunner) -> None:
+    found = measure_mutants(runner, [TEST])
 
     assert found.rows == ()
     assert found.mutations == {'prices': None}
 
 
-def test_no_placebo_is_put_in(bench: EditedCells) -> None:
-    assert placebo(bench.repository, bench.pair, [PRICE], PlaceboKind.MOVED, Random(1)) == ()
+def test_no_placebo_is_put_in(runner: EditedCellRunner) -> None:
+    assert placebo(runner.repository, runner.pair, [PRICE], PlaceboKind.MOVED, Random(1)) == ()
 
 
-def test_a_language_says_what_it_lacks(bench: EditedCells) -> None:
+def test_a_language_says_what_it_lacks(runner: EditedCellRunner) -> None:
     everything = ('assertions', 'mutation', 'placebos', 'smells', 'undoing')
 
     assert measures('toy').lacking == everything

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.measures.bench import EditedCells
-from coevo.measures.bench import GoldTest
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
 from coevo.model.quality import ReversalStatus
@@ -60,13 +60,13 @@ TEST = GoldTest(
 
 
 @pytest.fixture(scope='module')
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCells]:
-    with opened(tmp_path_factory.mktemp('reactor'), STEPS) as bench:
-        yield bench
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCellRunner]:
+    with opened(tmp_path_factory.mktemp('reactor'), STEPS) as runner:
+        yield runner
 
 
-def test_mutants_of_another_module_are_killed(bench: EditedCells) -> None:
-    measured = measure_mutants(bench, [TEST])
+def test_mutants_of_another_module_are_killed(runner: EditedCellRunner) -> None:
+    measured = measure_mutants(runner, [TEST])
 
     by_text = {row.mutated.strip(): row for row in measured.rows}
     assert {row.file for row in measured.rows} == {PATH}
@@ -75,7 +75,7 @@ def test_mutants_of_another_module_are_killed(bench: EditedCells) -> None:
     assert {row.outcome for row in changed} <= {Outcome.FAIL, Outcome.ERROR}
 
 
-def test_a_method_of_another_module_is_undone(bench: EditedCells) -> None:
-    (row,) = measure_reversals(bench, [TEST])
+def test_a_method_of_another_module_is_undone(runner: EditedCellRunner) -> None:
+    (row,) = measure_reversals(runner, [TEST])
 
     assert (row.status, row.outcome) == (ReversalStatus.DETECTED, Outcome.FAIL)

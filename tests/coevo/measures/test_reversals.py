@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.measures.bench import EditedCells
+from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.reversals import measure_reversals
 from coevo.model.quality import ReversalRow
 from coevo.model.quality import ReversalStatus
@@ -28,14 +28,14 @@ TESTS = [gold(name, **CHANGES) for name in NAMES]
 
 
 @pytest.fixture(scope='module')
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCells]:
-    with opened(tmp_path_factory.mktemp('shop')) as bench:
-        yield bench
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCellRunner]:
+    with opened(tmp_path_factory.mktemp('shop')) as runner:
+        yield runner
 
 
 @pytest.fixture(scope='module')
-def found(bench: EditedCells) -> dict[tuple[str, str], ReversalRow]:
-    rows = measure_reversals(bench, TESTS)
+def found(runner: EditedCellRunner) -> dict[tuple[str, str], ReversalRow]:
+    rows = measure_reversals(runner, TESTS)
     return {(row.method_id, row.declaration.split('(')[0].split()[-1]): row for row in rows}
 
 
@@ -73,9 +73,9 @@ def test_what_a_test_notices(
 
 
 def test_what_is_beyond_the_most_runs_is_not_run(
-    bench: EditedCells, found: dict[tuple[str, str], ReversalRow]
+    runner: EditedCellRunner, found: dict[tuple[str, str], ReversalRow]
 ) -> None:
-    rows = measure_reversals(bench, TESTS, 5)
+    rows = measure_reversals(runner, TESTS, 5)
 
     run = [row for row in rows if row.status is not ReversalStatus.NOT_RUN]
     assert len(rows) == len(found)

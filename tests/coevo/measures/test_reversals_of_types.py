@@ -9,7 +9,7 @@ import pytest
 
 from coevo.languages.java.maven.edited_code import FILTERED
 from coevo.languages.java.reading.syntax import parse
-from coevo.measures.bench import GoldTest
+from coevo.measures.edited_cells import GoldTest
 from coevo.measures.parts import UndoablePart
 from coevo.measures.parts import parts_of
 from coevo.measures.reversals import measure_reversals
@@ -149,9 +149,9 @@ PARTS = {
 @pytest.fixture(scope='module')
 def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ReversalRow, ...]]:
     """Of each test with the part that is its own; of `weak` with all of them."""
-    with opened(tmp_path_factory.mktemp('shop'), STEPS) as bench:
+    with opened(tmp_path_factory.mktemp('shop'), STEPS) as runner:
         parts = [
-            part for one in DEPENDENCIES for part in parts_of(bench.repository, bench.pair, one)
+            part for one in DEPENDENCIES for part in parts_of(runner.repository, runner.pair, one)
         ]
         tests = [
             GoldTest(
@@ -167,7 +167,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ReversalRo
             )
             for name in TESTS
         ]
-        yield measure_reversals(bench, [*tests[:-1], replace(tests[-1], undone=None)])
+        yield measure_reversals(runner, [*tests[:-1], replace(tests[-1], undone=None)])
 
 
 def place(one: ReversalRow | UndoablePart) -> tuple[str, str]:

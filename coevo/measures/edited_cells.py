@@ -32,7 +32,7 @@ class GoldTest:
     """A test method that has a track, as it stands where it is measured, with its dependencies.
 
     undone  which parts of these are undone, by the keys of their rows; None is all
-    tests  test files that are other there, beside those of the bench
+    tests  test files that are other there, beside those of the runner
     """
 
     method_id: str
@@ -43,7 +43,7 @@ class GoldTest:
 
 
 @dataclass(slots=True, kw_only=True)
-class EditedCells:
+class EditedCellRunner:
     """Where a pair is measured.
 
     override     the workaround under which the pair's cells ran
@@ -83,7 +83,7 @@ class EditedCells:
     ) -> Compiled:
         """A module's tests against the code, of which one file may be another, or gone.
 
-        tests  test files that are other, beside those of the bench
+        tests  test files that are other, beside those of the runner
         """
         files = sorted({**dict(tests), **dict(self.tests)}.items())
         edits = Edits(tests=tuple(files), code=(code,) if code else ())
