@@ -38,7 +38,7 @@ from flows.rows import Judged
 from flows.rows import cell_rows
 from flows.rows import method_row
 from flows.rows import pair_row
-from flows.study import PairScene
+from flows.study import PairContext
 from flows.study import Study
 from flows.study import Tools
 from flows.study import study
@@ -118,8 +118,10 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
             return _without_runtime(mine, evaluation, pair, evaluation.old.runtime_lacking)
     studied = Study()
     if workshop is not None and evaluation is not None:
-        scene = PairScene(tools=mine.tools, workshop=workshop, change=change, evaluation=evaluation)
-        studied = study(scene, list(_judge(wanted, evaluation, change)))
+        context = PairContext(
+            tools=mine.tools, workshop=workshop, change=change, evaluation=evaluation
+        )
+        studied = study(context, list(_judge(wanted, evaluation, change)))
     judged = studied.judged
     tracked = [item for item in judged if item.decision.track is not None]
     return Segment(

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 
 from flows.findings import MethodFindings
 from flows.rows import Judged
+from flows.study.context import PairContext
+from flows.study.context import Study
+from flows.study.context import Tools
 from flows.study.execution import trace
-from flows.study.scene import PairScene
-from flows.study.scene import Study
-from flows.study.scene import Tools
 from flows.study.suspicions import suspect
 from flows.study.texts import with_texts
 from flows.study.tracks import cases
@@ -25,21 +25,21 @@ from flows.study.tracks import withheld
 from flows.study.worth import cover
 from flows.study.worth import measure
 
-__all__ = ['PairScene', 'Study', 'Tools', 'study']
+__all__ = ['PairContext', 'Study', 'Tools', 'study']
 
 
-def study(scene: PairScene, judged: Sequence[Judged]) -> Study:
+def study(context: PairContext, judged: Sequence[Judged]) -> Study:
     """Study the judged methods of a pair; those that lose their track say why."""
     labelled = [item for item in judged if item.decision.reason is None]
     found = Study(methods={item.wanted.method_id: MethodFindings() for item in labelled})
-    changed = trace(scene, labelled, found)
+    changed = trace(context, labelled, found)
     for item in labelled:
         method_id, candidate = item.wanted.method_id, item.wanted.candidate
         found.methods[method_id] = with_texts(
-            found.methods[method_id], scene.tools.repository, scene.pair, candidate
+            found.methods[method_id], context.tools.repository, context.pair, candidate
         )
-    suspect(scene, judged, changed, found)
-    found.judged = tuple(withheld(judged, cases(scene, labelled, found)))
-    cover(scene, changed, found)
-    measure(scene, changed, found)
+    suspect(context, judged, changed, found)
+    found.judged = tuple(withheld(judged, cases(context, labelled, found)))
+    cover(context, changed, found)
+    measure(context, changed, found)
     return found

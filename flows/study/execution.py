@@ -24,8 +24,8 @@ from coevo.model.records import Label
 from coevo.model.records import Pair
 from flows.findings import MethodFindings
 from flows.rows import Judged
-from flows.study.scene import PairScene
-from flows.study.scene import Study
+from flows.study.context import PairContext
+from flows.study.context import Study
 from flows.study.texts import refinement_kinds
 from miners.diffs import delta as deltas
 from miners.diffs.changes import PairChange
@@ -34,15 +34,15 @@ from miners.diffs.focal import focal_method
 from miners.diffs.resources import resource_dependencies
 
 
-def trace(scene: PairScene, labelled: Sequence[Judged], found: Study) -> dict[str, Delta]:
+def trace(context: PairContext, labelled: Sequence[Judged], found: Study) -> dict[str, Delta]:
     """Fill the columns that traces give; the changed dependencies by method id."""
-    traces = _traces(scene, labelled) if scene.is_traced else {}
+    traces = _traces(context, labelled) if context.is_traced else {}
     changed = {}
     for item in labelled:
         method_id = item.wanted.method_id
-        delta = _delta(scene, item.wanted, traces)
+        delta = _delta(context, item.wanted, traces)
         changed[method_id] = delta
-        which = list_for(delta.dependencies, scene.tools.profile.dependencies)
+        which = list_for(delta.dependencies, context.tools.profile.dependencies)
         known = replace(
             found.methods[method_id],
             dependencies=delta.dependencies,
@@ -51,14 +51,14 @@ def trace(scene: PairScene, labelled: Sequence[Judged], found: Study) -> dict[st
             dependency_source=delta.source,
         )
         found.methods[method_id] = _with_coverage(known, item, delta, traces)
-    found.executed = tuple(_executed(scene.pair, changed, traces))
+    found.executed = tuple(_executed(context.pair, changed, traces))
     return changed
 
 
-def _traces(scene: PairScene, labelled: Sequence[Judged]) -> Traces:
-    wanted, files = _to_trace(labelled), _files(scene.change)
+def _traces(context: PairContext, labelled: Sequence[Judged]) -> Traces:
+    wanted, files = _to_trace(labelled), _files(context.change)
     tracked = {item.wanted.method_id for item in labelled if item.decision.track is not None}
-    return trace_cells(scene.workshop, scene.evaluation, wanted, files, tracked)
+    return trace_cells(context.workshop, context.evaluation, wanted, files, tracked)
 
 
 def _to_trace(labelled: Sequence[Judged]) -> dict[Cell, list[Wanted]]:
@@ -79,20 +79,20 @@ def new_files(change: PairChange) -> frozenset[str]:
     return frozenset(one.new.path for one in change.sources if one.new is not None)
 
 
-def _delta(scene: PairScene, item: Wanted, traces: Traces) -> Delta:
+def _delta(context: PairContext, item: Wanted, traces: Traces) -> Delta:
     """The changed declarations, then the changed resources."""
     own = deltas.Traces(
         old=traces.get((item.method_id, Cell.TOLD_COLD)),
         new=traces.get((item.method_id, Cell.TNEW_CNEW)),
     )
-    change = scene.change
+    change = context.change
     references = change.references.get(item.method_id, ())
     found = deltas.delta(item.candidate.method, change.sources, references, own)
-    own_reading = reading(scene.pair.language)
+    own_reading = reading(context.pair.language)
     tree = own_reading.tree
     ends = (
-        (tree(scene.tools.repository, scene.pair.old.rev), own.old),
-        (tree(scene.tools.repository, scene.pair.new.rev), own.new),
+        (tree(context.tools.repository, context.pair.old.rev), own.old),
+        (tree(context.tools.repository, context.pair.new.rev), own.new),
     )
     resources = resource_dependencies(own_reading, change.files, ends, len(found.dependencies) + 1)
     return replace(found, dependencies=(*found.dependencies, *resources))

@@ -19,10 +19,10 @@ from coevo.starts.isolation import isolate
 from coevo.starts.swapped import IsolatedSubject
 from flows.findings import Refactored
 from flows.rows import Judged
+from flows.study.context import PairContext
+from flows.study.context import Study
 from flows.study.refactoring import refactoring_rows
 from flows.study.refactoring import summary
-from flows.study.scene import PairScene
-from flows.study.scene import Study
 from miners.diffs.delta import Delta
 from miners.diffs.only_refactored import source_only_refactored
 from miners.diffs.only_refactored import test_only_refactored
@@ -30,83 +30,85 @@ from miners.diffs.siblings import siblings
 
 
 def suspect(
-    scene: PairScene, judged: Sequence[Judged], changed: Mapping[str, Delta], found: Study
+    context: PairContext, judged: Sequence[Judged], changed: Mapping[str, Delta], found: Study
 ) -> None:
     """Ask of those that have a track; siblings that guard them may be any that were judged."""
     tracked = [item for item in judged if item.decision.track is not None]
     if not tracked:
         return
-    _observe(scene, tracked, found)
-    _isolate(scene, tracked, found)
-    _ask_refactorings(scene, tracked, changed, found)
-    _ask_guards(scene, tracked, [item.wanted for item in judged], found)
-    _ask_suites(scene, found)
+    _observe(context, tracked, found)
+    _isolate(context, tracked, found)
+    _ask_refactorings(context, tracked, changed, found)
+    _ask_guards(context, tracked, [item.wanted for item in judged], found)
+    _ask_suites(context, found)
 
 
-def _observe(scene: PairScene, tracked: Sequence[Judged], found: Study) -> None:
-    if scene.tools.profile.observed:
+def _observe(context: PairContext, tracked: Sequence[Judged], found: Study) -> None:
+    if context.tools.profile.observed:
         wanted = [item.wanted for item in tracked]
-        repository = scene.tools.repository
-        found.doubts = doubts(scene.workshop, scene.evaluation, wanted, repository)
+        repository = context.tools.repository
+        found.doubts = doubts(context.workshop, context.evaluation, wanted, repository)
 
 
-def _isolate(scene: PairScene, tracked: Sequence[Judged], found: Study) -> None:
+def _isolate(context: PairContext, tracked: Sequence[Judged], found: Study) -> None:
     subjects = [
         IsolatedSubject(wanted=item.wanted, track=item.decision.track)
         for item in tracked
         if item.decision.track is not None
     ]
-    conditions = Conditions(override=scene.evaluation.override)
-    isolation = isolate(scene.workshop, scene.pair, subjects, scene.tools.repository, conditions)
-    scene.evaluation.cost.add(Step.ISOLATION, isolation.cpu_seconds)
+    conditions = Conditions(override=context.evaluation.override)
+    isolation = isolate(
+        context.workshop, context.pair, subjects, context.tools.repository, conditions
+    )
+    context.evaluation.cost.add(Step.ISOLATION, isolation.cpu_seconds)
     for method_id, isolated in isolation.methods.items():
         found.methods[method_id] = replace(found.methods[method_id], isolated=isolated)
     found.starts, found.tests = isolation.starts, isolation.tests
 
 
 def _ask_refactorings(
-    scene: PairScene, tracked: Sequence[Judged], changed: Mapping[str, Delta], found: Study
+    context: PairContext, tracked: Sequence[Judged], changed: Mapping[str, Delta], found: Study
 ) -> None:
-    if not scene.tools.profile.refactorings:
+    if not context.tools.profile.refactorings:
         return
-    pair, repository = scene.pair, scene.tools.repository
-    refactorings = scene.tools.refactorings.find(repository, pair.old.rev, pair.new.rev)
-    scene.evaluation.cost.add(Step.REFACTORINGS, refactorings.cpu_seconds)
+    pair, repository = context.pair, context.tools.repository
+    refactorings = context.tools.refactorings.find(repository, pair.old.rev, pair.new.rev)
+    context.evaluation.cost.add(Step.REFACTORINGS, refactorings.cpu_seconds)
     found.pair = replace(found.pair, refactorings=summary(refactorings))
     found.refactorings = tuple(refactoring_rows(pair, refactorings))
     if refactorings.status is RefactoringStatus.NOT_OFFERED:
         return  # nobody was asked, so nothing is unknown that would take a track
     for item in tracked:
         method_id = item.wanted.method_id
-        refactored = _refactored(scene, refactorings, item, changed[method_id])
+        refactored = _refactored(context, refactorings, item, changed[method_id])
         found.methods[method_id] = replace(found.methods[method_id], refactored=refactored)
 
 
 def _refactored(
-    scene: PairScene, refactorings: Refactorings, item: Judged, delta: Delta
+    context: PairContext, refactorings: Refactorings, item: Judged, delta: Delta
 ) -> Refactored:
     candidate = item.wanted.candidate
     return Refactored(
         test=test_only_refactored(
-            scene.tools.repository, scene.pair, refactorings, (candidate.old, candidate.new)
+            context.tools.repository, context.pair, refactorings, (candidate.old, candidate.new)
         ),
         source=source_only_refactored(
-            scene.tools.repository, scene.pair, refactorings, delta.changes
+            context.tools.repository, context.pair, refactorings, delta.changes
         ),
     )
 
 
 def _ask_guards(
-    scene: PairScene, tracked: Sequence[Judged], evaluated: Sequence[Wanted], found: Study
+    context: PairContext, tracked: Sequence[Judged], evaluated: Sequence[Wanted], found: Study
 ) -> None:
     repairs = [item for item in tracked if item.decision.track is Track.REPAIR]
     if not repairs:
         return
-    repository, old = scene.tools.repository, scene.pair.old.rev
+    repository, old = context.tools.repository, context.pair.old.rev
     guards = guard_repairs(
-        scene.workshop,
-        scene.pair,
-        scene.evaluation,
+        context.workshop,
+        context.pair,
+        context.evaluation,
         [item.wanted for item in repairs],
         evaluated,
         lambda method: siblings(repository, old, method),
@@ -121,12 +123,12 @@ def _ask_guards(
         )
 
 
-def _ask_suites(scene: PairScene, found: Study) -> None:
-    if not scene.tools.profile.suites:
+def _ask_suites(context: PairContext, found: Study) -> None:
+    if not context.tools.profile.suites:
         return
     answers = []
-    for build in (scene.evaluation.old, scene.evaluation.new):
-        answer, spent = scene.tools.suites.answer(scene.workshop, build)
-        scene.evaluation.cost.add(Step.SUITE, spent)
+    for build in (context.evaluation.old, context.evaluation.new):
+        answer, spent = context.tools.suites.answer(context.workshop, build)
+        context.evaluation.cost.add(Step.SUITE, spent)
         answers.append(answer)
     found.pair = replace(found.pair, suite_old=answers[0], suite_new=answers[1])

@@ -10,8 +10,8 @@ from dataclasses import replace
 from filters import why_no_track
 from filters.base import TrackCase
 from flows.rows import Judged
-from flows.study.scene import PairScene
-from flows.study.scene import Study
+from flows.study.context import PairContext
+from flows.study.context import Study
 
 
 def withheld(judged: Sequence[Judged], cases: Mapping[str, TrackCase]) -> Iterator[Judged]:
@@ -25,14 +25,14 @@ def withheld(judged: Sequence[Judged], cases: Mapping[str, TrackCase]) -> Iterat
             yield replace(item, decision=replace(item.decision, track=None, no_track=str(reason)))
 
 
-def cases(scene: PairScene, labelled: Sequence[Judged], found: Study) -> dict[str, TrackCase]:
+def cases(context: PairContext, labelled: Sequence[Judged], found: Study) -> dict[str, TrackCase]:
     """What the filters of tracks judge by, for each method that would have one."""
     known = {}
     for item in labelled:
         if item.decision.track is not None:
             own = found.methods[item.wanted.method_id]
             known[item.wanted.method_id] = TrackCase(
-                profile=scene.tools.profile,
+                profile=context.tools.profile,
                 track=item.decision.track,
                 doubt=found.doubts.get(item.wanted.method_id),
                 isolated=own.isolated,

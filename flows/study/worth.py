@@ -13,14 +13,14 @@ from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
 from coevo.model.dependency_lists import listed
+from flows.study.context import PairContext
+from flows.study.context import Study
 from flows.study.execution import covered
 from flows.study.execution import new_files
-from flows.study.scene import PairScene
-from flows.study.scene import Study
 from miners.diffs.delta import Delta
 
 
-def measure(scene: PairScene, changed: Mapping[str, Delta], found: Study) -> None:
+def measure(context: PairContext, changed: Mapping[str, Delta], found: Study) -> None:
     """Mutants and reversals for the methods that keep their track; half of the runs are for each.
 
     Mutants are those of the list that the profile chooses, reversals of all dependencies.
@@ -40,35 +40,35 @@ def measure(scene: PairScene, changed: Mapping[str, Delta], found: Study) -> Non
         replace(test, dependencies=listed(test.dependencies, lists[test.method_id]))
         for test in tests
     ]
-    most_runs = scene.tools.profile.measure_runs // 2
+    most_runs = context.tools.profile.measure_runs // 2
     if not tests or not most_runs:
         return
-    runner = _runner(scene)
+    runner = _runner(context)
     mutated = measure_mutants(runner, asked, most_runs)
-    scene.evaluation.cost.add(Step.MUTANTS, runner.cpu_seconds, len(mutated.rows))
+    context.evaluation.cost.add(Step.MUTANTS, runner.cpu_seconds, len(mutated.rows))
     found.mutants = mutated.rows
     for method_id, mutation in mutated.mutations.items():
         found.methods[method_id] = replace(found.methods[method_id], mutation=mutation)
-    runner = _runner(scene)
+    runner = _runner(context)
     found.reversals = measure_reversals(runner, tests, most_runs)
-    scene.evaluation.cost.add(Step.REVERSALS, runner.cpu_seconds, len(found.reversals))
+    context.evaluation.cost.add(Step.REVERSALS, runner.cpu_seconds, len(found.reversals))
 
 
-def cover(scene: PairScene, changed: Mapping[str, Delta], found: Study) -> None:
+def cover(context: PairContext, changed: Mapping[str, Delta], found: Study) -> None:
     """What gold covers where its siblings are gone; of others their own cell has told it."""
-    if not scene.is_traced:
+    if not context.is_traced:
         return
-    new = scene.pair.new.rev
-    conditions = Conditions(override=scene.evaluation.override)
+    new = context.pair.new.rev
+    conditions = Conditions(override=context.evaluation.override)
     for item in found.judged:
         method_id, method = item.wanted.method_id, item.wanted.candidate.new
         files = found.tests.get(method_id, ())
         if item.decision.track is None or method is None or not files:
             continue
-        compiled = scene.workshop.compile(new, new, method.module, edits=Edits(tests=files))
-        sources = new_files(scene.change)
-        traced = scene.workshop.trace(compiled, [method], sources, conditions)
-        scene.evaluation.cost.add(Step.TRACE, compiled.cpu_seconds + traced.cpu_seconds)
+        compiled = context.workshop.compile(new, new, method.module, edits=Edits(tests=files))
+        sources = new_files(context.change)
+        traced = context.workshop.trace(compiled, [method], sources, conditions)
+        context.evaluation.cost.add(Step.TRACE, compiled.cpu_seconds + traced.cpu_seconds)
         (trace,) = traced.traces
         known = found.methods[method_id]
         if trace is None:
@@ -77,10 +77,10 @@ def cover(scene: PairScene, changed: Mapping[str, Delta], found: Study) -> None:
             found.methods[method_id] = covered(known, changed[method_id], trace)
 
 
-def _runner(scene: PairScene) -> EditedCellRunner:
+def _runner(context: PairContext) -> EditedCellRunner:
     return EditedCellRunner(
-        workshop=scene.workshop,
-        repository=scene.tools.repository,
-        pair=scene.pair,
-        override=scene.evaluation.override,
+        workshop=context.workshop,
+        repository=context.tools.repository,
+        pair=context.pair,
+        override=context.evaluation.override,
     )

@@ -16,8 +16,8 @@ from coevo.evaluation.cases import Case
 from coevo.evaluation.cases import Ground
 from coevo.evaluation.cases import examined
 from coevo.evaluation.cases import prepared
-from coevo.evaluation.judging.scene import SubmissionScene
 from coevo.evaluation.judging.start_states import StartStates
+from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.measuring.worth import Measures
 from coevo.evaluation.records import MethodResult
@@ -133,10 +133,10 @@ class Till:
             measured=True,
         )
 
-    def scene(self, name: str, content: bytes) -> SubmissionScene:
+    def context(self, name: str, content: bytes) -> SubmissionContext:
         """Where a submitted file was judged before."""
         case = self.case(name, content)
-        return SubmissionScene(
+        return SubmissionContext(
             assignment=case.assignment,
             workshop=self.workshop,
             repository=self.states.repository,

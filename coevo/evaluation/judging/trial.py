@@ -20,7 +20,7 @@ from coevo.starts.swapped import IsolatedCellRunner
 class Trial:
     """A task at its start state, and where it is run.
 
-    pair        see `coevo.evaluation.judging.scene.Scene`
+    pair        see `coevo.evaluation.judging.submission_context.SubmissionContext`
     source      the repository of the task, with the revisions that it names
     conditions  of every run but for what is observed
     measured    whether what passes is run on edited code, too

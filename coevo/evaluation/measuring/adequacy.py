@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from coevo.evaluation.judging.scene import SubmissionScene
+from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.measuring.coverage import executed
 from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.measuring.kills import failing_edit
@@ -57,19 +57,21 @@ class Measured:
     unsteady: bool
 
 
-def measure(scene: SubmissionScene, gold: Gold, kept: Path | None = None) -> dict[str, Measured]:
-    """By name, what these targets of a scene are worth; all of them passed on the new code.
+def measure(
+    context: SubmissionContext, gold: Gold, kept: Path | None = None
+) -> dict[str, Measured]:
+    """By name, what these targets of a submission are worth; all of them passed on the new code.
 
     Gold's part is what the snapshot has, and only what was measured of gold is measured again.
     Transient where test processes do not start.
 
     kept  folder for what is the same for all submissions to a task; None: it is found out anew
     """
-    runner = _runner(scene)
-    tests = [_test(scene, name, one) for name, one in gold.items()]
-    covered = executed(scene, runner, tests)
-    oracles = _oracles(scene, runner, gold, kept)
-    killed = _mutants(runner, tests, gold, oracles, scene.slowest)
+    runner = _runner(context)
+    tests = [_test(context, name, one) for name, one in gold.items()]
+    covered = executed(context, runner, tests)
+    oracles = _oracles(context, runner, gold, kept)
+    killed = _mutants(runner, tests, gold, oracles, context.slowest)
     noticed = _reversals(runner, tests, gold)
     share = runner.cpu_seconds / max(1, len(tests))
     return {
@@ -82,7 +84,7 @@ def measure(scene: SubmissionScene, gold: Gold, kept: Path | None = None) -> dic
                 mutants=mutant_kills(one, _of(name, killed)),
                 reversals=reversals(one, _of(name, noticed)),
                 oracle=preservation(oracles[name], _of(name, killed)),
-                smells_pred=_smells(scene, name),
+                smells_pred=_smells(context, name),
                 smells_gold=one.row.smells_new,
                 cpu_seconds=share,
             ),
@@ -90,39 +92,41 @@ def measure(scene: SubmissionScene, gold: Gold, kept: Path | None = None) -> dic
             failing=failing_edit(
                 runner, one.row.dependencies, _of(name, killed), _of(name, noticed)
             ),
-            unsteady=scene.methods[name] in runner.unsteady,
+            unsteady=context.methods[name] in runner.unsteady,
         )
         for name, one in gold.items()
     }
 
 
-def _runner(scene: SubmissionScene) -> EditedCellRunner:
+def _runner(context: SubmissionContext) -> EditedCellRunner:
     """The submitted file in the tree of the new revision, on its code."""
     return EditedCellRunner(
-        workshop=scene.workshop,
-        repository=scene.repository,
-        pair=scene.pair,
-        override=scene.conditions.override,
-        sources=scene.conditions.sources,
-        tests=scene.files,
+        workshop=context.workshop,
+        repository=context.repository,
+        pair=context.pair,
+        override=context.conditions.override,
+        sources=context.conditions.sources,
+        tests=context.files,
         confirms=True,
     )
 
 
-def _test(scene: SubmissionScene, name: str, gold: GoldMethod) -> GoldTest:
+def _test(context: SubmissionContext, name: str, gold: GoldMethod) -> GoldTest:
     """A submitted test under its target's name, with the dependencies of gold."""
-    return GoldTest(method_id=name, method=scene.methods[name], dependencies=gold.row.dependencies)
+    return GoldTest(
+        method_id=name, method=context.methods[name], dependencies=gold.row.dependencies
+    )
 
 
 def _oracles(
-    scene: SubmissionScene, runner: EditedCellRunner, gold: Gold, kept: Path | None
+    context: SubmissionContext, runner: EditedCellRunner, gold: Gold, kept: Path | None
 ) -> dict[str, MutantSet]:
     """What updates have to kill, by name; tests of other tracks have no old self that passed.
 
     Released mutants need no tool. These do, and where it is not installed they are not known.
     """
-    tool = measures(scene.pair.language).mutation
-    is_update = scene.assignment.task.track is Track.UPDATE
+    tool = measures(context.pair.language).mutation
+    is_update = context.assignment.task.track is Track.UPDATE
     if not is_update or tool is None or not tool.is_installed():
         return dict.fromkeys(gold, MutantSet())
     old, new = replace(runner, tests=(), end=End.OLD), replace(runner, tests=())
@@ -153,15 +157,15 @@ def _reversals(
     )
 
 
-def _smells(scene: SubmissionScene, name: str) -> tuple[str, ...]:
+def _smells(context: SubmissionContext, name: str) -> tuple[str, ...]:
     """None of a method that another file declares: the patch has changed nothing of it."""
-    method, pair = scene.methods[name], scene.pair
+    method, pair = context.methods[name], context.pair
     smells = measures(pair.language).smells
     if smells is None:
         return (NOT_OFFERED,)
-    production = type_under_test(reading(pair.language), scene.repository, pair.new.rev, method)
+    production = type_under_test(reading(pair.language), context.repository, pair.new.rev, method)
     try:
-        return tuple(map(str, smells.smells_of(scene.patched, method, production)))
+        return tuple(map(str, smells.smells_of(context.patched, method, production)))
     except LookupError:
         return ()
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.evaluation.judging.scene import SubmissionScene
+from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.measuring.oracles import Lines
 from coevo.evaluation.measuring.oracles import oracle_lines
 from coevo.evaluation.measuring.oracles import top_level_types
@@ -48,26 +48,26 @@ class ExecutedLines:
 
 
 def executed(
-    scene: SubmissionScene, runner: EditedCellRunner, tests: Sequence[GoldTest]
+    context: SubmissionContext, runner: EditedCellRunner, tests: Sequence[GoldTest]
 ) -> dict[str, ExecutedLines]:
     """By method id; of a method that is not seen to pass nothing is known, nor of any where nobody
     outside of the process can see what it executes."""
-    if not all(offers(scene.pair.language, one) for one in (Capability.TRACE, Capability.WATCH)):
+    if not all(offers(context.pair.language, one) for one in (Capability.TRACE, Capability.WATCH)):
         return {test.method_id: ExecutedLines() for test in tests}
-    path, pair = scene.assignment.task.test_file, scene.pair
-    oracles = oracle_lines(scene.repository, pair.language, pair.new.rev, path, scene.patched)
+    path, pair = context.assignment.task.test_file, context.pair
+    oracles = oracle_lines(context.repository, pair.language, pair.new.rev, path, context.patched)
     found = {}
     for test in tests:
-        concerned = (*test.dependencies, *used(scene.assignment.task))
-        code = {file: _types(scene, file) for file in _files(scene, concerned)}
-        trace = _trace(scene, runner, test, _watched(concerned, code, oracles or {}))
-        known = trace and _executed(scene, test, code, oracles, trace)
+        concerned = (*test.dependencies, *used(context.assignment.task))
+        code = {file: _types(context, file) for file in _files(context, concerned)}
+        trace = _trace(context, runner, test, _watched(concerned, code, oracles or {}))
+        known = trace and _executed(context, test, code, oracles, trace)
         found[test.method_id] = known or ExecutedLines()
     return found
 
 
 def _executed(
-    scene: SubmissionScene,
+    context: SubmissionContext,
     test: GoldTest,
     code: Mapping[str, Sequence[str]],
     oracles: Lines | None,
@@ -81,13 +81,13 @@ def _executed(
     seen = replace(trace, lines={f: _seen(trace.lines.get(f, ()), by_file[f]) for f in code})
 
     def told(dependencies: Sequence[Dependency]) -> list[Dependency]:
-        executed = executed_at_new(scene.repository, scene.pair, dependencies, trace)
+        executed = executed_at_new(context.repository, context.pair, dependencies, trace)
         return [replace(one, executed_new=_is_seen(one, by_file)) for one in executed]
 
     return ExecutedLines(
         executes_delta=_executes(told(test.dependencies)),
-        reaches_assertion=None if oracles is None else _reaches(scene, test, oracles, reached),
-        coverage=coverage_of(told(used(scene.assignment.task)), seen),
+        reaches_assertion=None if oracles is None else _reaches(context, test, oracles, reached),
+        coverage=coverage_of(told(used(context.assignment.task)), seen),
     )
 
 
@@ -97,15 +97,17 @@ def used(task: TaskRow) -> tuple[Dependency, ...]:
 
 
 def _trace(
-    scene: SubmissionScene,
+    context: SubmissionContext,
     runner: EditedCellRunner,
     test: GoldTest,
     watched: Mapping[str, frozenset[int]],
 ) -> Trace | None:
     """Of a process of its own."""
     compiled = runner.compile(test.method.module)
-    files = _files(scene, (*test.dependencies, *used(scene.assignment.task)))
-    traced = scene.workshop.trace(compiled, [test.method], files, scene.conditions, watched=watched)
+    files = _files(context, (*test.dependencies, *used(context.assignment.task)))
+    traced = context.workshop.trace(
+        compiled, [test.method], files, context.conditions, watched=watched
+    )
     runner.cpu_seconds += traced.cpu_seconds
     (trace,) = traced.traces
     return trace
@@ -154,31 +156,31 @@ def _executes(dependencies: Sequence[Dependency]) -> bool | None:
 
 
 def _reaches(
-    scene: SubmissionScene,
+    context: SubmissionContext,
     test: GoldTest,
     oracles: Lines,
     reached: Mapping[str, frozenset[int]],
 ) -> bool:
-    return _expects_its_end(scene, test) or any(
+    return _expects_its_end(context, test) or any(
         reached.get(name, frozenset()) & lines for name, lines in oracles.items()
     )
 
 
-def _expects_its_end(scene: SubmissionScene, test: GoldTest) -> bool:
-    assertions = measures(scene.pair.language).assertions
+def _expects_its_end(context: SubmissionContext, test: GoldTest) -> bool:
+    assertions = measures(context.pair.language).assertions
     try:
-        return assertions is not None and assertions.expects_its_end(scene.patched, test.method)
+        return assertions is not None and assertions.expects_its_end(context.patched, test.method)
     except LookupError:
         return False  # it is declared elsewhere
 
 
-def _types(scene: SubmissionScene, path: str) -> tuple[str, ...]:
-    source = content(scene.repository, scene.pair.new.rev, path)
-    return top_level_types(reading(scene.pair.language), source) if source is not None else ()
+def _types(context: SubmissionContext, path: str) -> tuple[str, ...]:
+    source = content(context.repository, context.pair.new.rev, path)
+    return top_level_types(reading(context.pair.language), source) if source is not None else ()
 
 
-def _files(scene: SubmissionScene, dependencies: Sequence[Dependency]) -> frozenset[str]:
-    suffixes = reading(scene.pair.language).SUFFIXES
+def _files(context: SubmissionContext, dependencies: Sequence[Dependency]) -> frozenset[str]:
+    suffixes = reading(context.pair.language).SUFFIXES
     return frozenset(
         one.file
         for one in dependencies

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.evaluation.assignments import Target
-from coevo.evaluation.judging.scene import SubmissionScene
+from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.ledger import JUDGING_VERSION
 from coevo.evaluation.measuring.oracles import top_level_types
 from coevo.evaluation.records import Adequacy
@@ -56,23 +56,23 @@ class _Side:
 
 
 def with_pit(
-    scene: SubmissionScene, found: Mapping[str, Adequacy], kept: Path | None
+    context: SubmissionContext, found: Mapping[str, Adequacy], kept: Path | None
 ) -> dict[str, Adequacy]:
     """What tests are worth, by name, with PIT's word on each.
 
     kept  folder for what the same test file makes of the same code; None: it is found out anew
     """
     told = {}
-    task = scene.assignment.task
-    gold_file = content(scene.repository, task.new_rev, task.test_file)
-    for place, target in enumerate(scene.assignment.targets):
+    task = context.assignment.task
+    gold_file = content(context.repository, task.new_rev, task.test_file)
+    for place, target in enumerate(context.assignment.targets):
         if target.name in found:
             asked = place < MOST_METHODS
-            submitted = _Side(file=scene.patched, method=scene.methods[target.name])
-            lines = _changed(scene, target)
+            submitted = _Side(file=context.patched, method=context.methods[target.name])
+            lines = _changed(context, target)
             own = _Side(file=gold_file, method=target.method)
-            pred = _killed(scene, submitted, lines, kept) if asked else _BEYOND
-            gold = _killed(scene, own, lines, kept) if asked else _BEYOND
+            pred = _killed(context, submitted, lines, kept) if asked else _BEYOND
+            gold = _killed(context, own, lines, kept) if asked else _BEYOND
             told[target.name] = replace(found[target.name], pit=_kills(pred, gold))
     return told
 
@@ -103,14 +103,14 @@ def _known(one: ByteCodeMutants) -> dict[Mutant, bool]:
 # -- what is asked -------------------------------------------------------------------------------
 
 
-def _changed(scene: SubmissionScene, target: Target) -> Lines:
+def _changed(context: SubmissionContext, target: Target) -> Lines:
     """The lines of the dependencies that are methods or constructors and stand at new."""
     found: dict[str, frozenset[int]] = {}
     for one in target.row.dependencies:
         stands = one.revised is not Revised.REMOVED
-        if stands and declared(scene.repository, scene.pair, one) is not None:
-            source = content(scene.repository, scene.pair.new.rev, one.file)
-            text = reading(scene.pair.language)
+        if stands and declared(context.repository, context.pair, one) is not None:
+            source = content(context.repository, context.pair.new.rev, one.file)
+            text = reading(context.pair.language)
             for name in top_level_types(text, source) if source is not None else ():
                 own = frozenset(range(one.start_line, one.end_line + 1))
                 found[name] = found.get(name, frozenset()) | own
@@ -121,22 +121,22 @@ def _changed(scene: SubmissionScene, target: Target) -> Lines:
 
 
 def _killed(
-    scene: SubmissionScene, side: _Side, lines: Lines, kept: Path | None
+    context: SubmissionContext, side: _Side, lines: Lines, kept: Path | None
 ) -> ByteCodeMutants:
     """What is kept, or what PIT says now; trouble is never kept."""
-    if not offers(scene.pair.language, Capability.MUTATE):
+    if not offers(context.pair.language, Capability.MUTATE):
         return ByteCodeMutants(trouble=PitTrouble.NOT_OFFERED)
     if not lines:
         return ByteCodeMutants(trouble=PitTrouble.NO_METHOD)
     try:
-        edits = Edits(tests=((scene.assignment.task.test_file, side.file),))
-        rev = scene.pair.new.rev
-        compiled = scene.workshop.compile(rev, rev, side.method.module, edits=edits)
-        place = _place(scene, compiled, side, lines, kept)
+        edits = Edits(tests=((context.assignment.task.test_file, side.file),))
+        rev = context.pair.new.rev
+        compiled = context.workshop.compile(rev, rev, side.method.module, edits=edits)
+        place = _place(context, compiled, side, lines, kept)
         known = place and checksummed.read(place)
         if known:
             return codec.decode(ByteCodeMutants, known)
-        found = scene.workshop.mutate(compiled, side.method, lines, scene.conditions)
+        found = context.workshop.mutate(compiled, side.method, lines, context.conditions)
     except Transient:
         return ByteCodeMutants(trouble=PitTrouble.TROUBLE)
     if place and found.trouble is None:
@@ -145,22 +145,22 @@ def _killed(
 
 
 def _place(
-    scene: SubmissionScene, compiled: Compiled, side: _Side, lines: Lines, kept: Path | None
+    context: SubmissionContext, compiled: Compiled, side: _Side, lines: Lines, kept: Path | None
 ) -> Path | None:
     """Named by all that the answer rests on; None where that cannot be told."""
-    known = scene.workshop.content(compiled) if kept is not None else None
+    known = context.workshop.content(compiled) if kept is not None else None
     if kept is None or known is None:
         return None
     asked = repr(sorted((name, sorted(own)) for name, own in lines.items()))
-    language = scene.pair.language
+    language = context.pair.language
     tool = LANGUAGES[language].mutation_tool()
     versions = (tool.version(), str(engine_version(language)), str(JUDGING_VERSION))
     parts = (
         *versions,
         repr(side.method),
         asked,
-        str(scene.conditions.override),
+        str(context.conditions.override),
         known,
-        repr(scene.conditions.sources),
+        repr(context.conditions.sources),
     )
     return kept / f'{short_hash(*parts)}.json'

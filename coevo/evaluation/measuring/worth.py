@@ -12,8 +12,8 @@ from coevo.evaluation.judging.placebos import Placebos
 from coevo.evaluation.judging.placebos import Sight
 from coevo.evaluation.judging.placebos import with_sight
 from coevo.evaluation.judging.protocol import Judgement
-from coevo.evaluation.judging.scene import SubmissionScene
 from coevo.evaluation.judging.steadiness import fails_still
+from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.judging.trial import Trial
 from coevo.evaluation.measuring.adequacy import Measured
 from coevo.evaluation.measuring.adequacy import measure
@@ -54,7 +54,7 @@ def with_adequacy(
     ]
     if not passing:
         return judgement
-    scene = SubmissionScene(
+    context = SubmissionContext(
         assignment=trial.assignment,
         workshop=trial.workshop,
         repository=trial.repository,
@@ -70,7 +70,7 @@ def with_adequacy(
         slowest={name: judgement.seen[name].slowest for name in passing},
     )
     gold = gold_methods(measures.snapshot, trial.assignment)
-    measured = measure(scene, {name: gold[name] for name in passing}, measures.kept)
+    measured = measure(context, {name: gold[name] for name in passing}, measures.kept)
     seen = {
         name: replace(judgement.seen[name], unstable='once pass, once not with a change undone')
         if one.unsteady
@@ -83,7 +83,7 @@ def with_adequacy(
         if decide(track, seen[name])[0].passes_on_new
     }
     if measures.pit:
-        adequacy = with_pit(scene, adequacy, measures.kept_pit)
+        adequacy = with_pit(context, adequacy, measures.kept_pit)
     return replace(judgement, seen={**judgement.seen, **seen}, adequacy=adequacy)
 
 

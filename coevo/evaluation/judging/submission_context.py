@@ -15,7 +15,7 @@ from coevo.model.records import TestMethod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubmissionScene:
+class SubmissionContext:
     """A task with a patch applied, both ends built, its tests judged.
 
     pair        its new end is the *start state* as a commit of its own (gold stands nowhere), its
@@ -23,7 +23,7 @@ class SubmissionScene:
     repository  holds these commits, and the history of the task's repository (of a clone as shallow
                 as may be) behind them, which is never laid out
     patched     the test file with the patch, to be laid over the start state:
-                `workshop.compile(new, new, module, edits=Edits(tests=scene.files))`
+                `workshop.compile(new, new, module, edits=Edits(tests=context.files))`
     methods     by `test_method` of results: the targets as they were submitted
     conditions  those of its verdicts on the new code: override, limits, observed
     slowest     by the same names, CPU seconds of the slowest run of those that passed three times

@@ -38,7 +38,7 @@ class Tools:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairScene:
+class PairContext:
     """A pair under study. What it costs is added to the evaluation's cost."""
 
     tools: Tools
