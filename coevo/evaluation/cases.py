@@ -18,7 +18,7 @@ from coevo.evaluation.judging.protocol import refused
 from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.start_states import start_file
-from coevo.evaluation.judging.trial import Trial
+from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.measuring.worth import Measures
 from coevo.evaluation.measuring.worth import with_adequacy
 from coevo.evaluation.records import Detail
@@ -41,7 +41,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class RepositoryContext:
     """What the cases of one repository have in common; `measures` is None for verdicts alone."""
 
     states: StartStates
@@ -56,18 +56,22 @@ def settled(assignment: Assignment, prediction: Prediction) -> Judgement | None:
     return None if refusal is None else refused(assignment, refusal)
 
 
-def prepared(ground: Ground, assignment: Assignment, prediction: Prediction) -> Case | Judgement:
+def prepared(
+    shared: RepositoryContext, assignment: Assignment, prediction: Prediction
+) -> Case | Judgement:
     """What is to be run, or why nothing is."""
     try:
-        return _prepared(ground, assignment, prediction)
+        return _prepared(shared, assignment, prediction)
     except StartStateLost as error:
         return in_trouble(assignment, Detail.START_STATE, str(error))
     except CorruptObject as error:
         return in_trouble(assignment, Detail.NO_REPOSITORY, str(error))
 
 
-def _prepared(ground: Ground, assignment: Assignment, prediction: Prediction) -> Case | Judgement:
-    task, states = assignment.task, ground.states
+def _prepared(
+    shared: RepositoryContext, assignment: Assignment, prediction: Prediction
+) -> Case | Judgement:
+    task, states = assignment.task, shared.states
     start = start_file(states.source, task)
     made = apply(prediction.patch, task.test_file, start, _production(assignment))
     if not isinstance(made, Applied):
@@ -75,16 +79,16 @@ def _prepared(ground: Ground, assignment: Assignment, prediction: Prediction) ->
     return Case(
         assignment=assignment,
         prediction=prediction,
-        pair=_pair(ground, assignment, states.commit(task, start)),
+        pair=_pair(shared, assignment, states.commit(task, start)),
         start=start,
         patched=made.content,
     )
 
 
-def _pair(ground: Ground, assignment: Assignment, start_rev: str) -> Pair:
+def _pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> Pair:
     """Both ends; where nothing is run on old code, that is not built either."""
-    task, commit = assignment.task, ground.states.repository.commit
-    needs_old = assignment.is_generation or ground.measures is not None
+    task, commit = assignment.task, shared.states.repository.commit
+    needs_old = assignment.is_generation or shared.measures is not None
     return Pair(
         repo=task.repo,
         language=task.language,
@@ -95,27 +99,27 @@ def _pair(ground: Ground, assignment: Assignment, start_rev: str) -> Pair:
     )
 
 
-def examined(ground: Ground, case: Case, workshop: Workshop) -> Judgement:
+def examined(shared: RepositoryContext, case: Case, workshop: Workshop) -> Judgement:
     """Run a case; Transient for trouble of ours that another try may not have."""
-    trial = Trial(
+    context = TaskContext(
         assignment=case.assignment,
         workshop=workshop,
-        repository=ground.states.repository,
-        source=ground.states.source,
+        repository=shared.states.repository,
+        source=shared.states.source,
         pair=case.pair,
         start=case.start,
-        conditions=Conditions(override=case.assignment.override, cpu_limit=ground.test_seconds),
-        measured=ground.measures is not None,
+        conditions=Conditions(override=case.assignment.override, cpu_limit=shared.test_seconds),
+        measured=shared.measures is not None,
     )
     try:
-        judgement = judge(trial, case.patched, ground.known)
+        judgement = judge(context, case.patched, shared.known)
     except NotBuilt as error:
         return in_trouble(case.assignment, Detail.NOT_BUILT, str(error))
     except CorruptObject as error:
         return in_trouble(case.assignment, Detail.NO_REPOSITORY, str(error))
-    if ground.measures is None or case.patched is None:
+    if shared.measures is None or case.patched is None:
         return judgement
-    return with_adequacy(ground.measures, trial, judgement, case.patched, ground.known.placebos)
+    return with_adequacy(shared.measures, context, judgement, case.patched, shared.known.placebos)
 
 
 def _production(assignment: Assignment) -> frozenset[str]:

@@ -21,7 +21,7 @@ from coevo.engine.workers import run_in_parallel
 from coevo.engine.workshops import Workshops
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.cases import Case
-from coevo.evaluation.cases import Ground
+from coevo.evaluation.cases import RepositoryContext
 from coevo.evaluation.cases import examined
 from coevo.evaluation.cases import prepared
 from coevo.evaluation.cases import settled
@@ -145,7 +145,7 @@ class Examination:
                     self._conclude(one, in_trouble(one, Detail.NO_REPOSITORY, source))
                 return
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix='coevo-'))
-            ground = Ground(
+            shared = RepositoryContext(
                 states=StartStates(source, Path(folder)),
                 measures=self.measures,
                 test_seconds=self.options.test_seconds,
@@ -154,9 +154,9 @@ class Examination:
                     placebos=Placebos(ledger=self.ledger),
                 ),
             )
-            by_runtime = sorted(self._cases(ground, group), key=_runtime_of)
+            by_runtime = sorted(self._cases(shared, group), key=_runtime_of)
             for _, same in groupby(by_runtime, key=_runtime_of):
-                self._run_rounds(ground, list(same))
+                self._run_rounds(shared, list(same))
 
     def _repository(self, group: Sequence[Assignment], stack: ExitStack) -> Repository | str:
         """The repository of some tasks, or why it cannot be had after the last try."""
@@ -170,18 +170,18 @@ class Examination:
                 trouble = str(error)
         return trouble
 
-    def _cases(self, ground: Ground, group: Sequence[Assignment]) -> Iterator[Case]:
+    def _cases(self, shared: RepositoryContext, group: Sequence[Assignment]) -> Iterator[Case]:
         for one in group:
-            case = self._hold(one, partial(prepared, ground, one, self.answer(one)))
+            case = self._hold(one, partial(prepared, shared, one, self.answer(one)))
             if isinstance(case, Case):
                 yield case
             elif isinstance(case, Judgement):
                 self._conclude(one, case)
 
-    def _run_rounds(self, ground: Ground, cases: Sequence[Case]) -> None:
+    def _run_rounds(self, shared: RepositoryContext, cases: Sequence[Case]) -> None:
         for number in range(ROUNDS):
             failed = []
-            for case, result in self._run(ground, cases):
+            for case, result in self._run(shared, cases):
                 if isinstance(result, Judgement):
                     self._hold(case.assignment, partial(self._conclude, case.assignment, result))
                 elif isinstance(result, Bug):
@@ -196,15 +196,15 @@ class Examination:
                 return
 
     def _run(
-        self, ground: Ground, cases: Sequence[Case]
+        self, shared: RepositoryContext, cases: Sequence[Case]
     ) -> Iterator[tuple[Case, Judgement | Failure | Bug]]:
         def work(case: Case, open_workshop: Callable[[], Workshop]) -> Judgement:
             self.tries[case.assignment.task_id] += 1
-            return examined(ground, case, open_workshop())
+            return examined(shared, case, open_workshop())
 
         language = LANGUAGES[cases[0].pair.language]
         run = RunSettings(
-            repository=ground.states.repository,
+            repository=shared.states.repository,
             sandbox=self.options.sandbox,
             say=self.listener.say,
             runtimes=language.runtimes(like=_runtime_of(cases[0])),

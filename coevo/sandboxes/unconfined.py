@@ -27,13 +27,13 @@ from coevo.sandboxes.job import TEMPORARY_FOLDER
 from coevo.sandboxes.job import WORK_FOLDER
 from coevo.sandboxes.job import Job
 from coevo.sandboxes.mounts import check_mounts
+from coevo.sandboxes.probe import find
+from coevo.sandboxes.probe import try_out
 from coevo.sandboxes.process import Process
 from coevo.sandboxes.process import ProcessUsage
 from coevo.sandboxes.running import Launched
 from coevo.sandboxes.running import Running
 from coevo.sandboxes.spawning import spawn
-from coevo.sandboxes.trial import find
-from coevo.sandboxes.trial import try_out
 from coevo.storage.folders import work_root
 
 # Inherited by every process of a job, so that none is lost that has left its session.

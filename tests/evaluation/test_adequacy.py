@@ -186,17 +186,17 @@ def test_who_calls_what_is_new_and_asserts_nothing_of_it_is_no_strict_success(ti
 
 def test_who_fails_for_a_while_and_passes_for_a_while_is_unstable(till: Till) -> None:
     """What a test that goes by the time of day does with an edit, after it has passed again."""
-    trial = till.trial('prices', submitted())
-    (target,) = trial.assignment.targets
+    task_context = till.task_context('prices', submitted())
+    (target,) = task_context.assignment.targets
     seen = Seen(submitted=True, new=Verdict(outcome=Outcome.PASS), passes=3)
 
     def told(old: str, new: str) -> str | None:
         path = 'src/main/java/shop/Till.java'
-        entry = trial.repository.tree(trial.pair.new.rev)[path]
-        text = trial.repository.blob(entry.oid).decode()
+        entry = task_context.repository.tree(task_context.pair.new.rev)[path]
+        text = task_context.repository.blob(entry.oid).decode()
         edit = path, text.replace(old, new, 1).encode()
         assert edit[1] != text.encode()
-        return fails_still(trial, submitted(), target.method, edit, seen).unstable
+        return fails_still(task_context, submitted(), target.method, edit, seen).unstable
 
     assert told('int sum = -n;', 'int sum = n;') is None
     assert told('int sum = -n;', 'int sum = 0 - n;') == 'once pass, once not with other code'

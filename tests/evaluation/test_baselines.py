@@ -12,7 +12,7 @@ import pytest
 
 from coevo.engine.workshops import Workshops
 from coevo.evaluation.cases import Case
-from coevo.evaluation.cases import Ground
+from coevo.evaluation.cases import RepositoryContext
 from coevo.evaluation.cases import examined
 from coevo.evaluation.cases import prepared
 from coevo.evaluation.clones import repository_of
@@ -53,17 +53,17 @@ class Court:
     """Where submissions to the shop are judged, one after the other in one workshop."""
 
     shop: Shop
-    ground: Ground
+    shared: RepositoryContext
     workshop: Workshop
 
     def judged(
         self, track: Track, prediction: Prediction, test_seconds: float | None = None
     ) -> tuple[MethodResult, ...]:
         assignment = self.shop.tasks[track]
-        ground = replace(self.ground, test_seconds=test_seconds)
-        judgement = prepared(ground, assignment, prediction)
+        shared = replace(self.shared, test_seconds=test_seconds)
+        judgement = prepared(shared, assignment, prediction)
         if isinstance(judgement, Case):
-            judgement = examined(ground, judgement, self.workshop)
+            judgement = examined(shared, judgement, self.workshop)
         assert isinstance(judgement, Judgement)
         header = ResultHeader(snapshot_sha256='0' * 64, sandbox='any')
         return rows(header, assignment, prediction, judgement)
@@ -84,12 +84,12 @@ def open_court(shop: Shop, sandbox: str, folder: Path, stack: ExitStack) -> Cour
     source = stack.enter_context(repository_of(tasks, shop.store))
     ledger = Ledger(folder=folder / 'kept', surroundings=())
     known = Known(preconditions=Preconditions(ledger=ledger), placebos=Placebos(ledger=ledger))
-    ground = Ground(states=StartStates(source, folder), known=known)
-    run = RunSettings(repository=ground.states.repository, sandbox=sandbox)
+    shared = RepositoryContext(states=StartStates(source, folder), known=known)
+    run = RunSettings(repository=shared.states.repository, sandbox=sandbox)
     workshops = stack.enter_context(Workshops(LANGUAGES['java'], run, []))
     workshop = workshops.open()
     stack.callback(workshop.close)
-    return Court(shop=shop, ground=ground, workshop=workshop)
+    return Court(shop=shop, shared=shared, workshop=workshop)
 
 
 def check(court: Court, baseline: Baseline, track: Track) -> None:
@@ -253,7 +253,7 @@ def test_what_passes_beside_a_submission_is_not_asked_for_the_start(
     """The ledger has what was asked of the start state: nothing, until a target does not pass."""
     ledger = Ledger(folder=tmp_path, surroundings=())
     known = Known(preconditions=Preconditions(ledger=ledger), placebos=Placebos(ledger=ledger))
-    fresh = replace(court, ground=replace(court.ground, known=known))
+    fresh = replace(court, shared=replace(court.shared, known=known))
     assignment = court.shop.tasks[Track.GENERATION]
     assert {
         row.outcome for row in fresh.judged(Track.GENERATION, court.shop.gold(Track.GENERATION))

@@ -13,7 +13,7 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.cases import Case
-from coevo.evaluation.cases import Ground
+from coevo.evaluation.cases import RepositoryContext
 from coevo.evaluation.cases import prepared
 from coevo.evaluation.judging.protocol import Judgement
 from coevo.evaluation.judging.start_states import StartStateLost
@@ -90,14 +90,14 @@ def test_a_clone_that_lacks_a_file_is_trouble_of_ours(world: World, tmp_path: Pa
     task = world.task(START, NEW)
     assignment = Assignment(task=task, targets=())
     prediction = Prediction(task_id=task.task_id, patch=task.test_patch.encode())
-    ground = Ground(states=StartStates(world.source, tmp_path))
-    assert isinstance(prepared(ground, assignment, prediction), Case)
+    shared = RepositoryContext(states=StartStates(world.source, tmp_path))
+    assert isinstance(prepared(shared, assignment, prediction), Case)
     oid = world.source.tree(world.new)[PATH].oid
     (world.source.git_dir / 'objects' / oid[:2] / oid[2:]).unlink()
     again = Repository(world.source.git_dir)
     (tmp_path / 'again').mkdir()
-    ground = Ground(states=StartStates(again, tmp_path / 'again'))
-    found = prepared(ground, Assignment(task=task, targets=(world.target,)), prediction)
+    shared = RepositoryContext(states=StartStates(again, tmp_path / 'again'))
+    found = prepared(shared, Assignment(task=task, targets=(world.target,)), prediction)
     assert isinstance(found, Judgement)
     assert [one.trouble.detail for one in found.seen.values() if one.trouble] == ['no_repository']
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.cases import Case
-from coevo.evaluation.cases import Ground
+from coevo.evaluation.cases import RepositoryContext
 from coevo.evaluation.cases import examined
 from coevo.evaluation.cases import prepared
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.submission_context import SubmissionContext
-from coevo.evaluation.judging.trial import Trial
+from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.measuring.worth import Measures
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
@@ -92,9 +92,9 @@ class Till:
     kept: Path
 
     @property
-    def ground(self) -> Ground:
+    def shared(self) -> RepositoryContext:
         measures = Measures(snapshot=attach((self.snapshot,)), kept=self.kept)
-        return Ground(states=self.states, measures=measures)
+        return RepositoryContext(states=self.states, measures=measures)
 
     def case(self, name: str, content: bytes) -> Case:
         """What is to be run when a file is submitted for the task of a target."""
@@ -106,23 +106,23 @@ class Till:
         prediction = Prediction(
             task_id=assignment.task_id, patch=assignment.task.test_patch.encode()
         )
-        gold = prepared(self.ground, assignment, prediction)
+        gold = prepared(self.shared, assignment, prediction)
         assert isinstance(gold, Case)
         return replace(gold, patched=content)
 
     def judged(self, name: str, content: bytes) -> MethodResult:
         """The row of the one target of a task."""
         case = self.case(name, content)
-        judgement = examined(self.ground, case, self.workshop)
+        judgement = examined(self.shared, case, self.workshop)
         header = ResultHeader(snapshot_sha256='0' * 64, sandbox='bubblewrap')
         (row,) = rows(header, case.assignment, case.prediction, judgement)
         return row
 
-    def trial(self, name: str, content: bytes) -> Trial:
+    def task_context(self, name: str, content: bytes) -> TaskContext:
         """Where a submitted file is judged, both ends built."""
         case = self.case(name, content)
         self.workshop.build(case.pair)
-        return Trial(
+        return TaskContext(
             assignment=case.assignment,
             workshop=self.workshop,
             repository=self.states.repository,

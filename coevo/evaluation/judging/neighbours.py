@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from coevo.evaluation.judging.memory import asked_once
 from coevo.evaluation.judging.submissions import located
-from coevo.evaluation.judging.trial import Trial
+from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.languages.base import Compiled
 from coevo.languages.declarations import DeclaredType
@@ -62,24 +62,24 @@ class _Entry:
     passing: tuple[str, ...]
 
 
-def neighbours(trial: Trial, cell: Compiled, ledger: Ledger | None) -> Neighbours:
+def neighbours(context: TaskContext, cell: Compiled, ledger: Ledger | None) -> Neighbours:
     """What a patch costs of them, by a cell of the patched file on the new code; Transient.
 
     Broken is who fails with all others and alone, twice, and passes alone in the start state and in
     gold's file: who is flaky, or lost to gold as well, is not the patch's loss.
     """
-    if trial.start is None:
+    if context.start is None:
         return Neighbours(asked=0)
-    runner = trial.runner(replace(trial.conditions, process_cpu_limit=CPU_SECONDS))
-    methods = _methods(trial)
+    runner = context.runner(replace(context.conditions, process_cpu_limit=CPU_SECONDS))
+    methods = _methods(context)
     passing = _passing(runner, cell, methods)
     if passing == methods.keys():
         return Neighbours(
             asked=len(methods), passing=frozenset(methods), cpu_seconds=runner.cpu_seconds
         )
-    at_start = _passing_at_start(trial, runner, methods, ledger)
+    at_start = _passing_at_start(context, runner, methods, ledger)
     lost = {name: methods[name] for name in methods if name in at_start - passing}
-    confirmed = _confirmed(trial, runner, cell, lost) if lost else ()
+    confirmed = _confirmed(context, runner, cell, lost) if lost else ()
     return Neighbours(
         asked=len(at_start | passing),
         lost=tuple(confirmed),
@@ -92,27 +92,29 @@ def neighbours(trial: Trial, cell: Compiled, ledger: Ledger | None) -> Neighbour
 
 
 def _passing_at_start(
-    trial: Trial, runner: IsolatedCellRunner, methods: Methods, ledger: Ledger | None
+    context: TaskContext, runner: IsolatedCellRunner, methods: Methods, ledger: Ledger | None
 ) -> set[str]:
     def ask() -> _Entry:
-        passing = _passing(runner, trial.start_cell(runner), methods)
+        passing = _passing(runner, context.start_cell(runner), methods)
         return _Entry(passing=tuple(sorted(passing)))
 
-    entry = asked_once(ledger, trial.assignment, (_WHAT,), _Entry, ask)
+    entry = asked_once(ledger, context.assignment, (_WHAT,), _Entry, ask)
     return methods.keys() & set(entry.passing)
 
 
-def _methods(trial: Trial) -> dict[str, TestMethod]:
+def _methods(context: TaskContext) -> dict[str, TestMethod]:
     """The neighbours by name, in an order that is always the same."""
-    start, task = trial.start, trial.assignment.task
+    start, task = context.start, context.assignment.task
     assert start is not None, 'a file that is there'
     file = reading(task.language).parse(start, task.test_file)
-    targets = [located(file, target, target.method_at_start) for target in trial.assignment.targets]
+    targets = [
+        located(file, target, target.method_at_start) for target in context.assignment.targets
+    ]
     chosen = [member for one in targets if one and (member := _member(file, one))]
     others = surgery(task.language).other_tests(start, chosen, task.test_file)
     own = [(task.test_file, member) for member in others]
-    members = (*own, *_inherited(trial, file.types))
-    return drawn(members, trial.module, MOST_NEIGHBOURS, task.pair_id, task.test_file)
+    members = (*own, *_inherited(context, file.types))
+    return drawn(members, context.module, MOST_NEIGHBOURS, task.pair_id, task.test_file)
 
 
 def _member(file: SourceFile, method: TestMethod) -> Member | None:
@@ -128,12 +130,15 @@ def _member(file: SourceFile, method: TestMethod) -> Member | None:
     )
 
 
-def _inherited(trial: Trial, types: Iterable[DeclaredType]) -> Iterator[tuple[str, Member]]:
+def _inherited(context: TaskContext, types: Iterable[DeclaredType]) -> Iterator[tuple[str, Member]]:
     """Tests that classes declare which inherit from some types, with their paths."""
-    task = trial.assignment.task
+    task = context.assignment.task
     cut = surgery(task.language)
     for path, source, names in cut.derived(
-        trial.repository, trial.pair.new.rev, task.test_file, [one.simple for one in types]
+        context.repository,
+        context.pair.new.rev,
+        task.test_file,
+        [one.simple for one in types],
     ):
         for member in cut.other_tests(source, [], path):
             if member.owner in names:
@@ -144,11 +149,11 @@ def _inherited(trial: Trial, types: Iterable[DeclaredType]) -> Iterator[tuple[st
 
 
 def _confirmed(
-    trial: Trial, runner: IsolatedCellRunner, cell: Compiled, lost: Methods
+    context: TaskContext, runner: IsolatedCellRunner, cell: Compiled, lost: Methods
 ) -> list[str]:
     """Those of a patch's losses that are no chance and not gold's."""
-    of_gold = _passing(runner, trial.gold_cell(runner), lost)
-    start = trial.start_cell(runner)
+    of_gold = _passing(runner, context.gold_cell(runner), lost)
+    start = context.start_cell(runner)
     spent = runner.cpu_seconds
     found = []
     for name, method in lost.items():

@@ -17,7 +17,7 @@ from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.alone import run_alone
 from coevo.evaluation.judging.memory import asked_once
 from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.judging.trial import Trial
+from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.records import Placebo
 from coevo.languages.base import Compiled
@@ -90,7 +90,7 @@ class Placebos:
 
     def look(
         self,
-        trial: Trial,
+        context: TaskContext,
         patched: bytes,
         target: Target,
         method: TestMethod,
@@ -100,16 +100,16 @@ class Placebos:
 
         A test that passes with the kind that is noticed most easily would pass with the others.
         """
-        if measures(trial.pair.language).placebos is None:
+        if measures(context.pair.language).placebos is None:
             return Looked(sight=Sight.BLIND, asked=Placebo.NOT_OFFERED)
         spent = _Spent()
         for kind in PlaceboKind:
-            cell = _cell(trial, patched, declarations, kind, spent)
+            cell = _cell(context, patched, declarations, kind, spent)
             if cell is None:
                 continue
-            sight = _sight(trial, cell, method, spent)
+            sight = _sight(context, cell, method, spent)
             asked = sight is not Sight.SEES_EDITS or self._gold_passes(
-                trial, target, declarations, kind, spent
+                context, target, declarations, kind, spent
             )
             if asked:
                 return Looked(sight=sight, asked=Placebo(kind), cpu_seconds=spent.cpu_seconds)
@@ -117,52 +117,52 @@ class Placebos:
 
     def _gold_passes(
         self,
-        trial: Trial,
+        context: TaskContext,
         target: Target,
         declarations: Sequence[Dependency],
         kind: PlaceboKind,
         spent: _Spent,
     ) -> bool:
-        gold = trial.gold
+        gold = context.gold
 
         def ask() -> _Kept:
-            cell = None if gold is None else _cell(trial, gold, declarations, kind, spent)
-            passes = cell is not None and _passes(trial, cell, target.method, spent)
+            cell = None if gold is None else _cell(context, gold, declarations, kind, spent)
+            passes = cell is not None and _passes(context, cell, target.method, spent)
             return _Kept(passes=passes)
 
         what = ('placebo', target.name, kind, repr(tuple(declarations)))
-        return asked_once(self.ledger, trial.assignment, what, _Kept, ask).passes
+        return asked_once(self.ledger, context.assignment, what, _Kept, ask).passes
 
 
 def _cell(
-    trial: Trial,
+    context: TaskContext,
     tests: bytes,
     declarations: Sequence[Dependency],
     kind: PlaceboKind,
     spent: _Spent,
 ) -> Compiled | None:
     """A test file on code with a placebo; None where there is nothing to put one in."""
-    new = trial.pair.new.rev
-    files: Files = ((trial.assignment.task.test_file, tests),)
+    new = context.pair.new.rev
+    files: Files = ((context.assignment.task.test_file, tests),)
     for _ in range(_DRAWS):
-        code = placebo(trial.repository, trial.pair, declarations, kind, _DRAW)
+        code = placebo(context.repository, context.pair, declarations, kind, _DRAW)
         if not code:
             return None
-        cell = trial.compile(new, files, code)
+        cell = context.compile(new, files, code)
         spent.cpu_seconds += cell.cpu_seconds
         if cell.code_failure is None:
             return cell
     return None
 
 
-def _sight(trial: Trial, cell: Compiled, method: TestMethod, spent: _Spent) -> Sight:
+def _sight(context: TaskContext, cell: Compiled, method: TestMethod, spent: _Spent) -> Sight:
     """A failure is confirmed, lest chance be taken for sight."""
-    if _passes(trial, cell, method, spent):
+    if _passes(context, cell, method, spent):
         return Sight.BLIND
-    return Sight.UNSTABLE if _passes(trial, cell, method, spent) else Sight.SEES_EDITS
+    return Sight.UNSTABLE if _passes(context, cell, method, spent) else Sight.SEES_EDITS
 
 
-def _passes(trial: Trial, cell: Compiled, method: TestMethod, spent: _Spent) -> bool:
-    verdict, batch = run_alone(trial.workshop, cell, method, trial.conditions)
+def _passes(context: TaskContext, cell: Compiled, method: TestMethod, spent: _Spent) -> bool:
+    verdict, batch = run_alone(context.workshop, cell, method, context.conditions)
     spent.cpu_seconds += batch.cpu_seconds
     return verdict.outcome is Outcome.PASS

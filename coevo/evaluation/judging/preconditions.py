@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.evaluation.judging.submissions import located
-from coevo.evaluation.judging.trial import Trial
+from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.languages.table import reading
 from coevo.model import codec
@@ -58,55 +58,55 @@ class Preconditions:
 
     ledger: Ledger | None = None
 
-    def of(self, trial: Trial, passing: Collection[str] = ()) -> Held:
+    def of(self, context: TaskContext, passing: Collection[str] = ()) -> Held:
         """`passing` has the names of other tests of the file that pass with a patch; Transient."""
-        if trial.start is None:
+        if context.start is None:
             return Held()  # targets and siblings are absent
-        known = self._recall(trial)
+        known = self._recall(context)
         if known is not None:
             return known
-        if trial.assignment.is_generation:
-            held = _kept_on_new(trial, trial.start, passing)
+        if context.assignment.is_generation:
+            held = _kept_on_new(context, context.start, passing)
         else:
-            held = _told_on_new(trial, trial.start)
+            held = _told_on_new(context, context.start)
         if self.ledger is not None and held.holds and not passing:
             kept = (_Kept(name=name, outcome=one) for name, one in held.outcomes.items())
             data = codec.encode(_Entry(kept=tuple(kept)))
-            self.ledger.write(data, trial.assignment, _WHAT)
+            self.ledger.write(data, context.assignment, _WHAT)
         return held
 
-    def _recall(self, trial: Trial) -> Held | None:
-        data = self.ledger.read(trial.assignment, _WHAT) if self.ledger is not None else None
+    def _recall(self, context: TaskContext) -> Held | None:
+        data = self.ledger.read(context.assignment, _WHAT) if self.ledger is not None else None
         if data is None:
             return None
         entry = codec.decode(_Entry, data)
         return Held(outcomes={kept.name: kept.outcome for kept in entry.kept})
 
 
-def _told_on_new(trial: Trial, start: bytes) -> Held:
-    task = trial.assignment.task
+def _told_on_new(context: TaskContext, start: bytes) -> Held:
+    task = context.assignment.task
     file = reading(task.language).parse(start, task.test_file)
     found = {
         target.name: located(file, target, target.method_at_start)
-        for target in trial.assignment.targets
+        for target in context.assignment.targets
     }
     methods = {name: method for name, method in found.items() if method is not None}
-    runner = trial.runner()
-    verdicts = runner.verdicts(trial.start_cell(runner), methods, is_broken)
+    runner = context.runner()
+    verdicts = runner.verdicts(context.start_cell(runner), methods, is_broken)
     return Held(
         outcomes={name: verdict.outcome for name, verdict in verdicts.items()},
         cpu_seconds=runner.cpu_seconds,
     )
 
 
-def _kept_on_new(trial: Trial, start: bytes, passing: Collection[str]) -> Held:
+def _kept_on_new(context: TaskContext, start: bytes, passing: Collection[str]) -> Held:
     """Gold is asked only where a sibling does not pass, in a process that sees no submission."""
-    task, runner = trial.assignment.task, trial.runner()
-    kept = kept_tests(start, trial.module, task.test_file, task.pair_id)
+    task, runner = context.assignment.task, context.runner()
+    kept = kept_tests(start, context.module, task.test_file, task.pair_id)
     lost = lost_test(
         runner,
         {name: method for name, method in kept.items() if name not in passing},
-        at_start=lambda: trial.start_cell(runner),
-        as_gold=lambda: trial.gold_cell(runner),
+        at_start=lambda: context.start_cell(runner),
+        as_gold=lambda: context.gold_cell(runner),
     )
     return Held(lost=lost, cpu_seconds=runner.cpu_seconds)

@@ -28,7 +28,7 @@ from coevo.evaluation.judging.shown_sources import shown_sources
 from coevo.evaluation.judging.steadiness import PASSES
 from coevo.evaluation.judging.steadiness import fails_again
 from coevo.evaluation.judging.steadiness import passes_again
-from coevo.evaluation.judging.trial import Trial
+from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
 from coevo.git.contents import content
@@ -83,59 +83,63 @@ class Known:
     placebos: Placebos = field(default_factory=Placebos)
 
 
-def judge(trial: Trial, patched: bytes | None, known: Known) -> Judgement:
+def judge(context: TaskContext, patched: bytes | None, known: Known) -> Judgement:
     """The targets of a patched file, None if it was deleted; Transient, NotBuilt."""
     began = time.monotonic()
-    targets = trial.assignment.targets
-    methods = _submitted(trial, patched)
+    targets = context.assignment.targets
+    methods = _submitted(context, patched)
     if patched is None or not methods:
         return Judgement(seen={target.name: Seen() for target in targets})
-    built = _build(trial)
+    built = _build(context)
     cpu_seconds = sum(end.cpu_seconds for end in built)
-    new_cell = trial.compile(trial.pair.new.rev, ((trial.assignment.task.test_file, patched),))
-    shadows = _shadows(trial, new_cell)
+    new_cell = context.compile(
+        context.pair.new.rev, ((context.assignment.task.test_file, patched),)
+    )
+    shadows = _shadows(context, new_cell)
     if shadows:
-        return refused(trial.assignment, _in_place_of_code(shadows), cpu_seconds)
-    sources, asked = shown_sources(trial, known.preconditions.ledger)
-    trial = replace(trial, conditions=replace(trial.conditions, sources=sources))
+        return refused(context.assignment, _in_place_of_code(shadows), cpu_seconds)
+    sources, asked = shown_sources(context, known.preconditions.ledger)
+    context = replace(context, conditions=replace(context.conditions, sources=sources))
     conditions = replace(
-        trial.conditions, observed=True, expects=_reading(trial).expected_throws(patched)
+        context.conditions,
+        observed=True,
+        expects=_reading(context).expected_throws(patched),
     )
     cpu_seconds += asked
-    held = Held() if trial.assignment.is_generation else known.preconditions.of(trial)
+    held = Held() if context.assignment.is_generation else known.preconditions.of(context)
     cpu_seconds += new_cell.cpu_seconds + held.cpu_seconds
     common = time.monotonic() - began
     seen = {target.name: Seen(precondition=held.outcomes.get(target.name)) for target in targets}
     for name, method in methods.items():
-        seen[name] = _on_new(trial, new_cell, method, conditions, seen[name])
+        seen[name] = _on_new(context, new_cell, method, conditions, seen[name])
     old_cell: Compiled | None = None
-    if trial.assignment.is_generation:
+    if context.assignment.is_generation:
         passing = {n: m for n, m in methods.items() if _passes(seen[n])}
-        old_cell, note = _old_cell(trial, patched, list(passing.values()))
-        shadows = _shadows(trial, old_cell) if old_cell else []
+        old_cell, note = _old_cell(context, patched, list(passing.values()))
+        shadows = _shadows(context, old_cell) if old_cell else []
         if shadows:
-            return refused(trial.assignment, _in_place_of_code(shadows), cpu_seconds)
+            return refused(context.assignment, _in_place_of_code(shadows), cpu_seconds)
         if old_cell:
             cpu_seconds += old_cell.cpu_seconds
-            _on_old(trial, old_cell, note, passing, seen)
+            _on_old(context, old_cell, note, passing, seen)
     for name, method in methods.items():
-        if _has_to_be_steady(trial, seen[name]):
-            seen[name] = _steady(trial, new_cell, old_cell, method, seen[name])
+        if _has_to_be_steady(context, seen[name]):
+            seen[name] = _steady(context, new_cell, old_cell, method, seen[name])
         if _passes(seen[name]) and _fails_on_old(seen[name]):
-            target = trial.assignment.target(name)
-            looked = known.placebos.look(trial, patched, target, method, target.row.dependencies)
+            target = context.assignment.target(name)
+            looked = known.placebos.look(context, patched, target, method, target.row.dependencies)
             seen[name] = with_sight(seen[name], looked)
     others = None
     if any(map(_passes, seen.values())):
         began = time.monotonic()
-        others = neighbours(trial, new_cell, known.preconditions.ledger)
+        others = neighbours(context, new_cell, known.preconditions.ledger)
         cpu_seconds += others.cpu_seconds
         common += time.monotonic() - began
-    if trial.assignment.is_generation:
-        held = known.preconditions.of(trial, others.passing if others is not None else ())
+    if context.assignment.is_generation:
+        held = known.preconditions.of(context, others.passing if others is not None else ())
         cpu_seconds += held.cpu_seconds
     if held.lost is not None:
-        return in_trouble(trial.assignment, Detail.PRECONDITION, f'at the start {held.lost}')
+        return in_trouble(context.assignment, Detail.PRECONDITION, f'at the start {held.lost}')
     return Judgement(
         seen=seen,
         methods=methods,
@@ -147,46 +151,46 @@ def judge(trial: Trial, patched: bytes | None, known: Known) -> Judgement:
     )
 
 
-def _submitted(trial: Trial, patched: bytes | None) -> dict[str, TestMethod]:
+def _submitted(context: TaskContext, patched: bytes | None) -> dict[str, TestMethod]:
     """The targets that stand in a file; in one that our parser cannot read, all may do."""
     if patched is None:
         return {}
-    file = _parsed(trial, patched)
-    targets = trial.assignment.targets
+    file = _parsed(context, patched)
+    targets = context.assignment.targets
     unread = {target.name: target.method for target in targets} if file.has_error else {}
-    return unread | matched(file, targets, trial.start)
+    return unread | matched(file, targets, context.start)
 
 
-def _parsed(trial: Trial, source: bytes) -> SourceFile:
-    return _reading(trial).parse(source, trial.assignment.task.test_file)
+def _parsed(context: TaskContext, source: bytes) -> SourceFile:
+    return _reading(context).parse(source, context.assignment.task.test_file)
 
 
-def _reading(trial: Trial) -> Reading:
-    return reading(trial.assignment.task.language)
+def _reading(context: TaskContext) -> Reading:
+    return reading(context.assignment.task.language)
 
 
-def _build(trial: Trial) -> Sequence[Build]:
+def _build(context: TaskContext) -> Sequence[Build]:
     """Both ends, of which the old one has to be whole where something is run on it."""
-    ends = trial.workshop.build(trial.pair)
-    for end in ends if trial.assignment.is_generation else ends[1:]:
-        trouble = end.trouble(trial.module)
+    ends = context.workshop.build(context.pair)
+    for end in ends if context.assignment.is_generation else ends[1:]:
+        trouble = end.trouble(context.module)
         if trouble is not None:
             raise NotBuilt(f'{end.rev[:12]} does not build here: {trouble}')
     return ends
 
 
-def _shadows(trial: Trial, cell: Compiled) -> list[str]:
+def _shadows(context: TaskContext, cell: Compiled) -> list[str]:
     """Classes of the patch by which tests would get to see other code than the cell's revision's.
 
     What that end's own test tree has of the kind, or gold, is the project's own way.
     """
-    found = trial.workshop.shadowing(cell)
+    found = context.workshop.shadowing(cell)
     if not found:
         return []
     rev = cell.code_rev
-    before = trial.workshop.shadowing(trial.workshop.compile(rev, rev, trial.module))
-    gold = trial.gold
-    own = {type_.name for type_ in _parsed(trial, gold).types} if gold is not None else set[str]()
+    before = context.workshop.shadowing(context.workshop.compile(rev, rev, context.module))
+    gold = context.gold
+    own = {type_.name for type_ in _parsed(context, gold).types} if gold is not None else set[str]()
     return sorted(found - before - own)
 
 
@@ -206,30 +210,38 @@ def _fails_on_old(seen: Seen) -> bool:
     return seen.old is not None and seen.old.outcome in _RUN_AND_BROKEN
 
 
-def _has_to_be_steady(trial: Trial, seen: Seen) -> bool:
+def _has_to_be_steady(context: TaskContext, seen: Seen) -> bool:
     """Whether a failure of it on other code is to mean anything; else it has nothing to gain by it."""
-    return _passes(seen) and (trial.measured or _fails_on_old(seen))
+    return _passes(seen) and (context.measured or _fails_on_old(seen))
 
 
 def _steady(
-    trial: Trial, new_cell: Compiled, old_cell: Compiled | None, method: TestMethod, seen: Seen
+    context: TaskContext,
+    new_cell: Compiled,
+    old_cell: Compiled | None,
+    method: TestMethod,
+    seen: Seen,
 ) -> Seen:
     """The runs on both codes in turns: who goes by the time of day passes and fails for a while."""
     if old_cell is not None and _fails_on_old(seen):
-        seen = passes_again(trial, new_cell, method, seen, PASSES - 1)
-        seen = fails_again(trial, old_cell, method, seen)
-    return passes_again(trial, new_cell, method, seen)
+        seen = passes_again(context, new_cell, method, seen, PASSES - 1)
+        seen = fails_again(context, old_cell, method, seen)
+    return passes_again(context, new_cell, method, seen)
 
 
 # -- running ---------------------------------------------------------------------------------------
 
 
 def _on_new(
-    trial: Trial, cell: Compiled, method: TestMethod, conditions: Conditions, seen: Seen
+    context: TaskContext,
+    cell: Compiled,
+    method: TestMethod,
+    conditions: Conditions,
+    seen: Seen,
 ) -> Seen:
     """One run that is watched and, if it passes, one that is not."""
     began = time.monotonic()
-    verdict, batch = run_alone(trial.workshop, cell, method, conditions)
+    verdict, batch = run_alone(context.workshop, cell, method, conditions)
     seen = replace(
         seen,
         submitted=True,
@@ -239,21 +251,21 @@ def _on_new(
         cpu_seconds=batch.cpu_seconds,
         seconds=time.monotonic() - began,
     )
-    return passes_again(trial, cell, method, seen, 1) if _passes(seen) else seen
+    return passes_again(context, cell, method, seen, 1) if _passes(seen) else seen
 
 
 def _old_cell(
-    trial: Trial, patched: bytes, methods: Sequence[TestMethod]
+    context: TaskContext, patched: bytes, methods: Sequence[TestMethod]
 ) -> tuple[Compiled | None, str]:
     """Targets in the old tree on old code, and what is to be said of that; None without any."""
     if not methods:
         return None, ''
-    files, note = _transplanted(trial, patched, methods)
-    return trial.compile(trial.pair.old.rev, files), note
+    files, note = _transplanted(context, patched, methods)
+    return context.compile(context.pair.old.rev, files), note
 
 
 def _on_old(
-    trial: Trial,
+    context: TaskContext,
     cell: Compiled,
     note: str,
     methods: Mapping[str, TestMethod],
@@ -261,7 +273,7 @@ def _on_old(
 ) -> None:
     for name, method in methods.items():
         began = time.monotonic()
-        verdict, batch = run_alone(trial.workshop, cell, method, trial.conditions)
+        verdict, batch = run_alone(context.workshop, cell, method, context.conditions)
         seen[name] = replace(
             seen[name],
             old=verdict,
@@ -272,9 +284,11 @@ def _on_old(
         )
 
 
-def _transplanted(trial: Trial, patched: bytes, methods: Sequence[TestMethod]) -> tuple[Files, str]:
+def _transplanted(
+    context: TaskContext, patched: bytes, methods: Sequence[TestMethod]
+) -> tuple[Files, str]:
     """The old file with the submitted targets and what only they use; else the file as a whole."""
-    task, source = trial.assignment.task, trial.source
+    task, source = context.assignment.task, context.source
     place = path_at_old(source, task.old_rev, task.new_rev, task.test_file)
     before = None if place is None else content(source, task.old_rev, place)
     if place != task.test_file or before is None:

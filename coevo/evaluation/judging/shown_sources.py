@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coevo.evaluation.judging.memory import asked_once
-from coevo.evaluation.judging.trial import Trial
+from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.languages.base import MainSources
 from coevo.starts.source_readers import NO_SOURCES
@@ -24,15 +24,15 @@ class _Entry:
     needed: bool
 
 
-def shown_sources(trial: Trial, ledger: Ledger | None) -> tuple[MainSources, float]:
+def shown_sources(context: TaskContext, ledger: Ledger | None) -> tuple[MainSources, float]:
     """The sources for all cells of a task, and the CPU seconds that it took to find out; Transient."""
-    needed, runner = trial.assignment.task.reads_sources, trial.runner()
+    needed, runner = context.assignment.task.reads_sources, context.runner()
 
     def ask() -> _Entry:
         """Of gold, in a cell that no submission sees; both ends were built."""
-        methods = {target.name: target.method for target in trial.assignment.targets}
-        return _Entry(needed=reads_sources(runner, trial.gold_cell(runner), methods))
+        methods = {target.name: target.method for target in context.assignment.targets}
+        return _Entry(needed=reads_sources(runner, context.gold_cell(runner), methods))
 
     if needed is None:
-        needed = asked_once(ledger, trial.assignment, (_WHAT,), _Entry, ask).needed
-    return MainSources(rev=trial.pair.new.rev) if needed else NO_SOURCES, runner.cpu_seconds
+        needed = asked_once(ledger, context.assignment, (_WHAT,), _Entry, ask).needed
+    return MainSources(rev=context.pair.new.rev) if needed else NO_SOURCES, runner.cpu_seconds

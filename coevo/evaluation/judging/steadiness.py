@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from coevo.evaluation.judging.alone import run_alone
 from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.judging.trial import Trial
+from coevo.evaluation.judging.task_context import TaskContext
 from coevo.languages.base import Compiled
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
@@ -23,12 +23,12 @@ PASSES = 3
 
 
 def passes_again(
-    trial: Trial, cell: Compiled, method: TestMethod, seen: Seen, passes: int = PASSES
+    context: TaskContext, cell: Compiled, method: TestMethod, seen: Seen, passes: int = PASSES
 ) -> Seen:
     """The target run on the new code, unobserved, until it has passed so often in all."""
     while seen.passes < passes and seen.unstable is None:
         began = time.monotonic()
-        verdict, batch = run_alone(trial.workshop, cell, method, trial.conditions)
+        verdict, batch = run_alone(context.workshop, cell, method, context.conditions)
         steady = verdict.outcome is Outcome.PASS
         seen = replace(
             seen,
@@ -41,13 +41,13 @@ def passes_again(
     return seen
 
 
-def fails_again(trial: Trial, cell: Compiled, method: TestMethod, seen: Seen) -> Seen:
+def fails_again(context: TaskContext, cell: Compiled, method: TestMethod, seen: Seen) -> Seen:
     """A target that was run on the old code and failed, run there again."""
     assert seen.old is not None, 'it was run on old code'
     if seen.unstable is not None:
         return seen
     began = time.monotonic()
-    verdict, batch = run_alone(trial.workshop, cell, method, trial.conditions)
+    verdict, batch = run_alone(context.workshop, cell, method, context.conditions)
     same = said(verdict) == said(seen.old)
     return replace(
         seen,
@@ -58,16 +58,20 @@ def fails_again(trial: Trial, cell: Compiled, method: TestMethod, seen: Seen) ->
 
 
 def fails_still(
-    trial: Trial, patched: bytes, method: TestMethod, edit: tuple[str, bytes | None], seen: Seen
+    context: TaskContext,
+    patched: bytes,
+    method: TestMethod,
+    edit: tuple[str, bytes | None],
+    seen: Seen,
 ) -> Seen:
     """A target that ran and failed with an edit of the code, and has passed since, run with it again.
 
     Who goes by the time of day fails for a while, then passes for a while.
     """
     began = time.monotonic()
-    new = trial.pair.new.rev
-    cell = trial.compile(new, ((trial.assignment.task.test_file, patched),), (edit,))
-    verdict, batch = run_alone(trial.workshop, cell, method, trial.conditions)
+    new = context.pair.new.rev
+    cell = context.compile(new, ((context.assignment.task.test_file, patched),), (edit,))
+    verdict, batch = run_alone(context.workshop, cell, method, context.conditions)
     steady = verdict.outcome is not Outcome.PASS
     return replace(
         seen,

@@ -14,7 +14,7 @@ from coevo.evaluation.judging.placebos import with_sight
 from coevo.evaluation.judging.protocol import Judgement
 from coevo.evaluation.judging.steadiness import fails_still
 from coevo.evaluation.judging.submission_context import SubmissionContext
-from coevo.evaluation.judging.trial import Trial
+from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.measuring.adequacy import Measured
 from coevo.evaluation.measuring.adequacy import measure
 from coevo.evaluation.measuring.gold import gold_methods
@@ -42,39 +42,43 @@ class Measures:
 
 
 def with_adequacy(
-    measures: Measures, trial: Trial, judgement: Judgement, patched: bytes, placebos: Placebos
+    measures: Measures,
+    task_context: TaskContext,
+    judgement: Judgement,
+    patched: bytes,
+    placebos: Placebos,
 ) -> Judgement:
     """The judgement with what its passing targets are worth; Transient.
 
     Who turns out to see that code was edited is worth nothing, and did not pass.
     """
-    track = trial.assignment.task.track
+    track = task_context.assignment.task.track
     passing = [
         name for name, seen in judgement.seen.items() if decide(track, seen)[0].passes_on_new
     ]
     if not passing:
         return judgement
     context = SubmissionContext(
-        assignment=trial.assignment,
-        workshop=trial.workshop,
-        repository=trial.repository,
-        pair=trial.pair,
+        assignment=task_context.assignment,
+        workshop=task_context.workshop,
+        repository=task_context.repository,
+        pair=task_context.pair,
         patched=patched,
         methods=judgement.methods,
         conditions=replace(
-            trial.conditions,
-            observed=offers(trial.pair.language, Capability.WATCH),
-            expects=reading(trial.pair.language).expected_throws(patched),
+            task_context.conditions,
+            observed=offers(task_context.pair.language, Capability.WATCH),
+            expects=reading(task_context.pair.language).expected_throws(patched),
             sources=judgement.sources,
         ),
         slowest={name: judgement.seen[name].slowest for name in passing},
     )
-    gold = gold_methods(measures.snapshot, trial.assignment)
+    gold = gold_methods(measures.snapshot, task_context.assignment)
     measured = measure(context, {name: gold[name] for name in passing}, measures.kept)
     seen = {
         name: replace(judgement.seen[name], unstable='once pass, once not with a change undone')
         if one.unsteady
-        else _looked_at(trial, judgement, patched, placebos, name, one)
+        else _looked_at(task_context, judgement, patched, placebos, name, one)
         for name, one in measured.items()
     }
     adequacy = {
@@ -88,7 +92,7 @@ def with_adequacy(
 
 
 def _looked_at(
-    trial: Trial,
+    task_context: TaskContext,
     judgement: Judgement,
     patched: bytes,
     placebos: Placebos,
@@ -97,14 +101,14 @@ def _looked_at(
 ) -> Seen:
     """Each declaration for itself: a test may look at one alone."""
     seen = judgement.seen[name]
-    conditions = replace(trial.conditions, sources=judgement.sources)
-    trial = replace(trial, conditions=conditions)
-    target = trial.assignment.target(name)
+    conditions = replace(task_context.conditions, sources=judgement.sources)
+    task_context = replace(task_context, conditions=conditions)
+    target = task_context.assignment.target(name)
     for one in measured.noticed:
-        looked = placebos.look(trial, patched, target, judgement.methods[name], [one])
+        looked = placebos.look(task_context, patched, target, judgement.methods[name], [one])
         seen = with_sight(seen, looked)
         if looked.sight is not Sight.BLIND:
             return seen
     if measured.failing is None:
         return seen
-    return fails_still(trial, patched, judgement.methods[name], measured.failing, seen)
+    return fails_still(task_context, patched, judgement.methods[name], measured.failing, seen)

@@ -17,7 +17,7 @@ from coevo.starts.swapped import IsolatedCellRunner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class TaskContext:
     """A task at its start state, and where it is run.
 
     pair        see `coevo.evaluation.judging.submission_context.SubmissionContext`
@@ -51,7 +51,7 @@ class Trial:
         return self.workshop.compile(rev, rev, self.module, edits=edits)
 
     def runner(self, conditions: Conditions | None = None) -> IsolatedCellRunner:
-        """Where other cells of the task are run; under the trial's conditions if none are given."""
+        """Where other cells of the task are run; under the context's conditions if none are given."""
         return IsolatedCellRunner(
             workshop=self.workshop,
             pair=self.pair,
