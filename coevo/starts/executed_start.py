@@ -15,18 +15,18 @@ from coevo.languages.surgery import StartStateInvalid
 from coevo.model.quality import VALID
 from coevo.model.quality import WITHOUT_SIBLINGS
 from coevo.model.records import TestMethod
+from coevo.starts.isolated_cells import IsolatedCellRunner
+from coevo.starts.isolated_cells import IsolatedSubject
+from coevo.starts.isolated_cells import Task
+from coevo.starts.isolated_cells import Verdicts
+from coevo.starts.isolated_cells import is_broken
+from coevo.starts.isolated_cells import is_pass
+from coevo.starts.isolated_cells import said
+from coevo.starts.isolated_cells import with_file
 from coevo.starts.kept_tests import kept_tests
 from coevo.starts.kept_tests import lost_test
 from coevo.starts.siblings import SiblingEdits
 from coevo.starts.start_files import file_at_start
-from coevo.starts.swapped import IsolatedCellRunner
-from coevo.starts.swapped import IsolatedSubject
-from coevo.starts.swapped import Task
-from coevo.starts.swapped import Verdicts
-from coevo.starts.swapped import is_broken
-from coevo.starts.swapped import is_pass
-from coevo.starts.swapped import said
-from coevo.starts.swapped import with_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

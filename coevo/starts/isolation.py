@@ -29,19 +29,19 @@ from coevo.model.records import Track
 from coevo.model.tables import StartRow
 from coevo.starts.executed_start import StartState
 from coevo.starts.executed_start import start_state
+from coevo.starts.isolated_cells import Demand
+from coevo.starts.isolated_cells import Files
+from coevo.starts.isolated_cells import IsolatedCellRunner
+from coevo.starts.isolated_cells import IsolatedSubject
+from coevo.starts.isolated_cells import Task
+from coevo.starts.isolated_cells import Verdicts
+from coevo.starts.isolated_cells import is_broken
+from coevo.starts.isolated_cells import is_pass
+from coevo.starts.isolated_cells import said
 from coevo.starts.siblings import SiblingEdits
 from coevo.starts.siblings import Siblings
 from coevo.starts.siblings import sibling_patch
 from coevo.starts.source_readers import reads_sources
-from coevo.starts.swapped import Demand
-from coevo.starts.swapped import Files
-from coevo.starts.swapped import IsolatedCellRunner
-from coevo.starts.swapped import IsolatedSubject
-from coevo.starts.swapped import Task
-from coevo.starts.swapped import Verdicts
-from coevo.starts.swapped import is_broken
-from coevo.starts.swapped import is_pass
-from coevo.starts.swapped import said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from coevo.languages.table import language_at
 from coevo.languages.table import surgery
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
-from coevo.starts.swapped import IsolatedCellRunner
-from coevo.starts.swapped import is_pass
-from coevo.starts.swapped import said
+from coevo.starts.isolated_cells import IsolatedCellRunner
+from coevo.starts.isolated_cells import is_pass
+from coevo.starts.isolated_cells import said
 
 # How many of the tests that a start file keeps have to compile and pass.
 MOST_KEPT = 10

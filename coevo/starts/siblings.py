@@ -26,10 +26,10 @@ from coevo.languages.table import surgery
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
 from coevo.model.records import TestMethod
+from coevo.starts.isolated_cells import Files
+from coevo.starts.isolated_cells import IsolatedCellRunner
+from coevo.starts.isolated_cells import Task
 from coevo.starts.start_files import file_at_start
-from coevo.starts.swapped import Files
-from coevo.starts.swapped import IsolatedCellRunner
-from coevo.starts.swapped import Task
 
 NEEDED = 'something else does not compile without it'
 

@@ -13,8 +13,8 @@ from dataclasses import replace
 from coevo.languages.base import Compiled
 from coevo.languages.base import MainSources
 from coevo.model.records import TestMethod
-from coevo.starts.swapped import IsolatedCellRunner
-from coevo.starts.swapped import is_pass
+from coevo.starts.isolated_cells import IsolatedCellRunner
+from coevo.starts.isolated_cells import is_pass
 
 NO_SOURCES = MainSources()
 

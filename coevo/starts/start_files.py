@@ -11,9 +11,9 @@ from coevo.languages.surgery import StartTarget
 from coevo.languages.table import surgery
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
-from coevo.starts.swapped import IsolatedCellRunner
-from coevo.starts.swapped import IsolatedSubject
-from coevo.starts.swapped import Task
+from coevo.starts.isolated_cells import IsolatedCellRunner
+from coevo.starts.isolated_cells import IsolatedSubject
+from coevo.starts.isolated_cells import Task
 
 
 def file_at_start(

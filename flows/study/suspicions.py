@@ -15,8 +15,8 @@ from coevo.languages.base import Conditions
 from coevo.languages.refactorings import Refactorings
 from coevo.languages.refactorings import RefactoringStatus
 from coevo.model.records import Track
+from coevo.starts.isolated_cells import IsolatedSubject
 from coevo.starts.isolation import isolate
-from coevo.starts.swapped import IsolatedSubject
 from flows.findings import Refactored
 from flows.rows import Judged
 from flows.study.context import PairContext

@@ -25,9 +25,9 @@ from coevo.languages.table import reading
 from coevo.languages.table import surgery
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.starts.isolated_cells import IsolatedCellRunner
+from coevo.starts.isolated_cells import is_pass
 from coevo.starts.kept_tests import drawn
-from coevo.starts.swapped import IsolatedCellRunner
-from coevo.starts.swapped import is_pass
 
 # Of a file that has more, always the same ones are asked.
 MOST_NEIGHBOURS = 200

@@ -27,7 +27,7 @@ from coevo.measures.placebos import placebo
 from coevo.model.records import Dependency
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from coevo.starts.swapped import Files
+from coevo.starts.isolated_cells import Files
 
 # A place may be one where nothing can be put in after all: another one is drawn.
 _DRAWS = 3

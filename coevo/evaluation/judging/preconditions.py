@@ -18,9 +18,9 @@ from coevo.evaluation.ledger import Ledger
 from coevo.languages.table import reading
 from coevo.model import codec
 from coevo.model.records import Outcome
+from coevo.starts.isolated_cells import is_broken
 from coevo.starts.kept_tests import kept_tests
 from coevo.starts.kept_tests import lost_test
-from coevo.starts.swapped import is_broken
 
 _WHAT = 'precondition'
 

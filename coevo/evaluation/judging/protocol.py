@@ -45,7 +45,7 @@ from coevo.languages.table import reading
 from coevo.languages.table import surgery
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from coevo.starts.swapped import Files
+from coevo.starts.isolated_cells import Files
 
 _RUN_AND_BROKEN = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
 

@@ -9,7 +9,7 @@ from coevo.git.contents import content
 from coevo.git.repository import Repository
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
-from coevo.starts.swapped import Files
+from coevo.starts.isolated_cells import Files
 
 
 def sibling_files(

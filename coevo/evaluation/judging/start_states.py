@@ -17,8 +17,8 @@ from coevo.git.patches import quoted
 from coevo.git.process import run_git
 from coevo.git.repository import Repository
 from coevo.model.tables import TaskRow
-from coevo.starts.swapped import Files
-from coevo.starts.swapped import with_file
+from coevo.starts.isolated_cells import Files
+from coevo.starts.isolated_cells import with_file
 
 _NOBODY = 'coevo <coevo@localhost>'
 _PLAIN_FILE = '100644'

@@ -16,7 +16,7 @@ from coevo.evaluation.judging.task_context import TaskContext
 from coevo.languages.base import Compiled
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from coevo.starts.swapped import said
+from coevo.starts.isolated_cells import said
 
 # Without an observer, before anything is concluded of a failure on other code.
 PASSES = 3

@@ -12,8 +12,8 @@ from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Workshop
 from coevo.model.records import Pair
-from coevo.starts.swapped import Files
-from coevo.starts.swapped import IsolatedCellRunner
+from coevo.starts.isolated_cells import Files
+from coevo.starts.isolated_cells import IsolatedCellRunner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

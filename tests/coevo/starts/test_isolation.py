@@ -19,9 +19,9 @@ from coevo.model.quality import Isolated
 from coevo.model.records import Pair
 from coevo.model.records import Track
 from coevo.model.records import Walk
+from coevo.starts.isolated_cells import IsolatedSubject
 from coevo.starts.isolation import Isolation
 from coevo.starts.isolation import isolate
-from coevo.starts.swapped import IsolatedSubject
 from filters import sieve
 from miners.diffs.changes import diff
 from tests.languages import toy
