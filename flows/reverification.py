@@ -9,7 +9,7 @@ A label is lost where an outcome or a failure's signature is otherwise. Trouble 
 nothing, nor does code that was built for the label and cannot be built now: libraries and their
 servers are not the label's fault. Such methods are named in the report, and nothing of them is kept.
 
-The lot depends on the seed and the ids of methods alone: who asks again with the same seed draws
+The sample depends on the seed and the ids of methods alone: who asks again with the same seed draws
 the same methods, as long as the population is the same, and adds further runs of them.
 """
 
@@ -50,17 +50,17 @@ from coevo.storage.place import on_disk
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from flows.bugs import PairBugs
-from flows.rerunning.lots import draw
 from flows.rerunning.rerun import Drawn
 from flows.rerunning.rerun import Rerun
 from flows.rerunning.rerun import run_again
+from flows.rerunning.sampling import draw
 from miners.cloning.clones import at_hand
 from miners.discovery.repository_drops import Unclonable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReverifyOptions:
-    """How many labels of a store are run again, and which lot draws them.
+    """How many labels of a store are run again, and which seed draws them.
 
     snapshot  only what was released there; None takes all labels of the store that still stand
     local     where clones lie, as in MineOptions

@@ -1,7 +1,7 @@
-"""Which mutants a test is run against: drawn by lot from those that compile, and all accounted for.
+"""Which mutants a test is run against: drawn at random from those that compile, and all accounted for.
 
 TestEvo-Bench, A.5. What compiles is said by the compiler of the project, not by the tool's own check.
-The lot of a mutant is its id, a hash of the pair, the file and its text: the same on every machine, and
+The random order of mutants is that of their ids, a hash of the pair, the file and its text: the same on every machine, and
 the same for all tests of a pair, which therefore share mutants.
 """
 
@@ -25,13 +25,13 @@ from coevo.model.records import short_hash
 CAP = 10
 """Mutants kept of a file, for each test (TestEvo-Bench, A.5)."""
 CHECKED = 400
-"""Mutants of a file, for each test, that the compiler is asked about: the first by lot."""
+"""Mutants of a file, for each test, that the compiler is asked about: the first of that order."""
 _ORIGINAL = ''  # stands for the id of the file as it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnMutant:
-    """equal_compiled: as the original's, or as that of a mutant that comes before it by lot."""
+    """equal_compiled: as the original's, or as that of a mutant that comes before it in that order."""
 
     mutant_id: str
     file: str
@@ -69,7 +69,7 @@ def joined(sets: Iterable[MutantSet]) -> MutantSet:
 
 @dataclass(slots=True, kw_only=True)
 class FileMutants:
-    """All mutants of a file that any test of a pair may need, by lot; checked when first asked."""
+    """All mutants of a file that any test of a pair may need, in that order; checked when first asked."""
 
     path: str
     module: str

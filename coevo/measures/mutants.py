@@ -64,7 +64,7 @@ def measure_mutants(
 ) -> MutantMeasures:
     """Run tests alone against their mutants: each against its whole set, or against none.
 
-    Who is run is decided before anything is, by lot and by counts of runs, so that no score depends
+    Who is run is decided before anything is, at random and by counts of runs, so that no score depends
     on how fast the machine is. Transient where test processes do not start.
 
     most_runs  of all tests together, those without a mutant counted; None is no limit

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 def affordable(runs: Mapping[str, int], most: int | None) -> frozenset[str]:
     """Those of several ids that are run, each whole, by the number of runs that each takes.
 
-    They are taken in the order of their ids, which is a lot, as long as they fit; one that does
+    They are taken in the order of their ids, which is random, as long as they fit; one that does
     not fit is passed over. None for `most` is no limit.
     """
     left = sum(runs.values()) if most is None else most

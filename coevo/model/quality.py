@@ -167,7 +167,7 @@ class Mutation:
     compile_failed: Annotated[int, Column('Mutants that do not compile.', unit='mutants')]
     redundant: Annotated[int, Column('Mutants with the same text as another one.', unit='mutants')]
     capped_out: Annotated[
-        int, Column('Mutants beyond the number for one file, left out by lot.', unit='mutants')
+        int, Column('Mutants beyond the number for one file, left out at random.', unit='mutants')
     ]
     not_checked: Annotated[
         int,
@@ -188,7 +188,7 @@ class Mutation:
         int,
         Column(
             'Of `count`, those that were not run. It is all of them if the test was left '
-            'out by lot, and 0 otherwise.',
+            'out at random, and 0 otherwise.',
             unit='mutants',
         ),
     ]

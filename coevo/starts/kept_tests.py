@@ -30,11 +30,11 @@ def kept_tests(start: bytes, module: str, test_file: str, pair_id: str) -> dict[
 
 
 def drawn(
-    members: Iterable[tuple[str, Member]], module: str, most: int, *lot: str
+    members: Iterable[tuple[str, Member]], module: str, most: int, *seed: str
 ) -> dict[str, TestMethod]:
     """At most so many tests by name, in the order of their members, which come with their paths.
 
-    lot  the same words draw the same ones
+    seed  the same words draw the same ones
     """
     found = {
         f'{member.owner}#{member.name}({",".join(member.parameters)})': TestMethod(
@@ -46,7 +46,7 @@ def drawn(
         )
         for path, member in members
     }
-    chosen = set(sorted(found, key=lambda name: short_hash(*lot, name))[:most])
+    chosen = set(sorted(found, key=lambda name: short_hash(*seed, name))[:most])
     return {name: one for name, one in found.items() if name in chosen}
 
 

@@ -33,7 +33,7 @@ def reverify(
 ) -> State[None]:
     """Run some labels again; what is lost is withdrawn at the next release.
 
-    seed      of the lot; by default the year and week that this run was meant for
+    seed      of the sample; by default the year and week that this run was meant for
     snapshot  name of the one to draw from; by default the last by name, and if there is none, all
               labels of the store
     """

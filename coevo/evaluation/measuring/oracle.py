@@ -36,7 +36,7 @@ from coevo.model.records import short_hash
 from coevo.model.tables import MethodRow
 from coevo.storage import checksummed
 
-# Of each old test, the first by lot: a count, so that no machine's speed decides.
+# Of each old test, the first of a random order: a count, so that no machine's speed decides.
 MOST_MUTANTS = 100
 
 _NO_VERDICT_OF_TESTS = (Outcome.COMPILE_ERROR, Outcome.UNBUILDABLE)

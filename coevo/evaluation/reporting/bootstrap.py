@@ -97,12 +97,12 @@ def draws(repositories: int) -> Sequence[Sequence[int]]:
     if repositories < 2:
         return ()
     # Of the module's generators, `random()` alone is promised to stay as it is.
-    lot = random.Random(SEED)
-    return tuple(_draw(lot, repositories) for _ in range(RESAMPLES))
+    generator = random.Random(SEED)
+    return tuple(_draw(generator, repositories) for _ in range(RESAMPLES))
 
 
-def _draw(lot: random.Random, repositories: int) -> Sequence[int]:
-    drawn = Counter(int(lot.random() * repositories) for _ in range(repositories))
+def _draw(generator: random.Random, repositories: int) -> Sequence[int]:
+    drawn = Counter(int(generator.random() * repositories) for _ in range(repositories))
     return tuple(drawn[number] for number in range(repositories))
 
 

@@ -1,4 +1,4 @@
-"""Which labels are run again: a lot over all that stand, those with a track first."""
+"""Which labels are run again: a random sample of all that stand, those with a track first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DrawnLabel:
 
 
 def draw(store: Store, released: Path | str | None, seed: int) -> tuple[DrawnLabel, ...]:
-    """All labels of a store that were not refuted, in the order of the lot.
+    """All labels of a store that were not refuted, in the order of the sample.
 
     The order depends on the seed and on the ids of methods alone.
 
@@ -35,8 +35,8 @@ def draw(store: Store, released: Path | str | None, seed: int) -> tuple[DrawnLab
     """
 
     def place(label: DrawnLabel) -> tuple[bool, str]:
-        lot = hashlib.sha256(f'{seed}\0{label.method_id}'.encode()).hexdigest()
-        return not label.tracked, lot
+        rank = hashlib.sha256(f'{seed}\0{label.method_id}'.encode()).hexdigest()
+        return not label.tracked, rank
 
     return tuple(sorted(_population(store, released), key=place))
 
