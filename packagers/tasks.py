@@ -158,7 +158,7 @@ class _Maker:
     ) -> TaskRow:
         rows, pair = first.group.rows, self.pair(first)
         row, repository = rows[0], self.repositories[pair.repo]
-        worth = gold(rows, covered)
+        adequacy = gold(rows, covered)
         leaks = self.leaks(row.repo, row.language)
         return TaskRow(
             task_id=first.group.task_id,
@@ -193,12 +193,12 @@ class _Maker:
             environment=self.environments.get((row.pair_id, row.module)),
             prompt=prompt(self.clone(first.group), rows, listing.used),
             prompt_version=prompts.VERSION,
-            coverage_gold=worth.coverage,
-            coverage_gold_success=worth.coverage_success,
-            code_coverage_gold=worth.code_coverage,
-            code_coverage_gold_success=worth.code_coverage_success,
-            mutation_score_gold=worth.mutation_score,
-            mutation_score_gold_success=worth.mutation_score_success,
+            coverage_gold=adequacy.coverage,
+            coverage_gold_success=adequacy.coverage_success,
+            code_coverage_gold=adequacy.code_coverage,
+            code_coverage_gold_success=adequacy.code_coverage_success,
+            mutation_score_gold=adequacy.mutation_score,
+            mutation_score_gold_success=adequacy.mutation_score_success,
             leak=leaks.leak(rows, first.shown).share,
             nearest=leaks.nearest(rows).share,
             siblings=first.around.siblings if first.around else (),

@@ -90,7 +90,7 @@ def build(rows: Rows) -> Built:
 
 
 def _task(rows: Sequence[MethodRow], pair: PairRow) -> TaskRow:
-    row, worth = rows[0], gold(rows, {})
+    row, adequacy = rows[0], gold(rows, {})
     assert row.track is not None
     return TaskRow(
         task_id=short_hash(
@@ -125,8 +125,8 @@ def _task(rows: Sequence[MethodRow], pair: PairRow) -> TaskRow:
         dependency_list=row.dependency_list,
         focal_method=row.focal_method,
         environment=segments.ENVIRONMENT,
-        coverage_gold=worth.coverage,
-        coverage_gold_success=worth.coverage_success,
-        mutation_score_gold=worth.mutation_score,
-        mutation_score_gold_success=worth.mutation_score_success,
+        coverage_gold=adequacy.coverage,
+        coverage_gold_success=adequacy.coverage_success,
+        mutation_score_gold=adequacy.mutation_score,
+        mutation_score_gold_success=adequacy.mutation_score_success,
     )

@@ -19,8 +19,8 @@ from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.start_states import start_file
 from coevo.evaluation.judging.task_context import TaskContext
-from coevo.evaluation.measuring.worth import Measures
-from coevo.evaluation.measuring.worth import with_adequacy
+from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
+from coevo.evaluation.measuring.judged_adequacy import with_adequacy
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import Prediction
 from coevo.git.repository import CorruptObject
@@ -45,7 +45,7 @@ class RepositoryContext:
     """What the cases of one repository have in common; `measures` is None for verdicts alone."""
 
     states: StartStates
-    measures: Measures | None = None
+    measures: AdequacySettings | None = None
     test_seconds: float | None = None
     known: Known = field(default_factory=Known)
 

@@ -17,7 +17,7 @@ from coevo.evaluation.assignments import assignments
 from coevo.evaluation.assignments import known_tasks
 from coevo.evaluation.examination import Examination
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.measuring.worth import Measures
+from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.options import Options
 from coevo.evaluation.predictions import check_ids
 from coevo.evaluation.predictions import read_predictions
@@ -155,10 +155,10 @@ def _ledger(options: Options, header: ResultHeader, languages: Collection[str]) 
     )
 
 
-def _measures(options: Options, opened: Opened) -> Measures | None:
+def _measures(options: Options, opened: Opened) -> AdequacySettings | None:
     if not options.adequacy:
         return None
-    return Measures(
+    return AdequacySettings(
         snapshot=opened,
         kept=options.kept / 'oracles',
         pit=options.pit,

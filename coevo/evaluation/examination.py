@@ -34,7 +34,7 @@ from coevo.evaluation.judging.protocol import Known
 from coevo.evaluation.judging.protocol import in_trouble
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.measuring.worth import Measures
+from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.options import Options
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
@@ -73,7 +73,7 @@ class Examination:
     options: Options
     header: ResultHeader
     ledger: Ledger
-    measures: Measures | None
+    measures: AdequacySettings | None
     answers: dict[str, Prediction]
     listener: Listener
     total: int

@@ -4,7 +4,7 @@ execution     what each executes, hence its changed dependencies and what it cov
 texts         smells and assertions
 suspicions    for those that would have a track: isolated cells, refactorings, guards of repairs, suites
 tracks        filters take some of them away
-worth         for those that keep theirs, where their siblings are gone: what they cover, mutants,
+adequacy      for those that keep theirs, where their siblings are gone: what they cover, mutants,
               and each changed method undone
 """
 
@@ -14,6 +14,8 @@ from collections.abc import Sequence
 
 from flows.findings import MethodFindings
 from flows.rows import Judged
+from flows.study.adequacy import cover
+from flows.study.adequacy import measure
 from flows.study.context import PairContext
 from flows.study.context import Study
 from flows.study.context import Tools
@@ -22,8 +24,6 @@ from flows.study.suspicions import suspect
 from flows.study.texts import with_texts
 from flows.study.tracks import cases
 from flows.study.tracks import withheld
-from flows.study.worth import cover
-from flows.study.worth import measure
 
 __all__ = ['PairContext', 'Study', 'Tools', 'study']
 

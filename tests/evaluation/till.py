@@ -19,7 +19,7 @@ from coevo.evaluation.cases import prepared
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.judging.task_context import TaskContext
-from coevo.evaluation.measuring.worth import Measures
+from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import ResultHeader
@@ -93,7 +93,7 @@ class Till:
 
     @property
     def shared(self) -> RepositoryContext:
-        measures = Measures(snapshot=attach((self.snapshot,)), kept=self.kept)
+        measures = AdequacySettings(snapshot=attach((self.snapshot,)), kept=self.kept)
         return RepositoryContext(states=self.states, measures=measures)
 
     def case(self, name: str, content: bytes) -> Case:

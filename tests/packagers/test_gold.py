@@ -45,14 +45,14 @@ def row(covered: tuple[int, int] | None, killed: tuple[int | None, int, int] | N
     return replace(made, mutation=mutation or None), coverage or None
 
 
-def worth(rows: Sequence[Row]) -> Gold:
+def adequacy_of(rows: Sequence[Row]) -> Gold:
     named = [(replace(row, method_id=str(n)), covered) for n, (row, covered) in enumerate(rows)]
     covered = {row.method_id: found for row, found in named if found is not None}
     return gold([row for row, _ in named], covered)
 
 
 def test_wide_means_take_what_was_not_measured_for_nothing() -> None:
-    found = worth(
+    found = adequacy_of(
         [
             row((3, 4), (1, 2, 0)),  # 0.75, 0.5
             row((1, 4), (2, 2, 0)),  # 0.25, 1
@@ -70,20 +70,22 @@ def test_wide_means_take_what_was_not_measured_for_nothing() -> None:
 
 
 def test_a_method_whose_mutants_were_left_out_is_on_neither_side() -> None:
-    found = worth([row((1, 2), (1, 2, 0)), row((1, 2), (None, 4, 4)), row((1, 2), (None, 2, 0))])
+    found = adequacy_of(
+        [row((1, 2), (1, 2, 0)), row((1, 2), (None, 4, 4)), row((1, 2), (None, 2, 0))]
+    )
     assert found.mutation_score == pytest.approx(0.5 / 2)
     assert found.mutation_score_success == pytest.approx(0.5)
-    alone = worth([row((1, 2), (None, 4, 4))])
+    alone = adequacy_of([row((1, 2), (None, 4, 4))])
     assert (alone.mutation_score, alone.mutation_score_success) == (None, None)
 
 
 def test_what_nobody_measured_is_not_nothing() -> None:
-    found = worth([row(None, None), row(None, None)])
+    found = adequacy_of([row(None, None), row(None, None)])
     assert dataclasses.astuple(found) == (None,) * 6
 
 
 def test_no_mutant_at_all_is_a_wide_nothing() -> None:
     """As in the paper: the wide form conflates it with killing none."""
-    found = worth([row((1, 2), (None, 3, 0))])
+    found = adequacy_of([row((1, 2), (None, 3, 0))])
     assert (found.mutation_score, found.mutation_score_success) == (0, None)
     assert (found.coverage, found.coverage_success) == (0.5, 0.5)

@@ -43,7 +43,7 @@ class Builder:
                 continue
             tried.append(interpreter.version)
             ends = tuple(self._end(commit, pair, interpreter) for commit in (pair.old, pair.new))
-            if best is None or _worth(ends) > _worth(best):
+            if best is None or _extent(ends) > _extent(best):
                 best = ends[0], ends[1]
             if all(end.build.summary == 'built' for end in ends):
                 break
@@ -117,8 +117,8 @@ class Builder:
         return None if done.status == 'exit:0' else f'import:{done.status}', done.cpu_seconds
 
 
-def _worth(ends: Sequence[End]) -> tuple[int, int]:
-    found = [end.worth for end in ends]
+def _extent(ends: Sequence[End]) -> tuple[int, int]:
+    found = [end.extent for end in ends]
     return sum(usable for usable, _ in found), sum(modules for _, modules in found)
 
 

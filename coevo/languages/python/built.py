@@ -53,7 +53,7 @@ class End:
     modules: dict[str, Module] = field(default_factory=dict)
 
     @property
-    def worth(self) -> tuple[bool, int]:
+    def extent(self) -> tuple[bool, int]:
         return self.build.failure is None, len(self.modules)
 
 

@@ -105,7 +105,7 @@ class PairWorkshop:
             tried.append(ends[0].runtime)
             enough = all(map(_is_all_there_is, ends))
             heard = jdk not in self._mute.get(pair.pair_id, ())
-            if best is None or _worth(ends) > _worth(best) or (enough and heard):
+            if best is None or _extent(ends) > _extent(best) or (enough and heard):
                 best, self._current = ends, workshop
             if (enough and heard) or any(is_hopeless(end.failure) for end in ends):
                 break
@@ -203,7 +203,7 @@ def _is_all_there_is(end: Build) -> bool:
     return end.failure is None and all(map(is_hopeless, reasons))
 
 
-def _worth(ends: tuple[Build, Build]) -> tuple[int, int]:
+def _extent(ends: tuple[Build, Build]) -> tuple[int, int]:
     """Usable ends, then modules built."""
     modules = [why for end in ends for why in end.modules.values()]
     return sum(end.failure is None for end in ends), sum(why is None for why in modules)

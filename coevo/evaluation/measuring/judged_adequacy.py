@@ -26,7 +26,7 @@ from coevo.snapshots.snapshot import Opened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measures:
+class AdequacySettings:
     """What adequacy is measured with.
 
     snapshot  of which gold's mutants and reversals are read
@@ -42,7 +42,7 @@ class Measures:
 
 
 def with_adequacy(
-    measures: Measures,
+    measures: AdequacySettings,
     task_context: TaskContext,
     judgement: Judgement,
     patched: bytes,
