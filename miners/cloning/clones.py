@@ -19,7 +19,7 @@ from coevo.model.errors import Fatal
 from coevo.storage.clone_folders import changing
 from coevo.storage.clone_folders import clone_folder
 from coevo.storage.clone_folders import using
-from miners.cloning import remains
+from miners.cloning import tombstones
 from miners.cloning.evictions import make_room
 from miners.cloning.mirrors import default_ref
 from miners.cloning.mirrors import mirror
@@ -129,7 +129,7 @@ def at_hand(store: Path, repo: str, url: str | None = None) -> Iterator[Path]:
     with ExitStack() as stack:
         if git_dir.is_dir():
             stack.enter_context(using(git_dir))
-        location = remains.location_of(git_dir) or url
+        location = tombstones.location_of(git_dir) or url
         if not git_dir.is_dir() and location is not None:
             stack.enter_context(obtained(location, store=store, name=repo))
             record_crawl(Repository(git_dir))

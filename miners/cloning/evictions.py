@@ -14,7 +14,7 @@ from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.storage.clone_folders import deserted
 from coevo.storage.clone_folders import last_use
-from miners.cloning import remains
+from miners.cloning import tombstones
 from miners.cloning.mirror_git import bytes_of
 from miners.cloning.mirror_git import origin
 from miners.cloning.mirror_git import refs_of
@@ -76,5 +76,5 @@ def _leave(git_dir: Path, limits: FetchLimits) -> bool:
     if location.startswith('/') or any(ref.startswith(RELEASED) for ref in refs_of(git_dir)):
         return False
     remote = Remote(address=Address(location=location, local=False), limits=limits)
-    remains.leave(git_dir, remote.ask())
+    tombstones.write(git_dir, remote.ask())
     return True

@@ -15,7 +15,7 @@ from pathlib import Path
 from coevo.model.errors import Fatal
 from coevo.storage.durable import sync
 from miners.cloning import damage
-from miners.cloning import remains
+from miners.cloning import tombstones
 from miners.cloning.mirror_git import ORIGIN
 from miners.cloning.mirror_git import DamagedMirror
 from miners.cloning.mirror_git import git
@@ -50,7 +50,7 @@ def mirror(remote: Remote, git_dir: Path) -> tuple[str, ...]:
     advertised = remote.ask()
     if not git_dir.is_dir():
         return _create(remote, git_dir, advertised)
-    remains.discard(git_dir)
+    tombstones.discard(git_dir)
     if not damage.is_damaged(git_dir):
         try:
             _update(remote, git_dir, advertised)
@@ -89,7 +89,7 @@ def _create(remote: Remote, git_dir: Path, advertised: Advertised) -> tuple[str,
         if git_dir.is_dir():
             lost = damage.salvage(git_dir, scratch)
         else:
-            lost = remains.pour(remote, git_dir, scratch)
+            lost = tombstones.restore(remote, git_dir, scratch)
     except Fatal:
         shutil.rmtree(scratch)
         raise
@@ -98,7 +98,7 @@ def _create(remote: Remote, git_dir: Path, advertised: Advertised) -> tuple[str,
     scratch.rename(git_dir)
     sync(git_dir.parent)
     shutil.rmtree(git_dir.with_name(f'.{git_dir.name}.damaged'), ignore_errors=True)
-    remains.discard(git_dir)
+    tombstones.discard(git_dir)
     return lost
 
 

@@ -1,4 +1,4 @@
-"""What stays of a clone that was evicted: where it came from, when, and what only it had.
+"""The tombstone of a clone that was evicted: where it came from, when, and what only it had.
 
 NAME.remains/source.json        {"location": URL, "kept": ids of commits that the source lost}
 NAME.remains/kept.pack          their objects, but for those that the source's default branch
@@ -38,7 +38,7 @@ class _Source:
     kept: tuple[str, ...]
 
 
-def leave(git_dir: Path, advertised: Advertised) -> None:
+def write(git_dir: Path, advertised: Advertised) -> None:
     """Write down what cannot be had again of a clone that is about to go."""
     offered = {*advertised.refs.values()}
     kept = sorted({*refs_of(git_dir).values()} - offered)
@@ -60,7 +60,7 @@ def leave(git_dir: Path, advertised: Advertised) -> None:
     durable.sync(git_dir.parent)
 
 
-def pour(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, ...]:
+def restore(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, ...]:
     """Put what stayed of an evicted clone into its new one; sentences about what misses its past."""
     source = _read(git_dir)
     if source is None:
@@ -85,7 +85,7 @@ def location_of(git_dir: Path) -> str | None:
 
 
 def discard(git_dir: Path) -> None:
-    """A clone that is there has no remains."""
+    """A clone that is there has no tombstone."""
     shutil.rmtree(_folder(git_dir), ignore_errors=True)
 
 
