@@ -33,7 +33,7 @@ from coevo.model.tables import EnvironmentRow
 from coevo.model.tables import Segment
 from coevo.model.tables import TimingRow
 from filters import sieve
-from flows.holding import Holding
+from flows.compilable_states import CompilableStates
 from flows.rows import Judged
 from flows.rows import cell_rows
 from flows.rows import method_row
@@ -54,7 +54,7 @@ class Mine:
     sandbox: str
     tools: Tools
     cache: Cache = NO_CACHE
-    holding: Holding = field(default_factory=Holding)
+    compilable: CompilableStates = field(default_factory=CompilableStates)
 
     @property
     def repository(self) -> Repository:
@@ -154,8 +154,8 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
 def _nearer(
     mine: Mine, change: PairChange, open_workshop: Callable[[], Workshop]
 ) -> frozenset[TestMethod]:
-    holds = mine.holding.asker(mine.repository, change.pair, open_workshop)
-    return shown_nearer(mine.repository, change, holds)
+    compiles = mine.compilable.question(mine.repository, change.pair, open_workshop)
+    return shown_nearer(mine.repository, change, compiles)
 
 
 def _without_runtime(mine: Mine, evaluation: PairEvaluation, pair: Pair, release: str) -> Segment:

@@ -16,26 +16,26 @@ from coevo.model.records import Pair
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class CompilableStates:
     """Each revision's module is asked once in a run, whichever pair is first to ask."""
 
     _known: dict[tuple[str, str], bool] = field(default_factory=dict)
 
-    def asker(
+    def question(
         self, repository: Repository, pair: Pair, open_workshop: Callable[[], Workshop]
     ) -> Callable[[str, str], bool]:
         """Answers for states between a pair's ends; they are built as old ends of the same new."""
 
-        def holds(rev: str, module: str) -> bool:
+        def compiles(rev: str, module: str) -> bool:
             if (rev, module) not in self._known:
                 nearer = replace(pair, old=repository.commit(rev), between=())
-                self._known[rev, module] = _compiles(open_workshop(), nearer, module)
+                self._known[rev, module] = _is_compilable(open_workshop(), nearer, module)
             return self._known[rev, module]
 
-        return holds
+        return compiles
 
 
-def _compiles(workshop: Workshop, pair: Pair, module: str) -> bool:
+def _is_compilable(workshop: Workshop, pair: Pair, module: str) -> bool:
     old, _ = workshop.build(pair)
     if old.trouble(module) is not None:
         return False
