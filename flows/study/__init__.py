@@ -20,8 +20,8 @@ from flows.study.context import PairContext
 from flows.study.context import Study
 from flows.study.context import Tools
 from flows.study.execution import trace
-from flows.study.suspicions import suspect
 from flows.study.texts import with_texts
+from flows.study.track_checks import check_tracks
 from flows.study.tracks import cases
 from flows.study.tracks import withheld
 
@@ -38,7 +38,7 @@ def study(context: PairContext, judged: Sequence[Judged]) -> Study:
         found.methods[method_id] = with_texts(
             found.methods[method_id], context.tools.repository, context.pair, candidate
         )
-    suspect(context, judged, changed, found)
+    check_tracks(context, judged, changed, found)
     found.judged = tuple(withheld(judged, cases(context, labelled, found)))
     cover(context, changed, found)
     measure(context, changed, found)

@@ -29,7 +29,7 @@ from miners.diffs.only_refactored import test_only_refactored
 from miners.diffs.siblings import siblings
 
 
-def suspect(
+def check_tracks(
     context: PairContext, judged: Sequence[Judged], changed: Mapping[str, Delta], found: Study
 ) -> None:
     """Ask of those that have a track; siblings that guard them may be any that were judged."""
