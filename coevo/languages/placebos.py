@@ -6,7 +6,7 @@ from enum import StrEnum
 from random import Random
 from typing import Protocol
 
-from coevo.languages.undoing import Standing
+from coevo.languages.undoing import LocatedDeclaration
 
 
 class PlaceboKind(StrEnum):
@@ -23,5 +23,5 @@ class Placebos(Protocol):
     # anew each time: a statement of no effect in the body of a method or constructor; a comment, or
     # the like, where there is no body
     def insertion(
-        self, declared: Standing, kind: PlaceboKind, draw: Random
+        self, declared: LocatedDeclaration, kind: PlaceboKind, draw: Random
     ) -> tuple[int, bytes]: ...

@@ -12,7 +12,7 @@ from coevo.model.records import Revised
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class LocatedDeclaration:
     """A type in a version of a file; `member` is None where the type lacks it."""
 
     path: str
@@ -36,13 +36,15 @@ class Undoing(Protocol):
 
     # the file at new with one member as it was; `new` has the declaration unless it was removed,
     # `old` unless it was inserted
-    def undone(self, revised: Revised, old: Standing | None, new: Standing) -> bytes: ...
+    def undone(
+        self, revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration
+    ) -> bytes: ...
 
     # the file at new with a type's header as it was, but for its name; None if they are the same
-    def header_undone(self, old: Standing, new: Standing) -> bytes | None: ...
+    def header_undone(self, old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None: ...
 
     # the file at new without a type; None where nothing is left of it
-    def type_removed(self, new: Standing) -> bytes | None: ...
+    def type_removed(self, new: LocatedDeclaration) -> bytes | None: ...
 
     # a file at new with a type that it had; None where what was around that is gone
-    def type_put_back(self, old: Standing, source: bytes) -> bytes | None: ...
+    def type_put_back(self, old: LocatedDeclaration, source: bytes) -> bytes | None: ...

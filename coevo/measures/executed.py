@@ -8,7 +8,7 @@ from dataclasses import replace
 from coevo.git.repository import Repository
 from coevo.languages.table import reading
 from coevo.languages.traces import Trace
-from coevo.measures.counterparts import declared
+from coevo.measures.declaration_pairs import declared
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised

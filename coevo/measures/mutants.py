@@ -11,7 +11,7 @@ from dataclasses import replace
 from coevo.languages.base import Verdict
 from coevo.languages.mutation import OutOfTime
 from coevo.measures.added_lines import added_lines
-from coevo.measures.counterparts import declared
+from coevo.measures.declaration_pairs import declared
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import Files
 from coevo.measures.edited_cells import GoldTest

@@ -14,12 +14,12 @@ from dataclasses import replace
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
 from coevo.languages.table import measures
-from coevo.languages.undoing import Standing
+from coevo.languages.undoing import LocatedDeclaration
 from coevo.languages.undoing import Undoing
-from coevo.measures.counterparts import counterpart
-from coevo.measures.counterparts import declared
-from coevo.measures.counterparts import declared_type
-from coevo.measures.counterparts import other_type
+from coevo.measures.declaration_pairs import counterpart
+from coevo.measures.declaration_pairs import declared
+from coevo.measures.declaration_pairs import declared_type
+from coevo.measures.declaration_pairs import other_type
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised
@@ -75,7 +75,7 @@ class _Change:
     undoing: Undoing
 
 
-def _of_method(change: _Change, known: Standing) -> UndoablePart:
+def _of_method(change: _Change, known: LocatedDeclaration) -> UndoablePart:
     dependency, undoing = change.dependency, change.undoing
     other = counterpart(change.repository, change.pair, dependency)
     if dependency.revised is Revised.INSERTED:
@@ -131,7 +131,7 @@ def _of_type(change: _Change) -> Iterator[UndoablePart]:
     yield from _of_fields(undoing, old, known)
 
 
-def _put_back(change: _Change, old: Standing) -> Edit | None:
+def _put_back(change: _Change, old: LocatedDeclaration) -> Edit | None:
     """A type in the file of its name at new; the whole old file where there is none."""
     entry = change.repository.tree(change.pair.new.rev).get(old.path)
     if entry is None:
@@ -143,7 +143,9 @@ def _put_back(change: _Change, old: Standing) -> Edit | None:
     return None if text is None else (old.path, text)
 
 
-def _of_fields(undoing: Undoing, old: Standing, new: Standing) -> Iterator[UndoablePart]:
+def _of_fields(
+    undoing: Undoing, old: LocatedDeclaration, new: LocatedDeclaration
+) -> Iterator[UndoablePart]:
     """Fields and initializers: those at new in their order, then those that are gone."""
     before, after = _nodes(old), _nodes(new)
     matched = _matched(before, after)
@@ -154,15 +156,15 @@ def _of_fields(undoing: Undoing, old: Standing, new: Standing) -> Iterator[Undoa
         elif was.hash != member.hash:
             changed = replace(old, member=was), replace(new, member=member)
             yield _of_member(undoing, Revised.MODIFIED, *changed)
-    standing = {was.start_byte for was in matched.values()}
+    known = {was.start_byte for was in matched.values()}
     for member in before:
-        if member.start_byte not in standing:
+        if member.start_byte not in known:
             yield _of_member(undoing, Revised.REMOVED, replace(old, member=member), new)
 
 
-def _nodes(standing: Standing) -> list[Member]:
+def _nodes(known: LocatedDeclaration) -> list[Member]:
     """The first of each that one declaration declares."""
-    members = [m for m in standing.type.members if m.kind in ('field', 'initializer')]
+    members = [m for m in known.type.members if m.kind in ('field', 'initializer')]
     return list({member.start_byte: member for member in reversed(members)}.values())[::-1]
 
 
@@ -190,7 +192,7 @@ def _matched(before: list[Member], after: list[Member]) -> dict[int, Member]:
 
 
 def _of_member(
-    undoing: Undoing, revised: Revised, old: Standing | None, new: Standing
+    undoing: Undoing, revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration
 ) -> UndoablePart:
     known = old if revised is Revised.REMOVED else new
     assert known is not None

@@ -15,10 +15,10 @@ from coevo.languages.placebos import PlaceboKind
 from coevo.languages.table import measures
 from coevo.languages.table import reading
 from coevo.languages.text_edits import TextEdits
-from coevo.languages.undoing import Standing
-from coevo.measures.counterparts import counterpart
-from coevo.measures.counterparts import declared
-from coevo.measures.counterparts import declared_type
+from coevo.languages.undoing import LocatedDeclaration
+from coevo.measures.declaration_pairs import counterpart
+from coevo.measures.declaration_pairs import declared
+from coevo.measures.declaration_pairs import declared_type
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised
@@ -51,7 +51,7 @@ def placebo(
     return tuple((path, edits.result()) for path, edits in sorted(edited.items()))
 
 
-def _standing(repository: Repository, pair: Pair, one: Dependency) -> Standing | None:
+def _standing(repository: Repository, pair: Pair, one: Dependency) -> LocatedDeclaration | None:
     if not one.file.endswith(reading(pair.language).SUFFIXES):
         return None
     if one.revised is Revised.REMOVED:

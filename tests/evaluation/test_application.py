@@ -12,7 +12,7 @@ from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.application import apply
 from coevo.evaluation.judging.application import reverted
 from coevo.evaluation.judging.application import unacceptable
-from coevo.evaluation.judging.legibility import is_legible
+from coevo.evaluation.judging.parser_guard import is_readable
 from coevo.evaluation.records import Detail
 from coevo.git.patches import file_patch
 from tests.repos import commit
@@ -219,7 +219,7 @@ def test_what_our_parser_does_not_survive_is_refused() -> None:
     """Nested classes take our own stack; brackets that nobody closes, the square of their number."""
     nested = 'class A {' * 3000 + '}' * 3000 + '\n'
     assert applied(file_patch(PATH, START, nested)) == Detail.TOO_LARGE
-    assert not is_legible('Test.java', b'(' * 600_000, cpu_seconds=1)
+    assert not is_readable('Test.java', b'(' * 600_000, cpu_seconds=1)
 
 
 def test_a_long_file_is_no_deep_one() -> None:

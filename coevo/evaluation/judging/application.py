@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.evaluation.judging.legibility import is_legible
+from coevo.evaluation.judging.parser_guard import is_readable
 from coevo.evaluation.judging.unified_diffs import MalformedDiff
 from coevo.evaluation.judging.unified_diffs import Section
 from coevo.evaluation.judging.unified_diffs import sections
@@ -152,7 +152,7 @@ def _applied(path: str, section: Section, start: bytes | None) -> Applied | Refu
         return Refusal(detail=Detail.BINARY, said='the file is text')
     if made is not None and b'\0' in made:
         return Refusal(detail=Detail.BINARY, said='the file would hold a NUL')
-    if made is not None and not is_legible(path, made):
+    if made is not None and not is_readable(path, made):
         return Refusal(detail=Detail.TOO_LARGE, said='the file is nested too deeply, or too long')
     return Applied(content=made)
 

@@ -20,7 +20,7 @@ from coevo.languages.table import engine_version
 from coevo.languages.table import reading
 from coevo.measures.added_lines import LeftLines
 from coevo.measures.added_lines import left_lines
-from coevo.measures.counterparts import declared
+from coevo.measures.declaration_pairs import declared
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutant_sets import DrawnMutant

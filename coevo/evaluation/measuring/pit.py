@@ -27,7 +27,7 @@ from coevo.languages.table import LANGUAGES
 from coevo.languages.table import engine_version
 from coevo.languages.table import offers
 from coevo.languages.table import reading
-from coevo.measures.counterparts import declared
+from coevo.measures.declaration_pairs import declared
 from coevo.model import codec
 from coevo.model.errors import Transient
 from coevo.model.quality import PitTrouble

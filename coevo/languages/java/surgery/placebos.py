@@ -12,7 +12,7 @@ from coevo.languages.java.reading.calls import inside
 from coevo.languages.java.reading.calls import named
 from coevo.languages.java.reading.source import read_source
 from coevo.languages.placebos import PlaceboKind
-from coevo.languages.undoing import Standing
+from coevo.languages.undoing import LocatedDeclaration
 
 _BLOCKS = ('block', 'constructor_body')
 _CALLS_ANOTHER_CONSTRUCTOR = 'explicit_constructor_invocation'
@@ -23,13 +23,13 @@ _CALLS = (b'length()', b"indexOf('_')", b"lastIndexOf('.')", b'compareTo("")', b
 _MOST_COUNTED = 130
 
 
-def insertion(declared: Standing, kind: PlaceboKind, draw: Random) -> tuple[int, bytes]:
+def insertion(declared: LocatedDeclaration, kind: PlaceboKind, draw: Random) -> tuple[int, bytes]:
     at, text = _drawn(declared, draw)
     lines = b'\n' * draw.randint(1, _MOST_LINES) if kind is PlaceboKind.MOVED else b' '
     return at, text + lines
 
 
-def _drawn(declared: Standing, draw: Random) -> tuple[int, bytes]:
+def _drawn(declared: LocatedDeclaration, draw: Random) -> tuple[int, bytes]:
     source, member = read_source(declared.source), declared.member
     places = list(_places(source.node(member))) if member is not None else []
     if places:

@@ -13,12 +13,12 @@ from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery.headers import header_of
 from coevo.languages.text_edits import TextEdits
 from coevo.languages.text_edits import indentation
-from coevo.languages.undoing import Standing
+from coevo.languages.undoing import LocatedDeclaration
 from coevo.languages.undoing import like
 from coevo.model.records import Revised
 
 
-def undone(revised: Revised, old: Standing | None, new: Standing) -> bytes:
+def undone(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration) -> bytes:
     """The file at new with one member as it was.
 
     A modified one gets its old text, an inserted one goes, a removed one is put back behind the
@@ -42,7 +42,7 @@ def undone(revised: Revised, old: Standing | None, new: Standing) -> bytes:
     return edits.result()
 
 
-def header_undone(old: Standing, new: Standing) -> bytes | None:
+def header_undone(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
     """The file at new with a type's header as it was, but for its name; None if they are the same.
 
     The header is what stands before the body: modifiers, annotations, parameters, supertypes, components
@@ -63,7 +63,7 @@ def header_undone(old: Standing, new: Standing) -> bytes | None:
     return edits.result()
 
 
-def type_removed(new: Standing) -> bytes | None:
+def type_removed(new: LocatedDeclaration) -> bytes | None:
     """The file at new without a type; None where nothing is left of it."""
     if all(_holds(new.type, other) for other in new.file.types):
         return None
@@ -72,7 +72,7 @@ def type_removed(new: Standing) -> bytes | None:
     return edits.result()
 
 
-def type_put_back(old: Standing, source: bytes) -> bytes | None:
+def type_put_back(old: LocatedDeclaration, source: bytes) -> bytes | None:
     """A file at new with a type that it had; None where what was around that is gone."""
     text = old.source[old.type.start_byte : old.type.end_byte]
     file, edits = parse(source), TextEdits(source)
@@ -93,7 +93,9 @@ def _holds(outer: DeclaredType, inner: DeclaredType) -> bool:
     return outer.start_byte <= inner.start_byte and inner.end_byte <= outer.end_byte
 
 
-def _put_back(edits: TextEdits, old: Standing, new: Standing, text: bytes) -> None:
+def _put_back(
+    edits: TextEdits, old: LocatedDeclaration, new: LocatedDeclaration, text: bytes
+) -> None:
     assert old.member is not None
     margin = indentation(old.source, old.member.start_byte)
     before, after = _neighbours(old, new)
@@ -107,7 +109,9 @@ def _put_back(edits: TextEdits, old: Standing, new: Standing, text: bytes) -> No
         edits.insert(new.type.end_byte - 1, start + margin + text + b'\n')
 
 
-def _neighbours(old: Standing, new: Standing) -> tuple[Member | None, Member | None]:
+def _neighbours(
+    old: LocatedDeclaration, new: LocatedDeclaration
+) -> tuple[Member | None, Member | None]:
     """The members at new between which a removed one stood, as far as they are still there."""
     assert old.member is not None
     place = old.type.members.index(old.member)

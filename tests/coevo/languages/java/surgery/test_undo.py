@@ -9,8 +9,8 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery.undo import undone
-from coevo.measures.counterparts import counterpart
-from coevo.measures.counterparts import declared
+from coevo.measures.declaration_pairs import counterpart
+from coevo.measures.declaration_pairs import declared
 from coevo.model.records import Revised
 from tests.coevo.measures.shop import dependency
 from tests.coevo.measures.shop import pair_of

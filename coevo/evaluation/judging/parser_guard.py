@@ -26,7 +26,7 @@ CPU_SECONDS = 60
 _BRACKET = re.compile(rb'([({\[])|[)}\]]')
 
 
-def is_legible(path: str, content: bytes, cpu_seconds: int = CPU_SECONDS) -> bool:
+def is_readable(path: str, content: bytes, cpu_seconds: int = CPU_SECONDS) -> bool:
     if len(content) <= PLAIN_BYTES and _depth(content) <= PLAIN_DEPTH:
         return not reading(language_at(path)).parse(content).unreadable
     done = subprocess.run(

@@ -11,7 +11,7 @@ from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.table import reading
-from coevo.languages.undoing import Standing
+from coevo.languages.undoing import LocatedDeclaration
 from coevo.languages.undoing import like
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
@@ -20,7 +20,9 @@ from coevo.model.records import Revised
 CALLABLES = ('method', 'constructor')
 
 
-def declared(repository: Repository, pair: Pair, dependency: Dependency) -> Standing | None:
+def declared(
+    repository: Repository, pair: Pair, dependency: Dependency
+) -> LocatedDeclaration | None:
     """Where the declaration stands that a dependency names: at new, or at old if it was removed.
 
     None where it is no method or constructor, but the rest of a type, or a resource.
@@ -35,7 +37,9 @@ def declared(repository: Repository, pair: Pair, dependency: Dependency) -> Stan
     return None
 
 
-def counterpart(repository: Repository, pair: Pair, dependency: Dependency) -> Standing | None:
+def counterpart(
+    repository: Repository, pair: Pair, dependency: Dependency
+) -> LocatedDeclaration | None:
     """Its type at the other end, with the declaration of the same name and parameters.
 
     A type may have moved with its file, its package, or into another file that the pair changed:
@@ -53,7 +57,9 @@ def counterpart(repository: Repository, pair: Pair, dependency: Dependency) -> S
     return None
 
 
-def declared_type(repository: Repository, pair: Pair, dependency: Dependency) -> Standing | None:
+def declared_type(
+    repository: Repository, pair: Pair, dependency: Dependency
+) -> LocatedDeclaration | None:
     """Where the type stands of which a dependency names the rest: at new, or at old."""
     rev = pair.old.rev if dependency.revised is Revised.REMOVED else pair.new.rev
     lines = dependency.start_line, dependency.end_line
@@ -67,15 +73,15 @@ def declared_type(repository: Repository, pair: Pair, dependency: Dependency) ->
 
 
 def other_type(
-    repository: Repository, pair: Pair, known: Standing, *, is_new: bool
-) -> Standing | None:
+    repository: Repository, pair: Pair, known: LocatedDeclaration, *, is_new: bool
+) -> LocatedDeclaration | None:
     """The same type at the other end; `is_new` says that it is known at new."""
     return next(_others(repository, pair, known, is_new=is_new), None)
 
 
 def _others(
-    repository: Repository, pair: Pair, known: Standing, *, is_new: bool
-) -> Iterator[Standing]:
+    repository: Repository, pair: Pair, known: LocatedDeclaration, *, is_new: bool
+) -> Iterator[LocatedDeclaration]:
     rev = pair.old.rev if is_new else pair.new.rev
     changed = (change.path for change in repository.changed(pair.old.rev, pair.new.rev))
     suffixes = reading(pair.language).SUFFIXES
@@ -98,11 +104,13 @@ def _nesting(type_: DeclaredType, file: SourceFile) -> str:
 
 def _types(
     repository: Repository, pair: Pair, rev: str, paths: Iterable[str]
-) -> Iterator[Standing]:
+) -> Iterator[LocatedDeclaration]:
     tree = repository.tree(rev)
     for path in paths:
         if (entry := tree.get(path)) is not None:
             source = repository.blob(entry.oid)
             file = reading(pair.language).parse(source, path)
             for type_ in file.types:
-                yield Standing(path=path, source=source, file=file, type=type_, member=None)
+                yield LocatedDeclaration(
+                    path=path, source=source, file=file, type=type_, member=None
+                )
