@@ -99,7 +99,7 @@ def crawl(options: CrawlOptions, listener: Listener = SILENT) -> CrawlReport:
 def _ask_all(
     survey: Survey, hits: Hits, known: KnownBefore, progress: CrawlProgress, listener: Listener
 ) -> None:
-    numbers = sorted({*hits.sightings, *known.rows})
+    numbers = sorted({*hits.repositories, *known.rows})
     with progress.kept(survey.rows):
         for done, number in enumerate(numbers, 1):
             survey.take(hits, number)
@@ -129,7 +129,7 @@ def _write(
     rows = tuple(sorted(survey.rows.values(), key=lambda row: row.repo))
     happened = events(known.rows, rows) if known.rows else ()
     counts = {
-        'found': len(hits.sightings),
+        'found': len(hits.repositories),
         'seen': len(rows),
         'kept': sum(row.kept for row in rows),
         'unknown': sum(row.reason is CandidateReason.UNKNOWN for row in rows),

@@ -15,7 +15,7 @@ from miners.discovery.candidates import Facts
 from miners.discovery.candidates import Presence
 from miners.discovery.candidates import Root
 from miners.discovery.github_search import SearchOutcome
-from miners.discovery.sightings import Sighting
+from miners.discovery.repository_metadata import RepositoryMetadata
 
 _Part = TypeVar('_Part')
 
@@ -58,8 +58,8 @@ class RepositorySeen:
     contributors_etag: str | None
 
     @property
-    def sighting(self) -> Sighting:
-        return part(Sighting, self)
+    def metadata(self) -> RepositoryMetadata:
+        return part(RepositoryMetadata, self)
 
     @property
     def facts(self) -> Facts:

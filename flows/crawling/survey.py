@@ -17,14 +17,14 @@ from miners.discovery.candidates import CandidateReason
 from miners.discovery.candidates import Facts
 from miners.discovery.candidates import Presence
 from miners.discovery.candidates import Root
-from miners.discovery.candidates import against_sighting
+from miners.discovery.candidates import against_metadata
 from miners.discovery.candidates import reason_against
 from miners.discovery.github import Hits
 from miners.discovery.github import ask_contributors
 from miners.discovery.github import ask_root
 from miners.discovery.github import look_up
 from miners.discovery.github_requests import GitHubApi
-from miners.discovery.sightings import Sighting
+from miners.discovery.repository_metadata import RepositoryMetadata
 
 # After so many questions in a row without an answer the rest is left for the next crawl.
 _GIVE_UP = 3
@@ -74,7 +74,7 @@ class Survey:
 
     def take(self, hits: Hits, number: int) -> None:
         """Add the row of one repository. Older ones come first, so keys always fall the same."""
-        seen = hits.sightings.get(number)
+        seen = hits.repositories.get(number)
         if seen is not None:
             told = self._known.told(number)
             etag = told.lookup_etag if told is not None else None
@@ -94,13 +94,15 @@ class Survey:
                 before, kept=False, reason=CandidateReason.UNKNOWN, unanswered=('lookup',)
             )
         if found.presence is not Presence.LOOKUP:
-            reason = reason_against(self._profile, before.sighting, found.presence, before.facts)
+            reason = reason_against(self._profile, before.metadata, found.presence, before.facts)
             return dataclasses.replace(
                 before, presence=found.presence, kept=False, reason=reason, unanswered=()
             )
-        return self._row(found.seen or told.sighting, Presence.LOOKUP, found.etag)
+        return self._row(found.seen or told.metadata, Presence.LOOKUP, found.etag)
 
-    def _row(self, seen: Sighting, presence: Presence, etag: str | None) -> RepositorySeen:
+    def _row(
+        self, seen: RepositoryMetadata, presence: Presence, etag: str | None
+    ) -> RepositorySeen:
         before = self._known.rows.get(seen.github_id)
         facts, unanswered = self._facts(seen)
         reason = reason_against(self._profile, seen, presence, facts)
@@ -117,11 +119,11 @@ class Survey:
             lookup_etag=etag,
         )
 
-    def _facts(self, seen: Sighting) -> tuple[Facts, tuple[str, ...]]:
+    def _facts(self, seen: RepositoryMetadata) -> tuple[Facts, tuple[str, ...]]:
         """What takes questions, asked only of what may be a candidate; and what stays open."""
         told = self._known.told(seen.github_id)
         facts = _still_true(seen, told) if told is not None else Facts()
-        if against_sighting(self._profile, seen) is not None:
+        if against_metadata(self._profile, seen) is not None:
             return facts, ()
         unanswered = []
         if self._profile.pom and facts.root not in _WITHOUT_POM:
@@ -134,7 +136,7 @@ class Survey:
             facts = asked or facts
         return facts, tuple(sorted(unanswered))
 
-    def _contributors(self, seen: Sighting, facts: Facts) -> Facts:
+    def _contributors(self, seen: RepositoryMetadata, facts: Facts) -> Facts:
         return ask_contributors(self._api, seen.github_id, facts, self._profile.contributors)
 
     def _answered(self, ask: Callable[[], _T]) -> _T | None:
@@ -150,7 +152,7 @@ class Survey:
         self._silent = 0
         return found
 
-    def _key(self, seen: Sighting) -> str:
+    def _key(self, seen: RepositoryMetadata) -> str:
         """The name at first sight, with the number if another repository was called that once."""
         if seen.github_id not in self._keys:
             free = seen.full_name.lower() not in self._taken
@@ -160,7 +162,7 @@ class Survey:
         return self._keys[seen.github_id]
 
 
-def _still_true(seen: Sighting, told: RepositorySeen) -> Facts:
+def _still_true(seen: RepositoryMetadata, told: RepositorySeen) -> Facts:
     """What was told, without what a push may have made wrong and no ETag can ask for.
 
     A root without a POM is such an answer: it stays so while nothing is pushed, no longer.

@@ -2,7 +2,7 @@
 
 execution     what each executes, hence its changed dependencies and what it covers of them
 texts         smells and assertions
-track_checks   for those that would have a track: isolated cells, refactorings, guards of repairs, suites
+track_checks  for those that would have a track: isolated cells, refactorings, guards of repairs, suites
 tracks        filters take some of them away
 adequacy      for those that keep theirs, where their siblings are gone: what they cover, mutants,
               and each changed method undone

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from miners.discovery.candidate_profiles import CandidateProfile
-from miners.discovery.sightings import Sighting
+from miners.discovery.repository_metadata import RepositoryMetadata
 
 
 class CandidateReason(StrEnum):
@@ -79,12 +79,12 @@ class Facts:
 
 
 def reason_against(
-    profile: CandidateProfile, seen: Sighting, presence: Presence, facts: Facts
+    profile: CandidateProfile, seen: RepositoryMetadata, presence: Presence, facts: Facts
 ) -> CandidateReason | None:
     """The first reason that holds against a repository; None for a candidate."""
     if presence in _ABSENT:
         return _ABSENT[presence]
-    plain = against_sighting(profile, seen)
+    plain = against_metadata(profile, seen)
     if plain is not None:
         return plain
     if (profile.pom and facts.root is None) or _contributors_open(profile, facts):
@@ -109,7 +109,7 @@ def _contributors_open(profile: CandidateProfile, facts: Facts) -> bool:
     return not without_pom and profile.contributors > 0 and facts.at_least_contributors is None
 
 
-def against_sighting(profile: CandidateProfile, seen: Sighting) -> CandidateReason | None:
+def against_metadata(profile: CandidateProfile, seen: RepositoryMetadata) -> CandidateReason | None:
     """What a search's hit alone says against a repository: no question is spent on it then."""
     if seen.disabled:
         return CandidateReason.DISABLED
@@ -132,7 +132,7 @@ def _against_licence(profile: CandidateProfile, license_: str | None) -> Candida
     return None if profile.accepts(license_) else CandidateReason.LICENCE_NOT_ACCEPTED
 
 
-def _against_push(profile: CandidateProfile, seen: Sighting) -> CandidateReason | None:
+def _against_push(profile: CandidateProfile, seen: RepositoryMetadata) -> CandidateReason | None:
     since = profile.pushed_since
     if since is None or (seen.pushed_at is not None and seen.pushed_at.date() >= since):
         return None

@@ -21,8 +21,8 @@ from miners.discovery.github_requests import GitHubApi
 from miners.discovery.github_search import PartRead
 from miners.discovery.github_search import SearchFound
 from miners.discovery.github_search import search
-from miners.discovery.sightings import Sighting
-from miners.discovery.sightings import sighting
+from miners.discovery.repository_metadata import RepositoryMetadata
+from miners.discovery.repository_metadata import metadata
 
 _EMPTY = 'this repository is empty'
 _TOO_MANY = 'too large to list contributors'
@@ -35,7 +35,7 @@ class Hits:
     odd  repositories that GitHub described otherwise than agreed
     """
 
-    sightings: dict[int, Sighting]
+    repositories: dict[int, RepositoryMetadata]
     odd: tuple[int, ...]
     searches: tuple[SearchFound, ...]
 
@@ -57,22 +57,22 @@ class Lookup:
     """
 
     presence: Presence
-    seen: Sighting | None = None
+    seen: RepositoryMetadata | None = None
     etag: str | None = None
 
 
 def discover(api: GitHubApi, profile: CandidateProfile, now: datetime) -> Hits:
     """All repositories that the searches of a profile find."""
     searches = tuple(search(api, words, profile.stars, now) for words in profile.searches)
-    sightings: dict[int, Sighting] = {}
+    repositories: dict[int, RepositoryMetadata] = {}
     odd = []
     for found in searches:
         for number, item in found.items.items():
             try:
-                sightings[number] = sighting(item)
+                repositories[number] = metadata(item)
             except Transient:
                 odd.append(number)
-    return Hits(sightings=sightings, odd=tuple(odd), searches=searches)
+    return Hits(repositories=repositories, odd=tuple(odd), searches=searches)
 
 
 def look_up(api: GitHubApi, github_id: int, etag: str | None) -> Lookup:
@@ -81,7 +81,7 @@ def look_up(api: GitHubApi, github_id: int, etag: str | None) -> Lookup:
     if reply.status == 304:
         return Lookup(presence=Presence.LOOKUP, etag=etag)
     if reply.status == 200:
-        seen = sighting(reply.data)
+        seen = metadata(reply.data)
         if not reply.data.get('private'):
             return Lookup(presence=Presence.LOOKUP, seen=seen, etag=reply.etag)
     blocked = reply.status in (403, 451)

@@ -19,7 +19,7 @@ from miners.discovery.candidates import Facts
 from miners.discovery.candidates import Presence
 from miners.discovery.candidates import Root
 from miners.discovery.candidates import reason_against
-from miners.discovery.sightings import Sighting
+from miners.discovery.repository_metadata import RepositoryMetadata
 
 OWN = """
 version = 1
@@ -35,7 +35,7 @@ pushed_since = 2024-05-06
 """
 
 
-def seen(**others: object) -> Sighting:
+def seen(**others: object) -> RepositoryMetadata:
     known = {
         'github_id': 1,
         'full_name': 'ada/a',
@@ -50,7 +50,7 @@ def seen(**others: object) -> Sighting:
         'created_at': datetime(2020, 1, 1, tzinfo=UTC),
         'pushed_at': datetime(2024, 1, 1, tzinfo=UTC),
     }
-    return Sighting(**{**known, **others})
+    return RepositoryMetadata(**{**known, **others})
 
 
 def test_ours_are_those_of_the_papers() -> None:
@@ -122,7 +122,7 @@ GOOD = Facts(root=Root.BUILD_FILE, at_least_contributors=2)
 
 
 @pytest.mark.parametrize(
-    ('sighting', 'presence', 'facts', 'reason'),
+    ('metadata', 'presence', 'facts', 'reason'),
     [
         (seen(), Presence.SEARCH, GOOD, None),
         (seen(), Presence.LOOKUP, GOOD, None),
@@ -148,6 +148,6 @@ GOOD = Facts(root=Root.BUILD_FILE, at_least_contributors=2)
     ],
 )
 def test_the_first_reason_counts_and_unknown_is_none_of_them(
-    sighting: Sighting, presence: Presence, facts: Facts, reason: CandidateReason | None
+    metadata: RepositoryMetadata, presence: Presence, facts: Facts, reason: CandidateReason | None
 ) -> None:
-    assert reason_against(STRICT, sighting, presence, facts) is reason
+    assert reason_against(STRICT, metadata, presence, facts) is reason

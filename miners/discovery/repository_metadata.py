@@ -10,7 +10,7 @@ from coevo.model.errors import Transient
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
+class RepositoryMetadata:
     """One repository as it is now.
 
     license  SPDX id; `NOASSERTION` is a text that GitHub does not know, None is no text at all
@@ -35,14 +35,14 @@ class Sighting:
         return self.full_name.partition('/')[0]
 
 
-def sighting(item: dict[str, Any]) -> Sighting:
+def metadata(item: dict[str, Any]) -> RepositoryMetadata:
     """From `repo-search-result-item` or `full-repository`.
 
     Transient where something is missing: what was not said is never read as none.
     """
     try:
         license_ = item['license']
-        return Sighting(
+        return RepositoryMetadata(
             github_id=int(item['id']),
             full_name=_text(item['full_name']),
             clone_url=_text(item['clone_url']),
