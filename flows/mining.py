@@ -15,7 +15,7 @@ from coevo.engine.evidence import decide
 from coevo.engine.execution import NO_CACHE
 from coevo.engine.execution import evaluate
 from coevo.engine.results import PairEvaluation
-from coevo.engine.results import Wanted
+from coevo.engine.results import SelectedMethod
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.languages.base import Workshop
@@ -34,7 +34,7 @@ from coevo.model.tables import Segment
 from coevo.model.tables import TimingRow
 from filters import sieve
 from flows.compilable_states import CompilableStates
-from flows.rows import Judged
+from flows.rows import DecidedMethod
 from flows.rows import cell_rows
 from flows.rows import method_row
 from flows.rows import pair_row
@@ -107,13 +107,13 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
     change = diff(mine.repository, pair)
     nearer = _nearer(mine, change, open_workshop) if pair.between else None
     kept, drops = sieve(change, mine.profile, nearer)
-    wanted = [Wanted(method_id=method_id(pair, item), candidate=item) for item in kept]
+    selected = [SelectedMethod(method_id=method_id(pair, item), candidate=item) for item in kept]
     clock.lap('diff', 1)
     evaluation, workshop = None, None
-    if wanted:
+    if selected:
         workshop = open_workshop()
         all_cells = mine.profile.all_cells
-        evaluation = evaluate(workshop, pair, wanted, mine.cache, all_cells=all_cells)
+        evaluation = evaluate(workshop, pair, selected, mine.cache, all_cells=all_cells)
         if evaluation.old.runtime_lacking is not None:
             return _without_runtime(mine, evaluation, pair, evaluation.old.runtime_lacking)
     studied = Study()
@@ -121,9 +121,9 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
         context = PairContext(
             tools=mine.tools, workshop=workshop, change=change, evaluation=evaluation
         )
-        studied = study(context, list(_judge(wanted, evaluation, change)))
-    judged = studied.judged
-    tracked = [item for item in judged if item.decision.track is not None]
+        studied = study(context, list(_judge(selected, evaluation, change)))
+    decided = studied.decided
+    tracked = [item for item in decided if item.decision.track is not None]
     return Segment(
         key=segment_key(mine, pair),
         pair=replace(
@@ -135,12 +135,14 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
             suite_new=studied.pair.suite_new,
         ),
         methods=tuple(
-            method_row(pair, item, evaluation, mine.sandbox, studied.methods[item.wanted.method_id])
-            for item in judged
+            method_row(
+                pair, item, evaluation, mine.sandbox, studied.methods[item.selected.method_id]
+            )
+            for item in decided
             if evaluation is not None and item.decision.reason is None
         ),
-        cells=tuple(cell_rows(pair, wanted, evaluation)) if evaluation else (),
-        drops=(*drops, *_drops(pair, judged)),
+        cells=tuple(cell_rows(pair, selected, evaluation)) if evaluation else (),
+        drops=(*drops, *_drops(pair, decided)),
         environments=tuple(_environments(pair, tracked, workshop)) if workshop else (),
         timings=tuple(clock.rows(pair, evaluation)),
         refactorings=studied.refactorings,
@@ -198,18 +200,18 @@ def _sieved(drops: Sequence[Drop]) -> int:
 
 
 def _judge(
-    wanted: Sequence[Wanted], evaluation: PairEvaluation, change: PairChange
-) -> Iterator[Judged]:
-    for item in wanted:
+    selected: Sequence[SelectedMethod], evaluation: PairEvaluation, change: PairChange
+) -> Iterator[DecidedMethod]:
+    for item in selected:
         decision = decide(
             item.candidate, item.method_id, evaluation, build_changed=change.build_changed
         )
-        yield Judged(wanted=item, decision=decision)
+        yield DecidedMethod(selected=item, decision=decision)
 
 
-def _drops(pair: Pair, judged: Sequence[Judged]) -> Iterator[Drop]:
-    for item in judged:
-        key, decision = item.wanted.method_id, item.decision
+def _drops(pair: Pair, decided: Sequence[DecidedMethod]) -> Iterator[Drop]:
+    for item in decided:
+        key, decision = item.selected.method_id, item.decision
         if decision.reason is not None:
             yield Drop.at(Stage.LABEL, pair, key, decision.reason, decision.detail)
         elif decision.no_track is not None:
@@ -217,9 +219,9 @@ def _drops(pair: Pair, judged: Sequence[Judged]) -> Iterator[Drop]:
 
 
 def _environments(
-    pair: Pair, tracked: Sequence[Judged], workshop: Workshop
+    pair: Pair, tracked: Sequence[DecidedMethod], workshop: Workshop
 ) -> Iterator[EnvironmentRow]:
-    for module in sorted({item.wanted.candidate.method.module for item in tracked}):
+    for module in sorted({item.selected.candidate.method.module for item in tracked}):
         environment = workshop.environment(pair.new.rev, module)
         if environment is not None:
             yield EnvironmentRow(pair_id=pair.pair_id, module=module, environment=environment)

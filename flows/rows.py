@@ -12,7 +12,7 @@ from typing import Any
 from coevo.engine.evidence import Decision
 from coevo.engine.results import CellResult
 from coevo.engine.results import PairEvaluation
-from coevo.engine.results import Wanted
+from coevo.engine.results import SelectedMethod
 from coevo.languages.base import Build
 from coevo.languages.table import LANGUAGES
 from coevo.model.labels import CELL_ORDER
@@ -29,10 +29,10 @@ from miners.diffs.changes import PairChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class DecidedMethod:
     """An executed candidate with the decision on it."""
 
-    wanted: Wanted
+    selected: SelectedMethod
     decision: Decision
 
 
@@ -78,7 +78,7 @@ def _tools(pair: Pair, build: Build) -> tuple[str, ...]:
 
 def method_row(
     pair: Pair,
-    judged: Judged,
+    decided: DecidedMethod,
     evaluation: PairEvaluation,
     sandbox: str,
     found: MethodFindings,
@@ -86,7 +86,7 @@ def method_row(
     """The row, with what the study of the pair found."""
     refactored = found.refactored or Refactored(test=None, source=None)
     return replace(
-        _judged_row(pair, judged, evaluation, sandbox, found),
+        _judged_row(pair, decided, evaluation, sandbox, found),
         dependency_list=found.dependency_list,
         coverage=found.coverage,
         covered_dependencies=found.covered_dependencies,
@@ -106,15 +106,15 @@ def method_row(
 
 def _judged_row(
     pair: Pair,
-    judged: Judged,
+    decided: DecidedMethod,
     evaluation: PairEvaluation,
     sandbox: str,
     found: MethodFindings,
 ) -> MethodRow:
-    candidate, decision = judged.wanted.candidate, judged.decision
-    cells = evaluation.all_cells(judged.wanted.method_id)
+    candidate, decision = decided.selected.candidate, decided.decision
+    cells = evaluation.all_cells(decided.selected.method_id)
     return MethodRow(
-        method_id=judged.wanted.method_id,
+        method_id=decided.selected.method_id,
         repo=pair.repo,
         walk=pair.walk,
         pair_id=pair.pair_id,
@@ -182,10 +182,10 @@ def _cell_columns(cells: Mapping[Cell, CellResult]) -> dict[str, Any]:
 
 
 def cell_rows(
-    pair: Pair, wanted: Sequence[Wanted], evaluation: PairEvaluation
+    pair: Pair, selected: Sequence[SelectedMethod], evaluation: PairEvaluation
 ) -> Iterator[CellRow]:
     """One row for each run, in the order of methods, cells and runs."""
-    for item in wanted:
+    for item in selected:
         for cell, result in evaluation.all_cells(item.method_id).items():
             for repeat, run in enumerate(result.runs):
                 verdict = run.verdict

@@ -31,8 +31,8 @@ from coevo.engine.results import Cost
 from coevo.engine.results import Evidence
 from coevo.engine.results import Order
 from coevo.engine.results import PairEvaluation
+from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
-from coevo.engine.results import Wanted
 from coevo.languages.base import BorrowedSettings
 from coevo.languages.base import Build
 from coevo.languages.base import Conditions
@@ -79,24 +79,24 @@ class _CellRunner:
 def evaluate(
     workshop: Workshop,
     pair: Pair,
-    wanted: Sequence[Wanted],
+    selected: Sequence[SelectedMethod],
     cache: Cache = NO_CACHE,
     override: str | None = None,
     *,
     all_cells: bool = False,
 ) -> PairEvaluation:
-    """Run the deciding cells of every wanted method; `wanted` in a fixed order.
+    """Run the deciding cells of every selected method; `selected` in a fixed order.
 
     override   of all runs from the first one on, where it is known that one is needed
     all_cells  whether new tests of labels that do not ask for it run on old code as well
     """
     runner = _CellRunner(workshop=workshop, cache=cache, override=override)
-    ends, settled, groups = _begin(runner, workshop.build(pair), wanted)
+    ends, settled, groups = _begin(runner, workshop.build(pair), selected)
     while is_mute(groups) and (others := workshop.build_otherwise(pair)) is not None:
         runner.override = override
-        ends, settled, groups = _begin(runner, others, wanted)
+        ends, settled, groups = _begin(runner, others, selected)
     _pass_all(runner, groups, Order.REVERSED)
-    contradicted = _contradicted(wanted, results_of(settled, groups))
+    contradicted = _contradicted(selected, results_of(settled, groups))
     _pass_all(runner, groups, Order.ALONE, without=contradicted)
     for group in groups:
         _keep(runner, group)
@@ -107,23 +107,23 @@ def evaluate(
         new=ends.new,
         override=runner.override,
         results=results,
-        fixed_by_settings=_fixed_by_settings(runner, ends, groups, _broken(wanted, results))
+        fixed_by_settings=_fixed_by_settings(runner, ends, groups, _broken(selected, results))
         if offers(pair.language, Capability.BORROW)
         else {},
         cost=runner.cost,
-        recorded=_recorded(runner, ends, wanted, results) if all_cells else {},
+        recorded=_recorded(runner, ends, selected, results) if all_cells else {},
     )
 
 
 def _begin(
-    runner: _CellRunner, builds: tuple[Build, Build], wanted: Sequence[Wanted]
+    runner: _CellRunner, builds: tuple[Build, Build], selected: Sequence[SelectedMethod]
 ) -> tuple[Ends, Results, list[Group]]:
     """What cannot be built, and groups of the rest, compiled and run once."""
     ends = Ends(old=builds[0], new=builds[1])
     for build in builds:
         runner.cost.add(Step.BUILD, build.cpu_seconds)
-    settled = unbuildable(ends, wanted)
-    groups = list(form_groups(runner.workshop, ends, wanted, settled))
+    settled = unbuildable(ends, selected)
+    groups = list(form_groups(runner.workshop, ends, selected, settled))
     for group in groups:
         runner.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
         group.known = _recall(runner, group)
@@ -134,19 +134,19 @@ def _begin(
 # -- what is worth another run -------------------------------------------------------------------
 
 
-def _contradicted(wanted: Sequence[Wanted], found: Results) -> frozenset[str]:
+def _contradicted(selected: Sequence[SelectedMethod], found: Results) -> frozenset[str]:
     """Methods that no label can have, by either verdict, after two runs that agree.
 
     A drop needs no process of its own for each method; where the runs disagree the rest is run.
     """
     return frozenset(
         item.method_id
-        for item in wanted
+        for item in selected
         if not _can_be_labelled(item, found.get(item.method_id, {}))
     )
 
 
-def _can_be_labelled(item: Wanted, cells: Mapping[Cell, CellResult]) -> bool:
+def _can_be_labelled(item: SelectedMethod, cells: Mapping[Cell, CellResult]) -> bool:
     if not _agreed(cells):
         return True
     return any(isinstance(verdict, Label) for verdict in _verdicts(item, cells))
@@ -156,7 +156,9 @@ def _agreed(cells: Mapping[Cell, CellResult]) -> bool:
     return all(result.evidence is Evidence.AGREED for result in cells.values())
 
 
-def _verdicts(item: Wanted, cells: Mapping[Cell, CellResult]) -> tuple[Label | str, Label | str]:
+def _verdicts(
+    item: SelectedMethod, cells: Mapping[Cell, CellResult]
+) -> tuple[Label | str, Label | str]:
     """By the method's own outcomes, and by Maven's."""
     return (
         label(item.candidate.change, {cell: r.outcome for cell, r in cells.items()}),
@@ -291,14 +293,16 @@ def _repeat_where_split(runner: _CellRunner, group: Group) -> None:
 # -- cells that decide nothing -------------------------------------------------------------------
 
 
-def _recorded(runner: _CellRunner, ends: Ends, wanted: Sequence[Wanted], found: Results) -> Results:
+def _recorded(
+    runner: _CellRunner, ends: Ends, selected: Sequence[SelectedMethod], found: Results
+) -> Results:
     """The new tests of some labels on the old code, run three times as a deciding cell is.
 
     Runs that disagree stay as they are: nothing rests on them.
     """
     chosen = [
         item
-        for item in wanted
+        for item in selected
         if _agreed(cells := found.get(item.method_id, {}))
         and any(verdict in RECORDED_LABELS for verdict in _verdicts(item, cells))
     ]
@@ -322,10 +326,10 @@ def _recorded_cells(_: Change) -> tuple[Cell, ...]:
 # -- causes --------------------------------------------------------------------------------------
 
 
-def _broken(wanted: Sequence[Wanted], found: Results) -> dict[str, Cell]:
+def _broken(selected: Sequence[SelectedMethod], found: Results) -> dict[str, Cell]:
     """Methods with a label that a broken cell decides, and that cell."""
     broken: dict[str, Cell] = {}
-    for item in wanted:
+    for item in selected:
         cells = found.get(item.method_id, {})
         verdict = label(item.candidate.change, {cell: r.outcome for cell, r in cells.items()})
         if isinstance(verdict, Label) and verdict in BROKEN_CELL:

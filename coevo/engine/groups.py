@@ -13,7 +13,7 @@ from coevo.engine.cache import Known
 from coevo.engine.results import CellResult
 from coevo.engine.results import Order
 from coevo.engine.results import Run
-from coevo.engine.results import Wanted
+from coevo.engine.results import SelectedMethod
 from coevo.languages.base import OPTIONS_REFUSED
 from coevo.languages.base import Build
 from coevo.languages.base import Compiled
@@ -101,10 +101,12 @@ def _is_kept_back(verdict: Verdict) -> bool:
     return verdict.outcome is Outcome.COMPILE_ERROR or verdict.signature == OPTIONS_REFUSED
 
 
-def unbuildable(ends: Ends, wanted: Sequence[Wanted], cells: CellsOf = deciding_cells) -> Results:
+def unbuildable(
+    ends: Ends, selected: Sequence[SelectedMethod], cells: CellsOf = deciding_cells
+) -> Results:
     """Cells of which the code does not build."""
     found: dict[str, dict[Cell, CellResult]] = {}
-    for item, cell, method in _demanded(wanted, cells):
+    for item, cell, method in _demanded(selected, cells):
         trouble = ends.code(cell).trouble(method.module)
         if trouble is not None:
             verdict = Verdict(outcome=Outcome.UNBUILDABLE, signature=trouble)
@@ -116,13 +118,13 @@ def unbuildable(ends: Ends, wanted: Sequence[Wanted], cells: CellsOf = deciding_
 def form_groups(
     workshop: Workshop,
     ends: Ends,
-    wanted: Sequence[Wanted],
+    selected: Sequence[SelectedMethod],
     settled: Results,
     cells: CellsOf = deciding_cells,
 ) -> Iterator[Group]:
     """The cells that are not settled, compiled, with what the compiler says of each."""
     members: dict[tuple[Cell, str], dict[str, TestMethod]] = {}
-    for item, cell, method in _demanded(wanted, cells):
+    for item, cell, method in _demanded(selected, cells):
         if cell not in settled.get(item.method_id, {}):
             members.setdefault((cell, method.module), {})[item.method_id] = method
     for (cell, module), methods in sorted(members.items()):
@@ -154,9 +156,9 @@ def results_of(settled: Results, groups: Sequence[Group]) -> Results:
 
 
 def _demanded(
-    wanted: Sequence[Wanted], cells: CellsOf
-) -> Iterator[tuple[Wanted, Cell, TestMethod]]:
-    for item in wanted:
+    selected: Sequence[SelectedMethod], cells: CellsOf
+) -> Iterator[tuple[SelectedMethod, Cell, TestMethod]]:
+    for item in selected:
         for cell in cells(item.candidate.change):
             method = method_in(item.candidate, cell)
             assert method is not None, 'a cell that is asked for has a test at its revision'

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from coevo.engine.groups import Ends
 from coevo.engine.groups import method_in
 from coevo.engine.results import PairEvaluation
+from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
-from coevo.engine.results import Wanted
 from coevo.git.contents import content
 from coevo.git.repository import Repository
 from coevo.languages.base import Conditions
@@ -34,13 +34,16 @@ _RUNS = 2
 
 
 def doubts(
-    workshop: Workshop, evaluation: PairEvaluation, wanted: Sequence[Wanted], repository: Repository
+    workshop: Workshop,
+    evaluation: PairEvaluation,
+    selected: Sequence[SelectedMethod],
+    repository: Repository,
 ) -> dict[str, str]:
     """By method id, why a deciding pass of it is not believed: a kind of tampering, see
     docs/trust.md; the evaluation's cost pays for it."""
     found = {}
     ends = Ends(old=evaluation.old, new=evaluation.new)
-    for item in wanted:
+    for item in selected:
         if not offers(language_at(item.candidate.method.test_file), Capability.WATCH):
             continue
         for cell, method in _passes(evaluation, item):
@@ -55,7 +58,7 @@ def doubts(
     return found
 
 
-def _passes(evaluation: PairEvaluation, item: Wanted) -> Iterator[tuple[Cell, TestMethod]]:
+def _passes(evaluation: PairEvaluation, item: SelectedMethod) -> Iterator[tuple[Cell, TestMethod]]:
     found = evaluation.cells(item.method_id)
     for cell in deciding_cells(item.candidate.change):
         method = method_in(item.candidate, cell)

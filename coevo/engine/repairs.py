@@ -18,8 +18,8 @@ from enum import StrEnum
 from coevo.engine.evidence import CAUSES_WITH_TRACK
 from coevo.engine.results import Cost
 from coevo.engine.results import PairEvaluation
+from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
-from coevo.engine.results import Wanted
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
@@ -57,16 +57,16 @@ def guard_repairs(
     workshop: Workshop,
     pair: Pair,
     evaluation: PairEvaluation,
-    repairs: Sequence[Wanted],
-    wanted: Sequence[Wanted],
+    repairs: Sequence[SelectedMethod],
+    selected: Sequence[SelectedMethod],
     siblings: Siblings,
 ) -> Mapping[str, RepairGuard]:
     """A guard for each of the repairs, by method id; the pair is the one that was built last.
 
-    wanted  all that was evaluated, of which some may be siblings
+    selected  all that was evaluated, of which some may be siblings
     """
     runner = _CellRunner(workshop=workshop, cost=evaluation.cost, override=evaluation.override)
-    named = _passing_siblings(runner, pair, repairs, _known(evaluation, wanted), siblings)
+    named = _passing_siblings(runner, pair, repairs, _known(evaluation, selected), siblings)
     old = _under_clock(runner, evaluation, repairs, Cell.TOLD_COLD, pair.old)
     new = _under_clock(runner, evaluation, repairs, Cell.TNEW_CNEW, pair.new)
     return {
@@ -106,11 +106,13 @@ class _CellRunner:
 # -- siblings ------------------------------------------------------------------------------------
 
 
-def _known(evaluation: PairEvaluation, wanted: Sequence[Wanted]) -> dict[TestMethod, bool]:
+def _known(
+    evaluation: PairEvaluation, selected: Sequence[SelectedMethod]
+) -> dict[TestMethod, bool]:
     """Whether tests that were run in told_cold pass there."""
     return {
         item.candidate.old: cells[Cell.TOLD_COLD].outcome is Outcome.PASS
-        for item in wanted
+        for item in selected
         if item.candidate.old is not None
         and Cell.TOLD_COLD in (cells := evaluation.cells(item.method_id))
     }
@@ -119,7 +121,7 @@ def _known(evaluation: PairEvaluation, wanted: Sequence[Wanted]) -> dict[TestMet
 def _passing_siblings(
     runner: _CellRunner,
     pair: Pair,
-    repairs: Sequence[Wanted],
+    repairs: Sequence[SelectedMethod],
     known: dict[TestMethod, bool],
     siblings: Siblings,
 ) -> dict[str, str]:
@@ -157,7 +159,7 @@ def _learn(
 def _under_clock(
     runner: _CellRunner,
     evaluation: PairEvaluation,
-    repairs: Sequence[Wanted],
+    repairs: Sequence[SelectedMethod],
     cell: Cell,
     commit: Commit,
 ) -> dict[str, Outcome | None]:
@@ -189,6 +191,6 @@ def _under_clock(
     return found
 
 
-def _old(item: Wanted) -> TestMethod:
+def _old(item: SelectedMethod) -> TestMethod:
     assert item.candidate.old is not None, 'a repair has been there before'
     return item.candidate.old

@@ -37,7 +37,7 @@ class Evidence(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class SelectedMethod:
     """A candidate that is to be run, under the id of its row."""
 
     method_id: str

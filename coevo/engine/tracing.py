@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from coevo.engine.groups import Ends
 from coevo.engine.groups import method_in
 from coevo.engine.results import PairEvaluation
+from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
-from coevo.engine.results import Wanted
 from coevo.languages.base import Conditions
 from coevo.languages.base import Workshop
 from coevo.languages.traces import Trace
@@ -41,7 +41,7 @@ class _Group:
 def trace_cells(
     workshop: Workshop,
     evaluation: PairEvaluation,
-    wanted: Mapping[Cell, Sequence[Wanted]],
+    selected: Mapping[Cell, Sequence[SelectedMethod]],
     files: Mapping[End, Collection[str]],
     alone: Collection[str],
 ) -> Traces:
@@ -53,7 +53,7 @@ def trace_cells(
     traces: dict[tuple[str, Cell], Trace] = {}
     ends = Ends(old=evaluation.old, new=evaluation.new)
     conditions = Conditions(override=evaluation.override)
-    for group in _groups(evaluation, wanted, alone):
+    for group in _groups(evaluation, selected, alone):
         tests, code = ends.tests(group.cell), ends.code(group.cell)
         compiled = workshop.compile(tests.rev, code.rev, group.module)
         end = End.NEW if group.cell.code_is_new else End.OLD
@@ -67,10 +67,12 @@ def trace_cells(
 
 
 def _groups(
-    evaluation: PairEvaluation, wanted: Mapping[Cell, Sequence[Wanted]], alone: Collection[str]
+    evaluation: PairEvaluation,
+    selected: Mapping[Cell, Sequence[SelectedMethod]],
+    alone: Collection[str],
 ) -> Iterator[_Group]:
     """The methods that pass, by cell and module, those for themselves first, in their order."""
-    for cell, items in wanted.items():
+    for cell, items in selected.items():
         found: dict[tuple[str, bool], dict[str, TestMethod]] = {}
         for item in items:
             result = evaluation.cells(item.method_id).get(cell)

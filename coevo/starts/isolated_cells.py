@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coevo.engine.results import Wanted
+from coevo.engine.results import SelectedMethod
 from coevo.git.contents import content
 from coevo.git.repository import Repository
 from coevo.languages.base import Compiled
@@ -30,22 +30,22 @@ Demand = Callable[[Outcome], bool]
 class IsolatedSubject:
     """A method that has a track by its cells."""
 
-    wanted: Wanted
+    selected: SelectedMethod
     track: Track
 
     @property
     def method_id(self) -> str:
-        return self.wanted.method_id
+        return self.selected.method_id
 
     @property
     def new(self) -> TestMethod:
-        method = self.wanted.candidate.new
+        method = self.selected.candidate.new
         assert method is not None, 'a track is about a test of the new revision'
         return method
 
     @property
     def old(self) -> TestMethod | None:
-        return self.wanted.candidate.old
+        return self.selected.candidate.old
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -171,16 +171,16 @@ class _Clearing:
         self._names = frozenset[str]() if start is None else common.reading.parse(start).names
 
     def most(
-        self, wanted: Sequence[TestMethod], gone: tuple[TestMethod, ...]
+        self, selected: Sequence[TestMethod], gone: tuple[TestMethod, ...]
     ) -> tuple[TestMethod, ...]:
         """Those of some that can go beside those that are gone, found by halving."""
-        together = (*gone, *wanted)
-        if not wanted or self._compiles(together):
+        together = (*gone, *selected)
+        if not selected or self._compiles(together):
             return together
-        if len(wanted) == 1:
+        if len(selected) == 1:
             return gone
-        half = len(wanted) // 2
-        return self.most(wanted[half:], self.most(wanted[:half], gone))
+        half = len(selected) // 2
+        return self.most(selected[half:], self.most(selected[:half], gone))
 
     def texts(self, gone: Collection[TestMethod]) -> Texts:
         """The files of some targets without them, by path in order; None is absent."""

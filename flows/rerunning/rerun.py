@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from coevo.engine.evidence import decide
 from coevo.engine.execution import evaluate
 from coevo.engine.results import PairEvaluation
-from coevo.engine.results import Wanted
+from coevo.engine.results import SelectedMethod
 from coevo.git.repository import Repository
 from coevo.languages.base import KILLED
 from coevo.languages.base import Workshop
@@ -49,17 +49,18 @@ def run_again(repository: Repository, item: Drawn, workshop: Workshop) -> Rerun:
     """Three fresh runs of each deciding cell, under the segment's override, without the cache."""
     rows = {row.method_id: row for row in item.rows}
     change = diff(repository, item.pair)
-    wanted = [
-        Wanted(method_id=id_, candidate=candidate)
+    selected = [
+        SelectedMethod(method_id=id_, candidate=candidate)
         for candidate in change.candidates
         if (id_ := method_id(item.pair, candidate)) in rows and candidate.change is rows[id_].change
     ]
     unknown = dict.fromkeys(
-        rows.keys() - {one.method_id for one in wanted}, 'this engine does not find it in its pair'
+        rows.keys() - {one.method_id for one in selected},
+        'this engine does not find it in its pair',
     )
-    evaluation = evaluate(workshop, item.pair, wanted, override=_override(item.segment))
+    evaluation = evaluate(workshop, item.pair, selected, override=_override(item.segment))
     methods = []
-    for one in wanted:
+    for one in selected:
         row = rows[one.method_id]
         trouble = _trouble(row, one, evaluation)
         if trouble is not None:
@@ -87,9 +88,9 @@ def _override(segment: Segment) -> str | None:
     return next((row.override for row in segment.cells if row.override is not None), None)
 
 
-def _trouble(row: MethodRow, wanted: Wanted, evaluation: PairEvaluation) -> str | None:
+def _trouble(row: MethodRow, selected: SelectedMethod, evaluation: PairEvaluation) -> str | None:
     """Why the runs say nothing of the label: its code could be built then, or a process was killed."""
-    cells = evaluation.cells(wanted.method_id)
+    cells = evaluation.cells(selected.method_id)
     for cell in deciding_cells(row.change):
         was = getattr(row, cell), getattr(row, f'{cell}_signature')
         for run in cells[cell].runs:
@@ -101,16 +102,18 @@ def _trouble(row: MethodRow, wanted: Wanted, evaluation: PairEvaluation) -> str 
 
 
 def _otherwise(
-    row: MethodRow, wanted: Wanted, evaluation: PairEvaluation, *, build_changed: bool
+    row: MethodRow, selected: SelectedMethod, evaluation: PairEvaluation, *, build_changed: bool
 ) -> str | None:
     """What is otherwise than when the label was made; None where all is as it was."""
-    cells = evaluation.cells(wanted.method_id)
+    cells = evaluation.cells(selected.method_id)
     for cell in deciding_cells(row.change):
         was = getattr(row, cell), getattr(row, f'{cell}_signature')
         for run in cells[cell].runs:
             if run.agreement != was:
                 return f'{cell} is {_told(*run.agreement)}, was {_told(*was)}'
-    decision = decide(wanted.candidate, wanted.method_id, evaluation, build_changed=build_changed)
+    decision = decide(
+        selected.candidate, selected.method_id, evaluation, build_changed=build_changed
+    )
     if row.track is not None and decision.track is not row.track:
         return f'no {row.track}: {decision.no_track or decision.reason}'
     return None

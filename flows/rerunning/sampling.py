@@ -43,13 +43,13 @@ def draw(store: Store, released: Path | str | None, seed: int) -> tuple[DrawnLab
 
 def _population(store: Store, released: Path | str | None) -> Iterator[DrawnLabel]:
     """One for each method id, whatever the number of walks that meet it."""
-    wanted = None if released is None else _released(released)
+    selected = None if released is None else _released(released)
     partitions = sorted(store.partitions(), key=lambda one: _PREFERENCE.index(one.walk))
     known = {id_ for partition in partitions for id_ in _refuted(store, partition)}
     for partition in partitions:
         for segment in store.segments(partition):
             for row in segment.methods:
-                if row.method_id not in known and (wanted is None or row.method_id in wanted):
+                if row.method_id not in known and (selected is None or row.method_id in selected):
                     known.add(row.method_id)
                     yield DrawnLabel(
                         partition=partition,

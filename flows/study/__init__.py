@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flows.findings import MethodFindings
-from flows.rows import Judged
+from flows.rows import DecidedMethod
 from flows.study.adequacy import cover
 from flows.study.adequacy import measure
 from flows.study.context import PairContext
@@ -28,18 +28,18 @@ from flows.study.tracks import withheld
 __all__ = ['PairContext', 'Study', 'Tools', 'study']
 
 
-def study(context: PairContext, judged: Sequence[Judged]) -> Study:
+def study(context: PairContext, decided: Sequence[DecidedMethod]) -> Study:
     """Study the judged methods of a pair; those that lose their track say why."""
-    labelled = [item for item in judged if item.decision.reason is None]
-    found = Study(methods={item.wanted.method_id: MethodFindings() for item in labelled})
+    labelled = [item for item in decided if item.decision.reason is None]
+    found = Study(methods={item.selected.method_id: MethodFindings() for item in labelled})
     changed = trace(context, labelled, found)
     for item in labelled:
-        method_id, candidate = item.wanted.method_id, item.wanted.candidate
+        method_id, candidate = item.selected.method_id, item.selected.candidate
         found.methods[method_id] = with_texts(
             found.methods[method_id], context.tools.repository, context.pair, candidate
         )
-    check_tracks(context, judged, changed, found)
-    found.judged = tuple(withheld(judged, cases(context, labelled, found)))
+    check_tracks(context, decided, changed, found)
+    found.decided = tuple(withheld(decided, cases(context, labelled, found)))
     cover(context, changed, found)
     measure(context, changed, found)
     return found

@@ -27,13 +27,13 @@ def measure(context: PairContext, changed: Mapping[str, Delta], found: Study) ->
     """
     tests = [
         GoldTest(
-            method_id=item.wanted.method_id,
-            method=item.wanted.candidate.new,
-            dependencies=changed[item.wanted.method_id].dependencies,
-            tests=found.tests.get(item.wanted.method_id, ()),
+            method_id=item.selected.method_id,
+            method=item.selected.candidate.new,
+            dependencies=changed[item.selected.method_id].dependencies,
+            tests=found.tests.get(item.selected.method_id, ()),
         )
-        for item in found.judged
-        if item.decision.track is not None and item.wanted.candidate.new is not None
+        for item in found.decided
+        if item.decision.track is not None and item.selected.candidate.new is not None
     ]
     lists = {test.method_id: found.methods[test.method_id].dependency_list for test in tests}
     asked = [
@@ -60,8 +60,8 @@ def cover(context: PairContext, changed: Mapping[str, Delta], found: Study) -> N
         return
     new = context.pair.new.rev
     conditions = Conditions(override=context.evaluation.override)
-    for item in found.judged:
-        method_id, method = item.wanted.method_id, item.wanted.candidate.new
+    for item in found.decided:
+        method_id, method = item.selected.method_id, item.selected.candidate.new
         files = found.tests.get(method_id, ())
         if item.decision.track is None or method is None or not files:
             continue

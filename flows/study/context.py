@@ -23,7 +23,7 @@ from coevo.model.tables import StartRow
 from coevo.starts.isolated_cells import Files
 from flows.findings import MethodFindings
 from flows.findings import PairFindings
-from flows.rows import Judged
+from flows.rows import DecidedMethod
 from miners.diffs.changes import PairChange
 
 
@@ -63,7 +63,7 @@ class Study:
     doubts  by method id, why a deciding pass is not believed
     """
 
-    judged: tuple[Judged, ...] = ()
+    decided: tuple[DecidedMethod, ...] = ()
     methods: dict[str, MethodFindings] = field(default_factory=dict)
     pair: PairFindings = field(default_factory=PairFindings)
     doubts: dict[str, str] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coevo.engine.results import Wanted
+from coevo.engine.results import SelectedMethod
 from coevo.engine.tracing import OWN_CELL
 from coevo.engine.tracing import Traces
 from coevo.engine.tracing import trace_cells
@@ -23,7 +23,7 @@ from coevo.model.records import Cell
 from coevo.model.records import Label
 from coevo.model.records import Pair
 from flows.findings import MethodFindings
-from flows.rows import Judged
+from flows.rows import DecidedMethod
 from flows.study.context import PairContext
 from flows.study.context import Study
 from flows.study.texts import refinement_kinds
@@ -34,13 +34,15 @@ from miners.diffs.focal import focal_method
 from miners.diffs.resources import resource_dependencies
 
 
-def trace(context: PairContext, labelled: Sequence[Judged], found: Study) -> dict[str, Delta]:
+def trace(
+    context: PairContext, labelled: Sequence[DecidedMethod], found: Study
+) -> dict[str, Delta]:
     """Fill the columns that traces give; the changed dependencies by method id."""
     traces = _traces(context, labelled) if context.is_traced else {}
     changed = {}
     for item in labelled:
-        method_id = item.wanted.method_id
-        delta = _delta(context, item.wanted, traces)
+        method_id = item.selected.method_id
+        delta = _delta(context, item.selected, traces)
         changed[method_id] = delta
         which = list_for(delta.dependencies, context.tools.profile.dependencies)
         known = replace(
@@ -55,16 +57,16 @@ def trace(context: PairContext, labelled: Sequence[Judged], found: Study) -> dic
     return changed
 
 
-def _traces(context: PairContext, labelled: Sequence[Judged]) -> Traces:
-    wanted, files = _to_trace(labelled), _files(context.change)
-    tracked = {item.wanted.method_id for item in labelled if item.decision.track is not None}
-    return trace_cells(context.workshop, context.evaluation, wanted, files, tracked)
+def _traces(context: PairContext, labelled: Sequence[DecidedMethod]) -> Traces:
+    selected, files = _to_trace(labelled), _files(context.change)
+    tracked = {item.selected.method_id for item in labelled if item.decision.track is not None}
+    return trace_cells(context.workshop, context.evaluation, selected, files, tracked)
 
 
-def _to_trace(labelled: Sequence[Judged]) -> dict[Cell, list[Wanted]]:
+def _to_trace(labelled: Sequence[DecidedMethod]) -> dict[Cell, list[SelectedMethod]]:
     """Each on its own code, old tests of refinements also on the new code."""
-    everything = [item.wanted for item in labelled]
-    refined = [item.wanted for item in labelled if item.decision.label is Label.REFINEMENT]
+    everything = [item.selected for item in labelled]
+    refined = [item.selected for item in labelled if item.decision.label is Label.REFINEMENT]
     return {Cell.TOLD_COLD: everything, Cell.TNEW_CNEW: everything, Cell.TOLD_CNEW: refined}
 
 
@@ -79,7 +81,7 @@ def new_files(change: PairChange) -> frozenset[str]:
     return frozenset(one.new.path for one in change.sources if one.new is not None)
 
 
-def _delta(context: PairContext, item: Wanted, traces: Traces) -> Delta:
+def _delta(context: PairContext, item: SelectedMethod, traces: Traces) -> Delta:
     """The changed declarations, then the changed resources."""
     own = deltas.Traces(
         old=traces.get((item.method_id, Cell.TOLD_COLD)),
@@ -99,16 +101,16 @@ def _delta(context: PairContext, item: Wanted, traces: Traces) -> Delta:
 
 
 def _with_coverage(
-    known: MethodFindings, item: Judged, delta: Delta, traces: Traces
+    known: MethodFindings, item: DecidedMethod, delta: Delta, traces: Traces
 ) -> MethodFindings:
     """Of the list that is chosen; kinds of refinements go by all that is executed."""
     new, old = (
-        traces.get((item.wanted.method_id, cell)) for cell in (Cell.TNEW_CNEW, Cell.TOLD_CNEW)
+        traces.get((item.selected.method_id, cell)) for cell in (Cell.TNEW_CNEW, Cell.TOLD_CNEW)
     )
     by_new, by_old = (
         coverage_of(delta.dependencies, trace) if trace else None for trace in (new, old)
     )
-    kinds = refinement_kinds(item.decision.label, item.wanted.candidate, by_old, by_new)
+    kinds = refinement_kinds(item.decision.label, item.selected.candidate, by_old, by_new)
     known = replace(known, kinds=kinds)
     return known if new is None else covered(known, delta, new)
 

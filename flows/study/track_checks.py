@@ -9,8 +9,8 @@ from dataclasses import replace
 from coevo.engine.observed_passes import doubts
 from coevo.engine.repairs import guard_repairs
 from coevo.engine.repairs import repair_kind
+from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
-from coevo.engine.results import Wanted
 from coevo.languages.base import Conditions
 from coevo.languages.refactorings import Refactorings
 from coevo.languages.refactorings import RefactoringStatus
@@ -18,7 +18,7 @@ from coevo.model.records import Track
 from coevo.starts.isolated_cells import IsolatedSubject
 from coevo.starts.isolation import isolate
 from flows.findings import Refactored
-from flows.rows import Judged
+from flows.rows import DecidedMethod
 from flows.study.context import PairContext
 from flows.study.context import Study
 from flows.study.refactoring import refactoring_rows
@@ -30,29 +30,32 @@ from miners.diffs.siblings import siblings
 
 
 def check_tracks(
-    context: PairContext, judged: Sequence[Judged], changed: Mapping[str, Delta], found: Study
+    context: PairContext,
+    decided: Sequence[DecidedMethod],
+    changed: Mapping[str, Delta],
+    found: Study,
 ) -> None:
     """Ask of those that have a track; siblings that guard them may be any that were judged."""
-    tracked = [item for item in judged if item.decision.track is not None]
+    tracked = [item for item in decided if item.decision.track is not None]
     if not tracked:
         return
     _observe(context, tracked, found)
     _isolate(context, tracked, found)
     _ask_refactorings(context, tracked, changed, found)
-    _ask_guards(context, tracked, [item.wanted for item in judged], found)
+    _ask_guards(context, tracked, [item.selected for item in decided], found)
     _ask_suites(context, found)
 
 
-def _observe(context: PairContext, tracked: Sequence[Judged], found: Study) -> None:
+def _observe(context: PairContext, tracked: Sequence[DecidedMethod], found: Study) -> None:
     if context.tools.profile.observed:
-        wanted = [item.wanted for item in tracked]
+        selected = [item.selected for item in tracked]
         repository = context.tools.repository
-        found.doubts = doubts(context.workshop, context.evaluation, wanted, repository)
+        found.doubts = doubts(context.workshop, context.evaluation, selected, repository)
 
 
-def _isolate(context: PairContext, tracked: Sequence[Judged], found: Study) -> None:
+def _isolate(context: PairContext, tracked: Sequence[DecidedMethod], found: Study) -> None:
     subjects = [
-        IsolatedSubject(wanted=item.wanted, track=item.decision.track)
+        IsolatedSubject(selected=item.selected, track=item.decision.track)
         for item in tracked
         if item.decision.track is not None
     ]
@@ -67,7 +70,10 @@ def _isolate(context: PairContext, tracked: Sequence[Judged], found: Study) -> N
 
 
 def _ask_refactorings(
-    context: PairContext, tracked: Sequence[Judged], changed: Mapping[str, Delta], found: Study
+    context: PairContext,
+    tracked: Sequence[DecidedMethod],
+    changed: Mapping[str, Delta],
+    found: Study,
 ) -> None:
     if not context.tools.profile.refactorings:
         return
@@ -79,15 +85,15 @@ def _ask_refactorings(
     if refactorings.status is RefactoringStatus.NOT_OFFERED:
         return  # nobody was asked, so nothing is unknown that would take a track
     for item in tracked:
-        method_id = item.wanted.method_id
+        method_id = item.selected.method_id
         refactored = _refactored(context, refactorings, item, changed[method_id])
         found.methods[method_id] = replace(found.methods[method_id], refactored=refactored)
 
 
 def _refactored(
-    context: PairContext, refactorings: Refactorings, item: Judged, delta: Delta
+    context: PairContext, refactorings: Refactorings, item: DecidedMethod, delta: Delta
 ) -> Refactored:
-    candidate = item.wanted.candidate
+    candidate = item.selected.candidate
     return Refactored(
         test=test_only_refactored(
             context.tools.repository, context.pair, refactorings, (candidate.old, candidate.new)
@@ -99,7 +105,10 @@ def _refactored(
 
 
 def _ask_guards(
-    context: PairContext, tracked: Sequence[Judged], evaluated: Sequence[Wanted], found: Study
+    context: PairContext,
+    tracked: Sequence[DecidedMethod],
+    evaluated: Sequence[SelectedMethod],
+    found: Study,
 ) -> None:
     repairs = [item for item in tracked if item.decision.track is Track.REPAIR]
     if not repairs:
@@ -109,12 +118,12 @@ def _ask_guards(
         context.workshop,
         context.pair,
         context.evaluation,
-        [item.wanted for item in repairs],
+        [item.selected for item in repairs],
         evaluated,
         lambda method: siblings(repository, old, method),
     )
     for item in repairs:
-        method_id = item.wanted.method_id
+        method_id = item.selected.method_id
         kind = repair_kind(item.decision.label, item.decision.cause)
         found.methods[method_id] = replace(
             found.methods[method_id],

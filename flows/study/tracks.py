@@ -9,15 +9,17 @@ from dataclasses import replace
 
 from filters import why_no_track
 from filters.base import TrackCase
-from flows.rows import Judged
+from flows.rows import DecidedMethod
 from flows.study.context import PairContext
 from flows.study.context import Study
 
 
-def withheld(judged: Sequence[Judged], cases: Mapping[str, TrackCase]) -> Iterator[Judged]:
+def withheld(
+    decided: Sequence[DecidedMethod], cases: Mapping[str, TrackCase]
+) -> Iterator[DecidedMethod]:
     """The judged, those without their track that a filter takes it from; `cases` by method id."""
-    for item in judged:
-        case = cases.get(item.wanted.method_id)
+    for item in decided:
+        case = cases.get(item.selected.method_id)
         reason = why_no_track(case) if case is not None else None
         if reason is None:
             yield item
@@ -25,16 +27,18 @@ def withheld(judged: Sequence[Judged], cases: Mapping[str, TrackCase]) -> Iterat
             yield replace(item, decision=replace(item.decision, track=None, no_track=str(reason)))
 
 
-def cases(context: PairContext, labelled: Sequence[Judged], found: Study) -> dict[str, TrackCase]:
+def cases(
+    context: PairContext, labelled: Sequence[DecidedMethod], found: Study
+) -> dict[str, TrackCase]:
     """What the filters of tracks judge by, for each method that would have one."""
     known = {}
     for item in labelled:
         if item.decision.track is not None:
-            own = found.methods[item.wanted.method_id]
-            known[item.wanted.method_id] = TrackCase(
+            own = found.methods[item.selected.method_id]
+            known[item.selected.method_id] = TrackCase(
                 profile=context.tools.profile,
                 track=item.decision.track,
-                doubt=found.doubts.get(item.wanted.method_id),
+                doubt=found.doubts.get(item.selected.method_id),
                 isolated=own.isolated,
                 guard=own.guard,
                 # not asked, where the profile does not want to know

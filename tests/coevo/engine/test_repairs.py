@@ -13,8 +13,8 @@ from coevo.engine.execution import evaluate
 from coevo.engine.repairs import RepairKind
 from coevo.engine.repairs import guard_repairs
 from coevo.engine.repairs import repair_kind
+from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
-from coevo.engine.results import Wanted
 from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
 from coevo.model.identity import method_id
@@ -85,26 +85,28 @@ def guarded_in(repository: Repository) -> Guarded:
     route = Route(repo=NAME, language=toy.NAME, walk=Walk.PARENTS, ref='HEAD')
     (pair,) = visit(repository, route).pairs
     change = diff(repository, pair)
-    wanted = [Wanted(method_id=method_id(pair, one), candidate=one) for one in change.candidates]
-    names = {item.method_id: item.candidate.method.test_method for item in wanted}
+    selected = [
+        SelectedMethod(method_id=method_id(pair, one), candidate=one) for one in change.candidates
+    ]
+    names = {item.method_id: item.candidate.method.test_method for item in selected}
     near = partial(siblings, repository, pair.old.rev)
     with ExitStack() as stack:
         engine = toy.engine(RunSettings(repository=repository, sandbox='bubblewrap'), stack)
         workshops = [engine.workshop() for _ in range(2)]
         for workshop in workshops:
             stack.callback(workshop.close)
-        evaluation = evaluate(workshops[0], pair, wanted)
+        evaluation = evaluate(workshops[0], pair, selected)
         found = {
             item.method_id: decide(item.candidate, item.method_id, evaluation, build_changed=False)
-            for item in wanted
+            for item in selected
         }
-        repairs = [item for item in wanted if found[item.method_id].label is Label.REPAIR]
-        guards = guard_repairs(workshops[0], pair, evaluation, repairs, wanted, near)
+        repairs = [item for item in selected if found[item.method_id].label is Label.REPAIR]
+        guards = guard_repairs(workshops[0], pair, evaluation, repairs, selected, near)
         runs = evaluation.cost.counts[Step.RUN_FOR_GUARD]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(libfaketime, 'PLACES', ())
             workshops[1].build(pair)
-            no_clock = guard_repairs(workshops[1], pair, evaluation, repairs, wanted, near)
+            no_clock = guard_repairs(workshops[1], pair, evaluation, repairs, selected, near)
     return Guarded(
         causes={names[item.method_id]: found[item.method_id].cause for item in repairs},
         guards={names[id_]: guard for id_, guard in guards.items()},

@@ -10,7 +10,7 @@ import pytest
 
 from coevo.engine.evidence import decide
 from coevo.engine.execution import evaluate
-from coevo.engine.results import Wanted
+from coevo.engine.results import SelectedMethod
 from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
 from coevo.model.identity import method_id
@@ -116,16 +116,18 @@ def isolation(
     with ExitStack() as stack:
         stack.enter_context(known_toy())
         kept, _ = sieve(diff(repository, pair), load_profile('default'))
-        wanted = [Wanted(method_id=method_id(pair, item), candidate=item) for item in kept]
+        selected = [
+            SelectedMethod(method_id=method_id(pair, item), candidate=item) for item in kept
+        ]
         run = RunSettings(repository=repository, sandbox='bubblewrap')
         workshop = toy.engine(run, stack).workshop()
         stack.callback(workshop.close)
-        evaluation = evaluate(workshop, pair, wanted)
+        evaluation = evaluate(workshop, pair, selected)
         subjects = []
-        for item in wanted:
+        for item in selected:
             decision = decide(item.candidate, item.method_id, evaluation, build_changed=False)
             if decision.track is not None:
-                subjects.append(IsolatedSubject(wanted=item, track=decision.track))
+                subjects.append(IsolatedSubject(selected=item, track=decision.track))
         names = {one.new.test_method: one.method_id for one in subjects}
         tracks = {one.new.test_method: one.track for one in subjects}
         assert tracks == {
