@@ -16,6 +16,7 @@ from coevo.model.reasons import Reason
 from coevo.model.tables import Segment
 from flows.funnel import FunnelStep
 from flows.funnel import labels
+from packagers.news import RepositoryNews
 
 if TYPE_CHECKING:
     from flows.pipeline import MineReport
@@ -64,6 +65,16 @@ def bugs_told(bugs: Mapping[str, str]) -> str:
         'another build of it, or --retry-bugs, tries again; please report what is kept in '
         + ', '.join(sorted(bugs.values()))
     )
+
+
+def news_table(news: Sequence[RepositoryNews]) -> Table:
+    table = Table(title='Tasks', title_justify='left')
+    table.add_column('repository')
+    for heading in ('new', 'changed', 'withdrawn'):
+        table.add_column(heading, justify='right')
+    for one in news:
+        table.add_row(one.repo, str(one.new), str(one.changed), str(one.withdrawn))
+    return table
 
 
 def funnel_table(steps: Sequence[FunnelStep]) -> Table:

@@ -22,6 +22,7 @@ class MineOptions:
            the store is a URL
     brings_runtimes  whether those that the machine lacks are brought when a pair is to be built with
                      them
+    reached      until when a copy has all commits of its repository; None is nobody knows
     retry_bugs   whether pairs are tried again that this build of coevo could not mine
     """
 
@@ -41,6 +42,7 @@ class MineOptions:
     local: Path | None = None
     brings_runtimes: bool = True
     retry_bugs: bool = False
+    reached: datetime | None = None
 
     @property
     def folder(self) -> Path:
@@ -55,8 +57,9 @@ class MineOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOptions:
-    """One release; `month` None takes the month of the newest commit visited.
+    """One release; `month` None takes all that was mined, and its name from the newest commit visited.
 
+    reached   until when repositories that were not asked themselves are known
     accepted  SPDX ids of licences that will do though the OSI has not approved them
     local     where clones and caches lie, as in MineOptions
     """
@@ -64,6 +67,7 @@ class ReleaseOptions:
     store: Root
     snapshot: Root
     month: str | None = None
+    reached: datetime | None = None
     previous: Root | None = None
     accepted: tuple[str, ...] = ()
     local: Path | None = None

@@ -14,6 +14,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import field
+from datetime import datetime
 
 from coevo.engine.cache import Cache
 from coevo.engine.suites import Suites
@@ -259,4 +260,12 @@ def _walk_record(
         pairs=tuple((pair.new.rev, pair.pair_id) for pair in seen.pairs),
         drops=seen.drops,
         keys=tuple((pair.pair_id, segment_key(mining, pair)) for pair in seen.pairs),
+        reached=_reached(options, clone, repository.commit(seen.head).committer_date),
     )
+
+
+def _reached(options: MineOptions, clone: Clone, newest: datetime | None) -> datetime | None:
+    """Until when the walk knows all commits; a copy goes at least to its newest one."""
+    stated = options.reached and max(filter(None, (options.reached, newest)))
+    ends = [end for end in (clone.asked or stated, options.until) if end is not None]
+    return min(ends) if clone.asked or stated else None

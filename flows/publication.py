@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import ExitStack
+from datetime import datetime
 from functools import cache
 
+from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.model.tables import MethodRow
+from coevo.storage import months
+from coevo.storage.months import CloneMoment
 from coevo.storage.store import Store
 from flows.licence import spdx_of
 from flows.options import ReleaseOptions
@@ -15,10 +20,14 @@ from miners.cloning.clones import at_hand
 from miners.cloning.retention import keep
 from miners.discovery.code_size import code_size
 from miners.discovery.crawls import crawled_at
+from miners.discovery.crawls import refs
 from packagers.built import Built
 from packagers.dating import DatedCrawl
 from packagers.dating import date_methods
 from packagers.families import families
+from packagers.months import Known
+from packagers.months import MonthCut
+from packagers.months import check_month
 from packagers.plan import ReleasePlan
 from packagers.release import ReleaseReport
 from packagers.release import release
@@ -27,7 +36,7 @@ from packagers.tasks import build_tasks
 
 
 def publish(options: ReleaseOptions) -> ReleaseReport:
-    """Release all that a store holds; its clones answer what rows do not say.
+    """Release a month of a store, or all that it holds; its clones answer what rows do not say.
 
     They stay where they are meanwhile; those that are not here, or no more, are fetched.
     """
@@ -36,19 +45,38 @@ def publish(options: ReleaseOptions) -> ReleaseReport:
 
 
 def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
+    if options.month:
+        check_month(options.month)
     store = Store(options.store)
+    fixed = months.read(store.place, options.month) if options.month else None
     clones: dict[str, Repository] = {}
+    moments = {one.repo: one for one in fixed.clones} if fixed else {}
 
     def clone(repo: str) -> Repository:
         if repo not in clones:
             place = at_hand(options.folder, repo, _url(store, repo))
             clones[repo] = Repository(stack.enter_context(place))
+            if repo not in moments:
+                moments[repo] = _moment(repo, clones[repo])
         return clones[repo]
+
+    def licence(repo: str, rev: str) -> str | None:
+        return spdx_of(clone(repo), rev)
+
+    def committed(repo: str, rev: str) -> datetime | None:
+        try:
+            return clone(repo).commit(rev).committer_date
+        except CorruptObject:
+            return None
 
     def date(rows: Rows) -> Iterator[MethodRow]:
         repos = sorted({row.repo for row in rows.repositories})
         crawls = {
-            repo: DatedCrawl(repository=clone(repo), crawled_at=crawled_at(clone(repo).git_dir))
+            repo: DatedCrawl(
+                repository=clone(repo),
+                crawled_at=moments[repo].crawled_at,
+                refs=moments[repo].refs,
+            )
             for repo in repos
         }
         cache_folder = options.folder / 'cache'
@@ -68,20 +96,30 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
             keep(clone(repo).git_dir, revs)
         return built
 
+    def related(repos: Sequence[str]) -> dict[str, str]:
+        theirs = {repo: clone(repo) for repo in repos}
+        return families(theirs, {repo: moments[repo].refs for repo in repos})
+
+    known = Known(committed=committed, licence=licence, moments=moments, stated=options.reached)
     return release(
         store,
         ReleasePlan(
             snapshot=options.snapshot,
             date=date,
             build=build,
-            licence=lambda repo, rev: spdx_of(clone(repo), rev),
+            licence=licence,
             size=cache(lambda repo, rev, language: code_size(clone(repo), rev, language)),
-            families=lambda repos: families({repo: clone(repo) for repo in repos}),
+            families=related,
             accepted=options.accepted,
             month=options.month,
+            cut=MonthCut(options.month, known, fixed) if options.month else None,
             previous=options.previous,
         ),
     )
+
+
+def _moment(repo: str, clone: Repository) -> CloneMoment:
+    return CloneMoment(repo=repo, crawled_at=crawled_at(clone.git_dir), refs=refs(clone))
 
 
 def _url(store: Store, repo: str) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from collections.abc import Sequence
+from datetime import timedelta
 
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import not_offered
@@ -13,11 +15,13 @@ from coevo.model.labels import TRACKS
 from coevo.model.reasons import BY_STAGE
 from coevo.model.schema import CONTENTS
 from coevo.model.schema import TABLES
+from coevo.snapshots.cutoffs import first_clean_moment
 from packagers.dictionary import table
 from packagers.dictionary import tables_of_columns
 from packagers.funnel import funnel
 from packagers.manifests import About
 from packagers.manifests import siblings
+from packagers.news import RepositoryNews
 from packagers.rows import Rows
 
 INTRODUCTION = """\
@@ -55,6 +59,10 @@ What each cell has to say; an empty one is not asked. `broken` is `fail`, `error
 FUNNEL = """\
 At every stage entered = kept + dropped, in its unit. A method is a test method of a pair; tasks are
 counted before equal ones are joined."""
+
+NEWS = """\
+Tasks that were in no snapshot before (`tasks.released` is this month), that have another date or fewer
+tests than before, and that are gone; `withdrawn` says why."""
 
 SIBLINGS = """\
 At the start of a task the targets of *all* tasks of its pair are undone: its own are reverted or
@@ -106,6 +114,8 @@ def text(rows: Rows, about: About) -> str:
         FUNNEL,
         table(('stage', 'unit', 'entered', 'kept', 'dropped'), _stages(rows)),
         *_unmined(about),
+        *_behind(about),
+        *_news(about.news),
         '## Siblings',
         SIBLINGS,
         table(('', 'here'), _siblings(rows)),
@@ -162,6 +172,24 @@ def _unmined(about: About) -> Iterator[str]:
             f'{count} pairs of {partition.repo} ({partition.walk}) entered the walk but are not '
             'mined yet.'
         )
+
+
+def _behind(about: About) -> Iterator[str]:
+    last = first_clean_moment(about.month)
+    for partition, reached in sorted(about.reached.items()):
+        if reached is None or reached < last - timedelta(microseconds=1):
+            until = f'until {reached:%Y-%m-%d}' if reached else 'no one knows until when'
+            yield (
+                f'{partition.repo} ({partition.walk}) is known {until}: what it had later comes with '
+                'a month after this one.'
+            )
+
+
+def _news(news: Sequence[RepositoryNews]) -> Iterator[str]:
+    yield '## News'
+    yield NEWS
+    heads = ('repository', 'new', 'changed', 'withdrawn')
+    yield table(heads, ((one.repo, one.new, one.changed, one.withdrawn) for one in news))
 
 
 def _not_offered(rows: Rows) -> str:

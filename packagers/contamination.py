@@ -11,6 +11,7 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC
@@ -30,7 +31,8 @@ ROOT_TESTS = 20  # the same for a commit without a parent
 
 _NOTHING = Bodies((), ())  # of a file that nobody here has
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_ALL = ('rev-list', '--all', '--topo-order')
+_HISTORY = ('rev-list', '--topo-order')
+_PULLS = 'refs/pull/'
 _ADDED_FILES = (
     *('diff-tree', '--stdin', '--root', '-m', '-r', '-z', '--raw'),
     *('--no-renames', '--no-abbrev', '--'),
@@ -60,19 +62,20 @@ def first_seen(
     *,
     crawled_at: datetime,
     cache_folder: Path,
+    refs: Sequence[tuple[str, str]] | None = None,
 ) -> FirstSeen:
-    """The date of each body (`Member.bare_hash`), searched in all refs of a clone.
+    """The date of each body (`Member.bare_hash`), searched in all refs of a clone, or in `refs`.
 
     It is the minimum over the commits in which the body stands, in any file of the language, of author date,
     committer date and the committer dates of descendants. It is None if a commit that brings the
     body in is a bulk import, or has a date that cannot be read or lies after `crawled_at`; and if
     the body may have stood before in a file that a partial clone lacks.
     """
-    basis = _basis(repository)
+    basis = _basis(repository, refs)
     if basis is Basis.SHALLOW or not bodies:
         return FirstSeen(basis=basis, dates=dict.fromkeys(sorted(bodies)))
     suffixes = reading(language).SUFFIXES
-    history = _read_history(repository, suffixes)
+    history = _read_history(repository, suffixes, refs)
     blobs = {oid for change in history.changes for oid in change.added()}
     lacked = blobs & repository.holes
     blobs -= lacked
@@ -118,10 +121,13 @@ def earliest(dates: Iterable[datetime | None]) -> datetime | None:
     return min(known, default=None)
 
 
-def _basis(repository: Repository) -> Basis:
+def _basis(repository: Repository, refs: Sequence[tuple[str, str]] | None) -> Basis:
     if (repository.git_dir / 'shallow').exists():
         return Basis.SHALLOW
-    pulls = repository.git('for-each-ref', '--count=1', 'refs/pull/')
+    if refs is None:
+        pulls = bool(repository.git('for-each-ref', '--count=1', _PULLS))
+    else:
+        pulls = any(name.startswith(_PULLS) for name, _ in refs)
     return Basis.WITH_PULLS if pulls else Basis.BRANCHES_ONLY
 
 
@@ -166,8 +172,12 @@ class _History:
     changes: tuple[_Change, ...]
 
 
-def _read_history(repository: Repository, suffixes: tuple[str, ...]) -> _History:
-    listing = repository.git(*_ALL)
+def _read_history(
+    repository: Repository,
+    suffixes: tuple[str, ...],
+    refs: Sequence[tuple[str, str]] | None,
+) -> _History:
+    listing = _listing(repository, refs)
     commits = {rev: repository.commit(rev) for rev in listing.decode().split()}
     patterns = (f'*{suffix}' for suffix in suffixes)
     raw = repository.git(*_ADDED_FILES, *patterns, stdin=listing)
@@ -177,6 +187,14 @@ def _read_history(repository: Repository, suffixes: tuple[str, ...]) -> _History
         if len(differences) == max(1, len(parents)):
             changes.append(_Change(rev, parents, tuple(differences)))
     return _History(commits, tuple(changes))
+
+
+def _listing(repository: Repository, refs: Sequence[tuple[str, str]] | None) -> bytes:
+    """Commits, a line each; what a clone that was made anew lacks of `refs` is left out."""
+    if refs is None:
+        return repository.git(*_HISTORY, '--all')
+    tips = ''.join(f'{oid}\n' for oid in sorted({oid for _, oid in refs}))
+    return repository.git(*_HISTORY, '--ignore-missing', '--stdin', stdin=tips.encode())
 
 
 def _group(raw: bytes) -> Iterator[tuple[str, list[_Difference]]]:

@@ -26,10 +26,14 @@ from packagers.row_files import Sorter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatedCrawl:
-    """A clone, and when it was brought to what it holds."""
+    """A clone, and when it was brought to what it holds.
+
+    refs  those that are searched, as (name, object id); None is all that there are now
+    """
 
     repository: Repository
     crawled_at: datetime
+    refs: tuple[tuple[str, str], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +100,7 @@ def _search(
             wanted,
             crawled_at=crawl.crawled_at,
             cache_folder=cache_folder,
+            refs=crawl.refs,
         )
         basis[repo] = str(seen.basis)
         for body, date in seen.dates.items():

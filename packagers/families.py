@@ -7,14 +7,20 @@ the same trivial test stands in many projects that never met.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 
 from coevo.git.repository import Repository
 
 # Who asks for a merge may bring in the history of another project; that does not relate the two.
-_ROOTS = ('rev-list', '--max-parents=0', '--exclude=refs/pull/*', '--all')
+_PULLS = 'refs/pull/'
+_ROOTS = ('rev-list', '--max-parents=0')
 
 
-def families(clones: Mapping[str, Repository]) -> dict[str, str]:
+# Refs of clones as (name, object id), by repository.
+Refs = Mapping[str, Sequence[tuple[str, str]]]
+
+
+def families(clones: Mapping[str, Repository], refs: Refs | None = None) -> dict[str, str]:
     """By repository: the first, in the order of names, of all that are of its family.
 
     A shallow clone has the commits where it ends for roots, and is of a family only with its like.
@@ -22,7 +28,7 @@ def families(clones: Mapping[str, Repository]) -> dict[str, str]:
     first_with: dict[str, str] = {}
     family: dict[str, str] = {}
     for repo, clone in sorted(clones.items()):
-        roots = clone.git(*_ROOTS).decode().split()
+        roots = _roots(clone, refs[repo] if refs else None)
         known = {family[first_with[root]] for root in roots if root in first_with}
         head = min(known, default=repo)
         family[repo] = head
@@ -30,3 +36,11 @@ def families(clones: Mapping[str, Repository]) -> dict[str, str]:
         family |= {other: head for other, its in family.items() if its in known}
         first_with |= {root: repo for root in roots if root not in first_with}
     return family
+
+
+def _roots(clone: Repository, refs: Sequence[tuple[str, str]] | None) -> list[str]:
+    if refs is None:
+        return clone.git(*_ROOTS, f'--exclude={_PULLS}*', '--all').decode().split()
+    tips = ''.join(f'{oid}\n' for name, oid in refs if not name.startswith(_PULLS))
+    found = clone.git(*_ROOTS, '--ignore-missing', '--stdin', stdin=tips.encode())
+    return found.decode().split()

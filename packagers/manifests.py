@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from coevo.model.schema import TABLES
 from coevo.model.tables import RepositoryRow
 from coevo.snapshots.leaks import LEAST_LEAK
 from coevo.storage.store import Partition
+from packagers.news import RepositoryNews
+from packagers.news import rows_of_news
 from packagers.rows import Rows
 
 # Outside of the checksummed core: seconds are not the same twice.
@@ -33,11 +36,17 @@ Checksums = dict[str, dict[str, str | int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What is said of a snapshot beside its rows."""
+    """What is said of a snapshot beside its rows.
+
+    reached  until when each walk saw all commits, where the snapshot is that of a month
+    news     what it brings beside the snapshot before it
+    """
 
     month: str
     parameters: Mapping[str, str | int | float | None]
     unmined: Mapping[Partition, int]
+    reached: Mapping[Partition, datetime | None] = field(default_factory=dict)
+    news: tuple[RepositoryNews, ...] = ()
 
 
 def checksums(folder: Path, files: Iterable[Path]) -> Checksums:
@@ -68,6 +77,7 @@ def text(rows: Rows, about: About, files: Checksums) -> str:
         'walks': [_walk(row, about) for row in rows.repositories],
         'rows': {name: len(getattr(rows, name)) for name in TABLES if name != UNCHECKED},
         'siblings': siblings(rows),
+        'news': rows_of_news(about.news),
         'files': files,
     }
     return f'{json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)}\n'
@@ -124,6 +134,7 @@ def _walk(row: RepositoryRow, about: About) -> dict[str, Any]:
         'ref': row.ref,
         'head': row.head,
         'cutoff': _moment(row.cutoff),
+        'reached': _moment(about.reached.get(partition)),
         'commits_visited': row.commits_visited,
         'commits_kept': row.commits_kept,
         'pairs_unmined': about.unmined.get(partition, 0),

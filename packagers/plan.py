@@ -13,6 +13,7 @@ from coevo.model.tables import MethodRow
 from coevo.storage.place import Root
 from packagers.built import Built
 from packagers.licensing import Licence
+from packagers.months import MonthCut
 from packagers.rows import Rows
 
 # Methods with their contamination columns filled, in any order.
@@ -33,6 +34,7 @@ class ReleasePlan:
     families    by repository, of all that there are: its family
     accepted    SPDX ids that will do though the OSI has not approved them
     month       of the snapshot, YYYY-MM; None is that of the newest commit visited
+    cut         what of the store belongs to the month; None takes all
     previous    an earlier snapshot: what it had and this one has not is withdrawn
     parameters  what else decided the data, for the manifest
     """
@@ -45,5 +47,6 @@ class ReleasePlan:
     families: Families
     accepted: tuple[str, ...] = ()
     month: str | None = None
+    cut: MonthCut | None = None
     previous: Root | None = None
     parameters: Mapping[str, str | int | float | None] = field(default_factory=dict)

@@ -11,15 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from datetime import timedelta
 from pathlib import Path
 
 from coevo.model.errors import Fatal
 from coevo.model.errors import Unsound
 from coevo.model.schema import TABLES
-from coevo.snapshots.forms import is_month
+from coevo.snapshots.cutoffs import first_clean_moment
 from coevo.snapshots.snapshot import MANIFEST
 from coevo.snapshots.verification import check
 from coevo.storage import durable
+from coevo.storage import months
 from coevo.storage.place import Root
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
@@ -28,6 +31,9 @@ from packagers import croissant
 from packagers import manifests
 from packagers import publishing
 from packagers.assembly import assemble
+from packagers.months import check_month
+from packagers.news import RepositoryNews
+from packagers.news import news
 from packagers.parquet import write_table
 from packagers.plan import ReleasePlan
 from packagers.rows import Rows
@@ -38,7 +44,11 @@ from packagers.withdrawal import read_earlier
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseReport:
-    """What a release did; `written` is false where the same snapshot was there already."""
+    """What a release did; `written` is false where the same snapshot was there already.
+
+    fixed    whether the month had been released before, and was made of the same once more
+    reached  until when each walk knows all commits, where a month was asked for
+    """
 
     snapshot: Root
     written: bool
@@ -47,6 +57,10 @@ class ReleaseReport:
     withdrawn: int
     reissued: int
     unmined: tuple[tuple[Partition, int], ...]
+    month: str
+    fixed: bool
+    reached: Mapping[Partition, datetime | None]
+    news: tuple[RepositoryNews, ...]
 
     @property
     def sentence(self) -> str:
@@ -57,8 +71,20 @@ class ReleaseReport:
             'missing in it'
             for partition, count in self.unmined
         )
-        news = f'{self.new} tasks are new, {self.withdrawn} withdrawn, {self.reissued} issued anew'
-        return f'{self.snapshot}: {counts}; {done}\n{news}{missing}'
+        told = f'{self.new} tasks are new, {self.withdrawn} withdrawn, {self.reissued} issued anew'
+        return f'{self.snapshot}: {counts}; {done}\n{told}{missing}{self._of_the_month}'
+
+    @property
+    def _of_the_month(self) -> str:
+        if self.fixed:
+            return f'\n{self.month} was released before: what was mined since is left to the next month'
+        last = first_clean_moment(self.month) - timedelta(microseconds=1)
+        return ''.join(
+            f'\n{partition.repo} ({partition.walk}) is known until {reached:%Y-%m-%d} only: mine it '
+            'again to have what it had later in a month to come'
+            for partition, reached in sorted(self.reached.items())
+            if reached is not None and reached < last
+        )
 
 
 def release(store: Store, plan: ReleasePlan) -> ReleaseReport:
@@ -68,15 +94,23 @@ def release(store: Store, plan: ReleasePlan) -> ReleaseReport:
     """
     publishing.check(plan.snapshot)
     with publishing.scratch(plan.snapshot) as made:
-        rows = assemble(gather(store, made.parent), plan)
-        month = _checked(plan.month) if plan.month else _newest(rows)
+        if plan.month:
+            check_month(plan.month)
+        rows = assemble(gather(store, made.parent, plan.cut), plan)
+        month = plan.month or _newest(rows)
         earlier = read_earlier(plan.previous, month, made.parent) if plan.previous else None
         rows = follow(earlier, rows, month)
         parameters = {**plan.parameters, 'licences_accepted': ' '.join(sorted(plan.accepted))}
-        about = manifests.About(month=month, parameters=parameters, unmined=rows.unmined)
+        about = manifests.About(
+            month=month,
+            parameters=parameters,
+            unmined=rows.unmined,
+            reached=plan.cut.reached if plan.cut else {},
+            news=news(earlier, rows, month),
+        )
         write(made, rows, about)
         _refuse_unsound(made, plan.snapshot)
-        written = publishing.put(made, plan.snapshot)
+        written = _named(store, made, plan)
     counts = {name: len(getattr(rows, name)) for name in TABLES}
     gone = [row for row in rows.withdrawn if row.table == 'tasks' and row.month == month]
     now = [row.reissued for row in gone]
@@ -88,6 +122,10 @@ def release(store: Store, plan: ReleasePlan) -> ReleaseReport:
         withdrawn=now.count(False),
         reissued=now.count(True),
         unmined=tuple(rows.unmined.items()),
+        month=month,
+        fixed=plan.cut is not None and plan.cut.fixed is not None,
+        reached=about.reached,
+        news=about.news,
     )
 
 
@@ -124,10 +162,22 @@ def _text(path: Path, text: str) -> None:
     durable.write(path, [text.encode()])
 
 
-def _checked(month: str) -> str:
-    if not is_month(month):
-        raise Fatal(f'{month!r} is no month: write it as 2024-06')
-    return month
+def _named(store: Store, made: Path, plan: ReleasePlan) -> bool:
+    """Give a snapshot its name; from then on its month is made of what it was made of.
+
+    The store knows of that first, so that whoever is killed in between gets the same bytes.
+    """
+    if plan.cut is None or plan.cut.fixed is not None:
+        return publishing.put(made, plan.snapshot)
+    if not months.keep(store.place, plan.cut.record()):
+        raise Fatal(
+            f'{plan.cut.month} was released by another process meanwhile: run again to get the same'
+        )
+    try:
+        return publishing.put(made, plan.snapshot)
+    except Fatal:
+        months.forget(store.place, plan.cut.month)
+        raise
 
 
 def _newest(rows: Rows) -> str:

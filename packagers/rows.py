@@ -40,6 +40,7 @@ from coevo.storage.reverifications import Reverified
 from coevo.storage.store import Mined
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
+from packagers.months import MonthCut
 from packagers.row_files import Key
 from packagers.row_files import RowFile
 from packagers.row_files import Sorter
@@ -130,9 +131,10 @@ class _Gathering:
         return {name: sorter.finish() for name, sorter in self._tables.items()}
 
 
-def gather(store: Store, space: Path | None = None) -> Rows:
+def gather(store: Store, space: Path | None = None, month: MonthCut | None = None) -> Rows:
     """Every partition's rows, sorted; Fatal if there are none or they may not be released.
 
+    `month` says what of a partition belongs to it; None takes all.
     Environments and starts are by repository; those of one pair under several walks stand there again.
     """
     partitions = store.partitions()
@@ -141,13 +143,24 @@ def gather(store: Store, space: Path | None = None) -> Rows:
     gathering = _Gathering(space)
     repositories: list[RepositoryRow] = []
     unmined: dict[Partition, int] = {}
+    reverified: list[Reverified] = []
     for partition in partitions:
         # Once: who mines meanwhile adds to what was read, and to what is read after it.
-        mined = store.mined(partition)
+        mined = month.mined(store, partition) if month else store.mined(partition)
+        if mined is None:
+            continue
         gathering.add('drops', mined.walk.drops)
-        repositories.append(_gathered(gathering, partition.repo, mined))
+        row, keys = _gathered(gathering, partition.repo, mined)
+        repositories.append(row)
         if mined.unmined:
             unmined[partition] = len(mined.unmined)
+        again = tuple(reverifications.records(store.place, partition))
+        if month is not None:
+            again = tuple(month.reverified(partition, again))
+            month.add(partition, mined, keys, again)
+        reverified += again
+    if month is not None:
+        month.check(store.root)
     return Rows(
         repositories=ordered('repositories', repositories, space),
         **gathering.tables(),
@@ -155,24 +168,27 @@ def gather(store: Store, space: Path | None = None) -> Rows:
         starts=gathering.starts.finish(),
         keys=gathering.keys,
         unmined=unmined,
-        reverified=tuple(
-            record
-            for partition in partitions
-            for record in reverifications.records(store.place, partition)
-        ),
+        reverified=tuple(reverified),
         space=space,
     )
 
 
-def _gathered(gathering: _Gathering, repo: str, mined: Mined) -> RepositoryRow:
-    """A cutoff that was not given is the newest commit's date: no clock is asked."""
+def _gathered(
+    gathering: _Gathering, repo: str, mined: Mined
+) -> tuple[RepositoryRow, Mapping[str, str]]:
+    """Its row, and the keys of its segments by pair.
+
+    A cutoff that was not given is the newest commit's date: no clock is asked.
+    """
     newest: datetime | None = None
+    keys: dict[str, str] = {}
     for segment in mined.segments:
         gathering.add_segment(repo, segment)
+        keys[segment.pair.pair_id] = segment.key
         date = segment.pair.new_committer_date
         newest = max(filter(None, (newest, date)), default=None)
     repository = mined.walk.repository
-    return dataclasses.replace(repository, cutoff=repository.cutoff or newest)
+    return dataclasses.replace(repository, cutoff=repository.cutoff or newest), keys
 
 
 def ordered(table: str, rows: Iterable[Row], space: Path | None = None) -> Sequence[Row]:

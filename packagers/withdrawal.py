@@ -90,9 +90,9 @@ def follow(earlier: Earlier | None, rows: Rows, month: str) -> Rows:
     )
 
 
-def _beside(earlier: Earlier, rows: Rows) -> Iterator[tuple[_Before | None, TaskRow | None]]:
+def beside(earlier: Earlier | None, rows: Rows) -> Iterator[tuple[_Before | None, TaskRow | None]]:
     """Each task of both snapshots, at their places."""
-    old, new = iter(earlier.tasks), iter(rows.tasks)
+    old, new = iter(earlier.tasks if earlier else ()), iter(rows.tasks)
     before, task = next(old, None), next(new, None)
     while before is not None or task is not None:
         there = before if task is None or (before and _place(before) <= _place(task)) else None
@@ -111,7 +111,7 @@ def _since(earlier: Earlier, rows: Rows, month: str) -> Iterator[TaskRow]:
     back: dict[str, str] = {}
     for row in earlier.withdrawn:
         back[row.id] = min(row.month, back.get(row.id, month))
-    for before, task in _beside(earlier, rows):
+    for before, task in beside(earlier, rows):
         if task is not None:
             again = back.get(task.task_id, month)
             yield _released(task, (before.released or earlier.month) if before else again)
@@ -134,7 +134,7 @@ def _gone(earlier: Earlier, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
     reasons = {drop.key: _reason(drop) for drop in rows.drops if drop.stage is Stage.TASK}
     withheld = {drop.pair_id: drop.reason for drop in rows.drops if drop.stage is Stage.PUBLISH}
     lost = _lost(rows)
-    for before, task in _beside(earlier, rows):
+    for before, task in beside(earlier, rows):
         if before is not None and task is None:
             id_ = before.task_id
             refuted = next((lost[one] for one in before.method_ids if one in lost), None)
@@ -153,7 +153,7 @@ def _lost(rows: Rows) -> dict[str, str]:
 def _changed(earlier: Earlier, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
     """Tasks that are there again, but were public earlier or have lost some of their tests."""
     lost = _lost(rows)
-    for before, task in _beside(earlier, rows):
+    for before, task in beside(earlier, rows):
         if before is not None and task is not None:
             refuted = (lost[one] for one in before.method_ids if one in lost)
             reasons = (_redated(before, task), next(refuted, None))

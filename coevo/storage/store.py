@@ -58,6 +58,7 @@ _NEIGHBOURS = {
     'reverifications',
     'claims',
     'failures',
+    'months',
 }
 _STAMP, _PARTITIONS = 'store.json', 'partitions'
 _WALK, _MERGED, _LOOSE, _LOCK = 'walk.coevo', 'segments.coevo', '.segment', 'lock'
@@ -192,13 +193,15 @@ class Store:
         walk, _ = self._walk(partition)
         yield from PackedSegments(tuple(self._current(partition, walk).values()))
 
-    def mined(self, partition: Partition) -> Mined:
+    def mined(self, partition: Partition, walk: WalkRecord | None = None) -> Mined:
         """The walk's record and all its segments, which belong together; Fatal if there was no walk.
+
+        `walk` is a part of that record, to have no more than that.
 
         A run adds pairs to the record before it mines them, and takes no segment away: so of the
         pairs of a record that is read first each has its segment in what is read then, or had none.
         """
-        walk = self.walk(partition)
+        walk = walk or self.walk(partition)
         pieces = self._current(partition, walk)
         return Mined(
             walk=walk,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from datetime import datetime
 
 from coevo.model.reasons import Reason
 from coevo.model.records import Drop
@@ -21,14 +23,16 @@ _Verdict = tuple[str, ...] | Drop
 class WalkRecord:
     """A partition's repository, and of each visited commit its pairs or the reason why it has none.
 
-    pairs  (new revision, pair_id); more than one to a revision under the walk `window` alone
-    keys   (pair_id, key of the segment that holds it now); where a pair has none, any will do
+    pairs    (new revision, pair_id); more than one to a revision under the walk `window` alone
+    keys     (pair_id, key of the segment that holds it now); where a pair has none, any will do
+    reached  until when a walk saw all commits: when the remote was asked, or what was said of a copy
     """
 
     repository: RepositoryRow
     pairs: tuple[tuple[str, str], ...] = ()
     drops: tuple[Drop, ...] = ()
     keys: tuple[tuple[str, str], ...] = ()
+    reached: datetime | None = None
 
 
 def merge(old: WalkRecord, new: WalkRecord) -> WalkRecord:
@@ -40,12 +44,22 @@ def merge(old: WalkRecord, new: WalkRecord) -> WalkRecord:
     cutoffs = (old.repository.cutoff, new.repository.cutoff)
     reached = None if None in cutoffs else max(filter(None, cutoffs))
     repository = dataclasses.replace(new.repository, cutoff=reached)
-    return _arrange(repository, verdicts, {**dict(old.keys), **dict(new.keys)})
+    merged = _arrange(repository, verdicts, {**dict(old.keys), **dict(new.keys)})
+    ends = filter(None, (old.reached, new.reached))
+    return dataclasses.replace(merged, reached=max(ends, default=None))
+
+
+def cut(record: WalkRecord, revs: AbstractSet[str]) -> WalkRecord:
+    """What a record says of some of its commits."""
+    some = {rev: verdict for rev, verdict in _verdicts(record).items() if rev in revs}
+    kept = _arrange(record.repository, some, dict(record.keys))
+    return dataclasses.replace(kept, reached=record.reached)
 
 
 def arrange(record: WalkRecord) -> WalkRecord:
     """The record sorted, its repository row counting what it holds."""
-    return _arrange(record.repository, _verdicts(record), dict(record.keys))
+    arranged = _arrange(record.repository, _verdicts(record), dict(record.keys))
+    return dataclasses.replace(arranged, reached=record.reached)
 
 
 def _verdicts(record: WalkRecord) -> dict[str, _Verdict]:

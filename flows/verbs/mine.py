@@ -5,9 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import replace
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
 from pathlib import Path
 
 from coevo.model.errors import Fatal
@@ -19,6 +16,7 @@ from coevo.options.parser import Parser
 from coevo.storage.place import on_disk
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
+from flows.verbs.arguments import day
 from flows.verbs.arguments import runs
 
 
@@ -32,6 +30,11 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb.add_argument('--commits', metavar='N|all', help='how many commits to visit (300)')
     verb.add_argument('--since', metavar='DATE', help='no commits older than this')
     verb.add_argument('--until', metavar='DATE', help='no commits newer than this')
+    verb.add_argument(
+        '--reached',
+        metavar='DATE',
+        help='of a copy: until when it has all commits (its newest one); a release of a month asks',
+    )
     verb.add_argument('--walk', choices=[str(one) for one in Walk])
     verb.add_argument(
         '--measure',
@@ -92,8 +95,9 @@ def _mine(arguments: argparse.Namespace) -> int:
         name=arguments.name,
         ref=arguments.ref,
         commits=commits,
-        since=_day(arguments.since, end=False),
-        until=_day(arguments.until, end=True),
+        since=day(arguments.since, end=False),
+        until=day(arguments.until, end=True),
+        reached=day(arguments.reached, end=True),
         walk=Walk(arguments.walk or profile.walk),
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
@@ -120,17 +124,3 @@ def _commits(text: str) -> int | None:
     if not text.isdecimal() or int(text) < 1:
         raise Fatal(f'--commits takes a number from 1 on, or `all`, not {text!r}')
     return int(text)
-
-
-def _day(text: str | None, *, end: bool) -> datetime | None:
-    """A date or time in UTC; a bare date is its first moment, or its last one where `end`."""
-    if text is None:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise Fatal(f'{text!r} is not a date; write it as 2026-01-31') from None
-    found = found.replace(tzinfo=found.tzinfo or UTC)
-    if end and len(text) == len('2026-01-31'):
-        found += timedelta(days=1) - timedelta(microseconds=1)
-    return found

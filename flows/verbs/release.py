@@ -11,13 +11,23 @@ from coevo.options.parser import Parser
 from coevo.storage.place import root_of
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
+from flows.verbs.arguments import day
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb = verbs.add_parser('release', help=PIPELINE_VERBS['release'])
     add_store(verb)
     verb.add_argument('--snapshot', type=root_of, required=True, metavar='DIR|URL')
-    verb.add_argument('--month', metavar='YYYY-MM')
+    verb.add_argument(
+        '--month',
+        metavar='YYYY-MM',
+        help='what was committed until its end, the same each time (default: all that was mined)',
+    )
+    verb.add_argument(
+        '--reached',
+        metavar='DATE',
+        help='until when copies have all commits, where `coevo mine --reached` did not say',
+    )
     verb.add_argument('--previous', type=root_of, metavar='SNAPSHOT')
     verb.add_argument(
         '--accept-licence',
@@ -32,6 +42,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 def _release(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
+    from flows.console import news_table
     from flows.options import ReleaseOptions
     from flows.publication import publish
 
@@ -39,6 +50,7 @@ def _release(arguments: argparse.Namespace) -> int:
         store=arguments.store,
         snapshot=arguments.snapshot,
         month=arguments.month,
+        reached=day(arguments.reached, end=True),
         previous=arguments.previous,
         accepted=tuple(sorted(set(arguments.accept_licence))),
         local=arguments.local,
@@ -48,5 +60,8 @@ def _release(arguments: argparse.Namespace) -> int:
     except Unsound as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 1
-    open_console().print(report.sentence)
+    console = open_console()
+    console.print(report.sentence, highlight=False)
+    if report.news:
+        console.print(news_table(report.news))
     return 0

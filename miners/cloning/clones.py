@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC
+from datetime import datetime
 from pathlib import Path
 
 from git import InvalidGitRepositoryError
@@ -47,6 +49,7 @@ class Clone:
     """A bare clone and what its repository is called in the data.
 
     warnings  what of it was lost, and cannot be had again
+    asked     when its remote was asked what it has; None for a copy, which knows no later than itself
     """
 
     repo: str
@@ -54,6 +57,7 @@ class Clone:
     url: str | None
     default_ref: str
     warnings: tuple[str, ...] = ()
+    asked: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +111,7 @@ def obtained(
             if not git_dir.is_dir():
                 remote.check_size(expected_bytes)
                 make_room(git_dir.parent, limits, needed=expected_bytes)
+            asked = None if found.address.local else datetime.now(tz=UTC).replace(microsecond=0)
             warnings = mirror(remote, git_dir)
             stack.enter_context(using(git_dir))
         make_room(git_dir.parent, limits)
@@ -116,6 +121,7 @@ def obtained(
             url=found.url,
             default_ref=default_ref(git_dir),
             warnings=warnings,
+            asked=asked,
         )
 
 

@@ -42,6 +42,13 @@ def crawled_at(git_dir: Path) -> datetime:
     return datetime.fromisoformat(_read(file)['crawled_at'])
 
 
+def refs(repository: Repository) -> tuple[tuple[str, str], ...]:
+    """What the refs of a clone say now, as (name, object id), in the order of names."""
+    listing = repository.git('for-each-ref', '--format=%(objectname) %(refname)')
+    lines = (os.fsdecode(line).partition(' ') for line in listing.splitlines())
+    return tuple(sorted((name, oid) for oid, _, name in lines))
+
+
 def _read(file: Path) -> dict[str, str]:
     found: dict[str, str] = json.loads(os.fsdecode(file.read_bytes()))
     return found

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import shutil
 from collections.abc import Mapping
+from datetime import UTC
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,9 @@ from tests.projects import write
 OTHERWISE = 'told_cnew is pass, was fail (made.Up@made.Up.here)'
 
 pytestmark = pytest.mark.usefixtures('toy')
+
+
+REACHED = datetime(2024, 5, 1, tzinfo=UTC)
 
 
 def till(value: int, *, rings: int, counts: str) -> dict[str, str]:
@@ -112,7 +117,11 @@ def again(store: Path, *, sample: int = 9, seed: int = 0) -> Reverification:
 
 def released(store: Path, month: str, previous: Path | None = None) -> Path:
     target = store.with_name(f'snapshot-{month}')
-    publish(ReleaseOptions(store=store, snapshot=target, month=month, previous=previous))
+    publish(
+        ReleaseOptions(
+            store=store, snapshot=target, month=month, previous=previous, reached=REACHED
+        )
+    )
     assert verify(target) == []
     return target
 
@@ -161,6 +170,7 @@ def stays_withdrawn_and_is_not_drawn_again(store: Path, before: Path) -> None:
             snapshot=before,
             month='2024-03',
             previous=before.with_name('snapshot-2024-02'),
+            reached=REACHED,
         )
     ).written
     assert different(before, before.with_name('kept')) == []

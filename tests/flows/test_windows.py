@@ -91,7 +91,7 @@ def test_what_a_nearer_state_shows_is_a_drop(window: Mined) -> None:
 
 def test_a_release_of_windows_is_sound(window: Mined, tmp_path: Path) -> None:
     snapshot = tmp_path / 'snapshot'
-    publish(ReleaseOptions(store=window.store, snapshot=snapshot, month='2024-01'))
+    publish(ReleaseOptions(store=window.store, snapshot=snapshot))
     assert list(verify(snapshot)) == []
 
 

@@ -64,7 +64,7 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
 @pytest.fixture(scope='module')
 def released(found: Mined) -> Path:
     folder = found.store.with_name('snapshot')
-    publish(ReleaseOptions(store=found.store, snapshot=folder, month='2024-01'))
+    publish(ReleaseOptions(store=found.store, snapshot=folder))
     return folder
 
 

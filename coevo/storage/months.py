@@ -1,0 +1,108 @@
+"""What a month was made of when it was released: whatever is mined later, it stays so.
+
+    STORE/months/YYYY-MM.coevo      a piece for each partition, and one for each clone
+
+It is written once, by the first release of the month, and read by all that follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from coevo.model import codec
+from coevo.model.errors import Fatal
+from coevo.storage import archive
+from coevo.storage.place import Place
+from coevo.storage.store import Partition
+from coevo.storage.walks import WalkRecord
+
+FOLDER = 'months'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonthPart:
+    """One partition.
+
+    walk        the commits of the month and of those before; `keys` names each segment that was there
+    reverified  what was run again by then: (pair_id, key, number)
+    """
+
+    partition: Partition
+    walk: WalkRecord
+    reverified: tuple[tuple[str, str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloneMoment:
+    """What a clone's refs said, as (name, object id) in order, and since when they say so."""
+
+    repo: str
+    crawled_at: datetime
+    refs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonthRecord:
+    month: str
+    parts: tuple[MonthPart, ...]
+    clones: tuple[CloneMoment, ...]
+
+
+def read(place: Place, month: str) -> MonthRecord | None:
+    """None where the month was not released yet; Fatal if its record is damaged."""
+    found = place.read(_name(month))
+    if found is None:
+        return None
+    try:
+        held = archive.decode(found.data)
+    except archive.DamagedArchive:
+        held = archive.Archive(pieces={}, damaged=('',))
+    if held.damaged:
+        raise Fatal(
+            f'{place.shown(_name(month))} is damaged: put it back from a copy of the store, or remove it '
+            f'to make {month} of what was mined by now'
+        )
+    return MonthRecord(
+        month=month,
+        parts=tuple(_decoded(MonthPart, held, 'part ')),
+        clones=tuple(_decoded(CloneMoment, held, 'clone ')),
+    )
+
+
+def keep(place: Place, record: MonthRecord) -> bool:
+    """Fix a month; False if it is fixed otherwise already."""
+    names = {f'part {one.partition.path.as_posix()}': one for one in record.parts}
+    clones = {f'clone {one.repo}': one for one in record.clones}
+    pieces = {
+        name: archive.pack(codec.encode(one)) for name, one in sorted({**names, **clones}.items())
+    }
+    data = archive.encode(pieces)
+    if place.exchange(_name(record.month), data, None) is not None:
+        return True
+    found = place.read(_name(record.month))
+    return found is not None and found.data == data
+
+
+def forget(place: Place, month: str) -> None:
+    """Let a month be made anew: its release came to nothing."""
+    place.remove([_name(month)])
+
+
+def months(place: Place) -> tuple[str, ...]:
+    """All that were released, in order."""
+    names = (entry.name.removeprefix(f'{FOLDER}/') for entry in place.entries(FOLDER))
+    return tuple(sorted(name.removesuffix('.coevo') for name in names if name.endswith('.coevo')))
+
+
+def _decoded(
+    record: type[codec.Record], held: archive.Archive, kind: str
+) -> Iterable[codec.Record]:
+    for name, piece in sorted(held.pieces.items()):
+        if name.startswith(kind):
+            yield codec.decode(record, piece.unpack())
+
+
+def _name(month: str) -> str:
+    return f'{FOLDER}/{month}.coevo'

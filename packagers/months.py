@@ -1,0 +1,160 @@
+"""Of a store what belongs to one month: commits up to its end by committer date, as walks saw them.
+
+The first release of a month fixes what it is made of (`coevo.storage.months`). What is mined later
+comes with the next month, even if it was committed before.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from datetime import timedelta
+
+from coevo.model.errors import Fatal
+from coevo.snapshots.cutoffs import first_clean_moment
+from coevo.snapshots.forms import is_month
+from coevo.storage.months import CloneMoment
+from coevo.storage.months import MonthPart
+from coevo.storage.months import MonthRecord
+from coevo.storage.reverifications import Reverified
+from coevo.storage.store import Mined
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
+from coevo.storage.walks import WalkRecord
+from coevo.storage.walks import cut
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What clones say of their commits, and a user of all copies.
+
+    committed  the committer date of a repository's commit; None if it cannot be read
+    stated     until when copies have all commits; None is until their newest one
+    """
+
+    committed: Callable[[str, str], datetime | None]
+    licence: Callable[[str, str], str | None]
+    moments: Mapping[str, CloneMoment]
+    stated: datetime | None = None
+
+
+class MonthCut:
+    """One month of a store, partition by partition."""
+
+    def __init__(self, month: str, known: Known, fixed: MonthRecord | None = None) -> None:
+        self.month = month
+        self.last = first_clean_moment(month) - timedelta(microseconds=1)
+        self.fixed = fixed
+        self._known = known
+        self._parts = {part.partition: part for part in fixed.parts} if fixed else {}
+        self._reached: dict[Partition, datetime | None] = {}
+
+    def mined(self, store: Store, partition: Partition) -> Mined | None:
+        """Of a partition what belongs to the month; None if that is nothing."""
+        if self.fixed is not None:
+            part = self._parts.get(partition)
+            return _held(store, part) if part else None
+        walk = self._until_last(store, partition)
+        return store.mined(partition, walk) if walk else None
+
+    def _until_last(self, store: Store, partition: Partition) -> WalkRecord | None:
+        walk = store.walk(partition)
+        revs = {rev for rev, _ in walk.pairs} | {drop.key for drop in walk.drops}
+        dates = {rev: self._known.committed(partition.repo, rev) for rev in revs}
+        self._reached[partition] = reached = _reach(walk, dates, self._known.stated)
+        within = {rev: date for rev, date in dates.items() if date is None or date <= self.last}
+        if not within:
+            return None
+        head = max(within, key=lambda rev: (str(within[rev] or ''), rev))
+        whole = reached is not None and reached >= self.last
+        newest = max(filter(None, within.values()), default=None)
+        kept = cut(walk, within.keys())
+        row = dataclasses.replace(kept.repository, cutoff=self.last if whole else newest)
+        if within[head] is not None:
+            license_ = self._known.licence(partition.repo, head)
+            row = dataclasses.replace(row, head=head, license=license_)
+        return dataclasses.replace(kept, repository=row, reached=reached)
+
+    def reverified(self, partition: Partition, found: Iterable[Reverified]) -> Iterator[Reverified]:
+        """Of what was run again what counts: all, or what did when the month was fixed."""
+        part = self._parts.get(partition)
+        for record in found:
+            number = record.pair_id, record.key, record.number
+            if self.fixed is None or (part is not None and number in part.reverified):
+                yield record
+
+    def add(
+        self,
+        partition: Partition,
+        mined: Mined,
+        keys: Mapping[str, str],
+        found: Iterable[Reverified],
+    ) -> None:
+        """Note what was gathered of a partition; Fatal if it is no longer all that there was."""
+        part = self._parts.get(partition)
+        if part is not None:
+            if dict(part.walk.keys) != dict(keys):
+                raise Fatal(
+                    f'the store no longer holds all that {self.month} was made of (of '
+                    f'{partition.repo}): put it back, or publish the snapshot that there is'
+                )
+            return
+        walk = dataclasses.replace(mined.walk, keys=tuple(sorted(keys.items())))
+        numbers = tuple((one.pair_id, one.key, one.number) for one in found)
+        self._parts[partition] = MonthPart(partition=partition, walk=walk, reverified=numbers)
+
+    def check(self, root: object) -> None:
+        """Fatal if the month is empty, or ends after all that was reached."""
+        if self.fixed is not None:
+            return
+        reached = max(filter(None, self._reached.values()), default=None)
+        if reached is None or reached < self.last:
+            until = f'until {reached:%Y-%m-%d}' if reached else 'until nobody knows when'
+            raise Fatal(
+                f'{self.month} is not over in {root}, which knows its repositories {until}: mine '
+                'them again once it is, and say of copies how far they go by --reached DATE'
+            )
+        if not any(part.walk.pairs for part in self._parts.values()):
+            raise Fatal(
+                f'{root} holds nothing of {self.month} or of a month before it: name a later month'
+            )
+
+    @property
+    def reached(self) -> dict[Partition, datetime | None]:
+        """Until when each partition is known; one that ends before the month may lack some of it."""
+        return {partition: part.walk.reached for partition, part in sorted(self._parts.items())}
+
+    def record(self) -> MonthRecord:
+        """What the month is made of."""
+        parts = tuple(part for _, part in sorted(self._parts.items()))
+        repos = {part.partition.repo for part in parts}
+        clones = (one for repo, one in sorted(self._known.moments.items()) if repo in repos)
+        return MonthRecord(month=self.month, parts=parts, clones=tuple(clones))
+
+
+def check_month(month: str) -> None:
+    if not is_month(month):
+        raise Fatal(f'{month!r} is no month: write it as 2024-06')
+
+
+def _held(store: Store, part: MonthPart) -> Mined:
+    """The segments that a part names, and the pairs that had none then, whatever they have now."""
+    held = {pair_id for pair_id, _ in part.walk.keys}
+    pairs = tuple((rev, pair_id) for rev, pair_id in part.walk.pairs if pair_id in held)
+    mined = store.mined(part.partition, dataclasses.replace(part.walk, pairs=pairs))
+    unmined = sorted(pair_id for _, pair_id in part.walk.pairs if pair_id not in held)
+    return dataclasses.replace(mined, walk=part.walk, unmined=tuple(unmined))
+
+
+def _reach(
+    walk: WalkRecord, dates: Mapping[str, datetime | None], stated: datetime | None
+) -> datetime | None:
+    """Until when all commits of a walk are known."""
+    if walk.reached is not None:
+        return walk.reached
+    return max(filter(None, (stated, *dates.values())), default=None)

@@ -1,0 +1,56 @@
+"""What a snapshot brings, repository by repository, beside the one before it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from packagers.rows import Rows
+from packagers.withdrawal import Earlier
+from packagers.withdrawal import beside
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryNews:
+    """Tasks of one repository.
+
+    changed  that were there before, with another date or without some of their tests
+    """
+
+    repo: str
+    new: int
+    changed: int
+    withdrawn: int
+
+
+def news(earlier: Earlier | None, rows: Rows, month: str) -> tuple[RepositoryNews, ...]:
+    """Of all repositories that have any, by name; `rows` follow `earlier` already."""
+    now = [row for row in rows.withdrawn if (row.table, row.month) == ('tasks', month)]
+    anew = {row.id for row in now if row.reissued}
+    new, changed, withdrawn = Counter[str](), Counter[str](), Counter[str]()
+    for before, task in beside(earlier, rows):
+        if task is None:
+            assert before is not None
+            withdrawn[before.repo] += 1
+        elif task.released == month:
+            new[task.repo] += 1
+        elif task.task_id in anew:
+            changed[task.repo] += 1
+    return tuple(
+        RepositoryNews(repo=repo, new=new[repo], changed=changed[repo], withdrawn=withdrawn[repo])
+        for repo in sorted({*new, *changed, *withdrawn})
+    )
+
+
+def rows_of_news(news: Sequence[RepositoryNews]) -> list[dict[str, str | int]]:
+    """As tables have them."""
+    return [
+        {
+            'repository': one.repo,
+            'new': one.new,
+            'changed': one.changed,
+            'withdrawn': one.withdrawn,
+        }
+        for one in news
+    ]

@@ -1,0 +1,180 @@
+"""A release of a month: what was committed until its end, whatever is mined later."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from coevo.command.main import main
+from coevo.snapshots import snapshot
+from coevo.snapshots.verification import verify
+from tests.flows.mining_runs import different
+from tests.languages import toys
+from tests.languages.table import known_toy
+from tests.projects import NAME
+from tests.projects import QUICKLY
+from tests.repos import commit
+from tests.repos import git
+from tests.repos import init
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shop:
+    """A repository, its store, and snapshots beside it."""
+
+    folder: Path
+
+    @property
+    def repository(self) -> Path:
+        return self.folder / 'repository'
+
+    def commit(self, value: int, date: str, thing: str = 'Till') -> None:
+        files = {
+            **toys.BUILD,
+            **toys.source(thing, f'last: {value}'),
+            **toys.tests(thing, f'rings: is {thing}.last {value}'),
+        }
+        commit(self.repository, f'{thing} {value}', files, date=f'{date}T00:00:00Z')
+
+    def mine(self, *more: str) -> int:
+        words = ('--store', str(self.folder / 'store'), '--name', NAME, *QUICKLY, '--jobs', '1')
+        return main(['mine', str(self.repository), *words, *more])
+
+    def release(self, name: str, month: str, *more: str) -> int:
+        words = ('--store', str(self.folder / 'store'), '--snapshot', str(self.folder / name))
+        return main(['release', *words, '--month', month, *more])
+
+    def manifest(self, name: str) -> Any:
+        return json.loads((self.folder / name / 'manifest.json').read_text())
+
+    def tasks(self, name: str) -> list[tuple[str, str]]:
+        """When each was released, and the name of its test."""
+        files = snapshot.data_files(self.folder / name, 'tasks')
+        rows = [row for file in files for row in pq.read_table(file).to_pylist()]
+        return sorted((row['released'], f'{row["new_committer_date"]:%m-%d}') for row in rows)
+
+
+@pytest.fixture(scope='module')
+def toy() -> Iterator[None]:
+    with known_toy():
+        yield
+
+
+@pytest.fixture(scope='module')
+def two_months(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """Pairs that end in January and in February."""
+    return opened(tmp_path_factory.mktemp('months'))
+
+
+def opened(folder: Path) -> Shop:
+    shop = Shop(folder=folder)
+    init(shop.repository)
+    for value, day in enumerate(('2024-01-01', '2024-01-20', '2024-02-03')):
+        shop.commit(value, day)
+    assert shop.mine('--reached', '2024-02') == 2  # a month is no day
+    assert shop.mine() == 0
+    return shop
+
+
+@pytest.fixture
+def shop(two_months: Shop, tmp_path: Path) -> Shop:
+    shutil.copytree(two_months.folder, tmp_path / 'shop')
+    return Shop(folder=tmp_path / 'shop')
+
+
+@pytest.mark.parametrize(
+    ('month', 'more', 'sentence'),
+    [
+        ('2001-01', (), 'holds nothing of 2001-01 or of a month before it: name a later month'),
+        ('2024-02', (), 'knows its repositories until 2024-02-03: mine them again once it is'),
+        ('2024-02', ('--reached', '2024-02-28'), 'until 2024-02-28'),
+        ('2024-13', (), "'2024-13' is no month: write it as 2024-06"),
+        ('../up', (), "'../up' is no month: write it as 2024-06"),
+    ],
+)
+def test_what_is_no_month_of_the_store(
+    shop: Shop,
+    month: str,
+    more: tuple[str, ...],
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert shop.release('snapshot', month, *more) == 2
+    assert sentence in capsys.readouterr().err
+    assert {path.name for path in shop.folder.iterdir()} == {'repository', 'store'}
+    assert not (shop.folder / 'store' / 'months').exists()
+
+
+def test_a_month_is_cut_at_its_end(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shop.release('first', '2024-01') == 0
+    assert f'{NAME}' in (told := capsys.readouterr().out)
+    assert '1 tasks are new' in told
+    assert shop.tasks('first') == [('2024-01', '01-20')]
+    (walk,) = shop.manifest('first')['walks']
+    january = git(shop.repository, 'rev-parse', 'main~1')
+    assert (walk['head'], walk['commits_visited'], walk['commits_kept']) == (january, 2, 1)
+    assert walk['cutoff'] == '2024-01-31T23:59:59.999999+00:00'
+    assert verify(shop.folder / 'first') == []
+
+    previous = ('--previous', str(shop.folder / 'first'))
+    assert shop.release('second', '2024-02', '--reached', '2024-02-29', *previous) == 0
+    assert shop.tasks('second') == [('2024-01', '01-20'), ('2024-02', '02-03')]
+    news = [{'repository': NAME, 'new': 1, 'changed': 0, 'withdrawn': 0}]
+    assert shop.manifest('second')['news'] == news
+
+
+def test_what_is_mined_later_comes_with_the_next_month(
+    toy: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Though it was committed before, on a branch that was merged late."""
+    shop = opened(tmp_path)
+    assert shop.release('first', '2024-01') == 0
+    git(shop.repository, 'checkout', '-q', '-b', 'side', 'main~1')
+    shop.commit(1, '2024-01-10', 'Scale')
+    shop.commit(2, '2024-01-11', 'Scale')
+    git(shop.repository, 'checkout', '-q', 'main')
+    git(shop.repository, 'merge', '-q', '--no-edit', 'side', environment=at('2024-02-10'))
+    shop.commit(9, '2024-03-01')
+    assert shop.mine('--reached', '2024-03-02') == 0
+    capsys.readouterr()
+
+    assert shop.release('again', '2024-01') == 0
+    assert '2024-01 was released before: what was mined since is left' in capsys.readouterr().out
+    assert different(shop.folder / 'first', shop.folder / 'again') == []
+    previous = ('--previous', str(shop.folder / 'first'))
+    assert shop.release('second', '2024-02', *previous) == 0
+    assert shop.tasks('second') == [
+        ('2024-01', '01-20'),
+        ('2024-02', '01-10'),
+        ('2024-02', '01-11'),
+        ('2024-02', '02-03'),
+    ]
+
+
+def at(day: str) -> dict[str, str]:
+    return {'GIT_AUTHOR_DATE': f'{day}T00:00:00Z', 'GIT_COMMITTER_DATE': f'{day}T00:00:00Z'}
+
+
+def test_a_refused_release_fixes_no_month(shop: Shop) -> None:
+    """Another snapshot has the name: the month can still be made of what is mined by then."""
+    assert shop.release('taken', '2024-01') == 0
+    shutil.rmtree(shop.folder / 'store' / 'months')
+    assert shop.release('taken', '2024-02', '--reached', '2024-02-29') == 2
+    assert list((shop.folder / 'store').glob('months/*')) == []
+
+
+def test_a_month_whose_segments_are_gone(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shop.release('first', '2024-01') == 0
+    for merged in (shop.folder / 'store').rglob('segments.coevo'):
+        merged.unlink()
+    assert shop.release('again', '2024-01') == 2
+    told = capsys.readouterr().err
+    assert f'the store no longer holds all that 2024-01 was made of (of {NAME})' in told
+    assert not (shop.folder / 'again').exists()
