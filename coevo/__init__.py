@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import duckdb
 
+__version__ = '0.1.0'
+
 
 def open(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnection:
     """A DuckDB connection with the tables of snapshots as views (`coevo.snapshots.snapshot.open`)."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 
@@ -61,6 +63,7 @@ class ReleaseOptions:
 
     reached   until when repositories that were not asked themselves are known
     accepted  SPDX ids of licences that will do though the OSI has not approved them
+    urls      addresses by repository, for those that were mined from a folder
     local     where clones and caches lie, as in MineOptions
     """
 
@@ -70,6 +73,7 @@ class ReleaseOptions:
     reached: datetime | None = None
     previous: Root | None = None
     accepted: tuple[str, ...] = ()
+    urls: Mapping[str, str] = field(default_factory=dict)
     local: Path | None = None
 
     @property

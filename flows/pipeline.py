@@ -64,13 +64,15 @@ from miners.walks.releases import latest_release
 class MineReport:
     """What a run did; `failures` are troubles of ours, by pair id.
 
-    bugs  where the record lies of each bug that keeps a pair from being mined, by pair id
+    tasks  that were found in what was mined now
+    bugs   where the record lies of each bug that keeps a pair from being mined, by pair id
     """
 
     partition: Partition
     visited: int
     pairs: int
     executed: int = 0
+    tasks: int = 0
     reused: int = 0
     failures: dict[str, str] = field(default_factory=dict)
     bugs: dict[str, str] = field(default_factory=dict)
@@ -219,8 +221,16 @@ def _mine_missing(
                 store.write(report.partition, result)
                 bugs.forget(pair, keys[pair])
                 report.executed += 1
+                report.tasks += _tasks(result)
             workshops.forget(pair)
+            listener.found(f'{report.tasks} task{"" if report.tasks == 1 else "s"} so far')
             listener.step('pairs', done, len(todo))
+
+
+def _tasks(segment: Segment) -> int:
+    """As many as a release would make of it, but for copies and what it withholds."""
+    rows = [row for row in segment.methods if row.track is not None]
+    return len({(row.test_file, row.track) for row in rows})
 
 
 def _is_known(key: str, known: AbstractSet[str], runtimes: Runtimes) -> bool:

@@ -16,6 +16,7 @@ from coevo.storage.months import CloneMoment
 from coevo.storage.store import Store
 from flows.licence import spdx_of
 from flows.options import ReleaseOptions
+from flows.repository_urls import by_repository
 from miners.cloning.clones import at_hand
 from miners.cloning.retention import keep
 from miners.discovery.code_size import code_size
@@ -114,6 +115,7 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
             month=options.month,
             cut=MonthCut(options.month, known, fixed) if options.month else None,
             previous=options.previous,
+            urls=by_repository(options.urls, sorted({part.repo for part in store.partitions()})),
         ),
     )
 

@@ -24,7 +24,6 @@ from packagers.marks import Mark
 from packagers.marks import marked
 from packagers.near_duplicates import near_duplicates
 from packagers.plan import ReleasePlan
-from packagers.plan import Size
 from packagers.reverified import reverify
 from packagers.row_files import Sorter
 from packagers.rows import Rows
@@ -38,10 +37,7 @@ def assemble(rows: Rows, plan: ReleasePlan) -> Rows:
     rows = reverify(rows)
     families = plan.families(sorted({row.repo for row in rows.repositories}))
     rows = rows.but(
-        repositories=(
-            _sized(dataclasses.replace(row, family=families[row.repo]), plan.size)
-            for row in rows.repositories
-        ),
+        repositories=(_completed(row, families[row.repo], plan) for row in rows.repositories),
     )
     rows = withhold(fill_licences(rows, plan.licence), plan.accepted)
     rows = rows.but(methods=plan.date(rows))
@@ -53,9 +49,15 @@ def assemble(rows: Rows, plan: ReleasePlan) -> Rows:
     return rows.but(tasks=tasks.finish(), drops=chain(rows.drops, drops.finish()))
 
 
-def _sized(row: RepositoryRow, size: Size) -> RepositoryRow:
-    files, lines = size(row.repo, row.head, row.language) or (None, None)
-    return dataclasses.replace(row, source_files=files, source_lines=lines)
+def _completed(row: RepositoryRow, family: str, plan: ReleasePlan) -> RepositoryRow:
+    files, lines = plan.size(row.repo, row.head, row.language) or (None, None)
+    return dataclasses.replace(
+        row,
+        family=family,
+        url=plan.urls.get(row.repo, row.url),
+        source_files=files,
+        source_lines=lines,
+    )
 
 
 def _built(

@@ -36,6 +36,7 @@ class ReleasePlan:
     month       of the snapshot, YYYY-MM; None is that of the newest commit visited
     cut         what of the store belongs to the month; None takes all
     previous    an earlier snapshot: what it had and this one has not is withdrawn
+    urls        addresses by repository, instead of those that mining knew
     parameters  what else decided the data, for the manifest
     """
 
@@ -49,4 +50,5 @@ class ReleasePlan:
     month: str | None = None
     cut: MonthCut | None = None
     previous: Root | None = None
+    urls: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, str | int | float | None] = field(default_factory=dict)

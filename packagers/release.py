@@ -48,6 +48,7 @@ class ReleaseReport:
 
     fixed    whether the month had been released before, and was made of the same once more
     reached  until when each walk knows all commits, where a month was asked for
+    without_url  repositories that nobody can clone from what the snapshot says
     """
 
     snapshot: Root
@@ -61,18 +62,19 @@ class ReleaseReport:
     fixed: bool
     reached: Mapping[Partition, datetime | None]
     news: tuple[RepositoryNews, ...]
+    without_url: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
         counts = ', '.join(f'{self.rows[name]} {name}' for name in ('tasks', 'methods', 'pairs'))
         done = 'written' if self.written else 'already there, with the same bytes'
         missing = ''.join(
-            f'\n{count} pairs of {partition.repo} ({partition.walk}) are not mined yet: they are '
-            'missing in it'
+            f'\nnot mined yet, hence missing in it: {count} pair{"" if count == 1 else "s"} of '
+            f'{partition.repo} ({partition.walk})'
             for partition, count in self.unmined
         )
         told = f'{self.new} tasks are new, {self.withdrawn} withdrawn, {self.reissued} issued anew'
-        return f'{self.snapshot}: {counts}; {done}\n{told}{missing}{self._of_the_month}'
+        return f'{self.snapshot}: {counts}; {done}\n{told}{missing}{self._of_the_month}{self._unreachable}'
 
     @property
     def _of_the_month(self) -> str:
@@ -84,6 +86,15 @@ class ReleaseReport:
             'again to have what it had later in a month to come'
             for partition, reached in sorted(self.reached.items())
             if reached is not None and reached < last
+        )
+
+    @property
+    def _unreachable(self) -> str:
+        if not self.without_url:
+            return ''
+        return (
+            f'\nwarning: no URL is known of {", ".join(self.without_url)}, so nobody else can attempt '
+            'or score its tasks; release again with --url REPO=URL'
         )
 
 
@@ -126,6 +137,7 @@ def release(store: Store, plan: ReleasePlan) -> ReleaseReport:
         fixed=plan.cut is not None and plan.cut.fixed is not None,
         reached=about.reached,
         news=about.news,
+        without_url=tuple(sorted({row.repo for row in rows.repositories if row.url is None})),
     )
 
 

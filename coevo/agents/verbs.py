@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coevo.evaluation.verbs import add_store_of_clones
 from coevo.evaluation.verbs import add_tasks
 from coevo.evaluation.verbs import existing_store
 from coevo.evaluation.verbs import more_than_zero
@@ -19,6 +20,7 @@ from coevo.options.arguments import add_sandbox
 from coevo.options.arguments import positive
 from coevo.options.parser import Parser
 from coevo.options.parser import add_cutoff
+from coevo.options.parser import add_snapshot
 from coevo.options.parser import cutoff_of
 from coevo.sandboxes.names import CONFINING
 
@@ -44,31 +46,40 @@ finished is not.
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     attempt = verbs.add_parser(
-        'attempt', help='let an agent attempt tasks; writes predictions', description=_DESCRIPTION
+        'attempt',
+        help='let an agent attempt tasks; writes predictions',
+        description=_DESCRIPTION,
+        example="coevo attempt snapshots/2026-05 --agent 'sh my-agent.sh' --out attempts",
     )
-    attempt.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
-    attempt.add_argument('--agent', required=True, metavar='COMMAND|NAME')
-    attempt.add_argument('--out', type=Path, required=True, metavar='DIR')
+    add_snapshot(attempt)
+    attempt.add_argument(
+        '--agent', required=True, metavar='COMMAND|NAME', help='a line for the shell, or a name'
+    )
+    attempt.add_argument(
+        '--out', type=Path, required=True, metavar='DIR', help='where attempts and predictions go'
+    )
     add_tasks(attempt)
     add_cutoff(attempt)
-    attempt.add_argument('--store', type=Path, metavar='DIR', help='whose clones are used')
-    attempt.add_argument(
-        '--jobs', type=positive, default=1, metavar='N', help='attempts at once (1)'
-    )
+    add_store_of_clones(attempt)
+    attempt.add_argument('--jobs', type=positive, default=1, metavar='N', help='attempts at once')
     attempt.add_argument('--agent-model', metavar='NAME', help='the model that the agent uses')
     attempt.add_argument('--harness', metavar='NAME', help='what predictions call the agent')
     attempt.add_argument('--software', type=Path, metavar='DIR', help='seen as /agent, read-only')
     attempt.add_argument(
         '--api', help='of the model: anthropic, gemini or openai; a COMMAND without has no network'
     )
-    attempt.add_argument('--endpoint', metavar='URL', help="where it is (the maker's own)")
+    attempt.add_argument('--endpoint', metavar='URL', help="where it is (default: the maker's own)")
     attempt.add_argument(
-        '--key-env', metavar='NAME', help='variable with the key (ANTHROPIC_API_KEY, …)'
+        '--key-env',
+        metavar='NAME',
+        help='variable with the key (default: by the API, such as OPENAI_API_KEY)',
     )
     attempt.add_argument('--prices', type=Path, metavar='FILE', help='TOML, see coevo/agents')
     attempt.add_argument('--max-cost', type=float, metavar='USD', help='of a task; takes prices')
-    attempt.add_argument('--max-seconds', type=float, default=3600, metavar='S', help='(3600)')
-    attempt.add_argument('--memory', type=int, default=8, metavar='GIB', help='of a task (8)')
+    attempt.add_argument(
+        '--max-seconds', type=float, default=3600, metavar='S', help='wall seconds of a task'
+    )
+    attempt.add_argument('--memory', type=int, default=8, metavar='GIB', help='of a task')
     attempt.add_argument(
         '--no-kit',
         action='store_true',

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from coevo import __version__
 from coevo.agents import verbs as agent_verbs
 from coevo.command import runtimes as runtime_verbs
 from coevo.display import terminal
@@ -24,8 +25,10 @@ from coevo.model.errors import Transient
 from coevo.options.arguments import in_unicode
 from coevo.options.parser import PIPELINE_VERBS
 from coevo.options.parser import Parser
+from coevo.options.parser import TopParser
 from coevo.options.parser import Verb
 from coevo.options.parser import add_cutoff
+from coevo.options.parser import add_snapshot
 from coevo.options.parser import cutoff_of
 from coevo.storage import disk
 
@@ -36,14 +39,52 @@ class Terminated(KeyboardInterrupt):
 
 def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     """The whole command line; the pipeline's verbs get their options from `flows.cli`."""
-    top = Parser(
+    top = TopParser(
         prog='coevo', description='Executable test-maintenance tasks from public Git histories.'
     )
-    verbs = top.add_subparsers(dest='verb', metavar='VERB', required=True)
+    top.add_argument('--version', action='version', version=f'coevo {__version__}')
+    verbs = top.verbs
     _add_pipeline(verbs, argv)
-    query = verbs.add_parser('query', help='ask a snapshot with SQL, filtered by date and track')
-    query.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
-    query.add_argument('sql', nargs='?', type=in_unicode, help='default: counts by track and label')
+    _add_query(verbs)
+    _add_identification(verbs)
+    verify = verbs.add_parser(
+        'verify',
+        help='check a snapshot; status 1 if anything is off',
+        example='coevo verify snapshots/2026-05',
+    )
+    add_snapshot(verify)
+    verify.set_defaults(run=_verify)
+    show = verbs.add_parser(
+        'show',
+        help='print a task or method as a person would read it',
+        example='coevo show snapshots/2026-05 0f3c9a1b2d4e5f60',
+    )
+    show.add_argument('snapshot', type=Path, help='a folder, a .zip, or a URL')
+    show.add_argument('id', type=in_unicode, help='a task_id or a method_id')
+    show.set_defaults(run=_show)
+    _add_prompt(verbs)
+    evaluation_verbs.add(verbs)
+    agent_verbs.add(verbs)
+    runtime_verbs.add(verbs)
+    doctor = verbs.add_parser(
+        'doctor',
+        help='say what is installed and what to do about the rest',
+        example='coevo doctor',
+    )
+    doctor.set_defaults(run=_doctor)
+    return top
+
+
+def _add_query(verbs: argparse._SubParsersAction[Parser]) -> None:
+    query = verbs.add_parser(
+        'query',
+        help='ask a snapshot with SQL, filtered by date and track',
+        example='coevo query snapshots/2026-05 --after 2025-06 --track update',
+    )
+    add_snapshot(query)
+    query.add_argument(
+        'sql', nargs='?', type=in_unicode, help='a question (default: counts by track and label)'
+    )
     query.add_argument(
         '--and',
         dest='others',
@@ -53,53 +94,60 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         help='another month to ask at once; tables then have a column `snapshot`',
     )
     add_cutoff(query)
-    query.add_argument('--track', choices=('generation', 'update', 'repair'))
-    query.add_argument('--format', choices=('table', 'csv', 'json', 'parquet'), default='table')
-    query.add_argument('--out', type=Path, metavar='FILE')
+    query.add_argument(
+        '--track', choices=('generation', 'update', 'repair'), help='only what is of this track'
+    )
+    query.add_argument(
+        '--format',
+        choices=('table', 'csv', 'json', 'parquet'),
+        default='table',
+        help='how the answer is written',
+    )
+    query.add_argument('--out', type=Path, metavar='FILE', help='write the answer there')
     query.set_defaults(run=_query)
     query.late = 'sql'
-    _add_identification(verbs)
-    verify = verbs.add_parser('verify', help='check a snapshot; status 1 if anything is off')
-    verify.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
-    verify.set_defaults(run=_verify)
-    show = verbs.add_parser('show', help='print a task or method as a person would read it')
-    show.add_argument('snapshot', type=Path)
-    show.add_argument('id', type=in_unicode, help='a task_id or a method_id')
-    show.set_defaults(run=_show)
+
+
+def _add_prompt(verbs: argparse._SubParsersAction[Parser]) -> None:
     prompt = verbs.add_parser(
         'prompt',
+        example='coevo prompt snapshots/2026-05 0f3c9a1b2d4e5f60',
         help='print what an agent is told of a task, byte by byte',
         description='What every agent is told of a task, byte by byte. For generation and update it is '
         "the paper's own text (TestEvo-Bench, A.3); the paper has none for repair, and that one is ours. "
         'The column tasks.prompt_version says which version it is.',
     )
-    prompt.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
+    add_snapshot(prompt)
     prompt.add_argument('task', type=in_unicode, help='a task_id')
     prompt.set_defaults(run=_prompt)
-    evaluation_verbs.add(verbs)
-    agent_verbs.add(verbs)
-    runtime_verbs.add(verbs)
-    doctor = verbs.add_parser('doctor', help='say what is installed and what to do about the rest')
-    doctor.set_defaults(run=_doctor)
-    return top
 
 
 def _add_identification(verbs: argparse._SubParsersAction[Parser]) -> None:
     study = verbs.add_parser(
-        'identification', help='count and export the label sets of test-update identification'
+        'identification',
+        help='count and export the label sets of test-update identification',
+        example='coevo identification snapshots/2026-05 --after 2025-06 --export labels',
     )
-    study.add_argument('snapshot', type=Path)
+    study.add_argument('snapshot', type=Path, help='a folder, a .zip, or a URL')
     add_cutoff(study)
-    study.add_argument('--walk', choices=('parents', 'first-parent', 'states', 'window'))
+    study.add_argument(
+        '--walk',
+        choices=('parents', 'first-parent', 'states', 'window'),
+        help='whose pairs are counted (default: parents)',
+    )
     study.add_argument('--export', type=Path, metavar='DIR', help='write both label sets there')
-    study.add_argument('--format', choices=('parquet', 'csv'), default='parquet')
+    study.add_argument(
+        '--format', choices=('parquet', 'csv'), default='parquet', help='of the exported files'
+    )
     study.add_argument(
         '--split',
         default='80/10/10',
         metavar='PERCENT',
-        help='of repositories, for training, validation and test (80/10/10)',
+        help='shares of the repositories for training, validation and test',
     )
-    study.add_argument('--seed', type=int, default=0, metavar='N')
+    study.add_argument(
+        '--seed', type=int, default=0, metavar='N', help='decides which repository goes where'
+    )
     study.set_defaults(run=_identification)
 
 

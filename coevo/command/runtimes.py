@@ -41,6 +41,7 @@ def _add(verbs: argparse._SubParsersAction[Parser], one: RuntimeVerb) -> None:
     verb = verbs.add_parser(
         one.name,
         help=f'list the {one.what} of this machine, or install more',
+        example=f'coevo {one.name} install {one.example}',
         description=f'List the {one.what} that old revisions are built and run with.'
         f' `coevo {one.name} install {one.example}` brings those that are missing into the tool cache;'
         ' nothing of the system is changed, and no root is needed.',
@@ -48,7 +49,9 @@ def _add(verbs: argparse._SubParsersAction[Parser], one: RuntimeVerb) -> None:
     verb.set_defaults(run=with_extra(partial(_list, one)))
     actions = verb.add_subparsers(dest='action', metavar='ACTION')
     install = actions.add_parser('install', help=f'bring {one.what} that are missing')
-    install.add_argument('releases', nargs='+', metavar='RELEASE', help=one.example)
+    install.add_argument(
+        'releases', nargs='+', metavar='RELEASE', help=f'which, such as {one.example}'
+    )
     install.set_defaults(run=with_extra(partial(_install, one)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterable
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +14,10 @@ from rich.console import RenderableType
 from rich.progress import BarColumn
 from rich.progress import MofNCompleteColumn
 from rich.progress import Progress as Bar
+from rich.progress import TaskID
 from rich.progress import TextColumn
 from rich.progress import TimeElapsedColumn
+from rich.progress import TimeRemainingColumn
 from rich.segment import Segment
 
 from coevo.display import terminal
@@ -52,22 +55,50 @@ class _Console(Console):
 def showing(console: Console) -> Iterator[Listener]:
     """A listener for as long as a run lasts."""
     if not console.is_terminal:
-        yield Listener(
-            step=lambda step, done, total: _line(console, step, done, total), say=console.print
-        )
+        lines = _Lines(console)
+        yield Listener(step=lines.step, found=lines.find, say=console.print)
         return
     columns = (TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn())
-    with Bar(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
-        tasks = {}
+    ends = (TimeElapsedColumn(), TimeRemainingColumn(), TextColumn('{task.fields[found]}'))
+    with Bar(*columns, *ends, console=console, transient=True) as bar:
+        tasks: dict[str, TaskID] = {}
 
         def show(step: str, done: int, total: int) -> None:
             if step not in tasks:
-                tasks[step] = bar.add_task(step, total=total)
+                tasks[step] = bar.add_task(step, total=total, found='')
             bar.update(tasks[step], completed=done, total=total)
 
-        yield Listener(step=show, say=console.print)
+        def find(words: str) -> None:
+            for task in tasks.values():
+                bar.update(task, found=words)
+
+        yield Listener(step=show, found=find, say=console.print)
 
 
-def _line(console: Console, step: str, done: int, total: int) -> None:
-    if total > 1 and (done % _LINES_EVERY == 0 or done == total):
-        console.print(f'{step}: {done} of {total}')
+class _Lines:
+    """Progress for a log: now and then a line, with an estimate of what is left."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._found = ''
+        self._begun: dict[str, float] = {}
+
+    def find(self, words: str) -> None:
+        self._found = words
+
+    def step(self, step: str, done: int, total: int) -> None:
+        begun = self._begun.setdefault(step, time.monotonic())
+        if total > 1 and (done % _LINES_EVERY == 0 or done == total):
+            parts = (f'{step}: {done} of {total}', self._found, _left(begun, done, total))
+            self._console.print('; '.join(part for part in parts if part), highlight=False)
+
+
+def _left(begun: float, done: int, total: int) -> str:
+    """About how long it will take, by what was done since the first was."""
+    if done < _LINES_EVERY or done == total:
+        return ''
+    seconds = (time.monotonic() - begun) / (done - 1) * (total - done)
+    if seconds < 90:
+        return f'about {seconds:.0f} s left'
+    minutes = seconds / 60
+    return f'about {minutes:.0f} min left' if minutes < 90 else f'about {minutes / 60:.0f} h left'

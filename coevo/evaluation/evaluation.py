@@ -16,6 +16,8 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.assignments import known_tasks
 from coevo.evaluation.examination import Examination
+from coevo.evaluation.gold_patches import GOLD
+from coevo.evaluation.gold_patches import gold_patches
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.options import Options
@@ -71,7 +73,8 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
     if not wanted:
         raise Fatal('no task is left to score; name others, or an earlier cutoff, or add --leaking')
     opened = snapshot.attach((options.snapshot,))
-    answers = {one.task_id: one for one in _predictions(options, known_tasks(opened))}
+    found = _predictions(options, wanted, known_tasks(opened))
+    answers = {one.task_id: one for one in found}
     header = _header(options, snapshot_sha256, answers.values())
     _bring_runtimes(wanted, listener.say)
     languages = {one.task.language for one in wanted}
@@ -88,9 +91,9 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
         total=len(wanted),
     )
     examination.examine(wanted)
-    found = [row for part in examination.found.values() for row in part]
+    judged = [row for part in examination.found.values() for row in part]
     return Evaluation(
-        rows=tuple(sorted(found, key=lambda row: row.key)),
+        rows=tuple(sorted(judged, key=lambda row: row.key)),
         judged=len(wanted) - examination.recalled,
         recalled=examination.recalled,
         bugs=examination.bugs,
@@ -131,7 +134,11 @@ def _header(options: Options, snapshot_sha256: str, answers: Iterable[Prediction
     )
 
 
-def _predictions(options: Options, known: Collection[str]) -> Sequence[Prediction]:
+def _predictions(
+    options: Options, wanted: Sequence[Assignment], known: Collection[str]
+) -> Sequence[Prediction]:
+    if options.predictions == GOLD:
+        return gold_patches(wanted)
     if isinstance(options.predictions, Path):
         return read_predictions(options.predictions, known)
     check_ids('the list', options.predictions, known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from coevo.evaluation.records import Prediction
 from coevo.snapshots.cutoffs import Cutoff
@@ -15,7 +16,7 @@ from coevo.storage.folders import cache_folder
 class Options:
     """What is to be scored, and where.
 
-    predictions   a file or folder, or the predictions themselves
+    predictions   a file or folder, the predictions themselves, or the word for the developers' own
     store         whose clones are used; what it lacks is cloned from the tasks' URLs
     tasks, cutoff limit the tasks; a task without a prediction fails
     models        a file with cutoffs of models that nobody else knows
@@ -29,7 +30,7 @@ class Options:
     """
 
     snapshot: Path | str
-    predictions: Path | Sequence[Prediction]
+    predictions: Path | Sequence[Prediction] | Literal['gold']
     store: Path | None = None
     tasks: frozenset[str] | None = None
     cutoff: Cutoff | None = None

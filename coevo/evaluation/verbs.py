@@ -8,13 +8,16 @@ import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+from typing import Literal
 
 from coevo.model.errors import Fatal
 from coevo.options.arguments import add_jobs
 from coevo.options.arguments import add_sandbox
+from coevo.options.arguments import in_unicode
 from coevo.options.parser import Parser
 from coevo.options.parser import Verb
 from coevo.options.parser import add_cutoff
+from coevo.options.parser import add_snapshot
 from coevo.options.parser import cutoff_of
 
 if TYPE_CHECKING:
@@ -26,12 +29,23 @@ _EXTRA = ('psutil', 'rich', 'tree_sitter', 'tree_sitter_java', 'urllib3')
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     _add_evaluate(verbs)
-    compare = verbs.add_parser('compare', help='set two evaluations of the same tasks side by side')
+    _add_checkout(verbs)
+    compare = verbs.add_parser(
+        'compare',
+        help='set two evaluations of the same tasks side by side',
+        example='coevo compare results other-results',
+    )
     compare.add_argument('first', type=Path, metavar='A', help='the --out of a `coevo evaluate`')
     compare.add_argument('second', type=Path, metavar='B', help='another one')
-    compare.add_argument('--format', choices=('table', 'json'), default='table')
+    compare.add_argument(
+        '--format', choices=('table', 'json'), default='table', help='how the answer is written'
+    )
     compare.set_defaults(run=with_extra(_compare))
-    regrade = verbs.add_parser('regrade', help='report on stored results again, running nothing')
+    regrade = verbs.add_parser(
+        'regrade',
+        help='report on stored results again, running nothing',
+        example='coevo regrade results',
+    )
     regrade.add_argument('folder', type=Path, metavar='DIR', help='the --out of a `coevo evaluate`')
     regrade.set_defaults(run=with_extra(_regrade))
 
@@ -52,25 +66,37 @@ def with_extra(run: Verb) -> Verb:
 
 
 def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
-    evaluate = verbs.add_parser('evaluate', help='score patches against the tasks of a snapshot')
-    evaluate.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
-    evaluate.add_argument(
-        'predictions', type=Path, help='a .jsonl, a .parquet, or a folder of TASK_ID.patch'
+    evaluate = verbs.add_parser(
+        'evaluate',
+        help='score patches against the tasks of a snapshot',
+        example='coevo evaluate snapshots/2026-05 predictions.jsonl --out results',
     )
-    evaluate.add_argument('--out', type=Path, required=True, metavar='DIR')
+    add_snapshot(evaluate)
     evaluate.add_argument(
-        '--store', type=Path, metavar='DIR', help='whose clones are used (else those of the URLs)'
+        'predictions',
+        type=predictions_of,
+        help='a .jsonl, a .parquet, or a folder of TASK_ID.patch; the word `gold` stands for the '
+        "developers' own patches (a folder of that name is ./gold)",
     )
+    evaluate.add_argument(
+        '--out', type=Path, required=True, metavar='DIR', help='where results and report go'
+    )
+    add_store_of_clones(evaluate)
     add_tasks(evaluate)
     add_cutoff(evaluate)
     add_jobs(evaluate)
     add_sandbox(evaluate)
-    evaluate.add_argument('--cache', type=Path, metavar='DIR', help='what was judged before')
+    evaluate.add_argument(
+        '--cache',
+        type=Path,
+        metavar='DIR',
+        help='what was judged before (default: in the tool cache)',
+    )
     evaluate.add_argument(
         '--test-seconds',
         type=float,
         metavar='S',
-        help='CPU seconds that a test may take (60, or ten times what it took before)',
+        help='CPU seconds that a test may take (default: 60, or ten times what it took before)',
     )
     evaluate.add_argument(
         '--no-adequacy',
@@ -84,6 +110,48 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
         help="PIT's mutants of the changed methods, too; PIT's word, which decides no outcome",
     )
     evaluate.set_defaults(run=with_extra(_evaluate))
+
+
+def _add_checkout(verbs: argparse._SubParsersAction[Parser]) -> None:
+    checkout = verbs.add_parser(
+        'checkout',
+        help="write a task's start state as a repository of one commit",
+        description="Writes a task's start state as a Git repository of one commit, the same wherever it "
+        'is made: the new code with the tests as they were before the change. Change the test file '
+        'there, and hand in what `git diff` prints.',
+        example='coevo checkout snapshots/2026-05 0f3c9a1b2d4e5f60 work/first-task',
+    )
+    add_snapshot(checkout)
+    checkout.add_argument('task', type=in_unicode, help='a task_id')
+    checkout.add_argument('folder', type=Path, metavar='DIR', help='a folder that is not there yet')
+    add_store_of_clones(checkout)
+    checkout.set_defaults(run=with_extra(_checkout))
+
+
+def _checkout(arguments: argparse.Namespace) -> int:
+    from coevo.evaluation.checkout import check_out
+
+    store = existing_store(arguments.store)
+    made = check_out(arguments.snapshot, arguments.task, arguments.folder, store)
+    for sentence in made.sentences:
+        print(sentence)
+    return 0
+
+
+def predictions_of(word: str) -> Path | Literal['gold']:
+    """What `coevo evaluate` scores: a path, or the word for the developers' own patches."""
+    from coevo.evaluation.gold_patches import GOLD
+
+    return GOLD if word == GOLD else Path(word)
+
+
+def add_store_of_clones(verb: Parser) -> None:
+    verb.add_argument(
+        '--store',
+        type=Path,
+        metavar='DIR',
+        help="a store whose clones are used (default: clones of the tasks' URLs)",
+    )
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:

@@ -14,13 +14,15 @@ def silent(sentence: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """Two ways to be told.
+    """Three ways to be told.
 
-    step  a step's name, how much of it is done, and of how much
-    say   a sentence about what takes a while
+    step   a step's name, how much of it is done, and of how much
+    found  what the steps have found so far, in words
+    say    a sentence about what takes a while
     """
 
     step: Callable[[str, int, int], None] = lambda name, done, total: None
+    found: Say = silent
     say: Say = silent
 
 

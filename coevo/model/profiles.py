@@ -16,6 +16,7 @@ from coevo.model.records import short_hash
 class Profile:
     """What a run keeps; options given by hand win over it.
 
+    about              what it is for, for a person
     gap_hours          most hours between a pair's ends under the walk `states`; None is no limit
     unchanged_sample   unchanged tests to run in a pair that changes the source only
     unchanged_limit    unchanged tests to run in a pair that changes both; None is no limit
@@ -33,6 +34,7 @@ class Profile:
     """
 
     name: str
+    about: str = ''
     walk: Walk
     gap_hours: float | None
     unchanged_sample: int
@@ -75,6 +77,7 @@ def profiles() -> dict[str, Profile]:
     return {
         name: Profile(
             name=name,
+            about=values['about'],
             walk=Walk(values['walk']),
             gap_hours=values.get('gap_hours'),
             unchanged_sample=values['unchanged_sample'],

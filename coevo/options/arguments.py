@@ -12,11 +12,19 @@ from coevo.sandboxes.names import NAMES
 
 
 def add_jobs(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument('--jobs', type=positive, default=os.cpu_count() or 1, metavar='N')
+    verb.add_argument(
+        '--jobs',
+        type=positive,
+        default=os.cpu_count() or 1,
+        metavar='N',
+        help='how many at once (default: one for each processor)',
+    )
 
 
 def add_sandbox(verb: argparse.ArgumentParser, names: Sequence[str] = NAMES) -> None:
-    verb.add_argument('--sandbox', choices=names, default=BUBBLEWRAP)
+    verb.add_argument(
+        '--sandbox', choices=names, default=BUBBLEWRAP, help='what confines the code that is run'
+    )
 
 
 def in_unicode(word: str) -> str:

@@ -29,11 +29,57 @@ PIPELINE_VERBS = {
 Verb = Callable[[argparse.Namespace], int]
 
 
+# How `coevo --help` shows the verbs: by what somebody comes for.
+GROUPS = {
+    'read a snapshot': (
+        'query',
+        'show',
+        'statistics',
+        'identification',
+        'verify',
+    ),
+    'score test patches': (
+        'prompt',
+        'checkout',
+        'evaluate',
+        'attempt',
+        'compare',
+        'regrade',
+        'submit',
+    ),
+    'make a snapshot': ('crawl', 'validate', 'mine', 'release', 'publish', 'site', 'reverify'),
+    'look after this machine': ('doctor', 'jdks', 'pythons'),
+}
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Says the default of every option that has one, once."""
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        text = action.help or ''
+        takes_a_value = bool(action.option_strings) and action.nargs != 0
+        given = action.default is not None and action.default != []
+        if takes_a_value and given and 'default: ' not in text:
+            return f'{text} (default: %(default)s)'
+        return text
+
+
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong with the words in one sentence, like everything else."""
+    """Says what is wrong with the words in one sentence, like everything else.
+
+    example  a line that works, which ends the help
+    """
 
     # An optional word that may also follow the options, where argparse would not look for it.
     late: str | None = None
+
+    def __init__(self, *, example: str = '', **options: Any) -> None:
+        super().__init__(**{'formatter_class': _Formatter, **options})
+        self.example = example
+
+    def format_help(self) -> str:
+        end = f'\nexample:\n  {self.example}\n' if self.example else ''
+        return super().format_help() + end
 
     def error(self, message: str) -> NoReturn:
         raise Fatal(f'{message}; see `{self.prog} --help`')
@@ -50,13 +96,44 @@ class Parser(argparse.ArgumentParser):
         return found, rest
 
 
+class TopParser(Parser):
+    """`coevo` itself, which shows its verbs in groups."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(usage='coevo [-h] [--version] VERB ...', **options)
+        self.verbs: argparse._SubParsersAction[Parser] = self.add_subparsers(
+            dest='verb',
+            metavar='VERB',
+            required=True,
+            prog='coevo',
+            help=argparse.SUPPRESS,
+            parser_class=Parser,
+        )
+
+    def format_help(self) -> str:
+        texts = {one.dest: one.help or '' for one in self.verbs._get_subactions()}
+        placed = {verb for verbs in GROUPS.values() for verb in verbs}
+        groups = {**GROUPS, 'others': [verb for verb in texts if verb not in placed]}
+        lines = []
+        for title, verbs in groups.items():
+            known = [verb for verb in verbs if verb in texts]
+            lines += ['', f'{title}:'] if known else []
+            lines += [f'  {verb:<15} {texts[verb]}' for verb in known]
+        told = '\n'.join(lines)
+        return f'{super().format_help().rstrip()}\n{told}\n\n`coevo VERB --help` says more, with an example.\n'
+
+
+def add_snapshot(verb: Parser) -> None:
+    verb.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
+
+
 def add_cutoff(verb: Parser) -> None:
     which = verb.add_mutually_exclusive_group()
     which.add_argument('--after', metavar='DATE', help='only what was public later than DATE')
     which.add_argument('--model', metavar='NAME', help="only what is later than a model's cutoff")
     verb.add_argument('--models', type=Path, metavar='FILE', help='more cutoffs of models (TOML)')
     verb.add_argument(
-        '--margin', type=int, default=0, metavar='DAYS', help='so many days later still (0)'
+        '--margin', type=int, default=0, metavar='DAYS', help='so many days later still'
     )
 
 

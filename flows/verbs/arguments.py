@@ -13,7 +13,13 @@ from coevo.storage.place import root_of
 
 
 def add_store(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument('--store', type=root_of, default=Path('store'), metavar='DIR|URL')
+    verb.add_argument(
+        '--store',
+        type=root_of,
+        default=Path('store'),
+        metavar='DIR|URL',
+        help='where clones and results are kept: a folder, or s3://…',
+    )
 
 
 def add_local(verb: argparse.ArgumentParser) -> None:

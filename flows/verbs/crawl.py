@@ -18,12 +18,24 @@ if TYPE_CHECKING:
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    crawl = verbs.add_parser('crawl', help=PIPELINE_VERBS['crawl'])
-    crawl.add_argument('--profile', default='testevo', metavar='NAME')
+    from miners.discovery.candidate_profiles import profiles
+
+    crawl = verbs.add_parser(
+        'crawl',
+        help=PIPELINE_VERBS['crawl'],
+        description='Look for candidates on GitHub: what a profile asks for, each with a reason.',
+        example='GITHUB_TOKENS=… coevo crawl --profile testevo',
+    )
+    crawl.add_argument(
+        '--profile',
+        default='testevo',
+        metavar='NAME',
+        help=f'what is asked of a repository: {", ".join(profiles())}, or one of --profiles',
+    )
     crawl.add_argument(
         '--profiles', type=Path, metavar='FILE', help='a file with profiles beside our own'
     )
-    crawl.add_argument('--store', default='store', metavar='DIR|URL')
+    crawl.add_argument('--store', default='store', metavar='DIR|URL', help='where crawls are kept')
     crawl.add_argument(
         '--tokens',
         type=Path,

@@ -21,13 +21,27 @@ from flows.verbs.arguments import runs
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    verb = verbs.add_parser('mine', help=PIPELINE_VERBS['mine'])
+    from coevo.model import profiles
+
+    known = '; '.join(f'`{one.name}`, {one.about}' for one in profiles.profiles().values())
+    verb = verbs.add_parser(
+        'mine',
+        help=PIPELINE_VERBS['mine'],
+        description='Mine one repository into the store. What the store has is not run again.',
+        example='coevo mine apache/commons-csv --commits 100',
+    )
     verb.add_argument('repository', help='a path, a URL, or owner/name on GitHub')
-    verb.add_argument('--profile', default='default', metavar='NAME')
+    verb.add_argument(
+        '--profile', default='default', metavar='NAME', help=f'what is run, and how far: {known}'
+    )
     add_store(verb)
-    verb.add_argument('--name', metavar='OWNER/NAME', help='the key of the repository in the data')
+    verb.add_argument(
+        '--name',
+        metavar='OWNER/NAME',
+        help='the key of the repository in the data (default: by its source)',
+    )
     verb.add_argument('--ref', help='where the walk starts (default: the default branch)')
-    verb.add_argument('--commits', metavar='N|all', help='how many commits to visit (300)')
+    verb.add_argument('--commits', metavar='N|all', help='how many commits to visit (default: 300)')
     verb.add_argument('--since', metavar='DATE', help='no commits older than this')
     verb.add_argument('--until', metavar='DATE', help='no commits newer than this')
     verb.add_argument(
@@ -35,17 +49,22 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='DATE',
         help='of a copy: until when it has all commits (its newest one); a release of a month asks',
     )
-    verb.add_argument('--walk', choices=[str(one) for one in Walk])
+    verb.add_argument(
+        '--walk',
+        choices=[str(one) for one in Walk],
+        help='which commits make a pair (default: as the profile says)',
+    )
     verb.add_argument(
         '--measure',
         type=runs,
         metavar='RUNS',
-        help='most runs of tests with mutants and reversals of a pair; 0 makes none',
+        help='most runs of tests with mutants and reversals of a pair; 0 makes none (default: as the '
+        'profile says)',
     )
     verb.add_argument(
         '--cells',
         choices=['deciding', 'all'],
-        help='all: run new tests on old code where no label asks for it, too (deciding)',
+        help='all: run new tests on old code where no label asks for it, too (default: deciding)',
     )
     add_jobs(verb)
     add_sandbox(verb)
@@ -53,7 +72,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         '--cache',
         type=Path,
         metavar='DIR',
-        help='where tools, libraries and verdicts that can be used again lie',
+        help='where tools, libraries and verdicts that can be used again lie (default: the tool '
+        'cache, and the store)',
     )
     add_local(verb)
     verb.add_argument(
@@ -62,7 +82,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         choices=['bring', 'present'],
         default='bring',
         help='bring: JDKs and interpreters that this machine lacks are brought once a pair is to be '
-        'built with one, as `coevo jdks install` and `coevo pythons install` do; present: mine with those that are here (bring)',
+        'built with one, as `coevo jdks install` and `coevo pythons install` do; present: mine with those that are here',
     )
     verb.add_argument(
         '--retry-bugs',

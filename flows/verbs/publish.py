@@ -9,12 +9,17 @@ from coevo.display.credentials import hidden
 from coevo.model.errors import Damaged
 from coevo.options.parser import PIPELINE_VERBS
 from coevo.options.parser import Parser
+from coevo.options.parser import add_snapshot
 from coevo.storage.place import root_of
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    verb = verbs.add_parser('publish', help=PIPELINE_VERBS['publish'])
-    verb.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
+    verb = verbs.add_parser(
+        'publish',
+        help=PIPELINE_VERBS['publish'],
+        example='coevo publish snapshots/2026-05 s3://my-bucket/2026-05',
+    )
+    add_snapshot(verb)
     verb.add_argument('target', type=root_of, metavar='DIR|URL', help='a folder, or s3://…')
     verb.set_defaults(run=_run)
 

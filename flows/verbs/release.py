@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from coevo.model.errors import Unsound
+from coevo.options.arguments import in_unicode
 from coevo.options.parser import PIPELINE_VERBS
 from coevo.options.parser import Parser
 from coevo.storage.place import root_of
@@ -15,9 +16,19 @@ from flows.verbs.arguments import day
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    verb = verbs.add_parser('release', help=PIPELINE_VERBS['release'])
+    verb = verbs.add_parser(
+        'release',
+        help=PIPELINE_VERBS['release'],
+        example='coevo release --snapshot snapshots/2026-05 --month 2026-05',
+    )
     add_store(verb)
-    verb.add_argument('--snapshot', type=root_of, required=True, metavar='DIR|URL')
+    verb.add_argument(
+        '--snapshot',
+        type=root_of,
+        required=True,
+        metavar='DIR|URL',
+        help='where it is written: a folder that is not there yet, or s3://…',
+    )
     verb.add_argument(
         '--month',
         metavar='YYYY-MM',
@@ -28,7 +39,20 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='DATE',
         help='until when copies have all commits, where `coevo mine --reached` did not say',
     )
-    verb.add_argument('--previous', type=root_of, metavar='SNAPSHOT')
+    verb.add_argument(
+        '--previous',
+        type=root_of,
+        metavar='SNAPSHOT',
+        help='an earlier one: what it had and this one lacks is told as withdrawn',
+    )
+    verb.add_argument(
+        '--url',
+        action='append',
+        default=[],
+        type=in_unicode,
+        metavar='[REPO=]URL',
+        help='where a repository that was mined from a folder can be cloned; may be given often',
+    )
     verb.add_argument(
         '--accept-licence',
         action='append',
@@ -45,6 +69,7 @@ def _release(arguments: argparse.Namespace) -> int:
     from flows.console import news_table
     from flows.options import ReleaseOptions
     from flows.publication import publish
+    from flows.repository_urls import urls_of
 
     options = ReleaseOptions(
         store=arguments.store,
@@ -54,6 +79,7 @@ def _release(arguments: argparse.Namespace) -> int:
         previous=arguments.previous,
         accepted=tuple(sorted(set(arguments.accept_licence))),
         local=arguments.local,
+        urls=urls_of(arguments.url),
     )
     try:
         report = publish(options)

@@ -12,11 +12,17 @@ from flows.verbs.arguments import add_store
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    verb = verbs.add_parser('reverify', help=PIPELINE_VERBS['reverify'])
-    verb.add_argument('snapshot', nargs='?', help='draw of what it released (all of the store)')
+    verb = verbs.add_parser(
+        'reverify',
+        help=PIPELINE_VERBS['reverify'],
+        example='coevo reverify snapshots/2026-05 --sample 100 --seed 7',
+    )
+    verb.add_argument(
+        'snapshot', nargs='?', help='draw of what it released (default: all of the store)'
+    )
     add_store(verb)
-    verb.add_argument('--sample', type=positive, default=100, metavar='N', help='labels (100)')
-    verb.add_argument('--seed', type=int, default=0, metavar='S')
+    verb.add_argument('--sample', type=positive, default=100, metavar='N', help='how many labels')
+    verb.add_argument('--seed', type=int, default=0, metavar='S', help='decides which are drawn')
     add_jobs(verb)
     verb.set_defaults(run=_run)
 

@@ -12,9 +12,21 @@ from coevo.options.parser import Parser
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    site = verbs.add_parser('site', help=PIPELINE_VERBS['site'])
-    site.add_argument('snapshots', nargs='+', type=Path, metavar='SNAPSHOT')
-    site.add_argument('--out', type=Path, required=True, metavar='DIR')
+    site = verbs.add_parser(
+        'site',
+        help=PIPELINE_VERBS['site'],
+        example='coevo site snapshots/2026-05 --results results --out site',
+    )
+    site.add_argument(
+        'snapshots',
+        nargs='+',
+        type=Path,
+        metavar='SNAPSHOT',
+        help='folders, the months of one site',
+    )
+    site.add_argument(
+        '--out', type=Path, required=True, metavar='DIR', help='where the site is written'
+    )
     site.add_argument(
         '--results',
         nargs='+',

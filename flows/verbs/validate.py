@@ -16,13 +16,25 @@ VALID, INVALID, BAD_INPUT, TROUBLE = 0, 1, 2, 3
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    verb = verbs.add_parser('validate', help=PIPELINE_VERBS['validate'])
+    verb = verbs.add_parser(
+        'validate',
+        help=PIPELINE_VERBS['validate'],
+        description='Prove that a repository can be mined: it builds at its latest release and its '
+        'tests run there. Status 1 if not, with the reason.',
+        example='coevo validate apache/commons-csv',
+    )
     verb.add_argument(
         'repositories', nargs='+', metavar='REPOSITORY', help='a path, a URL, or owner/name'
     )
     add_store(verb)
-    verb.add_argument('--name', metavar='OWNER/NAME', help='the key of the one repository')
-    verb.add_argument('--ref', help='what is proven (the latest release, or the default branch)')
+    verb.add_argument(
+        '--name',
+        metavar='OWNER/NAME',
+        help='the key of the one repository (default: by its source)',
+    )
+    verb.add_argument(
+        '--ref', help='what is proven (default: the latest release, or the default branch)'
+    )
     add_sandbox(verb)
     verb.set_defaults(run=_run)
 

@@ -25,6 +25,7 @@ from tests.languages.table import known_toy
 from tests.projects import QUICK
 from tests.projects import Mined
 from tests.projects import write
+from tests.repos import git
 
 OLD = {
     **toys.BUILD,
@@ -116,16 +117,53 @@ def test_a_release_is_sound_and_has_a_task_for_each_track(released: Path) -> Non
 
 
 def test_gold_succeeds_and_nothing_does_not(found: Mined, released: Path, tmp_path: Path) -> None:
-    """The command judges patches of a toy as those of any other language."""
-    for name, patched in (('gold', True), ('nothing', False)):
-        predictions = tmp_path / f'{name}.jsonl'
-        lines = [
-            {'task_id': row['task_id'], 'patch': row['test_patch'] if patched else ''}
-            for row in rows(released, 'tasks')
-        ]
-        predictions.write_text(''.join(json.dumps(line) + '\n' for line in lines))
-        command = ['evaluate', str(released), str(predictions), '--leaking', '--jobs', '1']
-        places = ['--store', str(found.store), '--out', str(tmp_path / name)]
+    """The command judges patches of a toy as those of any other language; `gold` is a word for them."""
+    nothing = tmp_path / 'nothing.jsonl'
+    lines = [{'task_id': row['task_id'], 'patch': ''} for row in rows(released, 'tasks')]
+    nothing.write_text(''.join(json.dumps(line) + '\n' for line in lines))
+    for predictions, patched in (('gold', True), (str(nothing), False)):
+        out = tmp_path / f'of-{Path(predictions).stem}'
+        command = ['evaluate', str(released), predictions, '--leaking', '--jobs', '1']
+        places = ['--store', str(found.store), '--out', str(out)]
         assert main([*command, *places]) == 0
-        table = pq.read_table(tmp_path / name / 'results.parquet').to_pylist()
+        table = pq.read_table(out / 'results.parquet').to_pylist()
         assert [row['outcome'] == 'success' for row in table] == [patched] * 3
+
+
+def test_a_release_says_where_its_repositories_are_or_warns(
+    found: Mined, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A repository that was mined from a folder has no URL but the one that a person names."""
+    address = 'https://example.org/shop/toy'
+    (repo,) = {row.repo for row in found.methods}
+    for name, urls, told in (('without', (), None), ('with', ('--url', address), address)):
+        words = ['release', '--store', str(found.store), '--snapshot', str(tmp_path / name), *urls]
+        assert main(words) == 0
+        assert (f'no URL is known of {repo}' in capsys.readouterr().out) is (told is None)
+        assert {row['url'] for row in rows(tmp_path / name, 'tasks')} == {told}
+    words = ['release', '--store', str(found.store), '--snapshot', str(tmp_path / 'wrong')]
+    assert main([*words, '--url', f'other/one={address}']) == 2
+    assert f'it holds {repo}' in capsys.readouterr().err
+
+
+def test_a_start_state_is_checked_out_as_one_commit(
+    found: Mined, released: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same commit wherever it is made; with gold applied it is the file at new."""
+    (task,) = (row for row in rows(released, 'tasks') if row['track'] == 'update')
+    heads = set()
+    for name in ('one', 'other'):
+        words = ['checkout', str(released), task['task_id'], str(tmp_path / name)]
+        assert main([*words, '--store', str(found.store)]) == 0
+        heads.add(git(tmp_path / name, 'rev-parse', 'HEAD'))
+        assert git(tmp_path / name, 'rev-list', '--all', '--count') == '1'
+        assert git(tmp_path / name, 'status', '--porcelain') == ''
+    assert len(heads) == 1
+    assert f'coevo prompt {released} {task["task_id"]}' in capsys.readouterr().out
+    (tmp_path / 'gold.patch').write_text(task['test_patch'])
+    git(tmp_path / 'one', 'apply', str(tmp_path / 'gold.patch'))
+    assert (tmp_path / 'one/test_till.toy').read_text() == NEW['test_till.toy']
+    assert main(['checkout', str(released), task['task_id'], str(tmp_path / 'one')]) == 2
+    assert 'is there already' in capsys.readouterr().err
+    assert main(['checkout', str(released), 'none', str(tmp_path / 'new')]) == 2
+    assert not (tmp_path / 'new').exists()

@@ -383,7 +383,7 @@ def test_tools_are_those_of_the_mining(store: Store, tmp_path: Path) -> None:
 def test_pairs_that_are_not_mined_are_said(store: Store, tmp_path: Path) -> None:
     store.write_walk(PARTITION, segments.walk(3))
     report = snapshots.write(store, tmp_path / 'snapshot')
-    assert '1 pairs of example/ferry (parents) are not mined yet' in report.sentence
+    assert 'missing in it: 1 pair of example/ferry (parents)' in report.sentence
     assert manifest(tmp_path / 'snapshot')['walks'][0]['pairs_unmined'] == 1
     assert '1 pairs of example/ferry (parents) entered the walk but are not' in card(tmp_path)
 

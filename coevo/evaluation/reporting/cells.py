@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -21,14 +22,25 @@ NAMES = {
     Track.REPAIR: 'Test repair',
 }
 
-_DASH = '–'  # noqa: RUF001  # of nothing; a hyphen looks like a minus
+DASH = '–'  # noqa: RUF001  # of nothing; a hyphen looks like a minus
+
+# Of every table: a terminal that nobody has widened shows it whole.
+WIDTH = 80
 
 Shown = Callable[[float], str]
 
 
 def table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
     """An empty one; the columns of words come first, those of figures then."""
-    made = Table(title=Text(title), title_justify='left')
+    made = Table(
+        title=Text(title),
+        title_justify='left',
+        box=SIMPLE_HEAD,
+        padding=(0, 0, 0, 1),
+        pad_edge=False,
+        show_edge=False,
+        min_width=min(len(title), WIDTH),
+    )
     for name in left:
         made.add_column(name)
     for name in right:
@@ -39,11 +51,19 @@ def table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
 def figure(estimate: Estimate | None, main: Shown, end: Shown) -> Text:
     """A value over the ends of its interval."""
     if estimate is None or estimate.value is None:
-        return Text(_DASH)
+        return Text(DASH)
     text = Text(main(estimate.value))
     if estimate.low is not None and estimate.high is not None:
-        text.append(f'\n{end(estimate.low)} to {end(estimate.high)}', style='dim')
+        text.append(f'\n{span(estimate, end)}', style='dim')
     return text
+
+
+def span(estimate: Estimate, end: Shown) -> str:
+    """The ends of its interval, which has some."""
+    assert estimate.low is not None
+    assert estimate.high is not None
+    low, high = end(estimate.low), end(estimate.high)
+    return f'{low}{"…" if low[:1] in "+-" else DASH}{high}'
 
 
 def percent(estimate: Estimate | None) -> Text:
@@ -80,7 +100,7 @@ def number(estimate: Estimate) -> Text:
 def joined(names: Iterable[str | None]) -> str:
     """Names of strangers, as they are but for what a terminal would obey."""
     known = sorted({visible(name) for name in names if name})
-    return escape(', '.join(known)) or _DASH
+    return escape(', '.join(known)) or DASH
 
 
 def plural(count: int, word: str) -> str:

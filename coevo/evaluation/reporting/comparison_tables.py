@@ -43,7 +43,7 @@ def _table(track: TrackComparison) -> Table:
         f'{cells.NAMES[track.track]} on {cells.plural(track.methods, "method")} across '
         f'{cells.plural(track.tasks, "task")}',
         ('',),
-        ('A', 'B', 'B - A', 'tasks or methods', 'repositories'),
+        ('A', 'B', 'B - A', 'units', 'repositories'),
     )
     for figure in track.figures:
         difference = figure.difference

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coevo.evaluation.reporting import cells
+from coevo.evaluation.reporting import headline
 from coevo.evaluation.reporting.aggregates import OnPass
 from coevo.evaluation.reporting.costs import Costs
 from coevo.evaluation.reporting.rates import Rates
@@ -28,10 +29,11 @@ _PLACES = {
 
 
 def show(report: Report, console: Console) -> None:
-    """Print all tables; each figure stands over its 95 % interval."""
-    system = _system(report.systems)
+    """Print what decides in five lines, then all tables; each figure stands over its 95 % interval."""
+    console.print(_systems(report.systems), highlight=False)
+    console.print(headline.headline(report), end='\n\n', markup=False, highlight=False)
     for track in report.tracks:
-        for table in _tables(track, system):
+        for table in _tables(track):
             console.print(table)
             console.print()
         for note in _notes(track):
@@ -45,20 +47,16 @@ def show(report: Report, console: Console) -> None:
     )
 
 
-def _tables(track: TrackReport, system: Sequence[str]) -> Iterator[Table]:
+def _tables(track: TrackReport) -> Iterator[Table]:
     name = cells.NAMES[track.track]
     _, coverage, mutation = _PLACES[track.track]
-    yield _outcomes(track, system)
-    yield _on_pass(
-        f'{name}: coverage of the whole range ({coverage})', 'Cov', track.coverage, system
-    )
-    yield _on_pass(
-        f'{name}: coverage of lines that have code', 'CodeCov', track.code_coverage, system
-    )
-    yield _on_pass(f'{name}: mutants ({mutation})', 'Mut', track.mutation, system)
+    yield _outcomes(track)
+    yield _on_pass(f'{name}: coverage of the whole range ({coverage})', 'Cov', track.coverage)
+    yield _on_pass(f'{name}: coverage of lines that have code', 'CodeCov', track.code_coverage)
+    yield _on_pass(f'{name}: mutants ({mutation})', 'Mut', track.mutation)
     yield _beyond(track)
     if track.costs:
-        yield _costs(track, track.costs, system)
+        yield _costs(track, track.costs)
     if track.half_years:
         yield _subsets(track, 'by half-year (Figure 4)', 'half-year', track.half_years)
     yield _subsets(track, 'by cause', 'cause', track.causes)
@@ -85,36 +83,33 @@ def _notes(track: TrackReport) -> Iterator[str]:
         )
 
 
-def _outcomes(track: TrackReport, system: Sequence[str]) -> Table:
+def _outcomes(track: TrackReport) -> Table:
     table = cells.table(
         f'{cells.NAMES[track.track]} on {cells.plural(track.methods, "method")} across '
-        f'{cells.plural(track.tasks, "task")} ({_PLACES[track.track][0]}; last rows over methods)',
-        ('Harness', 'Model', 'Mean over', 'Verdict of'),
-        (*_rate_names(track.track), 'CovOnPass', 'MutOnPass'),
+        f'{cells.plural(track.tasks, "task")} ({_PLACES[track.track][0]})',
+        ('mean over',),
+        _rate_names(track.track),
     )
-    adequacy = (cells.percent(track.coverage.pred), cells.percent(track.mutation.pred))
-    unsaid = (Text(''), Text(''))
-    for over, verdict, rates, more in (
-        ('tasks', 'method', track.macro, adequacy),
-        ('tasks', 'module', track.macro_by_module, unsaid),
-        ('methods', 'method', track.micro, unsaid),
-        ('methods', 'module', track.micro_by_module, unsaid),
+    for over, rates in (
+        ('tasks', track.macro),
+        ('  by module', track.macro_by_module),
+        ('methods', track.micro),
+        ('  by module', track.micro_by_module),
     ):
-        table.add_row(*system, over, verdict, *_rates(track.track, rates), *more)
+        table.add_row(over, *_rates(track.track, rates))
     return table
 
 
-def _on_pass(title: str, name: str, figures: OnPass, system: Sequence[str]) -> Table:
+def _on_pass(title: str, name: str, figures: OnPass) -> Table:
     on_pass = f'{name}OnPass'
-    table = cells.table(
-        title, ('Harness', 'Model'), (name, on_pass, f'{on_pass}Human', f'Δ{on_pass}')
-    )
+    table = cells.table(title, (), (name, on_pass, f'{on_pass}Human', f'Δ{on_pass}'))
     shares = (figures.wide, figures.pred, figures.gold)
-    table.add_row(*system, *map(cells.percent, shares), cells.delta(figures.delta))
+    table.add_row(*map(cells.percent, shares), cells.delta(figures.delta))
     return table
 
 
 def _beyond(track: TrackReport) -> Table:
+    """One below the other: side by side they would be wider than a terminal."""
     found = track.beyond
     shares = {
         'SuccessStrict%': found.success_strict,
@@ -127,20 +122,28 @@ def _beyond(track: TrackReport) -> Table:
     }
     if track.track is Track.UPDATE:
         shares['OraclePreserved%'] = found.oracle_preserved
-    table = cells.table(f'{cells.NAMES[track.track]}: beyond the paper', (), (*shares, 'Mutants'))
-    table.add_row(*map(cells.percent, shares.values()), cells.number(found.mutants))
+    table = cells.table(
+        f'{cells.NAMES[track.track]}: beyond the paper', ('figure',), ('value', '95 % interval')
+    )
+    for name, estimate in shares.items():
+        table.add_row(name, *_apart(cells.percent(estimate)))
+    table.add_row('Mutants', *_apart(cells.number(found.mutants)))
     return table
 
 
-def _costs(track: TrackReport, costs: Costs, system: Sequence[str]) -> Table:
+def _apart(figure: Text) -> tuple[str, str]:
+    value, _, interval = figure.plain.partition('\n')
+    return value, interval
+
+
+def _costs(track: TrackReport, costs: Costs) -> Table:
     table = cells.table(
         f'{cells.NAMES[track.track]}: under a cap on the cost of a task (Table 10)',
-        ('Harness', 'Model', 'Budget'),
+        ('Budget',),
         ('% kept', 'Avg Tokens', 'Avg Cost', 'Success%', 'HrnsFail%'),
     )
     for capped in costs.caps:
         table.add_row(
-            *system,
             f'${capped.cap_usd:g}',
             f'{capped.kept * 100:.1f}%',
             cells.thousands(capped.avg_tokens),
@@ -155,11 +158,11 @@ def _subsets(track: TrackReport, title: str, name: str, subsets: Sequence[Subset
     table = cells.table(
         f'{cells.NAMES[track.track]}: {title}',
         (name,),
-        ('tasks', 'methods', *_rate_names(track.track)),
+        ('tasks\nmethods', *_rate_names(track.track)),
     )
     for subset in subsets:
-        sizes = (f'{subset.tasks:,}', f'{subset.methods:,}')
-        table.add_row(subset.name, *sizes, *_rates(track.track, subset.macro))
+        sizes = f'{subset.tasks:,}\n{subset.methods:,}'
+        table.add_row(subset.name, sizes, *_rates(track.track, subset.macro))
     return table
 
 
@@ -175,5 +178,7 @@ def _rates(track: Track, rates: Rates) -> Iterator[Text]:
     yield from map(cells.percent, (rates.exec_fail, rates.cmpl_fail, rates.hrns_fail))
 
 
-def _system(systems: Sequence[System]) -> Sequence[str]:
-    return cells.joined(one.harness for one in systems), cells.joined(one.model for one in systems)
+def _systems(systems: Sequence[System]) -> str:
+    harnesses = cells.joined(one.harness for one in systems)
+    models = cells.joined(one.model for one in systems)
+    return f'harness {harnesses}, model {models}'

@@ -1,0 +1,74 @@
+"""The start state of a task in a folder of the user's, as a repository of one commit."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.evaluation.assignments import assignments
+from coevo.evaluation.clones import NoRepository
+from coevo.evaluation.clones import repository_of
+from coevo.evaluation.judging.start_states import StartStateLost
+from coevo.evaluation.judging.start_states import StartStates
+from coevo.evaluation.judging.start_states import fresh_repository
+from coevo.evaluation.judging.start_states import start_file
+from coevo.model.errors import Fatal
+from coevo.model.tables import TaskRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkout:
+    """What was written; `commit` is the same for the same task, wherever it is made."""
+
+    snapshot: Path | str
+    task: TaskRow
+    folder: Path
+    commit: str
+
+    @property
+    def sentences(self) -> Iterator[str]:
+        task, folder = self.task, shlex.quote(str(self.folder))
+        place = shlex.quote(str(self.snapshot))
+        yield f'{self.folder}: the start state of {task.task_id}, commit {self.commit}'
+        yield f'the task ({task.track}, {task.repo}): coevo prompt {place} {task.task_id}'
+        yield f'the file to change: {task.test_file}'
+        yield f'when it is changed: git -C {folder} add -A && git -C {folder} diff --cached'
+
+
+def check_out(place: Path | str, task_id: str, folder: Path, store: Path | None = None) -> Checkout:
+    """Write the start state of a task into a folder that is not there yet, whole or not at all.
+
+    place  the snapshot: a folder, a .zip or a URL
+    store  whose clones are used where they have what is needed
+    Fatal for a folder that is there, an unknown task, or one whose start state cannot be made;
+    Transient where its repository cannot be fetched.
+    """
+    if folder.exists() or folder.is_symlink():
+        raise Fatal(f'{folder} is there already; name a folder that is not')
+    (assignment,) = assignments(place, {task_id})
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        commit = _write(assignment.task, folder, store)
+    except NoRepository as error:
+        raise Fatal(str(error)) from None
+    except StartStateLost as error:
+        raise Fatal(
+            f'{task_id} has no start state: {error}; get the snapshot, or the clone, again'
+        ) from None
+    return Checkout(snapshot=place, task=assignment.task, folder=folder, commit=commit)
+
+
+def _write(task: TaskRow, folder: Path, store: Path | None) -> str:
+    with (
+        tempfile.TemporaryDirectory(prefix='.coevo-checkout-', dir=folder.parent) as scratch,
+        repository_of([task], store) as repository,
+    ):
+        states = StartStates(repository, Path(scratch) / 'states')
+        commit = states.commit(task, start_file(repository, task))
+        made = Path(scratch) / 'made'
+        fresh_repository(states.repository, commit, made)
+        made.rename(folder)
+    return commit

@@ -1,0 +1,24 @@
+"""The developers' own patches as predictions: what any other answer is measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.records import Prediction
+
+# The word that stands for them where predictions are named.
+GOLD: Final = 'gold'
+
+
+def gold_patches(wanted: Iterable[Assignment]) -> tuple[Prediction, ...]:
+    """A prediction for each task, by a harness of the name `gold`."""
+    return tuple(
+        Prediction(
+            task_id=one.task_id,
+            patch=one.task.test_patch.encode('utf-8', 'surrogateescape'),
+            harness=GOLD,
+        )
+        for one in wanted
+    )

@@ -1,0 +1,34 @@
+"""What decides, in five lines: how many tasks, how many solved, how strictly, and how sure that is."""
+
+from __future__ import annotations
+
+from coevo.display import presentation
+from coevo.evaluation.reporting import cells
+from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.report import Report
+from coevo.evaluation.reporting.report import TrackReport
+
+_NAMES = ('', 'tasks', 'success', 'strict', 'vacuous', 'interval')
+
+
+def headline(report: Report) -> str:
+    """A column for each track; the interval is of `success`, 95 %, over repositories."""
+    columns = [_NAMES, *map(_column, report.tracks)]
+    rows = list(zip(*columns, strict=True))
+    right = [False, *[True] * len(report.tracks)]
+    return presentation.columns(rows, right).rstrip('\n')
+
+
+def _column(track: TrackReport) -> tuple[str, ...]:
+    return (
+        str(track.track),
+        f'{track.tasks:,}',
+        _share(track.macro.success),
+        _share(track.beyond.success_strict),
+        _share(track.beyond.vacuous),
+        cells.percent(track.macro.success).plain.partition('\n')[2] or cells.DASH,
+    )
+
+
+def _share(estimate: Estimate) -> str:
+    return cells.percent(estimate).plain.partition('\n')[0]
