@@ -48,7 +48,7 @@ from miners.walks.windows import shown_nearer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mine:
+class MiningRun:
     """What is the same for all pairs of a run."""
 
     sandbox: str
@@ -77,58 +77,58 @@ def lacked(repository: Repository, pair: Pair) -> tuple[str, ...]:
     return tuple(sorted(named & repository.holes))
 
 
-def segment_key(mine: Mine, pair: Pair) -> str:
+def segment_key(run: MiningRun, pair: Pair) -> str:
     """A segment is reused while its inputs and the version of its language's engine are the same."""
     return short_hash(
         pair.pair_id,
         pair.walk,
-        mine.profile.fingerprint,
-        mine.sandbox,
+        run.profile.fingerprint,
+        run.sandbox,
         str(engine_version(pair.language)),
         *pair.between,
-        *lacked(mine.repository, pair),
+        *lacked(run.repository, pair),
     )
 
 
-def mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
+def mine_pair(run: MiningRun, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
     """All that one pair gives. The workshop is opened only if something is to be run."""
-    absent = lacked(mine.repository, pair)
+    absent = lacked(run.repository, pair)
     if absent:
         detail = f'{len(absent)} files, the first is {absent[0]}'
-        return _nothing(mine, pair, Reason.OBJECT_MISSING, detail)
+        return _nothing(run, pair, Reason.OBJECT_MISSING, detail)
     try:
-        return _mine_pair(mine, pair, open_workshop)
+        return _mine_pair(run, pair, open_workshop)
     except CorruptObject as error:
-        return _nothing(mine, pair, Reason.UNREADABLE_OBJECT, str(error))
+        return _nothing(run, pair, Reason.UNREADABLE_OBJECT, str(error))
 
 
-def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
+def _mine_pair(run: MiningRun, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
     clock = StageClock()
-    change = diff(mine.repository, pair)
-    nearer = _nearer(mine, change, open_workshop) if pair.between else None
-    kept, drops = sieve(change, mine.profile, nearer)
+    change = diff(run.repository, pair)
+    nearer = _nearer(run, change, open_workshop) if pair.between else None
+    kept, drops = sieve(change, run.profile, nearer)
     selected = [SelectedMethod(method_id=method_id(pair, item), candidate=item) for item in kept]
     clock.lap('diff', 1)
     evaluation, workshop = None, None
     if selected:
         workshop = open_workshop()
-        all_cells = mine.profile.all_cells
-        evaluation = evaluate(workshop, pair, selected, mine.cache, all_cells=all_cells)
+        all_cells = run.profile.all_cells
+        evaluation = evaluate(workshop, pair, selected, run.cache, all_cells=all_cells)
         if evaluation.old.runtime_lacking is not None:
-            return _without_runtime(mine, evaluation, pair, evaluation.old.runtime_lacking)
+            return _without_runtime(run, evaluation, pair, evaluation.old.runtime_lacking)
     studied = Study()
     if workshop is not None and evaluation is not None:
         context = PairContext(
-            tools=mine.tools, workshop=workshop, change=change, evaluation=evaluation
+            tools=run.tools, workshop=workshop, change=change, evaluation=evaluation
         )
         studied = study(context, list(_judge(selected, evaluation, change)))
     decided = studied.decided
     tracked = [item for item in decided if item.decision.track is not None]
     return Segment(
-        key=segment_key(mine, pair),
+        key=segment_key(run, pair),
         pair=replace(
             pair_row(
-                change, evaluation, candidates=len(kept) + _sieved(drops), sandbox=mine.sandbox
+                change, evaluation, candidates=len(kept) + _sieved(drops), sandbox=run.sandbox
             ),
             refactorings=studied.pair.refactorings,
             suite_old=studied.pair.suite_old,
@@ -136,7 +136,7 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
         ),
         methods=tuple(
             method_row(
-                pair, item, evaluation, mine.sandbox, studied.methods[item.selected.method_id]
+                pair, item, evaluation, run.sandbox, studied.methods[item.selected.method_id]
             )
             for item in decided
             if evaluation is not None and item.decision.reason is None
@@ -154,17 +154,19 @@ def _mine_pair(mine: Mine, pair: Pair, open_workshop: Callable[[], Workshop]) ->
 
 
 def _nearer(
-    mine: Mine, change: PairChange, open_workshop: Callable[[], Workshop]
+    run: MiningRun, change: PairChange, open_workshop: Callable[[], Workshop]
 ) -> frozenset[TestMethod]:
-    compiles = mine.compilable.question(mine.repository, change.pair, open_workshop)
-    return shown_nearer(mine.repository, change, compiles)
+    compiles = run.compilable.question(run.repository, change.pair, open_workshop)
+    return shown_nearer(run.repository, change, compiles)
 
 
-def _without_runtime(mine: Mine, evaluation: PairEvaluation, pair: Pair, release: str) -> Segment:
+def _without_runtime(
+    run: MiningRun, evaluation: PairEvaluation, pair: Pair, release: str
+) -> Segment:
     """A pair that another runtime might have built; under a key that counts while that is not here."""
     detail = f'{LANGUAGES[pair.language].RUNTIME.lower()} {release}'
-    found = _nothing(mine, pair, Reason.RUNTIME_MISSING, detail, evaluation)
-    return replace(found, key=key_without(segment_key(mine, pair), release))
+    found = _nothing(run, pair, Reason.RUNTIME_MISSING, detail, evaluation)
+    return replace(found, key=key_without(segment_key(run, pair), release))
 
 
 def key_without(key: str, release: str) -> str:
@@ -173,7 +175,11 @@ def key_without(key: str, release: str) -> str:
 
 
 def _nothing(
-    mine: Mine, pair: Pair, reason: Reason, detail: str, evaluation: PairEvaluation | None = None
+    run: MiningRun,
+    pair: Pair,
+    reason: Reason,
+    detail: str,
+    evaluation: PairEvaluation | None = None,
 ) -> Segment:
     """A pair that gives nothing, for want of a file or of what would build it: the walk goes on."""
     change = PairChange(
@@ -185,8 +191,8 @@ def _nothing(
         reason=reason,
     )
     return Segment(
-        key=segment_key(mine, pair),
-        pair=pair_row(change, evaluation, candidates=0, sandbox=mine.sandbox),
+        key=segment_key(run, pair),
+        pair=pair_row(change, evaluation, candidates=0, sandbox=run.sandbox),
         methods=(),
         cells=(),
         drops=(Drop.at(Stage.PAIR, pair, pair.pair_id, reason, detail),),

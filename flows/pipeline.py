@@ -45,7 +45,7 @@ from coevo.storage.store import WalkRecord
 from flows.bugs import PairBugs
 from flows.cloning import cloned
 from flows.licence import spdx_of
-from flows.mining import Mine
+from flows.mining import MiningRun
 from flows.mining import key_without
 from flows.mining import mine_pair
 from flows.mining import segment_key
@@ -80,7 +80,7 @@ class MineReport:
 
 
 def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
-    """Mine one repository under one walk; what the store has is not run again."""
+    """MiningRun one repository under one walk; what the store has is not run again."""
     with cloned(options, listener) as (clone, repository):
         return _mine(options, clone, repository, listener)
 
@@ -107,7 +107,7 @@ def _mine(
     partition = Partition(repo=clone.repo, language=language.NAME, walk=options.walk)
     store = Store(options.store)
     with store.lock(partition), closing(language.refactoring_finder()) as refactorings:
-        mining = Mine(
+        mining = MiningRun(
             tools=_tools(options, repository, language, refactorings),
             sandbox=options.sandbox,
             cache=Cache(options.executions),
@@ -173,13 +173,13 @@ def _start(options: MineOptions, clone: Clone, repository: Repository) -> str:
 
 def _mine_missing(
     options: MineOptions,
-    mining: Mine,
+    mining: MiningRun,
     store: Store,
     pairs: Sequence[Pair],
     report: MineReport,
     listener: Listener,
 ) -> None:
-    """Mine the pairs that the store lacks, oldest first, so that neighbours share their builds."""
+    """MiningRun the pairs that the store lacks, oldest first, so that neighbours share their builds."""
     language = LANGUAGES[report.partition.language]
     runtimes = language.runtimes(brings=options.brings_runtimes, say=listener.say)
     known = store.keys(report.partition)
@@ -215,7 +215,7 @@ def _mine_missing(
                 report.bugs[pair.pair_id] = bugs.keep(pair, keys[pair], result)
             elif isinstance(result, Failure):
                 report.failures[pair.pair_id] = result.sentence
-            elif _is_curable(mining, result):
+            elif _is_remade_next_time(mining, result):
                 report.failures[pair.pair_id] = 'its clone lacks a file, and is made anew next time'
             else:
                 store.write(report.partition, result)
@@ -240,14 +240,14 @@ def _is_known(key: str, known: AbstractSet[str], runtimes: Runtimes) -> bool:
     )
 
 
-def _is_curable(mining: Mine, segment: Segment) -> bool:
+def _is_remade_next_time(mining: MiningRun, segment: Segment) -> bool:
     """Whether a pair has only failed for a file that another clone will have."""
     unreadable = any(drop.reason == Reason.UNREADABLE_OBJECT for drop in segment.drops)
     return unreadable and suspect(mining.repository.git_dir, [segment.pair.new_rev])
 
 
 def _walk_record(
-    options: MineOptions, clone: Clone, mining: Mine, route: Route, seen: Visit
+    options: MineOptions, clone: Clone, mining: MiningRun, route: Route, seen: Visit
 ) -> WalkRecord:
     repository = mining.repository
     return WalkRecord(
