@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.languages.java.maven.images import Image
+from coevo.languages.java.maven.build_outputs import BuildOutput
 from coevo.languages.java.maven.left_out import NEEDS_LFS_FILE
 from coevo.languages.java.maven.left_out import NEEDS_SUBMODULE
 from coevo.languages.java.maven.report import Module
@@ -103,55 +103,57 @@ class Attempts:
         self._confirmed: set[str | None] = {None}  # what failed in a fresh JVM
         self._hopeless: set[tuple[str | None, str]] = set()  # what failed by command, too
 
-    def build(self, image: Image, session: Session) -> BuildAttempt:
+    def build(self, output: BuildOutput, session: Session) -> BuildAttempt:
         """Build by the ways there are until one builds all; the best one counts.
 
         Goals that no test needs are left out once they fail, one after the other.
         """
         without: frozenset[str] = frozenset()
-        attempt = self._build(image, session, without)
+        attempt = self._build(output, session, without)
         while failed := needless(attempt.answer) - without:
             without |= failed
-            again = self._build(image, session, without)
+            again = self._build(output, session, without)
             spent = again.cpu_seconds + attempt.cpu_seconds
             attempt = dataclasses.replace(again, cpu_seconds=spent)
         return attempt
 
-    def _build(self, image: Image, session: Session, without: frozenset[str]) -> BuildAttempt:
-        answer = self._in_the_loop(image, session, without)
+    def _build(
+        self, output: BuildOutput, session: Session, without: frozenset[str]
+    ) -> BuildAttempt:
+        answer = self._in_the_loop(output, session, without)
         failures = None if isinstance(answer, Died) else _failures(answer)
-        options = _text(image.code / JVM_OPTIONS)
+        options = _text(output.code / JVM_OPTIONS)
         if not _may_be_mended(answer, options) or (failures, options) in self._hopeless:
             return BuildAttempt(answer=answer, builder=LOOP, cpu_seconds=_cpu_seconds(answer))
-        command = build_request(image, self._java_home, sorted(without))
-        again = session.ask(command, image.built)
+        command = build_request(output, self._java_home, sorted(without))
+        again = session.ask(command, output.built)
         spent = _cpu_seconds(answer) + _cpu_seconds(again)
         if _built(again) > _built(answer):
             return BuildAttempt(answer=again, builder=COMMAND, cpu_seconds=spent)
         self._hopeless.add((failures, options))
         if _built(answer):  # its files made way for those of the second try
-            answer = session.ask(build_request(image, without=sorted(without)), image.built)
+            answer = session.ask(build_request(output, without=sorted(without)), output.built)
             spent += _cpu_seconds(answer)
         return BuildAttempt(answer=answer, builder=LOOP, cpu_seconds=spent)
 
     def _in_the_loop(
-        self, image: Image, session: Session, without: frozenset[str]
+        self, output: BuildOutput, session: Session, without: frozenset[str]
     ) -> Answer | Died:
         """Once more in a fresh JVM where a used one failed, or any died; not if it took too long.
 
         Earlier builds may have filled the sandbox's disk or left processes and files behind. What
         failed in a fresh JVM before, in just the same way, is believed of a used one.
         """
-        request = build_request(image, without=sorted(without))
+        request = build_request(output, without=sorted(without))
         fresh = session.fresh
-        answer = session.ask(request, image.built)
+        answer = session.ask(request, output.built)
         if isinstance(answer, Died):
-            return answer if answer.reason == 'time' else session.ask(request, image.built)
+            return answer if answer.reason == 'time' else session.ask(request, output.built)
         if _failures(answer) in self._confirmed or needless(answer):
             return answer
         if not fresh:
             session.close()
-            again = session.ask(request, image.built)
+            again = session.ask(request, output.built)
             if isinstance(again, Died):
                 return again
             spent = again.cpu_seconds + answer.cpu_seconds

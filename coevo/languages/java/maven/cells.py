@@ -13,24 +13,24 @@ from coevo.languages.base import Checked
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
 from coevo.languages.java.maven.borrowed_settings import with_borrowed
-from coevo.languages.java.maven.cell_images import CellImage
-from coevo.languages.java.maven.cell_images import CellKey
-from coevo.languages.java.maven.cell_images import absent
-from coevo.languages.java.maven.cell_images import beside
-from coevo.languages.java.maven.cell_images import edited_resources
-from coevo.languages.java.maven.cell_images import edited_roots
-from coevo.languages.java.maven.cell_images import test_jars
-from coevo.languages.java.maven.cell_images import uncompilable
-from coevo.languages.java.maven.cell_images import with_below
+from coevo.languages.java.maven.build_outputs import BuildOutput
+from coevo.languages.java.maven.build_outputs import link_resources
 from coevo.languages.java.maven.compilation import compile_report
 from coevo.languages.java.maven.compilation import has_no_room
+from coevo.languages.java.maven.compiled_cells import CellKey
+from coevo.languages.java.maven.compiled_cells import CompiledCell
+from coevo.languages.java.maven.compiled_cells import absent
+from coevo.languages.java.maven.compiled_cells import beside
+from coevo.languages.java.maven.compiled_cells import edited_resources
+from coevo.languages.java.maven.compiled_cells import edited_roots
+from coevo.languages.java.maven.compiled_cells import test_jars
+from coevo.languages.java.maven.compiled_cells import uncompilable
+from coevo.languages.java.maven.compiled_cells import with_below
 from coevo.languages.java.maven.edited_code import CodeEditor
 from coevo.languages.java.maven.edited_code import EditedCode
 from coevo.languages.java.maven.edited_files import Files
 from coevo.languages.java.maven.edited_files import is_below
 from coevo.languages.java.maven.edited_files import lay
-from coevo.languages.java.maven.images import Image
-from coevo.languages.java.maven.images import link_resources
 from coevo.languages.java.maven.javac_options import javac_options
 from coevo.languages.java.maven.report import Module
 from coevo.languages.java.maven.session import Answer
@@ -52,16 +52,16 @@ class Cells:
 
     def __init__(self, builds: SharedBuilds, session: Session) -> None:
         self._builds, self._session = builds, session
-        self._cells: dict[CellKey, CellImage] = {}
+        self._cells: dict[CellKey, CompiledCell] = {}
         self._codes: dict[tuple[str, Files], EditedCode] = {}
         self._ends: frozenset[str] | None = None  # of the pair in hand
 
-    def get(self, key: CellKey) -> CellImage:
+    def get(self, key: CellKey) -> CompiledCell:
         cell = self._get(key)
         self._sweep()
         return cell
 
-    def _get(self, key: CellKey) -> CellImage:
+    def _get(self, key: CellKey) -> CompiledCell:
         if key not in self._cells:
             cell = self._compile(key) if key.edits is None else self._compile_edited(key)
             self._cells[key] = cell
@@ -69,7 +69,7 @@ class Cells:
             self._cells[key] = self._cells.pop(key)  # used last
         return self._cells[key]
 
-    def of(self, compiled: Compiled) -> CellImage:
+    def of(self, compiled: Compiled) -> CompiledCell:
         return self.get(
             CellKey(
                 tests_rev=compiled.tests_rev,
@@ -84,8 +84,8 @@ class Cells:
         self, code_rev: str, module: str, borrowed: BorrowedSettings | None
     ) -> Module | None:
         """A module as its cells see it; None where the code has none."""
-        known = self._builds.image(code_rev).modules.get(module)
-        donor = self._builds.image(borrowed.rev).modules.get(module) if borrowed else None
+        known = self._builds.output(code_rev).modules.get(module)
+        donor = self._builds.output(borrowed.rev).modules.get(module) if borrowed else None
         return (
             with_borrowed(known, donor, borrowed.scope) if known and donor and borrowed else known
         )
@@ -111,8 +111,8 @@ class Cells:
 
     # -- compiling ---------------------------------------------------------------------------------
 
-    def _compile(self, key: CellKey, code_edits: EditedCode = NO_EDITS) -> CellImage:
-        code, tests = self._builds.image(key.code_rev), self._builds.image(key.tests_rev)
+    def _compile(self, key: CellKey, code_edits: EditedCode = NO_EDITS) -> CompiledCell:
+        code, tests = self._builds.output(key.code_rev), self._builds.output(key.tests_rev)
         folder = self._folder(key)
         known = self.module(key.code_rev, key.module, key.borrowed)
         if known is None:
@@ -149,7 +149,7 @@ class Cells:
                 sorted({*report.broken, *(name for one in below for name in one.compiled.broken)})
             ),
         )
-        return CellImage(compiled=compiled, report=report, folder=folder, below=below)
+        return CompiledCell(compiled=compiled, report=report, folder=folder, below=below)
 
     def _ask(self, request: Sequence[str], output: Path) -> Answer | Died:
         answer = self._session.ask(request, output)
@@ -158,7 +158,7 @@ class Cells:
             answer = self._session.ask(request, output)
         return answer
 
-    def _lay_resources(self, key: CellKey, tests: Image, output: Path) -> None:
+    def _lay_resources(self, key: CellKey, tests: BuildOutput, output: Path) -> None:
         """A module's test resources, the edited ones as they are instead of what Maven made."""
         donor = tests.modules.get(key.module)
         edited = dict(edited_resources(key, donor))
@@ -173,7 +173,7 @@ class Cells:
 
     # -- edits -------------------------------------------------------------------------------------
 
-    def _compile_edited(self, key: CellKey) -> CellImage:
+    def _compile_edited(self, key: CellKey) -> CompiledCell:
         """A cell of edits; where they change nothing for its compiler, the classes without them."""
         assert key.edits is not None, 'the cell has edits'
         code = self._edited_code(key.code_rev, key.edits.code)
@@ -209,7 +209,7 @@ class Cells:
         known = self.module(key.code_rev, key.module, key.borrowed)
         names = [key.module]
         if known is not None:
-            names += test_jars(known, self._builds.image(key.code_rev))
+            names += test_jars(known, self._builds.output(key.code_rev))
         if not any(is_below(path, name) for path, _ in key.edits.tests for name in names):
             return replace(key, edits=None)
         return replace(key, edits=Edits(tests=key.edits.tests)) if key.edits.code else None
@@ -225,11 +225,11 @@ class Cells:
 
     def _editor(self, code_rev: str, folder: Path) -> CodeEditor:
         shutil.rmtree(folder, ignore_errors=True)
-        image = self._builds.image(code_rev)
+        output = self._builds.output(code_rev)
         others = [
-            self._builds.image(rev) for rev in sorted((self._ends or frozenset()) - {code_rev})
+            self._builds.output(rev) for rev in sorted((self._ends or frozenset()) - {code_rev})
         ]
-        return CodeEditor(self._builds.launcher, self._session, image, folder, others)
+        return CodeEditor(self._builds.launcher, self._session, output, folder, others)
 
     # -- folders -----------------------------------------------------------------------------------
 

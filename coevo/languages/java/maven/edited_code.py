@@ -13,6 +13,10 @@ from pathlib import Path
 from pathlib import PurePosixPath
 
 from coevo.languages.base import Checked
+from coevo.languages.java.maven.build_outputs import RESOURCES
+from coevo.languages.java.maven.build_outputs import BuildOutput
+from coevo.languages.java.maven.build_outputs import is_source
+from coevo.languages.java.maven.build_outputs import link_classes
 from coevo.languages.java.maven.compilation import compiler_died
 from coevo.languages.java.maven.compilation import lacks_room
 from coevo.languages.java.maven.edited_files import Files
@@ -23,10 +27,6 @@ from coevo.languages.java.maven.edited_files import is_of
 from coevo.languages.java.maven.edited_files import lay
 from coevo.languages.java.maven.edited_files import take_classes
 from coevo.languages.java.maven.edited_files import type_names
-from coevo.languages.java.maven.images import RESOURCES
-from coevo.languages.java.maven.images import Image
-from coevo.languages.java.maven.images import is_source
-from coevo.languages.java.maven.images import link_classes
 from coevo.languages.java.maven.javac_options import javac_options
 from coevo.languages.java.maven.launch import Launcher
 from coevo.languages.java.maven.report import Module
@@ -77,11 +77,11 @@ class CodeEditor:
         self,
         launcher: Launcher,
         session: Session,
-        code: Image,
+        code: BuildOutput,
         folder: Path,
-        others: Sequence[Image] = (),
+        others: Sequence[BuildOutput] = (),
     ) -> None:
-        """others  images of the other end: what its classes name, edited ones name as well"""
+        """others  outputs of the other end: what its classes name, edited ones name as well"""
         self._launcher, self._session = launcher, session
         self._code, self._folder, self._others = code, folder, others
 
@@ -261,8 +261,10 @@ class CodeEditor:
 
     def _versions(self, module: Module) -> tuple[Path, ...]:
         """Where the module's classes lie at both ends."""
-        known = [(image, image.modules.get(module.path)) for image in (self._code, *self._others)]
-        return tuple(image.code / one.path / one.classes for image, one in known if one)
+        known = [
+            (output, output.modules.get(module.path)) for output in (self._code, *self._others)
+        ]
+        return tuple(output.code / one.path / one.classes for output, one in known if one)
 
     def _built(self, module: Module) -> Path:
         return self._code.code / module.path / module.classes

@@ -11,9 +11,9 @@ from pathlib import Path
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import DeclaredType
+from coevo.languages.java.maven.build_outputs import link_classes
 from coevo.languages.java.maven.class_names import outermost
 from coevo.languages.java.maven.constants import with_constants
-from coevo.languages.java.maven.images import link_classes
 from coevo.languages.java.reading.syntax import parse
 
 Files = tuple[tuple[str, bytes | None], ...]

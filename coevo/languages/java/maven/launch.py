@@ -14,8 +14,8 @@ from coevo.languages.java.maven.archives import LIMITS
 from coevo.languages.java.maven.archives import LISTING
 from coevo.languages.java.maven.archives import Rehearsal
 from coevo.languages.java.maven.archives import dumping
+from coevo.languages.java.maven.build_outputs import BuildOutput
 from coevo.languages.java.maven.class_path import libraries_first
-from coevo.languages.java.maven.images import Image
 from coevo.languages.java.maven.jvm_options import usable_environment
 from coevo.languages.java.maven.jvm_options import usable_options
 from coevo.languages.java.maven.laying_out import LAY_OUT
@@ -201,11 +201,11 @@ class Launcher:
     def compile_places(
         self,
         module: Module,
-        code: Image,
+        code: BuildOutput,
         siblings: Sequence[Path],
         edited: Mapping[str, Sequence[Path]],
     ) -> Iterator[str]:
-        """The class path for the compiler, which reads the code's image where it lies.
+        """The class path for the compiler, which reads the code's build output where it lies.
 
         siblings  folders that mirror the tree, with test classes of other modules
         edited    module -> the folders that stand for its class folder

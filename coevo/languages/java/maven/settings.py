@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.languages.java.maven.images import Image
+from coevo.languages.java.maven.build_outputs import BuildOutput
 from coevo.languages.java.maven.places import BUILD_TREE
 from coevo.languages.java.maven.places import HEAD
 from coevo.languages.java.maven.places import REPOSITORY
@@ -130,14 +130,14 @@ def tool_place(toolchain: Toolchain, path: Path) -> str:
 
 
 def build_request(
-    image: Image, java_home: Path | None = None, without: Sequence[str] = ()
+    output: BuildOutput, java_home: Path | None = None, without: Sequence[str] = ()
 ) -> list[str]:
     """By Maven in the builder's own JVM, or by its own command on a JDK; without some plugins."""
     return [
         'build',
         *(f'without={plugin}' for plugin in without),
         *([f'java_home={java_home}'] if java_home else []),
-        f'source={WORKSPACE}/code/{image.rev}',
+        f'source={WORKSPACE}/code/{output.rev}',
         f'work={BUILD_TREE}',
         *_repositories(),
     ]

@@ -24,10 +24,10 @@ from coevo.languages.java.maven.attempts import TREE_TOO_LARGE
 from coevo.languages.java.maven.attempts import Attempts
 from coevo.languages.java.maven.attempts import is_of_the_builder
 from coevo.languages.java.maven.attempts import why
+from coevo.languages.java.maven.build_outputs import BuildOutput
+from coevo.languages.java.maven.build_outputs import separate
 from coevo.languages.java.maven.builder_archive import rehearsal
 from coevo.languages.java.maven.clock import JvmClock
-from coevo.languages.java.maven.images import Image
-from coevo.languages.java.maven.images import separate
 from coevo.languages.java.maven.launch import Launcher
 from coevo.languages.java.maven.left_out import need_of
 from coevo.languages.java.maven.levels import declared_level
@@ -91,12 +91,12 @@ class SharedBuilds:
         self.root = run.folder_for(self.toolchain)
         self.shared = run.shared
         self._proxy = run.proxy
-        self._images: dict[str, tuple[Build, Image]] = {}
+        self._outputs: dict[str, tuple[Build, BuildOutput]] = {}
         self._junits: dict[tuple[str, ...], JUnit] = {}
         self._attempts = Attempts(self.toolchain.java_home)
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
-        self._sharing = threading.Lock()  # an image is not removed while another one takes of it
+        self._sharing = threading.Lock()  # an output is not removed while another one takes of it
         settings.write(self.root)
         archives = cache_folder() / 'archives'
         archives.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -166,28 +166,28 @@ class SharedBuilds:
                 used = self._archives.make(key, made_by(self._archives.list_file(key)))
         return self._archives.place(key), used
 
-    def image(self, rev: str) -> Image:
+    def output(self, rev: str) -> BuildOutput:
         """A revision that was built."""
-        return self._images[rev][1]
+        return self._outputs[rev][1]
 
     def build(self, rev: str, session: Session) -> Build:
         """Build a revision, or answer at no cost from what another pair has built."""
         with self._lock:
             lock = self._locks.setdefault(rev, threading.Lock())
         with lock:
-            if rev in self._images:
-                return dataclasses.replace(self._images[rev][0], cpu_seconds=0.0)
+            if rev in self._outputs:
+                return dataclasses.replace(self._outputs[rev][0], cpu_seconds=0.0)
             refusal = self._refusal(rev)
             if refusal is not None:
-                self._images[rev] = self._refused(rev, refusal)
+                self._outputs[rev] = self._refused(rev, refusal)
             else:
-                image = self._laid_out(rev)
-                self._images[rev] = self._shared(image) or self._build(image, session)
-            return self._images[rev][0]
+                output = self._laid_out(rev)
+                self._outputs[rev] = self._shared(output) or self._build(output, session)
+            return self._outputs[rev][0]
 
     def forget(self, rev: str) -> None:
         with self._sharing:
-            found = self._images.pop(rev, None)
+            found = self._outputs.pop(rev, None)
             if found is not None:
                 found[1].remove()
 
@@ -226,7 +226,7 @@ class SharedBuilds:
 
     def content(self, compiled: Compiled, module: Module, junit: JUnit) -> str:
         """A digest of both trees, the libraries, the settings and the tools of a cell."""
-        code = self.image(compiled.code_rev)
+        code = self.output(compiled.code_rev)
         parts = (
             *(
                 str(self._repository.header(rev).tree)
@@ -245,8 +245,8 @@ class SharedBuilds:
 
     def environment(self, rev: str, module: str) -> Environment | None:
         """What it takes to build and run a module at a revision that was built."""
-        image = self.image(rev)
-        known = image.modules.get(module)
+        output = self.output(rev)
+        known = output.modules.get(module)
         if known is None:
             return None
         only = '' if module == '.' else f' -pl {module} -am'
@@ -258,15 +258,15 @@ class SharedBuilds:
             libraries=tuple(
                 LibraryEntry(coordinates=entry.coordinates, sha256=digest)
                 for entry in known.class_path
-                if (digest := self._digest(image, entry)) is not None
+                if (digest := self._digest(output, entry)) is not None
             ),
         )
 
-    def _digest(self, image: Image, entry: ReportedEntry) -> str | None:
+    def _digest(self, output: BuildOutput, entry: ReportedEntry) -> str | None:
         """The SHA-256 of a library; None for a module of the same build and for what is not there."""
         if entry.path is not None:
             return self._proxy.sha256(entry.path)
-        file = image.code / entry.file if entry.file else None
+        file = output.code / entry.file if entry.file else None
         return hashlib.sha256(file.read_bytes()).hexdigest() if file and file.is_file() else None
 
     def _refusal(self, rev: str) -> str | None:
@@ -279,43 +279,43 @@ class SharedBuilds:
         too_large = self._repository.size(rev) > launch.MOST_TREE_BYTES
         return TREE_TOO_LARGE if too_large else None
 
-    def _refused(self, rev: str, failure: str) -> tuple[Build, Image]:
+    def _refused(self, rev: str, failure: str) -> tuple[Build, BuildOutput]:
         jdk = self.toolchain.jdk
         build = Build(
             rev=rev, failure=failure, modules={}, runtime=jdk, runtime_packages=self._runtime
         )
-        return build, Image(rev=rev, root=self.root, modules={})
+        return build, BuildOutput(rev=rev, root=self.root, modules={})
 
-    def _laid_out(self, rev: str) -> Image:
+    def _laid_out(self, rev: str) -> BuildOutput:
         """A revision's tree, and nothing that Maven made."""
-        image = Image(rev=rev, root=self.root, modules={})
-        image.remove()  # what a try that trouble of ours ended may have left
-        image.code.parent.mkdir(parents=True, exist_ok=True)
-        self._repository.materialise(rev, image.code)
-        return image
+        output = BuildOutput(rev=rev, root=self.root, modules={})
+        output.remove()  # what a try that trouble of ours ended may have left
+        output.code.parent.mkdir(parents=True, exist_ok=True)
+        self._repository.materialise(rev, output.code)
+        return output
 
-    def _shared(self, empty: Image) -> tuple[Build, Image] | None:
+    def _shared(self, empty: BuildOutput) -> tuple[Build, BuildOutput] | None:
         """The build of a revision that differs in test sources alone, if one is at hand."""
         tree = self._repository.tree(empty.rev)
         with self._sharing:
-            for build, donor in tuple(self._images.values()):
+            for build, donor in tuple(self._outputs.values()):
                 changed = differing(tree, self._repository.tree(donor.rev))
                 if can_share(donor, changed):
                     share(donor, empty)
-                    image = dataclasses.replace(empty, modules=donor.modules)
-                    separate(image, tuple(sorted({*image.modules, *self._poms(image.rev)})))
-                    return dataclasses.replace(build, rev=image.rev, cpu_seconds=0.0), image
+                    output = dataclasses.replace(empty, modules=donor.modules)
+                    separate(output, tuple(sorted({*output.modules, *self._poms(output.rev)})))
+                    return dataclasses.replace(build, rev=output.rev, cpu_seconds=0.0), output
         return None
 
-    def _build(self, empty: Image, session: Session) -> tuple[Build, Image]:
+    def _build(self, empty: BuildOutput, session: Session) -> tuple[Build, BuildOutput]:
         trouble_before = self._proxy.trouble
         attempt = self._attempts.build(empty, session)
         answer = attempt.answer
         if self._proxy.trouble != trouble_before:
             raise Transient('libraries could not be fetched; check the network')
         modules = {} if isinstance(answer, Died) else modules_of(answer.report)
-        image = dataclasses.replace(empty, modules=modules)
-        separate(image, tuple(sorted({*modules, *self._poms(empty.rev)})))
+        output = dataclasses.replace(empty, modules=modules)
+        separate(output, tuple(sorted({*modules, *self._poms(empty.rev)})))
         built = [module for module in modules.values() if module.failure is None]
         build = Build(
             rev=empty.rev,
@@ -331,7 +331,7 @@ class SharedBuilds:
             runtime_packages=self._runtime,
             cpu_seconds=attempt.cpu_seconds,
         )
-        return build, image
+        return build, output
 
     def _named(self, failure: str, rev: str, module: str | None = None) -> str:
         """A failure of Maven's by its cause, if that is content which no clone holds."""

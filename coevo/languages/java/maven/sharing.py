@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from coevo.git.repository import TreeEntry
-from coevo.languages.java.maven.images import Image
+from coevo.languages.java.maven.build_outputs import BuildOutput
 from coevo.languages.java.maven.report import Module
 
 # Roots elsewhere may be main sources too.
@@ -28,7 +28,7 @@ def differing(one: Mapping[str, TreeEntry], other: Mapping[str, TreeEntry]) -> f
     return frozenset(path for path, _ in one.items() ^ other.items())
 
 
-def can_share(donor: Image, changed: Collection[str]) -> bool:
+def can_share(donor: BuildOutput, changed: Collection[str]) -> bool:
     """Whether a build of the donor's revision is one of a revision with these changed files."""
     modules = donor.modules.values()
     roots = [root for module in modules for root in _roots(module)]
@@ -58,13 +58,13 @@ def _overlap(one: str, other: str) -> bool:
     return f'{one}/'.startswith(f'{other}/') or f'{other}/'.startswith(f'{one}/')
 
 
-def share(donor: Image, image: Image) -> None:
-    """Give an image what the donor's builder sent, as links to files that nobody writes to."""
+def share(donor: BuildOutput, output: BuildOutput) -> None:
+    """Give an output what the donor's builder sent, as links to files that nobody writes to."""
     for module in donor.modules.values():
         built = str(module.index)
         for side in (donor.code, donor.sources):
-            _link_tree(side / module.path / module.classes, image.built / built / 'classes')
-        _link_tree(donor.built / built / 'test-classes', image.built / built / 'test-classes')
+            _link_tree(side / module.path / module.classes, output.built / built / 'classes')
+        _link_tree(donor.built / built / 'test-classes', output.built / built / 'test-classes')
 
 
 def _link_tree(source: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""Build, compile and run for one thread: a session of its own over images that all share."""
+"""Build, compile and run for one thread: a session of its own over build outputs that all share."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import MainSources
 from coevo.languages.base import Verdict
-from coevo.languages.java.maven.cell_images import CellImage
-from coevo.languages.java.maven.cell_images import CellKey
 from coevo.languages.java.maven.cells import Cells
 from coevo.languages.java.maven.code_files import code_files
 from coevo.languages.java.maven.compilation import is_of_the_parser
+from coevo.languages.java.maven.compiled_cells import CellKey
+from coevo.languages.java.maven.compiled_cells import CompiledCell
 from coevo.languages.java.maven.packed_trees import PackedTrees
 from coevo.languages.java.maven.pit_run import pit_job
 from coevo.languages.java.maven.pit_run import run_pit
@@ -112,8 +112,8 @@ class JavaWorkshop:
     def shadowing(self, compiled: Compiled) -> frozenset[str]:
         """By what was compiled, not by what sources look like: names can be written in escapes."""
         module = self._cells.module(compiled.code_rev, compiled.module, compiled.borrowed)
-        image = self._builds.image(compiled.code_rev)
-        folders = [] if module is None else list(image.class_folders(module))
+        output = self._builds.output(compiled.code_rev)
+        folders = [] if module is None else list(output.class_folders(module))
         return frozenset(
             name
             for name in self._cells.of(compiled).report.classes
@@ -170,7 +170,7 @@ class JavaWorkshop:
         if plan is None:
             return Traced(traces=tuple(traces), cpu_seconds=0.0)
         plan, making = self._builds.with_archive(plan)
-        modules = self._builds.image(compiled.code_rev).modules
+        modules = self._builds.output(compiled.code_rev).modules
         code = code_files(plan, modules, self._builds.files(compiled.code_rev))
         plan = replace(plan, observed=watched is not None)
         traced = self._tracer.trace(plan, code, files, shared=shared, watched=watched)
@@ -197,7 +197,7 @@ class JavaWorkshop:
         return run_pit(self._builds.sandbox, job)
 
     def _process(
-        self, cell: CellImage, targets: tuple[RunTarget, ...], conditions: Conditions
+        self, cell: CompiledCell, targets: tuple[RunTarget, ...], conditions: Conditions
     ) -> Batch:
         plan = self._plan(cell, targets, conditions)
         if plan is None:
@@ -212,15 +212,15 @@ class JavaWorkshop:
         return replace(batch, cpu_seconds=batch.cpu_seconds + making)
 
     def _plan(
-        self, cell: CellImage, targets: tuple[RunTarget, ...], conditions: Conditions
+        self, cell: CompiledCell, targets: tuple[RunTarget, ...], conditions: Conditions
     ) -> LaunchPlan | None:
         """None where its clock cannot be set."""
-        code = self._builds.image(cell.compiled.code_rev)
+        code = self._builds.output(cell.compiled.code_rev)
         module = self._cells.module(
             cell.compiled.code_rev, cell.compiled.module, cell.compiled.borrowed
         )
         assert module is not None, 'what was compiled has a module'
-        tests = self._builds.image(cell.compiled.tests_rev).tests
+        tests = self._builds.output(cell.compiled.tests_rev).tests
         clock = {} if conditions.clock is None else self._builds.clock.environment(conditions.clock)
         if clock is None:
             return None
@@ -241,13 +241,13 @@ class JavaWorkshop:
         )
 
     def _sources(
-        self, cell: CellImage, shown: MainSources | None
+        self, cell: CompiledCell, shown: MainSources | None
     ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
         """Layers of main sources, and files of them that are gone."""
         if shown is None:
-            own = self._builds.image(cell.compiled.code_rev).sources
+            own = self._builds.output(cell.compiled.code_rev).sources
             return (own, *cell.sources), cell.removed_sources
-        return () if shown.rev is None else (self._builds.image(shown.rev).sources,), ()
+        return () if shown.rev is None else (self._builds.output(shown.rev).sources,), ()
 
     def _is_refused(self, plan: LaunchPlan, run: Run, targets: Sequence[RunTarget]) -> bool:
         """Whether a process starts without the project's own options and properties, but not with them.
@@ -271,7 +271,7 @@ class JavaWorkshop:
         self._tracer.close()
         self._trees.close()
 
-    def _target(self, cell: CellImage, method: TestMethod, conditions: Conditions) -> RunTarget:
+    def _target(self, cell: CompiledCell, method: TestMethod, conditions: Conditions) -> RunTarget:
         usual = max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))
         return RunTarget(
             classes=cell.report.concrete_classes(method.test_class),

@@ -57,10 +57,10 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
 
 
 def built(builds: SharedBuilds, rev: str, session: Session) -> Built:
-    build, image = builds.build(rev, session), builds.image(rev)
+    build, output = builds.build(rev, session), builds.output(rev)
     assert build.rev == rev
-    (tests,) = image.source_roots('.')
-    made = [path.stat().st_ino for path in image.code.rglob('Till.class')]
+    (tests,) = output.source_roots('.')
+    made = [path.stat().st_ino for path in output.code.rglob('Till.class')]
     assert len(made) == (build.failure is None)
     return Built(build, sum(made), (tests / 'shop/TillTest.java').read_text())
 

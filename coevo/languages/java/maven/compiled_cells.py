@@ -11,10 +11,10 @@ from pathlib import PurePosixPath
 from coevo.languages.base import BorrowedSettings
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
+from coevo.languages.java.maven.build_outputs import BuildOutput
 from coevo.languages.java.maven.compilation import CompileReport
 from coevo.languages.java.maven.edited_code import EditedCode
 from coevo.languages.java.maven.edited_files import is_below
-from coevo.languages.java.maven.images import Image
 from coevo.languages.java.maven.report import Module
 
 MODULE_ABSENT = 'module_absent'
@@ -32,7 +32,7 @@ class CellKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CellImage:
+class CompiledCell:
     """A module's compiled tests: `folder` mirrors the tree, so that it can be laid over the code.
 
     below    the same for sibling modules whose test classes this one uses
@@ -45,7 +45,7 @@ class CellImage:
     compiled: Compiled
     report: CompileReport
     folder: Path
-    below: tuple[CellImage, ...] = ()
+    below: tuple[CompiledCell, ...] = ()
     edited: tuple[Path, ...] = ()
     sources: tuple[Path, ...] = ()
     removed: tuple[str, ...] = ()
@@ -56,13 +56,13 @@ class CellImage:
         return (*(folder for cell in self.below for folder in cell.folders), self.folder)
 
 
-def with_below(cell: CellImage) -> Iterator[CellImage]:
+def with_below(cell: CompiledCell) -> Iterator[CompiledCell]:
     yield cell
     for one in cell.below:
         yield from with_below(one)
 
 
-def test_jars(module: Module, code: Image) -> Iterator[str]:
+def test_jars(module: Module, code: BuildOutput) -> Iterator[str]:
     """Sibling modules whose test classes stand on a module's class path."""
     for entry in module.class_path:
         if entry.tests and entry.sibling is not None and entry.sibling in code.modules:
@@ -78,7 +78,7 @@ def beside(key: CellKey, module: str) -> CellKey:
     return CellKey(tests_rev=key.tests_rev, code_rev=key.code_rev, module=module, edits=edits)
 
 
-def edited_roots(layer: Path, tests: Image, code: Image, module: str) -> Iterator[Path]:
+def edited_roots(layer: Path, tests: BuildOutput, code: BuildOutput, module: str) -> Iterator[Path]:
     """The folders of edited test sources; the code's where the tests have no such module."""
     known = tests.modules.get(module) or code.modules.get(module)
     for root in known.test_source_roots if known else ():
@@ -98,7 +98,7 @@ def edited_resources(key: CellKey, module: Module | None) -> Iterator[tuple[str,
                 yield str(PurePosixPath(path).relative_to(root)), content
 
 
-def absent(key: CellKey, folder: Path) -> CellImage:
+def absent(key: CellKey, folder: Path) -> CompiledCell:
     """The code has no such module: nothing of its tests compiles, by either verdict."""
     compiled = Compiled(
         tests_rev=key.tests_rev,
@@ -110,10 +110,10 @@ def absent(key: CellKey, folder: Path) -> CellImage:
         broken=('*',),
     )
     report = CompileReport(unit_ok=False, everything=MODULE_ABSENT)
-    return CellImage(compiled=compiled, report=report, folder=folder)
+    return CompiledCell(compiled=compiled, report=report, folder=folder)
 
 
-def uncompilable(key: CellKey, folder: Path, code: EditedCode) -> CellImage:
+def uncompilable(key: CellKey, folder: Path, code: EditedCode) -> CompiledCell:
     """The edited code does not compile: nothing of its tests can be told."""
     bare = absent(key, folder)
     compiled = replace(bare.compiled, code_failure=code.failure, cpu_seconds=code.cpu_seconds)

@@ -32,7 +32,7 @@ DEFAULT_TEST_FOLDERS = ('src/test',)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Image:
+class BuildOutput:
     """A built revision; `modules` holds those of which Maven read the model."""
 
     rev: str
@@ -88,30 +88,30 @@ def is_source(path: str) -> bool:
     return path.lower().endswith(_SOURCES) and f'/{RESOURCES}/' not in f'/{path}'
 
 
-def separate(image: Image, module_folders: tuple[str, ...]) -> None:
+def separate(output: BuildOutput, module_folders: tuple[str, ...]) -> None:
     """Move test folders out of the code tree, main classes into it, and main sources apart.
 
     Copies of sources among the classes, which plugins put there, go with them.
     """
     for name in module_folders:
-        module = image.modules.get(name)
+        module = output.modules.get(name)
         for folder in (*DEFAULT_TEST_FOLDERS, *(module.test_folders if module else ())):
-            _move(image.code / name / folder, image.tests / name / folder)
+            _move(output.code / name / folder, output.tests / name / folder)
         if module is not None:
-            classes = image.code / name / module.classes
+            classes = output.code / name / module.classes
             shutil.rmtree(classes, ignore_errors=True)
-            _move(image.built / str(module.index) / 'classes', classes)
-    image.tests.mkdir(parents=True, exist_ok=True)
-    _move_sources(image.code, image.sources, set(_processed(image)))
+            _move(output.built / str(module.index) / 'classes', classes)
+    output.tests.mkdir(parents=True, exist_ok=True)
+    _move_sources(output.code, output.sources, set(_processed(output)))
 
 
-def _processed(image: Image) -> Iterator[Path]:
+def _processed(output: BuildOutput) -> Iterator[Path]:
     """Where a resource that is named like a source stands among the classes."""
-    for name, module in image.modules.items():
-        raw = image.code / name / RESOURCES
+    for name, module in output.modules.items():
+        raw = output.code / name / RESOURCES
         for file in raw.rglob('*'):
             if file.name.lower().endswith(_SOURCES):
-                yield image.code / name / module.classes / file.relative_to(raw)
+                yield output.code / name / module.classes / file.relative_to(raw)
 
 
 def _move_sources(code: Path, sources: Path, kept: Container[Path]) -> None:
