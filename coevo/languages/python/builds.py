@@ -12,7 +12,7 @@ from coevo.languages.python.built import module_folders
 from coevo.languages.python.built import module_of
 from coevo.languages.python.cells import CellKey
 from coevo.languages.python.cells import Cells
-from coevo.languages.python.interpreter_choice import ladder
+from coevo.languages.python.interpreter_choice import candidates
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import main_packages
 from coevo.languages.python.requirements.reading import needs
@@ -59,7 +59,7 @@ class Builder:
             for commit in (pair.old, pair.new)
             for text in needs(self._context.repository, commit.rev).pythons
         ]
-        return ladder(allowed, pair.new.committer_date)
+        return candidates(allowed, pair.new.committer_date)
 
     def _end(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> End:
         """Made ready now, or at no cost what another pair has made ready in the same way."""

@@ -34,7 +34,7 @@ Feature = tuple[int, int]
 _CLAUSE = re.compile(r'\s*(~=|===?|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)(\.\*)?\s*')
 
 
-def ladder(allowed: Collection[str], when: datetime | None) -> tuple[Feature, ...]:
+def candidates(allowed: Collection[str], when: datetime | None) -> tuple[Feature, ...]:
     """Feature releases to try in this order.
 
     allowed  all that `requires-python` says, of both ends

@@ -57,7 +57,7 @@ class JdkDemand:
     named: frozenset[int] = frozenset()
 
 
-def ladder(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
+def candidates(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
     """At most `MOST_TRIES` JDKs, one of each feature release, in the order to try them.
 
     First the long-term release of the date, or the newest before it that the demand allows, or the
@@ -87,7 +87,7 @@ def usual(made: datetime | None) -> int:
     return max((release for release, came in LONG_TERM if came <= day), default=LONG_TERM[0][0])
 
 
-def pair_ladder(repository: Repository, pair: Pair, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
+def pair_candidates(repository: Repository, pair: Pair, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
     """The JDKs for both ends of a pair: a label must never come from a change of JDK."""
     if len(jdks) == 1:
         return tuple(jdks)
@@ -99,7 +99,7 @@ def pair_ladder(repository: Repository, pair: Pair, jdks: Sequence[Jdk]) -> tupl
         highest=min(highest, default=None),
         named=named_jdks(repository, pair.new.rev),
     )
-    return ladder(both, pair.new.committer_date, jdks)
+    return candidates(both, pair.new.committer_date, jdks)
 
 
 # -- what POMs demand ------------------------------------------------------------------------------

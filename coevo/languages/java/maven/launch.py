@@ -232,10 +232,10 @@ class Launcher:
             yield f'-XX:SharedArchiveFile={plan.archive}'
         yield from self.options(plan)
         yield '-cp'
-        yield ':'.join(plan.libraries if plan.anew else plan.class_path)
+        yield ':'.join(plan.libraries if plan.reload_classes else plan.class_path)
         yield 'coevo.worker.Worker'
         yield from (agent.jar for agent in plan.agents[:1])
-        yield from plan.folders if plan.anew else ()
+        yield from plan.folders if plan.reload_classes else ()
 
     def options(self, plan: LaunchPlan) -> Iterator[str]:
         """What a plan's module and workaround ask of its JVM beside ours."""

@@ -1,4 +1,4 @@
-"""Workshops for pairs: both ends are built with the same JDK, the first of a ladder that does it."""
+"""Workshops for pairs: both ends are built with the same JDK, the first candidate that does it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Verdict
 from coevo.languages.java.maven.attempts import is_hopeless
-from coevo.languages.java.maven.jdk_choice import pair_ladder
+from coevo.languages.java.maven.jdk_choice import pair_candidates
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.maven.workshop import JavaWorkshop
@@ -41,17 +41,17 @@ class BuildsByJdk:
         self._builds_by_jdk: dict[Jdk | None, SharedBuilds] = {}
         self._lock = threading.Lock()
 
-    def ladder(self, pair: Pair) -> tuple[Jdk, ...]:
+    def candidates(self, pair: Pair) -> tuple[Jdk, ...]:
         """The JDKs to try, some of which may have to be brought."""
-        return pair_ladder(self._run.repository, pair, self._jdks.offered)
+        return pair_candidates(self._run.repository, pair, self._jdks.offered)
 
-    def had(self, ladder: Sequence[Jdk]) -> Iterator[Jdk | None]:
-        """Those of a ladder that can be had, each brought when it is its turn.
+    def had(self, candidates: Sequence[Jdk]) -> Iterator[Jdk | None]:
+        """Those candidates that can be had, each brought when it is its turn.
 
         If none can, the newest at hand; with none at all None, for what the toolchain says of that.
         """
         found = False
-        for jdk in ladder:
+        for jdk in candidates:
             had = self._jdks.get(jdk)
             if had is not None:
                 found = True
@@ -59,9 +59,9 @@ class BuildsByJdk:
         if not found:
             yield max(self._jdks.known, key=lambda jdk: jdk.feature, default=None)
 
-    def lacking(self, ladder: Sequence[Jdk]) -> str | None:
-        """The feature release of the first of a ladder that could not be brought."""
-        return next((jdk.release for jdk in ladder if self._jdks.failed(jdk)), None)
+    def lacking(self, candidates: Sequence[Jdk]) -> str | None:
+        """The feature release of the first candidate that could not be brought."""
+        return next((jdk.release for jdk in candidates if self._jdks.failed(jdk)), None)
 
     def builds(self, jdk: Jdk | None) -> SharedBuilds:
         with self._lock:
@@ -96,8 +96,8 @@ class PairWorkshop:
             workshop.keep_only(revs)
         best: tuple[Build, Build] | None = None
         spent, tried = 0.0, []
-        ladder = self._builds_by_jdk.ladder(pair)
-        for jdk in self._builds_by_jdk.had(ladder):
+        candidates = self._builds_by_jdk.candidates(pair)
+        for jdk in self._builds_by_jdk.had(candidates):
             workshop = self._workshop(jdk)
             workshop.keep_only(revs)
             ends = workshop.build(pair.old.rev), workshop.build(pair.new.rev)
@@ -109,8 +109,10 @@ class PairWorkshop:
                 best, self._current = ends, workshop
             if (enough and heard) or any(is_hopeless(end.failure) for end in ends):
                 break
-        assert best is not None, 'a ladder is never empty'
-        lacking = self._builds_by_jdk.lacking(ladder) if any(end.failure for end in best) else None
+        assert best is not None, 'there is always a candidate'
+        lacking = (
+            self._builds_by_jdk.lacking(candidates) if any(end.failure for end in best) else None
+        )
         return _told(best, spent, tuple(tried), lacking)
 
     def build_otherwise(self, pair: Pair) -> tuple[Build, Build] | None:

@@ -48,7 +48,7 @@ class LaunchPlan:
     clock: Mapping[str, str] = field(default_factory=dict)  # variables of `Clock.environment`
     cpu_limit: float | None = None  # of the whole process; None is what its targets may use
     agents: tuple[Agent, ...] = ()  # JaCoCo's first, if any; see `runner.run_traced`
-    anew: bool = False  # folders of the class path are loaded again for each target
+    reload_classes: bool = False  # folders of the class path are loaded again for each target
 
     @property
     def libraries(self) -> tuple[str, ...]:

@@ -97,7 +97,7 @@ class Tracer:
         spent = 0.0
         while len(rest) > 1:
             targets = tuple(plan.targets[place] for place in rest)
-            found, batch = self._run(replace(plan, targets=targets, anew=True))
+            found, batch = self._run(replace(plan, targets=targets, reload_classes=True))
             spent += batch.cpu_seconds
             told = dict(zip(rest, zip(found, batch.verdicts, strict=True), strict=True))
             passed = {

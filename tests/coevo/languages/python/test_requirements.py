@@ -11,7 +11,7 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.python import sides
 from coevo.languages.python.interpreter_choice import allows
-from coevo.languages.python.interpreter_choice import ladder
+from coevo.languages.python.interpreter_choice import candidates
 from coevo.languages.python.interpreter_choice import meets
 from coevo.languages.python.requirements.reading import needs
 from coevo.languages.python.requirements.stated import Needs
@@ -176,7 +176,7 @@ def test_which_interpreters_are_allowed(specifiers: str, allowed: list[int]) -> 
 def test_the_newest_that_has_settled_comes_first(
     allowed: list[str], day: str, tried: list[tuple[int, int]]
 ) -> None:
-    assert list(ladder(allowed, datetime.fromisoformat(day).replace(tzinfo=UTC))) == tried
+    assert list(candidates(allowed, datetime.fromisoformat(day).replace(tzinfo=UTC))) == tried
 
 
 def test_versions_are_compared_by_their_numbers() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java.maven.jdk_choice import JdkDemand
-from coevo.languages.java.maven.jdk_choice import ladder
+from coevo.languages.java.maven.jdk_choice import candidates
 from coevo.languages.java.maven.jdk_choice import read_demand
 from coevo.languages.java.maven.named_jdks import named_jdks
 from coevo.languages.java.tools.jdks import LIMIT
@@ -56,11 +56,11 @@ def test_the_usual_jdk_of_the_day_then_its_neighbours(
     year: int, demand: JdkDemand, there: tuple[int, ...], order: list[int]
 ) -> None:
     made = datetime(year, 6, 1, tzinfo=UTC)
-    assert [jdk.feature for jdk in ladder(demand, made, jdks(*there))] == order
+    assert [jdk.feature for jdk in candidates(demand, made, jdks(*there))] == order
 
 
 def test_without_a_date_17_comes_first() -> None:
-    assert ladder(JdkDemand(), None, ALL)[0].feature == 17
+    assert candidates(JdkDemand(), None, ALL)[0].feature == 17
 
 
 @pytest.mark.parametrize(
