@@ -27,7 +27,7 @@ from coevo.agents.keeping import Keeping
 from coevo.agents.meter import Meter
 from coevo.agents.prices import Prices
 from coevo.agents.records import Attempt
-from coevo.agents.run import AgentSurroundings
+from coevo.agents.run import AgentSettings
 from coevo.agents.run import Ran
 from coevo.agents.run import run
 from coevo.agents.summary import Summary
@@ -71,7 +71,7 @@ class AttemptPlan:
 
     tasks: Sequence[TaskRow]
     out: Path
-    surroundings: AgentSurroundings
+    settings: AgentSettings
     harness: str
     model: str | None = None
     store: Path | None = None
@@ -104,7 +104,7 @@ def _check(plan: AttemptPlan) -> None:
         raise Fatal(
             f'an agent runs commands of its own, so the sandbox is one of {", ".join(CONFINING)}'
         )
-    if plan.surroundings.caps.cost_usd is not None and plan.prices is None:
+    if plan.settings.caps.cost_usd is not None and plan.prices is None:
         raise Fatal('a cap of cost takes prices: name a table of them with --prices')
     silent = [task.task_id for task in plan.tasks if task.prompt is None]
     if silent:
@@ -186,8 +186,8 @@ class _Tour:
             self.made += 1
         self._say(line(found))
 
-    def _equipped(self, task: TaskRow, place: Path) -> AgentSurroundings:
-        plain = self._plan.surroundings
+    def _equipped(self, task: TaskRow, place: Path) -> AgentSettings:
+        plain = self._plan.settings
         if not self._plan.kit:
             return plain
         kit = self._kits[task.language].kit(task, place)
@@ -199,18 +199,16 @@ class _Tour:
 
     def _attempt(self, sandbox: Sandbox, task: TaskRow) -> tuple[Attempt, str]:
         plan = self._plan
-        meter = Meter(
-            self._keeping.rounds(task.task_id), plan.prices, plan.surroundings.caps.cost_usd
-        )
+        meter = Meter(self._keeping.rounds(task.task_id), plan.prices, plan.settings.caps.cost_usd)
         with _folder(self._root) as folder:
             place = _prepared(task, plan.store, folder)
-            surroundings = self._equipped(task, place)
-            ran = run(sandbox, surroundings, place, task.test_file, meter)
+            settings = self._equipped(task, place)
+            ran = run(sandbox, settings, place, task.test_file, meter)
         if self._over.is_set():
             raise Transient('the run was interrupted')
         if ran.cut_off:
             raise Transient(f'the endpoint ended it ({ran.trouble[-1]})')
-        if plan.surroundings.endpoint and ran.ending in _BY_ITSELF and not meter.rounds:
+        if plan.settings.endpoint and ran.ending in _BY_ITSELF and not meter.rounds:
             raise _never_asked(ran)
         return _record(task, ran, meter), ran.said
 
@@ -280,5 +278,5 @@ def _summary(plan: AttemptPlan, keeping: Keeping, tour: _Tour, kept: int) -> Sum
         troubled=tuple(sorted(tour.troubled)),
         bugs=tuple(sorted(tour.bugs)),
         billed_usd=None if plan.prices is None else round(keeping.billed(), 6),
-        network=network(plan.surroundings),
+        network=network(plan.settings),
     )

@@ -93,7 +93,7 @@ class Caps:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentSurroundings:
+class AgentSettings:
     """What is the same for all attempts of a run.
 
     command      a line for the shell, see `coevo attempt --help`
@@ -129,7 +129,7 @@ class Ran:
 
 
 def run(
-    sandbox: Sandbox, surroundings: AgentSurroundings, place: Path, test_file: str, meter: Meter
+    sandbox: Sandbox, settings: AgentSettings, place: Path, test_file: str, meter: Meter
 ) -> Ran:
     """Run the agent on what lies in `place`: the start state in `start`, and `prompt.txt`.
 
@@ -138,15 +138,15 @@ def run(
     wanted = sorted({*names(place / 'start'), test_file})
     listed = ''.join(f'{name}\0' for name in (*wanted, END))
     (place / 'files').write_bytes(listed.encode('utf-8', 'surrogateescape'))
-    with sandbox.start(_job(surroundings, place)) as process:
+    with sandbox.start(_job(settings, place)) as process:
         watch = _Watch(process, place / 'start', wanted)
-        if surroundings.endpoint is None:
-            return watch.ran(0, surroundings.caps)
-        relay = Relay(surroundings.endpoint, meter, watch.stop)
+        if settings.endpoint is None:
+            return watch.ran(0, settings.caps)
+        relay = Relay(settings.endpoint, meter, watch.stop)
         listening = process.listen()
         port = listening.getsockname()[1]
         with relay.serving(listening):
-            ran = watch.ran(port, surroundings.caps)
+            ran = watch.ran(port, settings.caps)
         if relay.bug is not None:
             raise relay.bug
         return replace(
@@ -157,20 +157,20 @@ def run(
         )
 
 
-def _job(surroundings: AgentSurroundings, place: Path) -> Job:
-    seconds = surroundings.caps.seconds + _START_SECONDS + _HAND_OVER_SECONDS
+def _job(settings: AgentSettings, place: Path) -> Job:
+    seconds = settings.caps.seconds + _START_SECONDS + _HAND_OVER_SECONDS
     return Job(
         argv=('/bin/sh', '-c', _SUPERVISOR),
-        mounts=(Mount(source=place, target=INPUT), *surroundings.mounts),
+        mounts=(Mount(source=place, target=INPUT), *settings.mounts),
         environment={
-            **surroundings.environment,
-            'COEVO_COMMAND': surroundings.command,
+            **settings.environment,
+            'COEVO_COMMAND': settings.command,
             'COEVO_PROMPT': PROMPT,
         },
         limits=Limits(
             cpu_seconds=seconds * (os.cpu_count() or 1),
             wall_seconds=seconds,
-            memory_bytes=surroundings.memory_bytes,
+            memory_bytes=settings.memory_bytes,
             bounds_addresses=False,  # the JavaScript engines of agents reserve far more than they use
             processes=4096,
             file_bytes=_DISK_BYTES,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.agents.records import Attempt
-from coevo.agents.run import AgentSurroundings
+from coevo.agents.run import AgentSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +41,11 @@ def line(found: Attempt) -> str:
     )
 
 
-def network(surroundings: AgentSurroundings) -> str:
+def network(settings: AgentSettings) -> str:
     """What an agent reached, as a report says it."""
-    if surroundings.endpoint is None:
+    if settings.endpoint is None:
         return 'none'
-    return f'{surroundings.endpoint.shown} alone, by a relay outside of the sandbox'
+    return f'{settings.endpoint.shown} alone, by a relay outside of the sandbox'
 
 
 def report(summary: Summary) -> Mapping[str, object]:

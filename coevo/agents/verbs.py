@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from coevo.agents.adapters.base import Adapter
     from coevo.agents.attempts import AttemptPlan
     from coevo.agents.endpoint import Endpoint
-    from coevo.agents.run import AgentSurroundings
+    from coevo.agents.run import AgentSettings
     from coevo.sandboxes.sandbox import Mount
 
 GIB = 1 << 30
@@ -109,7 +109,7 @@ def _plan(arguments: argparse.Namespace) -> AttemptPlan:
 
     adapter = _adapter(arguments.agent)
     prices = read_prices(arguments.prices) if arguments.prices else None
-    surroundings = _surroundings(arguments, adapter)
+    settings = _settings(arguments, adapter)
     tasks = named_tasks(arguments.tasks)
     found = assignments(
         arguments.snapshot,
@@ -126,7 +126,7 @@ def _plan(arguments: argparse.Namespace) -> AttemptPlan:
     return AttemptPlan(
         tasks=[one.task for one in found],
         out=arguments.out,
-        surroundings=surroundings,
+        settings=settings,
         harness=arguments.harness or _harness(arguments.agent),
         model=arguments.agent_model,
         store=existing_store(arguments.store),
@@ -134,7 +134,7 @@ def _plan(arguments: argparse.Namespace) -> AttemptPlan:
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
         kit=not arguments.no_kit,
-        asked=_asked(arguments, surroundings),
+        asked=_asked(arguments, settings),
     )
 
 
@@ -148,8 +148,8 @@ def _harness(agent: str) -> str:
     return Path(agent.split()[0]).name if agent.split() else agent
 
 
-def _surroundings(arguments: argparse.Namespace, adapter: Adapter | None) -> AgentSurroundings:
-    from coevo.agents.run import AgentSurroundings
+def _settings(arguments: argparse.Namespace, adapter: Adapter | None) -> AgentSettings:
+    from coevo.agents.run import AgentSettings
     from coevo.agents.run import Caps
 
     if adapter is not None and arguments.agent_model is None:
@@ -157,7 +157,7 @@ def _surroundings(arguments: argparse.Namespace, adapter: Adapter | None) -> Age
     for name in ('max_seconds', 'max_cost', 'memory'):
         more_than_zero(getattr(arguments, name), f'--{name.replace("_", "-")}')
     environment = dict(adapter.ENVIRONMENT) if adapter else {}
-    return AgentSurroundings(
+    return AgentSettings(
         command=adapter.COMMAND if adapter else arguments.agent,
         caps=Caps(seconds=arguments.max_seconds, cost_usd=arguments.max_cost),
         endpoint=_endpoint(arguments, adapter),
@@ -193,7 +193,7 @@ def _mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list[Moun
     return [Mount(source=arguments.software.resolve(), target=SOFTWARE)]
 
 
-def _asked(arguments: argparse.Namespace, surroundings: AgentSurroundings) -> dict[str, object]:
+def _asked(arguments: argparse.Namespace, settings: AgentSettings) -> dict[str, object]:
     """What decides answers; which tasks, and how many at once, does not."""
     from coevo.agents.summary import network
     from coevo.evaluation.verified import verified
@@ -203,13 +203,13 @@ def _asked(arguments: argparse.Namespace, surroundings: AgentSurroundings) -> di
         'snapshot_sha256': verified(arguments.snapshot),
         'prompt_version': VERSION,
         'agent': arguments.agent,
-        'command': surroundings.command,
+        'command': settings.command,
         'model': arguments.agent_model,
         'harness': arguments.harness or _harness(arguments.agent),
         'software': str(arguments.software.resolve()) if arguments.software else None,
-        'network': network(surroundings),
-        'max_seconds': surroundings.caps.seconds,
-        'max_cost_usd': surroundings.caps.cost_usd,
+        'network': network(settings),
+        'max_seconds': settings.caps.seconds,
+        'max_cost_usd': settings.caps.cost_usd,
         'prices_sha256': _digest(arguments.prices) if arguments.prices else None,
         'memory_gib': arguments.memory,
         'sandbox': arguments.sandbox,

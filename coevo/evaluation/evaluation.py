@@ -151,7 +151,7 @@ def _ledger(options: Options, header: ResultHeader, languages: Collection[str]) 
     measured = header.snapshot_sha256 if options.adequacy else 'verdicts'
     return Ledger(
         folder=options.kept / 'judged',
-        surroundings=(
+        settings=(
             options.sandbox,
             str(options.test_seconds),
             measured,

@@ -33,11 +33,11 @@ class _Entry:
 class Ledger:
     """A folder of entries, shared by all snapshots and predictions; safe from several threads.
 
-    surroundings  what all verdicts of a run rest on beside task and patch
+    settings  what all verdicts of a run rest on beside task and patch
     """
 
     folder: Path
-    surroundings: tuple[str, ...]
+    settings: tuple[str, ...]
 
     def recall(
         self, assignment: Assignment, prediction: Prediction
@@ -66,7 +66,7 @@ class Ledger:
             str(engine_version(task.language)),
             str(RESULTS_VERSION),
             str(JUDGING_VERSION),
-            *self.surroundings,
+            *self.settings,
             task.task_id,
             task.old_rev,
             task.new_rev,

@@ -16,8 +16,8 @@ from flows import discovery
 from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
 from flows.live.heartbeat import living
-from flows.live.surroundings import surroundings
 from flows.live.trying import tried
+from flows.live.worker_settings import worker_settings
 from miners.discovery.candidate_profiles import load_profile
 from miners.discovery.github_requests import PUBLIC_API
 from miners.discovery.github_tokens import read_tokens
@@ -26,7 +26,7 @@ from miners.discovery.github_tokens import read_tokens
 @flow(name='crawl', persist_result=False)
 def crawl(profile: str = 'testevo', profiles: str | None = None) -> State[None]:
     """Crawl by one profile, of `profiles` (a file) or our own."""
-    with living(surroundings().store):
+    with living(worker_settings().store):
         report = _crawl(profile, profiles)
     counts = {
         'found': report.found,
@@ -44,7 +44,7 @@ def crawl(profile: str = 'testevo', profiles: str | None = None) -> State[None]:
 def _crawl(profile: str, profiles: str | None) -> CrawlReport:
     """The tokens are no parameters, which Prefect would keep."""
     options = CrawlOptions(
-        store=surroundings().store,
+        store=worker_settings().store,
         profile=load_profile(profile, Path(profiles) if profiles else None),
         tokens=read_tokens(os.environ),
         api=os.environ.get('COEVO_GITHUB_API') or PUBLIC_API,

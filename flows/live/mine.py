@@ -12,8 +12,8 @@ from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob
 from flows.batches.jobs import Verb
 from flows.live.batches import work_through
-from flows.live.surroundings import check_engine
-from flows.live.surroundings import surroundings
+from flows.live.worker_settings import check_engine
+from flows.live.worker_settings import worker_settings
 from flows.months import end_of
 
 
@@ -36,7 +36,7 @@ def mine(
     memory_gib  the most for the process that mines it; tests have limits of their own
     """
     check_engine(engine)
-    place = surroundings()
+    place = worker_settings()
     job = BatchJob(
         verb=Verb.MINE,
         source='',

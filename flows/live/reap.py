@@ -23,7 +23,7 @@ from prefect.states import Crashed
 
 from coevo.storage.place import Root
 from flows.batches import claims
-from flows.live.surroundings import surroundings
+from flows.live.worker_settings import worker_settings
 
 TAG = 'coevo'
 AGAIN = 'again'  # a run that the reaper has started; it is not started a third time
@@ -36,7 +36,7 @@ _OPEN = [StateType.PENDING.value, StateType.RUNNING.value, StateType.CANCELLING.
 @flow(name='reap', log_prints=True)
 def reap(grace_seconds: float = GRACE_SECONDS) -> int:
     """End all runs that are dead; how many."""
-    return len(end_dead_runs(surroundings().store, timedelta(seconds=grace_seconds)))
+    return len(end_dead_runs(worker_settings().store, timedelta(seconds=grace_seconds)))
 
 
 def end_dead_runs(store: Root, grace: timedelta) -> tuple[FlowRun, ...]:

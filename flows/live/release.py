@@ -15,9 +15,9 @@ from prefect.states import Completed
 from coevo.storage.place import Root
 from flows import months
 from flows.live.heartbeat import living
-from flows.live.surroundings import check_engine
-from flows.live.surroundings import surroundings
 from flows.live.trying import tried
+from flows.live.worker_settings import check_engine
+from flows.live.worker_settings import worker_settings
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from packagers.publishing import below
@@ -40,7 +40,7 @@ def release(
     accepted  SPDX ids of licences that will do though the OSI has not approved them
     """
     check_engine(engine)
-    place = surroundings()
+    place = worker_settings()
     started = flow_run.scheduled_start_time or datetime.now(tz=UTC)
     month = month or months.before(started)
     name = name or month

@@ -15,9 +15,9 @@ from prefect.states import Completed
 from coevo.model.listener import Listener
 from flows import reverification
 from flows.live.heartbeat import living
-from flows.live.surroundings import check_engine
-from flows.live.surroundings import surroundings
 from flows.live.trying import tried
+from flows.live.worker_settings import check_engine
+from flows.live.worker_settings import worker_settings
 from flows.reverification import Reverification
 from flows.reverification import ReverifyOptions
 from packagers.publishing import below
@@ -38,7 +38,7 @@ def reverify(
               labels of the store
     """
     check_engine(engine)
-    place = surroundings()
+    place = worker_settings()
     year, week, _ = (flow_run.scheduled_start_time or datetime.now(tz=UTC)).isocalendar()
     last = snapshot or max(names(place.snapshots), default=None)
     options = ReverifyOptions(

@@ -17,7 +17,7 @@ from flows import candidates
 from flows.batches.jobs import Verb
 from flows.live.heartbeat import living
 from flows.live.reap import TAG
-from flows.live.surroundings import surroundings
+from flows.live.worker_settings import worker_settings
 
 
 @flow(name='spread', persist_result=False)
@@ -29,7 +29,7 @@ def spread(
     All candidates are validated, and all that proved valid are mined: what the store has of them
     is not executed again. This run waits for none of those that it starts.
     """
-    store = surroundings().store
+    store = worker_settings().store
     with living(store):
         batches = list(_batches(candidates.names(store, verb), size))
         for number, batch in enumerate(batches):

@@ -9,8 +9,8 @@ from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob
 from flows.batches.jobs import Verb
 from flows.live.batches import work_through
-from flows.live.surroundings import check_engine
-from flows.live.surroundings import surroundings
+from flows.live.worker_settings import check_engine
+from flows.live.worker_settings import worker_settings
 
 
 @flow(name='validate', persist_result=False)
@@ -22,6 +22,6 @@ def validate(
 ) -> State[None]:
     """Prove that some repositories can be mined; what is proven of a revision runs nothing."""
     check_engine(engine)
-    place = surroundings()
+    place = worker_settings()
     job = BatchJob(verb=Verb.VALIDATE, source='', store=str(place.store), sandbox=place.sandbox)
     return work_through(repositories, job, BatchLimits(seconds=hours * 3600, memory_gib=memory_gib))

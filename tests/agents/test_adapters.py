@@ -21,7 +21,7 @@ from coevo.agents.meter import Meter
 from coevo.agents.prices import Price
 from coevo.agents.prices import Prices
 from coevo.agents.run import SOFTWARE
-from coevo.agents.run import AgentSurroundings
+from coevo.agents.run import AgentSettings
 from coevo.agents.run import Caps
 from coevo.agents.run import Ran
 from coevo.agents.run import run
@@ -69,14 +69,14 @@ def attempt(
         pytest.skip(f'{name} is not in $COEVO_AGENTS: {ADAPTERS[name].INSTALL}')
     adapter, api = ADAPTERS[name], model.split('/')[0]
     meter = Meter(place / 'rounds.jsonl', PRICES, cap)
-    surroundings = AgentSurroundings(
+    settings = AgentSettings(
         command=adapter.COMMAND,
         caps=Caps(seconds=120, cost_usd=cap),
         endpoint=Endpoint(url=server.url, api=api if api in APIS else adapter.APIS[0], key=KEY),
         mounts=(Mount(source=software.resolve(), target=SOFTWARE),),
         environment={**adapter.ENVIRONMENT, 'COEVO_MODEL': model},
     )
-    return run(sandbox, surroundings, place, TEST_FILE, meter), meter
+    return run(sandbox, settings, place, TEST_FILE, meter), meter
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from coevo.agents.attempts import attempt_all
 from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.prices import read_prices
-from coevo.agents.run import AgentSurroundings
+from coevo.agents.run import AgentSettings
 from coevo.agents.run import Caps
 from coevo.agents.summary import told
 from coevo.agents.usage import Usage
@@ -62,7 +62,7 @@ class Scenario:
     def plan(
         self, command: str, model: ModelServer | None = None, **changed: object
     ) -> AttemptPlan:
-        surroundings = AgentSurroundings(
+        settings = AgentSettings(
             command=command,
             caps=Caps(seconds=60),
             endpoint=Endpoint(url=model.url, api='anthropic', key=KEY) if model else None,
@@ -71,7 +71,7 @@ class Scenario:
         plan = AttemptPlan(
             tasks=self.tasks,
             out=self.folder / 'out',
-            surroundings=surroundings,
+            settings=settings,
             harness='sh',
             store=self.folder / 'store',
             kit=False,

@@ -14,7 +14,7 @@ from coevo.agents.meter import Meter
 from coevo.agents.prices import Price
 from coevo.agents.prices import Prices
 from coevo.agents.run import SOFTWARE
-from coevo.agents.run import AgentSurroundings
+from coevo.agents.run import AgentSettings
 from coevo.agents.run import Caps
 from coevo.agents.run import Ran
 from coevo.agents.run import run
@@ -67,14 +67,14 @@ def attempt(
     software = place / 'agent'
     software.mkdir()
     (software / 'stand_in.py').write_bytes((HERE / 'stand_in.py').read_bytes())
-    surroundings = AgentSurroundings(
+    settings = AgentSettings(
         command=command,
         caps=caps or Caps(seconds=60),
         endpoint=Endpoint(url=model.url, api='anthropic', key=KEY) if model else None,
         memory_bytes=memory_bytes,
         mounts=(Mount(source=software, target=SOFTWARE),),
     )
-    return run(sandbox, surroundings, place, TEST_FILE, meter), meter
+    return run(sandbox, settings, place, TEST_FILE, meter), meter
 
 
 def script(*turns: Turn) -> model_server.Script:

@@ -82,7 +82,7 @@ def court(
 def open_court(shop: Shop, sandbox: str, folder: Path, stack: ExitStack) -> Court:
     tasks = [one.task for one in shop.tasks.values()]
     source = stack.enter_context(repository_of(tasks, shop.store))
-    ledger = Ledger(folder=folder / 'kept', surroundings=())
+    ledger = Ledger(folder=folder / 'kept', settings=())
     known = Known(preconditions=Preconditions(ledger=ledger), placebos=Placebos(ledger=ledger))
     shared = RepositoryContext(states=StartStates(source, folder), known=known)
     run = RunSettings(repository=shared.states.repository, sandbox=sandbox)
@@ -251,7 +251,7 @@ def test_what_passes_beside_a_submission_is_not_asked_for_the_start(
     court: Court, tmp_path: Path
 ) -> None:
     """The ledger has what was asked of the start state: nothing, until a target does not pass."""
-    ledger = Ledger(folder=tmp_path, surroundings=())
+    ledger = Ledger(folder=tmp_path, settings=())
     known = Known(preconditions=Preconditions(ledger=ledger), placebos=Placebos(ledger=ledger))
     fresh = replace(court, shared=replace(court.shared, known=known))
     assignment = court.shop.tasks[Track.GENERATION]

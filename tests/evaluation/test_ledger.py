@@ -30,7 +30,7 @@ def assignment(tmp_path_factory: pytest.TempPathFactory) -> Assignment:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(folder=tmp_path, surroundings=('bubblewrap', '17'))
+    return Ledger(folder=tmp_path, settings=('bubblewrap', '17'))
 
 
 def answer(assignment: Assignment, patch: bytes = b'a') -> Prediction:
@@ -49,7 +49,7 @@ def test_it_never_answers_for_something_else(ledger: Ledger, assignment: Assignm
     ledger.keep(assignment, answer(assignment), [row()])
     assert ledger.recall(assignment, answer(assignment, b'a\n')) is None
     assert ledger.recall(assignment, replace(answer(assignment), patch=None)) is None
-    elsewhere = replace(ledger, surroundings=('docker', '17'))
+    elsewhere = replace(ledger, settings=('docker', '17'))
     assert elsewhere.recall(assignment, answer(assignment)) is None
     task = replace(assignment.task, start_file_sha256='0' * 64)
     assert ledger.recall(replace(assignment, task=task), answer(assignment)) is None

@@ -136,7 +136,7 @@ def test_nothing_follows_from_its_word() -> None:
 
 def test_an_answer_that_trouble_of_ours_was_in_the_way_of_is_not_kept(tmp_path: Path) -> None:
     (assignment, *_) = assignments(snapshots.make(tmp_path / 'made', 1))
-    ledger = Ledger(folder=tmp_path / 'kept', surroundings=())
+    ledger = Ledger(folder=tmp_path / 'kept', settings=())
     answer = Prediction(task_id=assignment.task_id, patch=b'a')
 
     ledger.keep(assignment, answer, [asked(PitKills(trouble_gold=PitTrouble.TROUBLE))])

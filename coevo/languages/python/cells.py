@@ -20,7 +20,7 @@ from coevo.languages.base import Edits
 from coevo.languages.base import Verdict
 from coevo.languages.python.archive import pack
 from coevo.languages.python.built import Module
-from coevo.languages.python.launch import Surroundings
+from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.launch import job
 from coevo.languages.python.layout import metadata
 from coevo.languages.python.places import TREE
@@ -137,7 +137,7 @@ class Cells:
         """
         module = cell.module
         chosen = job(
-            Surroundings(installed=module.installed, programs=self._context.programs),
+            PythonSetup(installed=module.installed, programs=self._context.programs),
             cell.tree,
             module.folder,
             module.roots,

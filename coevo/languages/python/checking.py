@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from coevo.languages.base import Checked
 from coevo.languages.python.environments import Installed
-from coevo.languages.python.launch import Surroundings
+from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.launch import checker_job
 from coevo.languages.python.run_context import PythonRunContext
 
@@ -20,9 +20,9 @@ _CRASHED = 'compiler_crashed'
 def check(
     context: PythonRunContext, installed: Installed, sources: Sequence[bytes]
 ) -> tuple[Checked, ...]:
-    surroundings = Surroundings(installed=installed, programs=context.programs)
+    setup = PythonSetup(installed=installed, programs=context.programs)
     request = json.dumps([base64.b64encode(source).decode() for source in sources])
-    with context.sandbox.start(checker_job(surroundings)) as process:
+    with context.sandbox.start(checker_job(setup)) as process:
         try:
             process.stdin.write(request.encode())
             process.stdin.close()

@@ -12,7 +12,7 @@ from coevo.languages.python.environments import Installed
 from coevo.languages.python.environments import installed
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.interpreters import find_interpreters
-from coevo.languages.python.launch import Surroundings
+from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.places import PACKAGES
 from coevo.languages.python.places import PROGRAMS
 from coevo.languages.python.places import TREE_FILE
@@ -40,15 +40,13 @@ class PythonKits:
 
     def kit(self, task: TaskRow, place: Path) -> Kit:
         found = self._installed(task)
-        surroundings = Surroundings(installed=found, programs=self._programs)
-        program = Path(surroundings.python)
+        setup = PythonSetup(installed=found, programs=self._programs)
+        program = Path(setup.python)
         hidden = (TREE_FILE, PROGRAMS)
         return Kit(
-            mounts=tuple(
-                one for one in surroundings.mounts(self._programs) if one.target not in hidden
-            ),
+            mounts=tuple(one for one in setup.mounts(self._programs) if one.target not in hidden),
             environment={
-                **surroundings.libraries,
+                **setup.libraries,
                 'PATH': f'{program.parent}:/usr/bin:/bin',
                 'PYTHONPATH': PACKAGES,
                 'PYTHONDONTWRITEBYTECODE': '1',

@@ -40,7 +40,7 @@ _SEED_TOGETHER, _SEED_ALONE = '0', '1'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class PythonSetup:
     """What a test process sees beside its tree.
 
     programs  the folder with our own
@@ -78,7 +78,7 @@ def _is_system(interpreter: Interpreter) -> bool:
 
 
 def job(
-    surroundings: Surroundings,
+    setup: PythonSetup,
     tree: Path,
     folder: str,
     roots: Sequence[str],
@@ -92,24 +92,24 @@ def job(
     roots  folders of the tree on `sys.path`, see `layout.import_roots`
     """
     variables = {
-        **surroundings.libraries,
+        **setup.libraries,
         'PATH': f'{ENVIRONMENT}/bin:/usr/bin:/bin',
         'PYTHONDONTWRITEBYTECODE': '1',
         'PYTHONHASHSEED': _SEED_ALONE if alone else _SEED_TOGETHER,
         'VIRTUAL_ENV': ENVIRONMENT,
     }
     return Job(
-        argv=('/bin/sh', '-c', _script(surroundings, folder, roots)),
+        argv=('/bin/sh', '-c', _script(setup, folder, roots)),
         limits=_limits(cpu_seconds, wall_seconds),
-        mounts=tuple(surroundings.mounts(tree)),
+        mounts=tuple(setup.mounts(tree)),
         environment=variables,
     )
 
 
-def _script(surroundings: Surroundings, folder: str, roots: Sequence[str]) -> str:
+def _script(setup: PythonSetup, folder: str, roots: Sequence[str]) -> str:
     """Lay the tree out anew, make an environment that leads to it, and start the controller."""
-    python = surroundings.python
-    major, minor = surroundings.interpreter.feature
+    python = setup.python
+    major, minor = setup.interpreter.feature
     site = f'{ENVIRONMENT}/lib/python{major}.{minor}/site-packages'
     lines = [TREE if root == '.' else f'{TREE}/{root}' for root in roots]
     return '\n'.join(
@@ -129,22 +129,22 @@ def _script(surroundings: Surroundings, folder: str, roots: Sequence[str]) -> st
     )
 
 
-def checker_job(surroundings: Surroundings) -> Job:
+def checker_job(setup: PythonSetup) -> Job:
     """Reads sources from standard input, answers on standard output."""
-    mounts = list(surroundings.mounts(surroundings.programs))
+    mounts = list(setup.mounts(setup.programs))
     return Job(
-        argv=(surroundings.python, '-I', '-S', '-B', f'{PROGRAMS}/checker.py'),
+        argv=(setup.python, '-I', '-S', '-B', f'{PROGRAMS}/checker.py'),
         limits=_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
         mounts=tuple(mount for mount in mounts if mount.target != TREE_FILE),
-        environment=surroundings.libraries,
+        environment=setup.libraries,
     )
 
 
-def wheel_job(surroundings: Surroundings, source: Path, backend: str, paths: Sequence[str]) -> Job:
+def wheel_job(setup: PythonSetup, source: Path, backend: str, paths: Sequence[str]) -> Job:
     """Builds a wheel of a source archive; what it makes is on standard output."""
     place = f'/in/{source.name}'
-    mounts = [mount for mount in surroundings.mounts(source) if mount.target != TREE_FILE]
-    words = (surroundings.python, '-I', '-S', '-B', f'{PROGRAMS}/wheel_builder.py')
+    mounts = [mount for mount in setup.mounts(source) if mount.target != TREE_FILE]
+    words = (setup.python, '-I', '-S', '-B', f'{PROGRAMS}/wheel_builder.py')
     return Job(
         argv=(
             *('/bin/sh', '-c', 'exec "$@" 3>&1 1>&2', 'sh', *words),
@@ -152,7 +152,7 @@ def wheel_job(surroundings: Surroundings, source: Path, backend: str, paths: Seq
         ),
         limits=_limits(_BUILDING_SECONDS, _BUILDING_SECONDS * 4),
         mounts=(*mounts, Mount(source=source, target=place)),
-        environment={**surroundings.libraries, 'SOURCE_DATE_EPOCH': '946684800'},
+        environment={**setup.libraries, 'SOURCE_DATE_EPOCH': '946684800'},
     )
 
 

@@ -22,7 +22,7 @@ from coevo.languages.python.environments import Installed
 from coevo.languages.python.environments import installed
 from coevo.languages.python.interpreter_choice import meets
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.launch import Surroundings
+from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.launch import wheel_job
 from coevo.languages.python.package_index import SourceArchive
 from coevo.languages.python.package_index import fetch
@@ -100,8 +100,8 @@ class WheelMaker:
             return NO_WHEEL
         backend = str(system.get('build-backend') or _LEGACY)
         paths = [one for one in system.get('backend-path') or () if isinstance(one, str)]
-        surroundings = Surroundings(installed=packages, programs=self._programs)
-        with self._sandbox.start(wheel_job(surroundings, source, backend, paths)) as process:
+        python = PythonSetup(installed=packages, programs=self._programs)
+        with self._sandbox.start(wheel_job(python, source, backend, paths)) as process:
             said = process.stdout.read(_WHEEL_BYTES)
             process.stdin.close()
             process.wait()

@@ -12,7 +12,7 @@ from coevo.storage.place import root_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LiveSurroundings:
+class WorkerSettings:
     """The same for all flows of a worker: $COEVO_STORE, $COEVO_SNAPSHOTS, $COEVO_SANDBOX, $COEVO_JOBS."""
 
     store: Root
@@ -21,8 +21,8 @@ class LiveSurroundings:
     jobs: int
 
 
-def surroundings() -> LiveSurroundings:
-    return LiveSurroundings(
+def worker_settings() -> WorkerSettings:
+    return WorkerSettings(
         store=root_of(os.environ.get('COEVO_STORE', 'store')),
         snapshots=root_of(os.environ.get('COEVO_SNAPSHOTS', 'snapshots')),
         sandbox=os.environ.get('COEVO_SANDBOX', 'bubblewrap'),
