@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from coevo.languages.java.reading.trees import Tree
+from coevo.languages.java.reading.trees import JavaTree
 from coevo.languages.layout import Side
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
@@ -81,7 +81,10 @@ def plain(name: str) -> str:
 
 
 def differences(
-    ours: Ours, published: Collection[str], sources: Iterable[SourceChange], ends: tuple[Tree, Tree]
+    ours: Ours,
+    published: Collection[str],
+    sources: Iterable[SourceChange],
+    ends: tuple[JavaTree, JavaTree],
 ) -> Iterator[Difference]:
     """All methods on one list only, in the order of their names.
 
@@ -111,7 +114,7 @@ def _ours_only(name: str, found: list[Dependency], published: Collection[str]) -
 
 
 def _published_only(
-    name: str, ours: Ours, changed: Mapping[str, Revised], ends: tuple[Tree, Tree]
+    name: str, ours: Ours, changed: Mapping[str, Revised], ends: tuple[JavaTree, JavaTree]
 ) -> Cause:
     if name in changed:
         removed = changed[name] is Revised.REMOVED
@@ -128,7 +131,7 @@ def _method_names(methods: Collection[str]) -> set[str]:
     return {name.partition('#')[2] for name in methods}
 
 
-def _declares(tree: Tree, type_: str, method: str) -> bool:
+def _declares(tree: JavaTree, type_: str, method: str) -> bool:
     """Whether a source type of this name without package declares such a method."""
     outermost = type_.partition('$')[0]
     for path in tree.paths(Side.SOURCE):

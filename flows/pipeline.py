@@ -18,7 +18,7 @@ from datetime import datetime
 
 from coevo.engine.cache import Cache
 from coevo.engine.suites import Suites
-from coevo.engine.workers import Failure
+from coevo.engine.workers import WorkFailure
 from coevo.engine.workers import run_in_parallel
 from coevo.engine.workshops import Workshops
 from coevo.git.repository import Repository
@@ -213,7 +213,7 @@ def _mine_missing(
         for done, (pair, result) in enumerate(results, start=1):
             if isinstance(result, Bug):
                 report.bugs[pair.pair_id] = bugs.keep(pair, keys[pair], result)
-            elif isinstance(result, Failure):
+            elif isinstance(result, WorkFailure):
                 report.failures[pair.pair_id] = result.sentence
             elif _is_remade_next_time(mining, result):
                 report.failures[pair.pair_id] = 'its clone lacks a file, and is made anew next time'

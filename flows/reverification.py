@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
-from coevo.engine.workers import Failure
+from coevo.engine.workers import WorkFailure
 from coevo.engine.workers import run_in_parallel
 from coevo.engine.workshops import Workshops
 from coevo.git.repository import CorruptObject
@@ -201,11 +201,11 @@ def _run_place(
         run.give_up(every, f'there is no {language.RUNTIME} like {place.runtime} here')
         return
 
-    def work(item: Drawn, open_workshop: Callable[[], Workshop]) -> Rerun | Failure:
+    def work(item: Drawn, open_workshop: Callable[[], Workshop]) -> Rerun | WorkFailure:
         try:
             return run_again(repository, item, open_workshop())
         except CorruptObject as error:
-            return Failure(sentence=str(error))
+            return WorkFailure(sentence=str(error))
 
     around = RunSettings(
         repository=repository,
@@ -218,7 +218,7 @@ def _run_place(
         closing(run_in_parallel(work, items, workshops, jobs=run.options.jobs)) as results,
     ):
         for done, (item, result) in enumerate(results, start=1):
-            if isinstance(result, Failure | Bug):
+            if isinstance(result, WorkFailure | Bug):
                 run.give_up((row.method_id for row in item.rows), _why(run, item, result))
             else:
                 _keep(run, item, result)
@@ -226,8 +226,8 @@ def _run_place(
             run.listener.step(f'reverify {item.pair.repo}', done, len(items))
 
 
-def _why(run: _Run, item: Drawn, met: Failure | Bug) -> str:
-    if isinstance(met, Failure):
+def _why(run: _Run, item: Drawn, met: WorkFailure | Bug) -> str:
+    if isinstance(met, WorkFailure):
         return met.sentence
     bugs = PairBugs(run.store.place, item.partition, 'reverify')
     record = bugs.keep(item.pair, item.segment.key, met)

@@ -31,7 +31,7 @@ Work = Callable[[Item, Callable[[], Workshop]], Result]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class WorkFailure:
     """Trouble of ours that stayed after the last try."""
 
     sentence: str
@@ -39,7 +39,7 @@ class Failure:
 
 def run_in_parallel(
     work: Work[Item, Result], items: Sequence[Item], workshops: Workshops, *, jobs: int
-) -> Generator[tuple[Item, Result | Failure | Bug]]:
+) -> Generator[tuple[Item, Result | WorkFailure | Bug]]:
     """Results as they come. A bug ends its item, and the workshop that it was met in.
 
     What has to end the run (Fatal, an interrupt) stops all threads and is raised here. The threads
@@ -49,7 +49,7 @@ def run_in_parallel(
     todo: queue.SimpleQueue[Item] = queue.SimpleQueue()
     for item in items:
         todo.put(item)
-    done: queue.SimpleQueue[tuple[Item, Result | Failure | Bug] | BaseException]
+    done: queue.SimpleQueue[tuple[Item, Result | WorkFailure | Bug] | BaseException]
     done = queue.SimpleQueue()
     stop = threading.Event()
 
@@ -108,7 +108,7 @@ def _attempt(
     item: Item,
     workshop: Callable[[], Workshop],
     stop: threading.Event,
-) -> Result | Failure | Bug:
+) -> Result | WorkFailure | Bug:
     trouble = ''
     for _ in range(TRIES):
         if stop.is_set():
@@ -117,4 +117,4 @@ def _attempt(
             return contained(partial(work, item, workshop))
         except Transient as error:
             trouble = str(error)
-    return Failure(sentence=trouble)
+    return WorkFailure(sentence=trouble)

@@ -10,7 +10,7 @@ from coevo.evaluation.judging.application import Applied
 from coevo.evaluation.judging.application import apply
 from coevo.evaluation.judging.application import unacceptable
 from coevo.evaluation.judging.protocol import Judgement
-from coevo.evaluation.judging.protocol import Known
+from coevo.evaluation.judging.protocol import KnownAnswers
 from coevo.evaluation.judging.protocol import NotBuilt
 from coevo.evaluation.judging.protocol import in_trouble
 from coevo.evaluation.judging.protocol import judge
@@ -47,7 +47,7 @@ class RepositoryContext:
     states: StartStates
     measures: AdequacySettings | None = None
     test_seconds: float | None = None
-    known: Known = field(default_factory=Known)
+    known: KnownAnswers = field(default_factory=KnownAnswers)
 
 
 def settled(assignment: Assignment, prediction: Prediction) -> Judgement | None:

@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
-from coevo.engine.workers import Failure
+from coevo.engine.workers import WorkFailure
 from coevo.engine.workers import run_in_parallel
 from coevo.engine.workshops import Workshops
 from coevo.evaluation.assignments import Assignment
@@ -30,7 +30,7 @@ from coevo.evaluation.clones import repository_of
 from coevo.evaluation.judging.placebos import Placebos
 from coevo.evaluation.judging.preconditions import Preconditions
 from coevo.evaluation.judging.protocol import Judgement
-from coevo.evaluation.judging.protocol import Known
+from coevo.evaluation.judging.protocol import KnownAnswers
 from coevo.evaluation.judging.protocol import in_trouble
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.ledger import Ledger
@@ -149,7 +149,7 @@ class Examination:
                 states=StartStates(source, Path(folder)),
                 measures=self.measures,
                 test_seconds=self.options.test_seconds,
-                known=Known(
+                known=KnownAnswers(
                     preconditions=Preconditions(ledger=self.ledger),
                     placebos=Placebos(ledger=self.ledger),
                 ),
@@ -197,7 +197,7 @@ class Examination:
 
     def _run(
         self, shared: RepositoryContext, cases: Sequence[Case]
-    ) -> Iterator[tuple[Case, Judgement | Failure | Bug]]:
+    ) -> Iterator[tuple[Case, Judgement | WorkFailure | Bug]]:
         def work(case: Case, open_workshop: Callable[[], Workshop]) -> Judgement:
             self.tries[case.assignment.task_id] += 1
             return examined(shared, case, open_workshop())

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coevo.languages.assertions import Assertions
-from coevo.languages.mutation import Mutation
-from coevo.languages.placebos import Placebos
+from coevo.languages.mutation import SourceMutation
+from coevo.languages.placebos import PlaceboInsertion
 from coevo.languages.smells import Smells
 from coevo.languages.undoing import Undoing
 
@@ -22,9 +22,9 @@ class Measures:
 
     assertions: Assertions | None = None
     smells: Smells | None = None
-    mutation: Mutation | None = None
+    mutation: SourceMutation | None = None
     undoing: Undoing | None = None
-    placebos: Placebos | None = None
+    placebos: PlaceboInsertion | None = None
 
     @property
     def lacking(self) -> tuple[str, ...]:

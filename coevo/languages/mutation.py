@@ -33,7 +33,7 @@ class OutOfTime(Exception):
     """A tool did not end in time for a file."""
 
 
-class Mutation(Protocol):
+class SourceMutation(Protocol):
     """A tool that rewrites text; what compiles, and which mutants count, others say."""
 
     def is_installed(self) -> bool: ...

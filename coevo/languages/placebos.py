@@ -16,7 +16,7 @@ class PlaceboKind(StrEnum):
     IN_PLACE = 'in_place'  # no line has another number
 
 
-class Placebos(Protocol):
+class PlaceboInsertion(Protocol):
     """A module beside a language's surgery."""
 
     # a place in the file of a declaration, as an offset in bytes, and what is put in there, drawn

@@ -37,7 +37,7 @@ _HEEDED = ('/*', '*/', '{-', '-}', '@BEGIN_TEST_CODE', '@END_TEST_CODE')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniversalMutator:
-    """The tool with the rules of one language. Fulfils `coevo.languages.mutation.Mutation`.
+    """The tool with the rules of one language. Fulfils `coevo.languages.mutation.SourceMutation`.
 
     suffix     how names of the language's files end, by which the tool chooses its rules
     cpu_limit  CPU seconds for one file

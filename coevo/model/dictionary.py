@@ -22,7 +22,7 @@ _PLAIN = {str: 'text', int: 'integer', float: 'number', bool: 'yes or no', datet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class DictionaryEntry:
     """A column, or a field of a nested one, such as `mutation.killed`.
 
     kind    its type in words
@@ -44,13 +44,13 @@ class Entry:
         return f'{self.sentence}{unit}{f" Values: {values}." if values else ""}'
 
 
-def entries(record: type) -> Iterator[Entry]:
+def entries(record: type) -> Iterator[DictionaryEntry]:
     """The columns of a record, each followed by what is nested in it."""
     return _entries(record, '')
 
 
 @cache
-def columns(record: type) -> dict[str, Entry]:
+def columns(record: type) -> dict[str, DictionaryEntry]:
     """The same by path."""
     return {one.path: one for one in entries(record)}
 
@@ -63,7 +63,7 @@ def column_of(hint: Any) -> tuple[Any, Column | None]:
     return plain, next((one for one in notes if isinstance(one, Column)), None)
 
 
-def _entries(record: type, prefix: str) -> Iterator[Entry]:
+def _entries(record: type, prefix: str) -> Iterator[DictionaryEntry]:
     hints = get_type_hints(record, include_extras=True)
     for item in dataclasses.fields(record):
         hint, column = column_of(hints[item.name])
@@ -72,7 +72,7 @@ def _entries(record: type, prefix: str) -> Iterator[Entry]:
         inner, nullable = optional(hint)
         element = get_args(inner)[0] if get_origin(inner) is tuple else inner
         path = f'{prefix}{item.name}'
-        yield Entry(
+        yield DictionaryEntry(
             path=path,
             kind=_kind(inner, element),
             nullable=nullable,

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from coevo.model.errors import Fatal
 from coevo.storage import durable
-from coevo.storage.place import Entry
 from coevo.storage.place import Found
 from coevo.storage.place import Hold
+from coevo.storage.place import PlaceEntry
 
 
 class Folder:
@@ -33,9 +33,11 @@ class Folder:
             else frozenset()
         )
 
-    def entries(self, folder: str) -> Sequence[Entry]:
+    def entries(self, folder: str) -> Sequence[PlaceEntry]:
         found = (
-            Entry(name=path.relative_to(self._root).as_posix(), modified=path.stat().st_mtime_ns)
+            PlaceEntry(
+                name=path.relative_to(self._root).as_posix(), modified=path.stat().st_mtime_ns
+            )
             for path in _files(self._root / folder)
             if durable.UNFINISHED not in path.name and path.is_file()
         )

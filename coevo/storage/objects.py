@@ -20,9 +20,9 @@ from typing import Literal
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.storage import leases
-from coevo.storage.place import Entry
 from coevo.storage.place import Found
 from coevo.storage.place import Hold
+from coevo.storage.place import PlaceEntry
 from coevo.storage.place import Url
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Objects:
             found = obstore.list_with_delimiter(self._quick)
         return frozenset((*found['common_prefixes'], *(one['path'] for one in found['objects'])))
 
-    def entries(self, folder: str) -> Sequence[Entry]:
+    def entries(self, folder: str) -> Sequence[PlaceEntry]:
         import obstore
 
         with _translated(self._url):
@@ -66,7 +66,7 @@ class Objects:
                 for page in obstore.list(self._quick, f'{folder}/' if folder else None)
                 for one in page
             ]
-        found = [Entry(name=one['path'], modified=_ns(one['last_modified'])) for one in listed]
+        found = [PlaceEntry(name=one['path'], modified=_ns(one['last_modified'])) for one in listed]
         return sorted(found, key=lambda entry: entry.name)
 
     def read(self, name: str) -> Found | None:

@@ -26,7 +26,7 @@ _S3 = re.compile(r's3://[a-z0-9][a-z0-9.-]+(/[^/?#@]+)*')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class PlaceEntry:
     """A file's name, and when it was written: nanoseconds since 1970 by the place's own clock."""
 
     name: str
@@ -59,7 +59,7 @@ class Place(Protocol):
     def tops(self) -> frozenset[str]:
         """The names of files and folders at its top."""
 
-    def entries(self, folder: str) -> Sequence[Entry]:
+    def entries(self, folder: str) -> Sequence[PlaceEntry]:
         """All files below a folder, by name."""
 
     def read(self, name: str) -> Found | None: ...

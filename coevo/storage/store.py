@@ -33,10 +33,10 @@ from coevo.model.tables import Segment
 from coevo.storage import archive
 from coevo.storage.archive import Archive
 from coevo.storage.archive import ArchivePiece
-from coevo.storage.place import Entry
 from coevo.storage.place import Found
 from coevo.storage.place import Hold
 from coevo.storage.place import Place
+from coevo.storage.place import PlaceEntry
 from coevo.storage.place import Root
 from coevo.storage.place import folder_name
 from coevo.storage.place import named
@@ -90,7 +90,7 @@ class _Contents:
     """The pieces of a partition by pair and key, sorted; what of them stood alone, and the rest."""
 
     pieces: Mapping[tuple[str, str], ArchivePiece]
-    loose: Sequence[Entry]
+    loose: Sequence[PlaceEntry]
     merged: str | None
 
 
@@ -258,7 +258,7 @@ class Store:
         path = f'{_folder(partition)}/{_MERGED}'
         return self.place.exchange(path, archive.encode(named), contents.merged) is not None
 
-    def _name_newest(self, partition: Partition, loose: Sequence[Entry]) -> None:
+    def _name_newest(self, partition: Partition, loose: Sequence[PlaceEntry]) -> None:
         """Let the segments of the run that ends count, where its walk did not say so itself."""
         walk, _ = self._walk(partition)
         if walk is None:
@@ -353,12 +353,12 @@ def _folder(partition: Partition) -> str:
     return f'{_PARTITIONS}/{partition.path.as_posix()}'
 
 
-def _identity(entry: Entry) -> str:
+def _identity(entry: PlaceEntry) -> str:
     """The pair and key in a loose segment's name."""
     return entry.name.rpartition('/')[2].removesuffix(_LOOSE)
 
 
-def _age(entry: Entry) -> tuple[int, str]:
+def _age(entry: PlaceEntry) -> tuple[int, str]:
     return entry.modified, entry.name
 
 

@@ -26,8 +26,8 @@ from flows.batches.contained import run
 from flows.batches.jobs import FATAL
 from flows.batches.jobs import TRANSIENT
 from flows.batches.jobs import BatchJob
-from flows.batches.jobs import Heard
 from flows.batches.jobs import JobOutcome
+from flows.batches.jobs import JobOutput
 from flows.batches.jobs import Result
 
 _COMMAND = (sys.executable, '-m', 'flows.batches.job_process')
@@ -36,7 +36,7 @@ _COMMAND = (sys.executable, '-m', 'flows.batches.job_process')
 def do(job: BatchJob, limits: BatchLimits, listener: Listener = SILENT) -> Result:
     """Do one job, unless somebody else is at its repository; what a failure says is kept."""
     store = root_of(job.store)
-    found: list[Heard] = []
+    found: list[JobOutput] = []
     try:
         claim = leases.take_when_over(
             place_of(store), claims.of_repository(job.name), leases.Terms()
@@ -48,11 +48,11 @@ def do(job: BatchJob, limits: BatchLimits, listener: Listener = SILENT) -> Resul
             _COMMAND,
             codec.encode(job) + b'\n',
             limits,
-            hear=lambda line: _pass_on(codec.decode(Heard, line), listener, found),
+            hear=lambda line: _pass_on(codec.decode(JobOutput, line), listener, found),
             over=lambda: _is_lost(claim),
             environment=without_secrets(os.environ),
         )
-    return _result(job, limits, ended, found[-1] if found else Heard())
+    return _result(job, limits, ended, found[-1] if found else JobOutput())
 
 
 def _is_lost(claim: leases.Lease) -> bool:
@@ -63,7 +63,7 @@ def _is_lost(claim: leases.Lease) -> bool:
     return False
 
 
-def _pass_on(heard: Heard, listener: Listener, found: list[Heard]) -> None:
+def _pass_on(heard: JobOutput, listener: Listener, found: list[JobOutput]) -> None:
     if heard.sentence is not None:
         listener.say(heard.sentence)
     elif heard.step is not None:
@@ -72,7 +72,7 @@ def _pass_on(heard: Heard, listener: Listener, found: list[Heard]) -> None:
         found.append(heard)
 
 
-def _result(job: BatchJob, limits: BatchLimits, ended: Ended, found: Heard) -> Result:
+def _result(job: BatchJob, limits: BatchLimits, ended: Ended, found: JobOutput) -> Result:
     outcome, sentence = _judge(limits, ended, found)
     failure = None
     if outcome is not JobOutcome.DONE:
@@ -88,7 +88,7 @@ def _result(job: BatchJob, limits: BatchLimits, ended: Ended, found: Heard) -> R
     )
 
 
-def _judge(limits: BatchLimits, ended: Ended, found: Heard) -> tuple[JobOutcome, str]:
+def _judge(limits: BatchLimits, ended: Ended, found: JobOutput) -> tuple[JobOutcome, str]:
     last = (ended.complaint.strip().splitlines() or ['it said nothing'])[-1]
     if ended.stop is not None:
         return _judge_stop(limits, ended.stop)

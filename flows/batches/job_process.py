@@ -1,7 +1,7 @@
 """`python -m flows.batches.job_process`: do the one job that a line of standard input describes.
 
 A bug, a hang or a lack of memory ends this process and no other. Each line of its output is a
-`Heard`; its status is that of `coevo mine`, 1 for a bug with its traceback.
+`JobOutput`; its status is that of `coevo mine`, 1 for a bug with its traceback.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from flows.batches.jobs import FATAL
 from flows.batches.jobs import TRANSIENT
 from flows.batches.jobs import BatchJob
 from flows.batches.jobs import FunnelRow
-from flows.batches.jobs import Heard
+from flows.batches.jobs import JobOutput
 from flows.batches.jobs import MinedBatch
 from flows.batches.jobs import Validated
 from flows.batches.jobs import Verb
@@ -43,13 +43,13 @@ def main() -> int:
     signal.signal(signal.SIGTERM, _terminate)
     answers = _take_output()
 
-    def say(heard: Heard) -> None:
+    def say(heard: JobOutput) -> None:
         answers.write(codec.encode(heard) + b'\n')
         answers.flush()
 
     listener = Listener(
-        step=lambda step, done, total: say(Heard(step=step, done=done, total=total)),
-        say=lambda sentence: say(Heard(sentence=sentence)),
+        step=lambda step, done, total: say(JobOutput(step=step, done=done, total=total)),
+        say=lambda sentence: say(JobOutput(sentence=sentence)),
     )
     try:
         say(_VERBS[job.verb](job, listener))
@@ -74,7 +74,7 @@ def _take_output() -> IO[bytes]:
     return answers
 
 
-def _mine(job: BatchJob, listener: Listener) -> Heard:
+def _mine(job: BatchJob, listener: Listener) -> JobOutput:
     profile = load_profile(job.profile)
     options = MineOptions(
         source=job.source,
@@ -90,7 +90,7 @@ def _mine(job: BatchJob, listener: Listener) -> Heard:
     report = mine(options, listener)
     store = Store(options.store)
     steps = funnel(store.walk(report.partition).drops, tuple(store.segments(report.partition)))
-    return Heard(
+    return JobOutput(
         mined=MinedBatch(
             repo=report.partition.repo,
             visited=report.visited,
@@ -115,7 +115,7 @@ def _row(step: FunnelStep) -> FunnelRow:
     )
 
 
-def _validate(job: BatchJob, listener: Listener) -> Heard:
+def _validate(job: BatchJob, listener: Listener) -> JobOutput:
     found = validate(
         ValidateOptions(
             source=job.source,
@@ -126,10 +126,10 @@ def _validate(job: BatchJob, listener: Listener) -> Heard:
         listener,
     )
     reason = str(found.reason) if found.reason is not None else None
-    return Heard(validated=Validated(repo=found.repo, reason=reason, sentence=found.sentence))
+    return JobOutput(validated=Validated(repo=found.repo, reason=reason, sentence=found.sentence))
 
 
-_VERBS: dict[Verb, Callable[[BatchJob, Listener], Heard]] = {
+_VERBS: dict[Verb, Callable[[BatchJob, Listener], JobOutput]] = {
     Verb.MINE: _mine,
     Verb.VALIDATE: _validate,
 }

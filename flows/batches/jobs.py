@@ -83,7 +83,7 @@ class Validated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class JobOutput:
     """A line of the process's output: how far a step is, a sentence, or at last what it found."""
 
     step: str | None = None

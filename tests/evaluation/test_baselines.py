@@ -19,7 +19,7 @@ from coevo.evaluation.clones import repository_of
 from coevo.evaluation.judging.placebos import Placebos
 from coevo.evaluation.judging.preconditions import Preconditions
 from coevo.evaluation.judging.protocol import Judgement
-from coevo.evaluation.judging.protocol import Known
+from coevo.evaluation.judging.protocol import KnownAnswers
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.records import Detail
@@ -83,7 +83,9 @@ def open_court(shop: Shop, sandbox: str, folder: Path, stack: ExitStack) -> Cour
     tasks = [one.task for one in shop.tasks.values()]
     source = stack.enter_context(repository_of(tasks, shop.store))
     ledger = Ledger(folder=folder / 'kept', settings=())
-    known = Known(preconditions=Preconditions(ledger=ledger), placebos=Placebos(ledger=ledger))
+    known = KnownAnswers(
+        preconditions=Preconditions(ledger=ledger), placebos=Placebos(ledger=ledger)
+    )
     shared = RepositoryContext(states=StartStates(source, folder), known=known)
     run = RunSettings(repository=shared.states.repository, sandbox=sandbox)
     workshops = stack.enter_context(Workshops(LANGUAGES['java'], run, []))
@@ -252,7 +254,9 @@ def test_what_passes_beside_a_submission_is_not_asked_for_the_start(
 ) -> None:
     """The ledger has what was asked of the start state: nothing, until a target does not pass."""
     ledger = Ledger(folder=tmp_path, settings=())
-    known = Known(preconditions=Preconditions(ledger=ledger), placebos=Placebos(ledger=ledger))
+    known = KnownAnswers(
+        preconditions=Preconditions(ledger=ledger), placebos=Placebos(ledger=ledger)
+    )
     fresh = replace(court, shared=replace(court.shared, known=known))
     assignment = court.shop.tasks[Track.GENERATION]
     assert {

@@ -76,14 +76,14 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownAnswers:
     """What is asked once for each task."""
 
     preconditions: Preconditions = field(default_factory=Preconditions)
     placebos: Placebos = field(default_factory=Placebos)
 
 
-def judge(context: TaskContext, patched: bytes | None, known: Known) -> Judgement:
+def judge(context: TaskContext, patched: bytes | None, known: KnownAnswers) -> Judgement:
     """The targets of a patched file, None if it was deleted; Transient, NotBuilt."""
     began = time.monotonic()
     targets = context.assignment.targets

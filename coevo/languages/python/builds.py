@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Sequence
 
 from coevo.languages.base import Build
-from coevo.languages.python.built import End
-from coevo.languages.python.built import Module
+from coevo.languages.python.built import BuiltEnd
+from coevo.languages.python.built import PythonModule
 from coevo.languages.python.built import module_folders
 from coevo.languages.python.built import module_of
-from coevo.languages.python.cells import CellKey
-from coevo.languages.python.cells import Cells
+from coevo.languages.python.cells import PythonCellKey
+from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.interpreter_choice import candidates
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import main_packages
@@ -29,12 +29,12 @@ BUILDER = 'uv'
 class Builder:
     """Of one workshop."""
 
-    def __init__(self, context: PythonRunContext, supply: PythonSupply, cells: Cells) -> None:
+    def __init__(self, context: PythonRunContext, supply: PythonSupply, cells: PythonCells) -> None:
         self._context, self._supply, self._cells = context, supply, cells
 
-    def build(self, pair: Pair) -> tuple[End, End]:
+    def build(self, pair: Pair) -> tuple[BuiltEnd, BuiltEnd]:
         """By the first interpreter that makes all ready at both ends; else by the one that makes most."""
-        best: tuple[End, End] | None = None
+        best: tuple[BuiltEnd, BuiltEnd] | None = None
         tried: list[str] = []
         wanted = self._ladder(pair)
         for feature in wanted:
@@ -61,24 +61,24 @@ class Builder:
         ]
         return candidates(allowed, pair.new.committer_date)
 
-    def _end(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> End:
+    def _end(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> BuiltEnd:
         """Made ready now, or at no cost what another pair has made ready in the same way."""
         when = pair.new.committer_date
         key = (commit.rev, interpreter.version, when.date() if when else None)
         known = self._context.ends.get(key)
         if known is not None:
-            return End(
+            return BuiltEnd(
                 build=dataclasses.replace(known.build, cpu_seconds=0.0), modules=known.modules
             )
         self._context.ends[key] = self._made(commit, pair, interpreter)
         return self._context.ends[key]
 
-    def _made(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> End:
+    def _made(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> BuiltEnd:
         rev = commit.rev
         refusal = self._context.trees.refusal(rev)
         if refusal is not None:
-            return End(build=_build(rev, interpreter, refusal, {}))
-        ready: dict[str, Module] = {}
+            return BuiltEnd(build=_build(rev, interpreter, refusal, {}))
+        ready: dict[str, PythonModule] = {}
         told: dict[str, str | None] = {}
         workarounds: list[str] = []
         spent = 0.0
@@ -96,14 +96,14 @@ class Builder:
                 ready[folder] = module
                 workarounds += found.workarounds
         build = _build(rev, interpreter, None, told, tuple(dict.fromkeys(workarounds)))
-        return End(build=dataclasses.replace(build, cpu_seconds=spent), modules=ready)
+        return BuiltEnd(build=dataclasses.replace(build, cpu_seconds=spent), modules=ready)
 
-    def _probe(self, module: Module) -> tuple[str | None, float]:
+    def _probe(self, module: PythonModule) -> tuple[str | None, float]:
         """Why the package of the project's own name cannot be imported, where there is one; CPU
         seconds."""
         paths = self._context.repository.tree(module.rev).keys()
         names = main_packages(paths, module.roots, module.needs.name)
-        key = CellKey(
+        key = PythonCellKey(
             tests_rev=module.rev,
             code_rev=module.rev,
             module=module.folder,
@@ -117,7 +117,7 @@ class Builder:
         return None if done.status == 'exit:0' else f'import:{done.status}', done.cpu_seconds
 
 
-def _extent(ends: Sequence[End]) -> tuple[int, int]:
+def _extent(ends: Sequence[BuiltEnd]) -> tuple[int, int]:
     found = [end.extent for end in ends]
     return sum(usable for usable, _ in found), sum(modules for _, modules in found)
 
@@ -140,13 +140,15 @@ def _build(
     )
 
 
-def _without(commit: Commit, lacking: str | None) -> End:
-    return End(
+def _without(commit: Commit, lacking: str | None) -> BuiltEnd:
+    return BuiltEnd(
         build=Build(rev=commit.rev, failure=RUNTIME_MISSING, modules={}, runtime_lacking=lacking)
     )
 
 
-def _told(ends: tuple[End, End], tried: tuple[str, ...], lacking: str | None) -> tuple[End, End]:
+def _told(
+    ends: tuple[BuiltEnd, BuiltEnd], tried: tuple[str, ...], lacking: str | None
+) -> tuple[BuiltEnd, BuiltEnd]:
     failed = any(end.build.failure for end in ends)
     for end in ends:
         end.build = dataclasses.replace(

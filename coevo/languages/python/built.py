@@ -25,7 +25,7 @@ _MOST_MODULES = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Module:
+class PythonModule:
     """A module that can be used.
 
     folder  '.' for the root
@@ -46,11 +46,11 @@ class Module:
 
 
 @dataclass(slots=True, kw_only=True)
-class End:
+class BuiltEnd:
     """A revision's modules that are ready, and what is said of it."""
 
     build: Build
-    modules: dict[str, Module] = field(default_factory=dict)
+    modules: dict[str, PythonModule] = field(default_factory=dict)
 
     @property
     def extent(self) -> tuple[bool, int]:
@@ -76,12 +76,12 @@ def module_of(
     needs: Needs,
     installed: Installed,
     others: Sequence[str] = (),
-) -> Module:
+) -> PythonModule:
     """others  all folders of modules"""
     paths = repository.tree(rev).keys()
     roots = layout.import_roots(paths, folder)
     settings = dict(_settings(repository, rev, folder))
-    return Module(
+    return PythonModule(
         rev=rev,
         folder=folder,
         needs=needs,

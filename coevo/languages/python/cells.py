@@ -19,7 +19,7 @@ from coevo.languages.base import BorrowedSettings
 from coevo.languages.base import Edits
 from coevo.languages.base import Verdict
 from coevo.languages.python.archive import pack
-from coevo.languages.python.built import Module
+from coevo.languages.python.built import PythonModule
 from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.launch import job
 from coevo.languages.python.layout import metadata
@@ -39,7 +39,7 @@ _MOST_PACKED = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CellKey:
+class PythonCellKey:
     tests_rev: str
     code_rev: str
     module: str
@@ -48,7 +48,7 @@ class CellKey:
 
 
 @dataclass(slots=True, kw_only=True)
-class Cell:
+class PythonCell:
     """A test tree in a tree of code.
 
     loaded    of a test file that was asked for: None where it loads, with stand-ins if need be
@@ -56,8 +56,8 @@ class Cell:
     absent    by file, class and function, a name that it needs and the code lacks
     """
 
-    key: CellKey
-    module: Module
+    key: PythonCellKey
+    module: PythonModule
     tree: Path
     loaded: dict[str, Verdict | None] = field(default_factory=dict)
     stood_in: dict[str, Verdict] = field(default_factory=dict)
@@ -69,15 +69,15 @@ class Cell:
         return frozenset((*self.stood_in, *(path for path, why in self.loaded.items() if why)))
 
 
-class Cells:
+class PythonCells:
     """Those of one workshop."""
 
     def __init__(self, context: PythonRunContext) -> None:
         self._context = context
         self._folder = context.root / f'trees-{id(self):x}'
-        self._cells: dict[CellKey, Cell] = {}
+        self._cells: dict[PythonCellKey, PythonCell] = {}
 
-    def get(self, key: CellKey, module: Module) -> Cell:
+    def get(self, key: PythonCellKey, module: PythonModule) -> PythonCell:
         found = self._cells.pop(key, None)
         if found is not None and found.module != module:  # of an interpreter that was tried before
             found.tree.unlink()
@@ -85,7 +85,7 @@ class Cells:
         if found is None:
             while len(self._cells) >= _MOST_PACKED:
                 self._cells.pop(next(iter(self._cells))).tree.unlink()
-            found = Cell(key=key, module=module, tree=self._packed(key, module))
+            found = PythonCell(key=key, module=module, tree=self._packed(key, module))
         self._cells[key] = found  # used last
         return found
 
@@ -98,12 +98,12 @@ class Cells:
         self._cells.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def load(self, cell: Cell, file: str) -> tuple[Verdict | None, float]:
+    def load(self, cell: PythonCell, file: str) -> tuple[Verdict | None, float]:
         """Why no method of a test file can run, and the CPU seconds that it took to find out."""
         used = 0.0 if file in cell.loaded else self.load_all(cell, [file])
         return cell.loaded[file], used
 
-    def load_all(self, cell: Cell, files: Sequence[str] | None = None) -> float:
+    def load_all(self, cell: PythonCell, files: Sequence[str] | None = None) -> float:
         """Find out which test files load, all of them if none are named; CPU seconds."""
         wanted = [path for path in files or self._test_files(cell) if path not in cell.loaded]
         found, used = self._loading(cell, wanted)
@@ -123,7 +123,7 @@ class Cells:
 
     def ask(
         self,
-        cell: Cell,
+        cell: PythonCell,
         request: dict[str, Any],
         limits: Sequence[float],
         *,
@@ -155,7 +155,7 @@ class Cells:
         }
         return run_request(self._context.sandbox, chosen, whole, limits)
 
-    def files(self, cell: Cell, files: Sequence[str]) -> list[str]:
+    def files(self, cell: PythonCell, files: Sequence[str]) -> list[str]:
         """Paths of the repository as the process sees them from its folder."""
         folder = cell.module.folder
         prefix = '' if folder == '.' else f'{folder}/'
@@ -164,7 +164,7 @@ class Cells:
             path.removeprefix(prefix) if path.startswith(prefix) else up + path for path in files
         ]
 
-    def absent(self, cell: Cell, files: Sequence[str]) -> list[list[str]]:
+    def absent(self, cell: PythonCell, files: Sequence[str]) -> list[list[str]]:
         """Files to find stand-ins for: those that load only so, with the conftests above them."""
         paths = self._paths(cell.key)
         found: dict[str, None] = {}
@@ -176,7 +176,7 @@ class Cells:
         places = self.files(cell, list(found))
         return [[place, _package(path)] for place, path in zip(places, found, strict=True)]
 
-    def mentioning(self, cell: Cell, file: str, name: str) -> list[str]:
+    def mentioning(self, cell: PythonCell, file: str, name: str) -> list[str]:
         """Other test files that name a class of one: where its subclasses may be."""
         last = name.rpartition('.')[2].encode()
         files = self._context.trees.cell(cell.key.tests_rev, cell.key.code_rev, cell.key.edits)
@@ -189,7 +189,7 @@ class Cells:
             and not path.endswith('conftest.py')
         ]
 
-    def declares(self, cell: Cell, method: TestMethod) -> bool:
+    def declares(self, cell: PythonCell, method: TestMethod) -> bool:
         """Whether the text of a test's file has a function of its name."""
         key = cell.key
         found = self._context.trees.cell(key.tests_rev, key.code_rev, key.edits)
@@ -197,10 +197,10 @@ class Cells:
         name = re.escape(method.test_method.encode(errors='surrogateescape'))
         return re.search(rb'\bdef\s+' + name + rb'\s*\(', text) is not None
 
-    def has(self, cell: Cell, file: str) -> bool:
+    def has(self, cell: PythonCell, file: str) -> bool:
         return file in self._paths(cell.key)
 
-    def _paths(self, key: CellKey) -> frozenset[str]:
+    def _paths(self, key: PythonCellKey) -> frozenset[str]:
         trees = self._context.trees
         tests, code = trees.tests(key.tests_rev), trees.repository.tree(key.code_rev).keys()
         found = tests | (code - trees.tests(key.code_rev))
@@ -208,7 +208,7 @@ class Cells:
             found = found - {path} if content is None else found | {path}
         return found
 
-    def _test_files(self, cell: Cell) -> list[str]:
+    def _test_files(self, cell: PythonCell) -> list[str]:
         """Files of the module that may have tests."""
         prefix = '' if cell.module.folder == '.' else f'{cell.module.folder}/'
         others = tuple(f'{one}/' for one in cell.module.others)
@@ -221,7 +221,9 @@ class Cells:
             and not path.startswith(others)
         )
 
-    def _loading(self, cell: Cell, files: Sequence[str]) -> tuple[dict[str, Verdict | None], float]:
+    def _loading(
+        self, cell: PythonCell, files: Sequence[str]
+    ) -> tuple[dict[str, Verdict | None], float]:
         """Of each file why it does not load; a conftest takes those below it along, no others."""
         found: dict[str, Verdict | None] = {}
         used = 0.0
@@ -251,7 +253,7 @@ class Cells:
             left = [path for path in left if path not in found]
         return found, used
 
-    def _loaded(self, cell: Cell, files: Sequence[str]) -> Done:
+    def _loaded(self, cell: PythonCell, files: Sequence[str]) -> Done:
         request = {
             'mode': 'load',
             'files': self.files(cell, files),
@@ -262,7 +264,7 @@ class Cells:
             raise Transient(f'a test process did not start: {done.noise[-300:].strip()}')
         return done
 
-    def _packed(self, key: CellKey, module: Module) -> Path:
+    def _packed(self, key: PythonCellKey, module: PythonModule) -> Path:
         files = self._context.trees.cell(key.tests_rev, key.code_rev, key.edits)
         for path, content in module.written:
             files.setdefault(path, ('100644', content))

@@ -14,7 +14,7 @@ from pathlib import Path
 from coevo.git.repository import Repository
 from coevo.languages.python import inside
 from coevo.languages.python.archive import Trees
-from coevo.languages.python.built import End
+from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.environments import Installed
 from coevo.languages.python.environments import installed
 from coevo.languages.python.interpreter_choice import RELEASED
@@ -45,7 +45,7 @@ class PythonRunContext:
         self.programs = copy_programs(self.root / 'programs')
         self.digest = _digest(self.programs)
         self._wheels = 0
-        self.ends: dict[tuple[str, str, date | None], End] = {}
+        self.ends: dict[tuple[str, str, date | None], BuiltEnd] = {}
         self._known: dict[_Key, Installed | Unresolved] = {}
         self._locks: dict[_Key, threading.Lock] = {}
         self._lock = threading.Lock()

@@ -21,11 +21,11 @@ from coevo.languages.base import Verdict
 from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import not_offered
 from coevo.languages.python.builds import Builder
-from coevo.languages.python.built import End
-from coevo.languages.python.built import Module
-from coevo.languages.python.cells import Cell
-from coevo.languages.python.cells import CellKey
-from coevo.languages.python.cells import Cells
+from coevo.languages.python.built import BuiltEnd
+from coevo.languages.python.built import PythonModule
+from coevo.languages.python.cells import PythonCell
+from coevo.languages.python.cells import PythonCellKey
+from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.checking import check
 from coevo.languages.python.environments import packages
 from coevo.languages.python.events import verdicts
@@ -57,9 +57,9 @@ class PythonWorkshop:
 
     def __init__(self, context: PythonRunContext, supply: PythonSupply) -> None:
         self._context = context
-        self._cells = Cells(context)
+        self._cells = PythonCells(context)
         self._builder = Builder(context, supply, self._cells)
-        self._ends: dict[str, End] = {}
+        self._ends: dict[str, BuiltEnd] = {}
         self._pair: Pair | None = None
         self._slowest: dict[TestMethod, float] = {}
 
@@ -222,11 +222,11 @@ class PythonWorkshop:
 
     # -- cells -------------------------------------------------------------------------------------
 
-    def _module(self, rev: str, module: str) -> Module | None:
+    def _module(self, rev: str, module: str) -> PythonModule | None:
         end = self._ends.get(rev)
         return end.modules.get(module) if end is not None else None
 
-    def _cell(self, compiled: Compiled) -> Cell:
+    def _cell(self, compiled: Compiled) -> PythonCell:
         own = self._module(compiled.code_rev, compiled.module)
         assert own is not None, 'a module is built before it is used'
         if compiled.borrowed is not None:
@@ -234,7 +234,7 @@ class PythonWorkshop:
             own = (
                 self._with_borrowed(own, other, compiled.borrowed.scope) if other else None
             ) or own
-        key = CellKey(
+        key = PythonCellKey(
             tests_rev=compiled.tests_rev,
             code_rev=compiled.code_rev,
             module=compiled.module,
@@ -243,7 +243,9 @@ class PythonWorkshop:
         )
         return self._cells.get(key, own)
 
-    def _with_borrowed(self, own: Module, other: Module, scope: Scope) -> Module | None:
+    def _with_borrowed(
+        self, own: PythonModule, other: PythonModule, scope: Scope
+    ) -> PythonModule | None:
         """A module with what it borrows; None where that cannot be had."""
         if scope is Scope.ALL_SETTINGS:
             return replace(own, installed=other.installed, options=other.options)
@@ -285,7 +287,7 @@ class PythonWorkshop:
             cpu_seconds=conditions.process_cpu_limit,
         )
 
-    def _files(self, cell: Cell, methods: Sequence[TestMethod]) -> list[str]:
+    def _files(self, cell: PythonCell, methods: Sequence[TestMethod]) -> list[str]:
         """Files to collect, in the order of the methods: their own, and those of subclasses."""
         found: dict[str, None] = {}
         for method in methods:
@@ -298,7 +300,7 @@ class PythonWorkshop:
                         found[path] = None
         return list(found)
 
-    def _loads_now(self, cell: Cell, done: Done) -> tuple[bool, float]:
+    def _loads_now(self, cell: PythonCell, done: Done) -> tuple[bool, float]:
         """Whether a file that did not load now does with stand-ins; CPU seconds to find out.
 
         In cells of edited code nobody asked before which files load.
@@ -314,7 +316,7 @@ class PythonWorkshop:
         return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))
 
     def _told(
-        self, cell: Cell, method: TestMethod, verdict: Verdict | None, conditions: Conditions
+        self, cell: PythonCell, method: TestMethod, verdict: Verdict | None, conditions: Conditions
     ) -> Verdict | None:
         """A verdict with what the process could not know."""
         if verdict is None:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from coevo.evaluation.records import MethodResult
-from coevo.model.dictionary import Entry
+from coevo.model.dictionary import DictionaryEntry
 from coevo.model.dictionary import entries
 from coevo.model.reasons import EXPLANATIONS
 from coevo.model.reasons import explained
@@ -43,7 +43,7 @@ def test_every_column_that_may_be_null_says_when(name: str) -> None:
     assert not silent
 
 
-def _says_when(one: Entry) -> bool:
+def _says_when(one: DictionaryEntry) -> bool:
     return re.search(r'\b[Nn]ull\b|\bThe same\b', one.sentence) is not None
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from coevo.languages.java.maven.build_outputs import BuildOutput
 from coevo.languages.java.maven.left_out import NEEDS_LFS_FILE
 from coevo.languages.java.maven.left_out import NEEDS_SUBMODULE
-from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import MavenModule
 from coevo.languages.java.maven.report import failure_of
 from coevo.languages.java.maven.session import Answer
 from coevo.languages.java.maven.session import Died
@@ -171,7 +171,7 @@ def needless(answer: Answer | Died) -> frozenset[str]:
     return NEEDLESS & {str(name).partition(':')[0] for name in names}
 
 
-def why(answer: Answer | Died, modules: Mapping[str, Module]) -> str:
+def why(answer: Answer | Died, modules: Mapping[str, MavenModule]) -> str:
     """Why nothing of a revision was built."""
     if isinstance(answer, Died):
         return f'{_BUILDER_DIED}{answer.reason}'

@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Iterator
 
 from coevo.languages.base import Scope
-from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import MavenModule
 from coevo.languages.java.maven.report import ReportedEntry
 
 TEST_SCOPE = 'test'
 
 
-def with_borrowed(module: Module, donor: Module, scope: Scope) -> Module:
+def with_borrowed(module: MavenModule, donor: MavenModule, scope: Scope) -> MavenModule:
     """The module with what it borrows: itself where both have the same."""
     if scope is Scope.TEST_LIBRARIES:
         libraries = tuple(_test_libraries(module, donor))
@@ -26,7 +26,7 @@ def with_borrowed(module: Module, donor: Module, scope: Scope) -> Module:
     )
 
 
-def _test_libraries(module: Module, donor: Module) -> Iterator[ReportedEntry]:
+def _test_libraries(module: MavenModule, donor: MavenModule) -> Iterator[ReportedEntry]:
     """The module's own for its code, the donor's for tests; the code's version of both counts."""
     kept = [entry for entry in module.class_path if not _is_for_tests(entry)]
     names = {_name(entry) for entry in kept}
@@ -36,7 +36,7 @@ def _test_libraries(module: Module, donor: Module) -> Iterator[ReportedEntry]:
             yield entry
 
 
-def _all_libraries(module: Module, donor: Module) -> Iterator[ReportedEntry]:
+def _all_libraries(module: MavenModule, donor: MavenModule) -> Iterator[ReportedEntry]:
     """Siblings are code and stay; every library is the donor's."""
     yield from (entry for entry in module.class_path if entry.sibling is not None)
     yield from (entry for entry in donor.class_path if entry.sibling is None)

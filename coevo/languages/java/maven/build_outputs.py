@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import MavenModule
 
 # What a program is written in; wherever it lies but in test folders and among resources (templates of
 # generators), it is a main source.
@@ -37,7 +37,7 @@ class BuildOutput:
 
     rev: str
     root: Path  # the workspace
-    modules: Mapping[str, Module]
+    modules: Mapping[str, MavenModule]
 
     @property
     def code(self) -> Path:
@@ -55,7 +55,7 @@ class BuildOutput:
     def built(self) -> Path:
         return self.root / 'built' / self.rev
 
-    def class_folders(self, module: Module) -> Iterator[Path]:
+    def class_folders(self, module: MavenModule) -> Iterator[Path]:
         """Of a module's main classes, and of those modules that stand on its class path."""
         yield self.code / module.path / module.classes
         for entry in module.class_path:

@@ -17,8 +17,8 @@ from coevo.languages.java.maven.build_outputs import BuildOutput
 from coevo.languages.java.maven.build_outputs import link_resources
 from coevo.languages.java.maven.compilation import compile_report
 from coevo.languages.java.maven.compilation import has_no_room
-from coevo.languages.java.maven.compiled_cells import CellKey
 from coevo.languages.java.maven.compiled_cells import CompiledCell
+from coevo.languages.java.maven.compiled_cells import JavaCellKey
 from coevo.languages.java.maven.compiled_cells import absent
 from coevo.languages.java.maven.compiled_cells import beside
 from coevo.languages.java.maven.compiled_cells import edited_resources
@@ -32,7 +32,7 @@ from coevo.languages.java.maven.edited_files import Files
 from coevo.languages.java.maven.edited_files import is_below
 from coevo.languages.java.maven.edited_files import lay
 from coevo.languages.java.maven.javac_options import javac_options
-from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import MavenModule
 from coevo.languages.java.maven.session import Answer
 from coevo.languages.java.maven.session import Died
 from coevo.languages.java.maven.session import Session
@@ -47,21 +47,21 @@ MOST_EDITED_CELLS = 6
 NO_EDITS = EditedCode()
 
 
-class Cells:
+class JavaCells:
     """The cells of one workshop, compiled in its session."""
 
     def __init__(self, builds: SharedBuilds, session: Session) -> None:
         self._builds, self._session = builds, session
-        self._cells: dict[CellKey, CompiledCell] = {}
+        self._cells: dict[JavaCellKey, CompiledCell] = {}
         self._codes: dict[tuple[str, Files], EditedCode] = {}
         self._ends: frozenset[str] | None = None  # of the pair in hand
 
-    def get(self, key: CellKey) -> CompiledCell:
+    def get(self, key: JavaCellKey) -> CompiledCell:
         cell = self._get(key)
         self._sweep()
         return cell
 
-    def _get(self, key: CellKey) -> CompiledCell:
+    def _get(self, key: JavaCellKey) -> CompiledCell:
         if key not in self._cells:
             cell = self._compile(key) if key.edits is None else self._compile_edited(key)
             self._cells[key] = cell
@@ -71,7 +71,7 @@ class Cells:
 
     def of(self, compiled: Compiled) -> CompiledCell:
         return self.get(
-            CellKey(
+            JavaCellKey(
                 tests_rev=compiled.tests_rev,
                 code_rev=compiled.code_rev,
                 module=compiled.module,
@@ -82,7 +82,7 @@ class Cells:
 
     def module(
         self, code_rev: str, module: str, borrowed: BorrowedSettings | None
-    ) -> Module | None:
+    ) -> MavenModule | None:
         """A module as its cells see it; None where the code has none."""
         known = self._builds.output(code_rev).modules.get(module)
         donor = self._builds.output(borrowed.rev).modules.get(module) if borrowed else None
@@ -111,7 +111,7 @@ class Cells:
 
     # -- compiling ---------------------------------------------------------------------------------
 
-    def _compile(self, key: CellKey, code_edits: EditedCode = NO_EDITS) -> CompiledCell:
+    def _compile(self, key: JavaCellKey, code_edits: EditedCode = NO_EDITS) -> CompiledCell:
         code, tests = self._builds.output(key.code_rev), self._builds.output(key.tests_rev)
         folder = self._folder(key)
         known = self.module(key.code_rev, key.module, key.borrowed)
@@ -158,7 +158,7 @@ class Cells:
             answer = self._session.ask(request, output)
         return answer
 
-    def _lay_resources(self, key: CellKey, tests: BuildOutput, output: Path) -> None:
+    def _lay_resources(self, key: JavaCellKey, tests: BuildOutput, output: Path) -> None:
         """A module's test resources, the edited ones as they are instead of what Maven made."""
         donor = tests.modules.get(key.module)
         edited = dict(edited_resources(key, donor))
@@ -173,7 +173,7 @@ class Cells:
 
     # -- edits -------------------------------------------------------------------------------------
 
-    def _compile_edited(self, key: CellKey) -> CompiledCell:
+    def _compile_edited(self, key: JavaCellKey) -> CompiledCell:
         """A cell of edits; where they change nothing for its compiler, the classes without them."""
         assert key.edits is not None, 'the cell has edits'
         code = self._edited_code(key.code_rev, key.edits.code)
@@ -198,7 +198,7 @@ class Cells:
             removed_sources=code.removed_sources,
         )
 
-    def _compile_key(self, key: CellKey, code: EditedCode) -> CellKey | None:
+    def _compile_key(self, key: JavaCellKey, code: EditedCode) -> JavaCellKey | None:
         """The key of a cell that has the same classes; None where it has to be compiled.
 
         Edited tests are compiled once for all edits of the code that show them the same.
@@ -248,7 +248,7 @@ class Cells:
             {key for key, code in self._codes.items() if not layers.intersection(code.layers)}
         )
 
-    def _remove(self, key: CellKey) -> None:
+    def _remove(self, key: JavaCellKey) -> None:
         del self._cells[key]
         for folder in (self._folder(key), self._layer(key)):
             shutil.rmtree(folder, ignore_errors=True)
@@ -258,14 +258,14 @@ class Cells:
             del self._codes[key]
             shutil.rmtree(self._code_folder(key), ignore_errors=True)
 
-    def _folder(self, key: CellKey) -> Path:
+    def _folder(self, key: JavaCellKey) -> Path:
         return self._builds.folder('cells', self._name(key))
 
-    def _layer(self, key: CellKey) -> Path:
+    def _layer(self, key: JavaCellKey) -> Path:
         return self._builds.folder('edits', self._name(key))
 
     def _code_folder(self, key: tuple[str, Files]) -> Path:
         return self._builds.folder('code-edits', short_hash(str(id(self)), repr(key)))
 
-    def _name(self, key: CellKey) -> str:
+    def _name(self, key: JavaCellKey) -> str:
         return short_hash(str(id(self)), repr(key))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from coevo.languages.java.maven.places import TREE
 from coevo.languages.java.maven.plan import LaunchPlan
-from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import MavenModule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,9 @@ def _files(simple: str) -> Iterator[str]:
         simple = simple.rpartition('$')[0]
 
 
-def code_files(plan: LaunchPlan, modules: Mapping[str, Module], tree: Collection[str]) -> CodeFiles:
+def code_files(
+    plan: LaunchPlan, modules: Mapping[str, MavenModule], tree: Collection[str]
+) -> CodeFiles:
     """Of a plan, with the modules of its code's revision."""
     siblings = [one.sibling or '' for one in plan.module.class_path if not one.tests]
     known = [plan.module, *(modules[one] for one in dict.fromkeys(siblings) if one in modules)]

@@ -15,13 +15,13 @@ from coevo.languages.java.maven.build_outputs import BuildOutput
 from coevo.languages.java.maven.compilation import CompileReport
 from coevo.languages.java.maven.edited_code import EditedCode
 from coevo.languages.java.maven.edited_files import is_below
-from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import MavenModule
 
 MODULE_ABSENT = 'module_absent'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CellKey:
+class JavaCellKey:
     """What a cell is made of."""
 
     tests_rev: str
@@ -62,20 +62,20 @@ def with_below(cell: CompiledCell) -> Iterator[CompiledCell]:
         yield from with_below(one)
 
 
-def test_jars(module: Module, code: BuildOutput) -> Iterator[str]:
+def test_jars(module: MavenModule, code: BuildOutput) -> Iterator[str]:
     """Sibling modules whose test classes stand on a module's class path."""
     for entry in module.class_path:
         if entry.tests and entry.sibling is not None and entry.sibling in code.modules:
             yield entry.sibling
 
 
-def beside(key: CellKey, module: str) -> CellKey:
+def beside(key: JavaCellKey, module: str) -> JavaCellKey:
     """The cell of a sibling, with the edits that matter to it."""
     edits = key.edits
     if edits is not None:
         tests = tuple(one for one in edits.tests if is_below(one[0], module))
         edits = Edits(tests=tests, code=edits.code) if tests or edits.code else None
-    return CellKey(tests_rev=key.tests_rev, code_rev=key.code_rev, module=module, edits=edits)
+    return JavaCellKey(tests_rev=key.tests_rev, code_rev=key.code_rev, module=module, edits=edits)
 
 
 def edited_roots(layer: Path, tests: BuildOutput, code: BuildOutput, module: str) -> Iterator[Path]:
@@ -87,7 +87,9 @@ def edited_roots(layer: Path, tests: BuildOutput, code: BuildOutput, module: str
             yield folder
 
 
-def edited_resources(key: CellKey, module: Module | None) -> Iterator[tuple[str, bytes | None]]:
+def edited_resources(
+    key: JavaCellKey, module: MavenModule | None
+) -> Iterator[tuple[str, bytes | None]]:
     """Edited test resources by their place among the test classes."""
     edits = key.edits.tests if key.edits else ()
     folders = set(module.test_folders) - set(module.test_source_roots) if module else set[str]()
@@ -98,7 +100,7 @@ def edited_resources(key: CellKey, module: Module | None) -> Iterator[tuple[str,
                 yield str(PurePosixPath(path).relative_to(root)), content
 
 
-def absent(key: CellKey, folder: Path) -> CompiledCell:
+def absent(key: JavaCellKey, folder: Path) -> CompiledCell:
     """The code has no such module: nothing of its tests compiles, by either verdict."""
     compiled = Compiled(
         tests_rev=key.tests_rev,
@@ -113,7 +115,7 @@ def absent(key: CellKey, folder: Path) -> CompiledCell:
     return CompiledCell(compiled=compiled, report=report, folder=folder)
 
 
-def uncompilable(key: CellKey, folder: Path, code: EditedCode) -> CompiledCell:
+def uncompilable(key: JavaCellKey, folder: Path, code: EditedCode) -> CompiledCell:
     """The edited code does not compile: nothing of its tests can be told."""
     bare = absent(key, folder)
     compiled = replace(bare.compiled, code_failure=code.failure, cpu_seconds=code.cpu_seconds)

@@ -29,7 +29,7 @@ from coevo.languages.java.maven.edited_files import take_classes
 from coevo.languages.java.maven.edited_files import type_names
 from coevo.languages.java.maven.javac_options import javac_options
 from coevo.languages.java.maven.launch import Launcher
-from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import MavenModule
 from coevo.languages.java.maven.session import Died
 from coevo.languages.java.maven.session import Session
 from coevo.languages.java.maven.settings import Javac
@@ -143,7 +143,7 @@ class CodeEditor:
         order = sorted(found, key=lambda name: self._code.modules[name].index)
         return {name: tuple(found[name]) for name in order}
 
-    def _compile(self, edited: EditedCode, module: Module, files: Files) -> EditedCode:
+    def _compile(self, edited: EditedCode, module: MavenModule, files: Files) -> EditedCode:
         odd = next(filter(None, (self._not_as_built(module, path) for path, _ in files)), None)
         if odd is not None:
             return replace(edited, failure=odd)
@@ -199,7 +199,7 @@ class CodeEditor:
 
     def _whole(
         self,
-        module: Module,
+        module: MavenModule,
         after: Path,
         paths: Sequence[str],
         classes: Mapping[str, tuple[Path, ...]],
@@ -248,7 +248,9 @@ class CodeEditor:
             cpu_seconds=answer.cpu_seconds,
         )
 
-    def _javac(self, module: Module, classes: Mapping[str, tuple[Path, ...]], *more: str) -> Javac:
+    def _javac(
+        self, module: MavenModule, classes: Mapping[str, tuple[Path, ...]], *more: str
+    ) -> Javac:
         """As Maven would compile them: what debuggers read may be read by tests."""
         launcher = self._launcher
         settings = module.main_compiler or module.compiler
@@ -259,21 +261,21 @@ class CodeEditor:
             options=(*options, *more),
         )
 
-    def _versions(self, module: Module) -> tuple[Path, ...]:
+    def _versions(self, module: MavenModule) -> tuple[Path, ...]:
         """Where the module's classes lie at both ends."""
         known = [
             (output, output.modules.get(module.path)) for output in (self._code, *self._others)
         ]
         return tuple(output.code / one.path / one.classes for output, one in known if one)
 
-    def _built(self, module: Module) -> Path:
+    def _built(self, module: MavenModule) -> Path:
         return self._code.code / module.path / module.classes
 
     def _original(self, path: str) -> bytes | None:
         file = (self._code.sources if is_source(path) else self._code.code) / path
         return file.read_bytes() if file.is_file() and not file.is_symlink() else None
 
-    def _mirror(self, module: Module, family: frozenset[str]) -> Path:
+    def _mirror(self, module: MavenModule, family: frozenset[str]) -> Path:
         """Links to a module's class files but for those of some types."""
         mirror = self._folder / 'mirrors' / str(module.index)
         shutil.rmtree(mirror, ignore_errors=True)
@@ -282,7 +284,7 @@ class CodeEditor:
         link_classes(built, mirror, lambda name: not is_of(built / name, built, family))
         return mirror
 
-    def _gone(self, module: Module, family: frozenset[str], place: Path) -> Iterator[str]:
+    def _gone(self, module: MavenModule, family: frozenset[str], place: Path) -> Iterator[str]:
         """Class files of edited sources that were not made again."""
         built = self._built(module)
         for file in sorted(built.rglob('*.class')) if family else ():
@@ -290,7 +292,7 @@ class CodeEditor:
             if is_of(file, built, family) and not (place / name).is_file():
                 yield str(PurePosixPath(module.path, module.classes, name))
 
-    def _not_as_built(self, module: Module, path: str) -> str | None:
+    def _not_as_built(self, module: MavenModule, path: str) -> str | None:
         """`filtered_resource` where Maven made another file of a resource than lies in the tree.
 
         What the edit would come to is not known then: filters fill in what the build knows.
@@ -303,7 +305,7 @@ class CodeEditor:
         as_it_lies = built.is_file() and not built.is_symlink() and built.read_bytes() == original
         return None if as_it_lies else FILTERED
 
-    def _lay_resources(self, module: Module, files: Files, place: Path) -> Iterator[str]:
+    def _lay_resources(self, module: MavenModule, files: Files, place: Path) -> Iterator[str]:
         """Edited resources beside the classes, as they are; yields those that are gone."""
         root = PurePosixPath(module.path, RESOURCES)
         for path, content in files:

@@ -28,7 +28,7 @@ from coevo.languages.java.maven.places import TOOLS
 from coevo.languages.java.maven.places import TREE
 from coevo.languages.java.maven.places import WORKSPACE
 from coevo.languages.java.maven.plan import LaunchPlan
-from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import MavenModule
 from coevo.languages.java.maven.report import ReportedEntry
 from coevo.languages.java.maven.runner import LEAST_CPU_LIMIT
 from coevo.languages.java.maven.runner import WALL_PER_CPU
@@ -200,7 +200,7 @@ class Launcher:
 
     def compile_places(
         self,
-        module: Module,
+        module: MavenModule,
         code: BuildOutput,
         siblings: Sequence[Path],
         edited: Mapping[str, Sequence[Path]],

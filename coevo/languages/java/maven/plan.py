@@ -8,7 +8,7 @@ from dataclasses import field
 from itertools import takewhile
 from pathlib import Path
 
-from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import MavenModule
 from coevo.languages.java.maven.runner import RunTarget
 
 
@@ -35,7 +35,7 @@ class LaunchPlan:
     tree  the archive of its layers, see `packed_trees`
     """
 
-    module: Module
+    module: MavenModule
     layers: tuple[Path, ...]
     tree: Path
     junit: JUnit

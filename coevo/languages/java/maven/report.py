@@ -88,7 +88,7 @@ class Surefire:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Module:
+class MavenModule:
     path: str
     index: int  # in the reactor, and of its files in the builder's answer
     failure: str | None
@@ -105,13 +105,13 @@ class Module:
     main_compiler: Mapping[str, Any] = field(default_factory=dict)
 
 
-def without_own_options(module: Module) -> Module:
+def without_own_options(module: MavenModule) -> MavenModule:
     """A module whose test processes are started with nothing that the project gives its JVM."""
     plain = replace(module.surefire, arg_line='', properties={}, environment={})
     return replace(module, surefire=plain)
 
 
-def modules_of(report: Mapping[str, Any]) -> dict[str, Module]:
+def modules_of(report: Mapping[str, Any]) -> dict[str, MavenModule]:
     """The projects of a report by their folder; one that lies outside of the tree is left out."""
     projects = [
         (index, project)
@@ -151,7 +151,7 @@ class _Folder:
         return place != base and place.is_relative_to(base) and '..' not in place.parts
 
 
-def _module(index: int, project: Mapping[str, Any], folders: Mapping[str, _Folder]) -> Module:
+def _module(index: int, project: Mapping[str, Any], folders: Mapping[str, _Folder]) -> MavenModule:
     name = project['module']
     here = folders[name]
     roots = [p for p in project['test_source_roots'] if here.has(p)]
@@ -166,7 +166,7 @@ def _module(index: int, project: Mapping[str, Any], folders: Mapping[str, _Folde
     elif not (here.has(project['output']) and here.has(project['test_output'])):
         failure = OUTPUT_ELSEWHERE
     entries = (_entry(entry, folders) for entry in project['test_class_path'])
-    return Module(
+    return MavenModule(
         path=name,
         index=index,
         failure=failure,

@@ -37,7 +37,7 @@ from coevo.languages.java.maven.places import TOOLS
 from coevo.languages.java.maven.places import WORKSPACE
 from coevo.languages.java.maven.plan import JUnit
 from coevo.languages.java.maven.plan import LaunchPlan
-from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import MavenModule
 from coevo.languages.java.maven.report import ReportedEntry
 from coevo.languages.java.maven.report import library_path
 from coevo.languages.java.maven.report import modules_of
@@ -197,7 +197,7 @@ class SharedBuilds:
         folder.parent.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def junit(self, module: Module, session: Session) -> JUnit:
+    def junit(self, module: MavenModule, session: Session) -> JUnit:
         """The engine that runs a module's tests: its own, with what that lacks resolved."""
         places = (entry.path or entry.file for entry in module.class_path)
         names = tuple(Path(place).name for place in places if place)
@@ -224,7 +224,7 @@ class SharedBuilds:
             last=(*resolved, *map(place, chosen.last)),
         )
 
-    def content(self, compiled: Compiled, module: Module, junit: JUnit) -> str:
+    def content(self, compiled: Compiled, module: MavenModule, junit: JUnit) -> str:
         """A digest of both trees, the libraries, the settings and the tools of a cell."""
         code = self.output(compiled.code_rev)
         parts = (

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from coevo.git.repository import TreeEntry
 from coevo.languages.java.maven.build_outputs import BuildOutput
-from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import MavenModule
 
 # Roots elsewhere may be main sources too.
 _TESTS = 'src/test/'
@@ -45,7 +45,7 @@ def _is_of_tests(failure: str | None) -> bool:
     return failure is not None and 'test' in failure.lower()
 
 
-def _roots(module: Module) -> Iterator[str]:
+def _roots(module: MavenModule) -> Iterator[str]:
     """A module's folders of test sources that hold nothing but that, with a slash at the end."""
     others = set(module.test_folders) - set(module.test_source_roots)
     for root in module.test_source_roots:

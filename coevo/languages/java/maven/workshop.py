@@ -21,11 +21,11 @@ from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import MainSources
 from coevo.languages.base import Verdict
-from coevo.languages.java.maven.cells import Cells
+from coevo.languages.java.maven.cells import JavaCells
 from coevo.languages.java.maven.code_files import code_files
 from coevo.languages.java.maven.compilation import is_of_the_parser
-from coevo.languages.java.maven.compiled_cells import CellKey
 from coevo.languages.java.maven.compiled_cells import CompiledCell
+from coevo.languages.java.maven.compiled_cells import JavaCellKey
 from coevo.languages.java.maven.packed_trees import PackedTrees
 from coevo.languages.java.maven.pit_run import pit_job
 from coevo.languages.java.maven.pit_run import run_pit
@@ -63,7 +63,7 @@ class JavaWorkshop:
     def __init__(self, builds: SharedBuilds) -> None:
         self._builds = builds
         self._session = builds.session()
-        self._cells = Cells(builds, self._session)
+        self._cells = JavaCells(builds, self._session)
         self._tracer = Tracer(builds)
         self._trees = PackedTrees(builds.folder('trees', secrets.token_hex(8)))
         self._slowest: dict[TestMethod, float] = {}
@@ -83,7 +83,7 @@ class JavaWorkshop:
         borrowed: BorrowedSettings | None = None,
         edits: Edits | None = None,
     ) -> Compiled:
-        key = CellKey(
+        key = JavaCellKey(
             tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits
         )
         return self._cells.get(key).compiled

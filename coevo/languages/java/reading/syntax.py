@@ -19,8 +19,8 @@ from coevo.languages.declarations import Import
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.tokens import JAVA
-from coevo.languages.java.reading.tokens import Slice
-from coevo.languages.java.reading.tokens import Tokens
+from coevo.languages.java.reading.tokens import JavaSlice
+from coevo.languages.java.reading.tokens import JavaTokens
 from coevo.languages.java.reading.tokens import code_end
 from coevo.languages.java.reading.tokens import erase
 from coevo.languages.spans import Span
@@ -92,7 +92,7 @@ def _parse(source: bytes) -> SourceFile:
     if len(source) > MOST_BYTES:
         raise _TooMuch
     root = Parser(JAVA).parse(source).root_node
-    tokens = Tokens(root, source)
+    tokens = JavaTokens(root, source)
     imports = tuple(
         _import(node, source) for node in root.children if node.type == 'import_declaration'
     )
@@ -131,7 +131,7 @@ def _import(node: Node, source: bytes) -> Import:
 
 
 class _Reader:
-    def __init__(self, source: bytes, tokens: Tokens, package: str) -> None:
+    def __init__(self, source: bytes, tokens: JavaTokens, package: str) -> None:
         self.source = source
         self.tokens = tokens
         self.package = package
@@ -214,7 +214,7 @@ class _Reader:
         declaration: str,
         owner: str,
         simple: str,
-        found: Slice,
+        found: JavaSlice,
         variables: dict[str, str],
     ) -> Member:
         return Member(

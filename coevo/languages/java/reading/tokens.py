@@ -29,13 +29,13 @@ _NAME, _TYPE = '\1name', '\1type'  # no Java token begins so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
+class JavaToken:
     start: int
     text: str
     kind: str
 
 
-class Tokens:
+class JavaTokens:
     """All tokens of a file; `within` gives those of some spans. Text blocks are unindented.
 
     `comments` are the spans of comments in their order. All is found in one pass: a query of
@@ -50,8 +50,8 @@ class Tokens:
         self._calls.sort()
         self._call_starts = [start for start, _ in self._calls]
 
-    def _read(self, root: Node, source: bytes) -> list[Token]:
-        tokens: list[Token] = []
+    def _read(self, root: Node, source: bytes) -> list[JavaToken]:
+        tokens: list[JavaToken] = []
         cursor = root.walk()
         while True:
             node = cursor.node
@@ -68,13 +68,13 @@ class Tokens:
                 text = source[node.start_byte : node.end_byte].decode(errors='replace')
                 if text.startswith('"""'):
                     text = f'"""{_unindent(text[3:-3])}"""'
-                tokens.append(Token(start=node.start_byte, text=sys.intern(text), kind=kind))
+                tokens.append(JavaToken(start=node.start_byte, text=sys.intern(text), kind=kind))
             while not cursor.goto_next_sibling():
                 if not cursor.goto_parent():
                     return tokens
 
-    def within(self, spans: Iterable[Span]) -> Slice:
-        tokens: list[Token] = []
+    def within(self, spans: Iterable[Span]) -> JavaSlice:
+        tokens: list[JavaToken] = []
         calls: list[str] = []
         for start, end in spans:
             tokens += self._tokens[
@@ -82,14 +82,14 @@ class Tokens:
             ]
             first, last = bisect_left(self._call_starts, start), bisect_left(self._call_starts, end)
             calls += [name for _, name in self._calls[first:last]]
-        return Slice(tokens=tuple(tokens), calls=frozenset(calls))
+        return JavaSlice(tokens=tuple(tokens), calls=frozenset(calls))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Slice:
+class JavaSlice:
     """The tokens of a declaration and what they name."""
 
-    tokens: tuple[Token, ...]
+    tokens: tuple[JavaToken, ...]
     calls: frozenset[str]
 
     @cached_property

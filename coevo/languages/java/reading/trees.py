@@ -26,7 +26,7 @@ _LINK = '120000'
 _BASEDIR = re.compile(r'^\$\{(?:project\.)?basedir\}/|^\./')
 
 
-class Tree:
+class JavaTree:
     """One revision's Java files. Nothing is parsed before it is asked for."""
 
     def __init__(self, repository: Repository, rev: str) -> None:
@@ -132,9 +132,9 @@ class Tree:
 
 
 @lru_cache(maxsize=4)
-def tree(repository: Repository, rev: str) -> Tree:
+def tree(repository: Repository, rev: str) -> JavaTree:
     """The tree of a revision, kept since a walk's neighbours share one end."""
-    return Tree(repository, rev)
+    return JavaTree(repository, rev)
 
 
 @lru_cache(maxsize=1024)

@@ -9,8 +9,8 @@ from functools import lru_cache
 from tree_sitter import Parser
 
 from coevo.languages.java.reading.tokens import JAVA
-from coevo.languages.java.reading.tokens import Token
-from coevo.languages.java.reading.tokens import Tokens
+from coevo.languages.java.reading.tokens import JavaToken
+from coevo.languages.java.reading.tokens import JavaTokens
 from coevo.languages.words import DeclarationPart
 from coevo.languages.words import Word
 
@@ -24,12 +24,12 @@ def words(source: str) -> tuple[Word, ...]:
     """The words of a declaration, in order."""
     content = source.encode('utf-8', 'replace')
     whole = _BEFORE + content + _AFTER
-    tokens = Tokens(Parser(JAVA).parse(whole).root_node, whole)
+    tokens = JavaTokens(Parser(JAVA).parse(whole).root_node, whole)
     inner = tokens.within([(len(_BEFORE), len(_BEFORE) + len(content))]).tokens
     return tuple(_words(inner, whole))
 
 
-def _words(tokens: tuple[Token, ...], whole: bytes) -> Iterator[Word]:
+def _words(tokens: tuple[JavaToken, ...], whole: bytes) -> Iterator[Word]:
     starts = [0] + [i + 1 for i, byte in enumerate(whole) if byte == 0x0A]
     kinds = ['', *(token.text for token in tokens), '']
     for number, token in enumerate(tokens):

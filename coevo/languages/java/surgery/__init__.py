@@ -8,7 +8,7 @@ from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
 from coevo.languages.java.surgery import start_state
 from coevo.languages.java.surgery.namers import JavaNamers
-from coevo.languages.java.surgery.pieces import Outline
+from coevo.languages.java.surgery.pieces import JavaOutline
 from coevo.languages.java.surgery.reach import derived
 from coevo.languages.java.surgery.reach import names_used_elsewhere
 from coevo.languages.java.surgery.start_state import start_file
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
-    return start_state.other_tests(Outline(source), targets)
+    return start_state.other_tests(JavaOutline(source), targets)
 
 
 def namers(repository: Repository, rev: str) -> JavaNamers:

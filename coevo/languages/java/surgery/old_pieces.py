@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from coevo.languages.java.reading.tests import is_fixture
-from coevo.languages.java.surgery.pieces import Outline
-from coevo.languages.java.surgery.pieces import Piece
+from coevo.languages.java.surgery.pieces import JavaOutline
+from coevo.languages.java.surgery.pieces import JavaPiece
 from coevo.languages.java.surgery.pieces import inside
 from coevo.languages.surgery import Original
 from coevo.languages.surgery import StartStateInvalid
@@ -51,26 +51,26 @@ Place = tuple[str, str, tuple[str, ...], tuple[str, ...]]
 
 
 @lru_cache(maxsize=16)
-def outline(source: bytes) -> Outline:
-    return Outline(source)
+def outline(source: bytes) -> JavaOutline:
+    return JavaOutline(source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brought:
+class JavaBrought:
     """What old files give: texts in the place of new pieces, pieces to be added, names needed."""
 
-    instead: dict[Piece, bytes]
-    additions: tuple[tuple[OldFile, Piece], ...]
+    instead: dict[JavaPiece, bytes]
+    additions: tuple[tuple[OldJavaFile, JavaPiece], ...]
     mentions: frozenset[str]
 
 
 def bring(
-    new: Outline,
-    left: Sequence[Piece],
-    replaceable: Sequence[Piece],
-    reverted: Mapping[Piece, Original],
+    new: JavaOutline,
+    left: Sequence[JavaPiece],
+    replaceable: Sequence[JavaPiece],
+    reverted: Mapping[JavaPiece, Original],
     inserted: Sequence[Original] = (),
-) -> Brought:
+) -> JavaBrought:
     """What the reverted targets need of their old files.
 
     left         the pieces of the new file that stay whatever happens
@@ -78,14 +78,14 @@ def bring(
     reverted     the targets at new, each with what it is reverted to
     inserted     targets that the new file lacks; they come with what they need
     """
-    instead: dict[Piece, bytes] = {}
-    additions: list[tuple[OldFile, Piece]] = []
+    instead: dict[JavaPiece, bytes] = {}
+    additions: list[tuple[OldJavaFile, JavaPiece]] = []
     mentions: set[str] = set()
     for source in sorted({original.source for original in (*reverted.values(), *inserted)}):
         own = {piece: one for piece, one in reverted.items() if one.source == source}
         more = [one.method for one in inserted if one.source == source]
         gone = [piece.span for piece in (*replaceable, *reverted)]
-        file = OldFile(new, left, outline(source), own, more, new.names_outside(gone))
+        file = OldJavaFile(new, left, outline(source), own, more, new.names_outside(gone))
         instead |= {piece: file.old.text(was) for piece, was in file.targets.items()}
         found = file.needed()
         places = {file.slot(p): p for p in replaceable}
@@ -96,18 +96,18 @@ def bring(
             elif counterpart is None:
                 additions.append((file, piece))
         mentions |= file.mentions
-    return Brought(instead=instead, additions=tuple(additions), mentions=frozenset(mentions))
+    return JavaBrought(instead=instead, additions=tuple(additions), mentions=frozenset(mentions))
 
 
-class OldFile:
+class OldJavaFile:
     """A file at old, seen from the new file that some of its test methods are put into."""
 
     def __init__(
         self,
-        new: Outline,
-        left: Sequence[Piece],
-        old: Outline,
-        reverted: Mapping[Piece, Original],
+        new: JavaOutline,
+        left: Sequence[JavaPiece],
+        old: JavaOutline,
+        reverted: Mapping[JavaPiece, Original],
         inserted: Sequence[TestMethod],
         explained: AbstractSet[str],
     ) -> None:
@@ -154,7 +154,7 @@ class OldFile:
         opened |= set(self._renamed.values())
         return opened | {name for piece in whole for name in inside(self.new, piece)}
 
-    def _find(self, method: TestMethod) -> Piece:
+    def _find(self, method: TestMethod) -> JavaPiece:
         for piece in self.pieces:
             if (
                 piece.kind == 'method'
@@ -167,26 +167,26 @@ class OldFile:
             f'{method.test_class}#{method.test_method} is not in the file at old'
         )
 
-    def _find_or_type(self, method: TestMethod) -> Piece:
+    def _find_or_type(self, method: TestMethod) -> JavaPiece:
         """The method, or the whole type around it that the new file lacks."""
         for piece in self.pieces:
             if piece.kind == 'type' and method.test_class in inside(self.old, piece):
                 return piece
         return self._find(method)
 
-    def slot(self, piece: Piece) -> Place:
+    def slot(self, piece: JavaPiece) -> Place:
         """What a piece is known by: of two imports for one simple name there is place for one."""
         if piece.kind == 'import' and piece.names != ('*',):
             return piece.kind, piece.owner, piece.names, ()
         return piece.key
 
-    def slot_at_new(self, piece: Piece) -> Place:
+    def slot_at_new(self, piece: JavaPiece) -> Place:
         kind, owner, names, parameters = self.slot(piece)
         if kind != 'import' and owner:
             owner = self.at_new(owner)
         return kind, owner, names, parameters
 
-    def needed(self) -> list[Piece]:
+    def needed(self) -> list[JavaPiece]:
         """The pieces that the targets need and the new file lacks, in their order."""
         chain = set(self._renamed)
         known = {*map(self.slot, self.left), *self._inner_slots()}
@@ -220,7 +220,7 @@ class OldFile:
         brought.update(self._wildcards(brought))
         return [p for p in self.pieces if p in brought and p not in self.targets.values()]
 
-    def _is_foreign(self, piece: Piece) -> bool:
+    def _is_foreign(self, piece: JavaPiece) -> bool:
         """Whether a piece is a member of a type beside the test classes: used by a qualified name."""
         return piece.kind not in ('import', 'type') and piece.owner not in self._renamed
 
@@ -232,7 +232,7 @@ class OldFile:
             yield 'type', type_.outer, (type_.simple,), ()
             yield from (self.slot(piece) for piece in self.new.members(type_))
 
-    def _covered(self, piece: Piece) -> bool:
+    def _covered(self, piece: JavaPiece) -> bool:
         """Whether the new file imports a name by a wildcard."""
         if piece.imported is None:
             return False
@@ -245,7 +245,7 @@ class OldFile:
             for other in self.left
         )
 
-    def _wildcards(self, brought: set[Piece]) -> list[Piece]:
+    def _wildcards(self, brought: set[JavaPiece]) -> list[JavaPiece]:
         """The wildcards that new lacks, if a name is left that nothing explains."""
         explained = self._explained | _EVERYWHERE
         explained |= {name for piece in (*self.left, *brought) for name in piece.names}
@@ -260,5 +260,5 @@ class OldFile:
         ]
 
 
-def _sets_up(piece: Piece) -> bool:
+def _sets_up(piece: JavaPiece) -> bool:
     return piece.kind == 'method' and any(is_fixture(member) for member in piece.members)

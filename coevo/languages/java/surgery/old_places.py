@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coevo.languages.java.surgery.old_pieces import OldFile
-from coevo.languages.java.surgery.pieces import Piece
+from coevo.languages.java.surgery.old_pieces import OldJavaFile
+from coevo.languages.java.surgery.pieces import JavaPiece
 from coevo.languages.text_edits import TextEdits
 from coevo.languages.text_edits import indentation
 
 
-def add(edits: TextEdits, file: OldFile, piece: Piece, standing: Sequence[Piece]) -> None:
+def add(
+    edits: TextEdits, file: OldJavaFile, piece: JavaPiece, standing: Sequence[JavaPiece]
+) -> None:
     """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
     slots = {file.slot(other): other for other in standing}
     slots |= {file.slot_at_new(was): at for at, was in file.targets.items() if at in standing}
@@ -29,17 +31,17 @@ def add(edits: TextEdits, file: OldFile, piece: Piece, standing: Sequence[Piece]
     _add_alone(edits, file, piece, body)
 
 
-def _level(piece: Piece) -> tuple[bool, str]:
+def _level(piece: JavaPiece) -> tuple[bool, str]:
     return piece.kind == 'import', '' if piece.kind == 'import' else piece.owner
 
 
-def _is_spaced(file: OldFile, piece: Piece) -> bool:
+def _is_spaced(file: OldJavaFile, piece: JavaPiece) -> bool:
     """Whether an empty line stands above a piece at old."""
     above = file.old.source[: piece.start].rstrip(b' \t').replace(b'\r', b'')
     return above.endswith(b'\n\n')
 
 
-def _add_alone(edits: TextEdits, file: OldFile, piece: Piece, body: bytes) -> None:
+def _add_alone(edits: TextEdits, file: OldJavaFile, piece: JavaPiece, body: bytes) -> None:
     """Without a neighbour: behind the imports, at the end of the file, or of the type around it."""
     source = file.new.source
     if piece.kind == 'import':

@@ -20,9 +20,9 @@ from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
 from coevo.languages.java.reading.tokens import JAVA
-from coevo.languages.java.reading.tokens import Slice
-from coevo.languages.java.reading.tokens import Token
-from coevo.languages.java.reading.tokens import Tokens
+from coevo.languages.java.reading.tokens import JavaSlice
+from coevo.languages.java.reading.tokens import JavaToken
+from coevo.languages.java.reading.tokens import JavaTokens
 from coevo.languages.java.reading.tokens import code_end
 from coevo.languages.spans import Span
 from coevo.languages.spans import outside
@@ -38,7 +38,7 @@ Key = tuple[str, str, tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Piece:
+class JavaPiece:
     """A declaration, equal to itself alone; start and end (bytes) take in its comments.
 
     kind      import, method, constructor, field, initializer or type
@@ -69,7 +69,7 @@ class Piece:
         return self.start, self.end
 
 
-class Outline:
+class JavaOutline:
     """A parsed file with what it takes to cut it into pieces."""
 
     def __init__(self, source: bytes) -> None:
@@ -80,7 +80,7 @@ class Outline:
         self.package_end = next(
             (n.end_byte for n in root.children if n.type == 'package_declaration'), 0
         )
-        self._tokens = Tokens(root, source)
+        self._tokens = JavaTokens(root, source)
         self._comment_starts = {end: start for start, end in self._tokens.comments}
         self._comment_ends = dict(self._tokens.comments)
 
@@ -89,7 +89,7 @@ class Outline:
         type_ = self.types.get(name)
         return type_.outer if type_ is not None else ''
 
-    def text(self, piece: Piece) -> bytes:
+    def text(self, piece: JavaPiece) -> bytes:
         return self.source[piece.start : piece.end]
 
     def names_outside(self, spans: Iterable[Span]) -> frozenset[str]:
@@ -98,9 +98,9 @@ class Outline:
         found = self._tokens.within(outside((0, len(self.source)), [*imports, *spans]))
         return found.names | _words(found.strings)
 
-    def imports(self) -> list[Piece]:
+    def imports(self) -> list[JavaPiece]:
         return [
-            Piece(
+            JavaPiece(
                 kind='import',
                 owner='static' if item.static else '',
                 names=(item.name,),
@@ -112,12 +112,12 @@ class Outline:
             for item in self.file.imports
         ]
 
-    def members(self, type_: DeclaredType) -> Iterator[Piece]:
+    def members(self, type_: DeclaredType) -> Iterator[JavaPiece]:
         own = frozenset({type_.simple, *type_.around})
         for _, group in groupby(type_.members, key=lambda member: member.start_byte):
             members = tuple(group)
             first = members[0]
-            yield Piece(
+            yield JavaPiece(
                 kind=first.kind,
                 owner=first.owner,
                 names=tuple(member.name for member in members),
@@ -130,10 +130,10 @@ class Outline:
                 end=self._behind(first.end_byte),
             )
 
-    def whole(self, type_: DeclaredType) -> Piece:
+    def whole(self, type_: DeclaredType) -> JavaPiece:
         """A type with all that is in it."""
         found = self._tokens.within([(type_.start_byte, type_.end_byte)])
-        return Piece(
+        return JavaPiece(
             kind='type',
             owner=type_.outer,
             names=(type_.simple,),
@@ -144,7 +144,7 @@ class Outline:
             end=self._behind(type_.end_byte),
         )
 
-    def pieces(self, opened: AbstractSet[str]) -> list[Piece]:
+    def pieces(self, opened: AbstractSet[str]) -> list[JavaPiece]:
         """All pieces in order: the types named in `opened` by their members, the others whole."""
         found = self.imports()
         for type_ in self.file.types:
@@ -182,7 +182,7 @@ class Outline:
         return end + len(self.source[end:comment].rstrip())
 
 
-def inside(file: Outline, piece: Piece) -> list[str]:
+def inside(file: JavaOutline, piece: JavaPiece) -> list[str]:
     """The binary names of the types that a piece takes in."""
     return [t.name for t in file.file.types if piece.start <= t.start_byte < piece.end]
 
@@ -204,10 +204,10 @@ def _words(strings: Iterable[str]) -> frozenset[str]:
     return frozenset(w for s in strings if not s.count(' ') for w in _WORDS.findall(s))
 
 
-def _mentions(found: Slice, own: AbstractSet[str]) -> frozenset[str]:
+def _mentions(found: JavaSlice, own: AbstractSet[str]) -> frozenset[str]:
     """Names without a qualifier but `this` or a class's own name; local variables left out."""
     free, qualified, declared = set(_words(found.strings)), set(), set()
-    edge = Token(start=-1, text='', kind='')
+    edge = JavaToken(start=-1, text='', kind='')
     tokens = (edge, edge, *found.tokens, edge)
     for i, token in enumerate(tokens):
         if token.kind not in _IDENTIFIERS:
@@ -222,7 +222,7 @@ def _mentions(found: Slice, own: AbstractSet[str]) -> frozenset[str]:
     return frozenset((free - declared) | qualified)
 
 
-def _declares(before: Token, after: Token) -> bool:
+def _declares(before: JavaToken, after: JavaToken) -> bool:
     """Whether what stands between two tokens is the name of a variable that is declared there."""
     if before.kind == 'type_identifier' or before.text in _PRIMITIVES:
         return True

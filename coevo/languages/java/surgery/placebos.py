@@ -1,4 +1,4 @@
-"""Statements and comments of no effect, in Java. Fulfils `coevo.languages.placebos.Placebos`."""
+"""Statements and comments of no effect, in Java. Fulfils `coevo.languages.placebos.PlaceboInsertion`."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ from coevo.languages.java.reading.tests import is_fixture
 from coevo.languages.java.surgery.old_pieces import bring
 from coevo.languages.java.surgery.old_pieces import outline
 from coevo.languages.java.surgery.old_places import add
+from coevo.languages.java.surgery.pieces import JavaOutline
+from coevo.languages.java.surgery.pieces import JavaPiece
 from coevo.languages.java.surgery.pieces import Key
-from coevo.languages.java.surgery.pieces import Outline
-from coevo.languages.java.surgery.pieces import Piece
 from coevo.languages.java.surgery.pieces import inside
 from coevo.languages.surgery import Original
 from coevo.languages.surgery import StartStateInvalid
@@ -44,18 +44,18 @@ def start_file(
     used_elsewhere  names by which other files may use members and types of this one that are not
                     private; those stay
     """
-    file = Outline(new)
+    file = JavaOutline(new)
     found = {target: find(file, target.method) for target in targets}
     removed = [member for target, member in found.items() if target.original is None]
     if old is None and len(removed) == len(targets):
         return None
-    plan = CutPlan(file, _emptied(file, old, removed, used_elsewhere), found, used_elsewhere)
+    plan = JavaCutPlan(file, _emptied(file, old, removed, used_elsewhere), found, used_elsewhere)
     start = plan.carry_out()
-    check(file, Outline(start), found)
+    check(file, JavaOutline(start), found)
     return start
 
 
-def find(file: Outline, method: TestMethod) -> Member:
+def find(file: JavaOutline, method: TestMethod) -> Member:
     """The declaration of a test method."""
     type_ = file.types.get(method.test_class)
     for member in type_.members if type_ else ():
@@ -72,7 +72,7 @@ def _wanted(method: TestMethod) -> tuple[str, tuple[str, ...]]:
     return method.test_method, method.parameters
 
 
-def other_tests(file: Outline, targets: Sequence[Member]) -> list[Member]:
+def other_tests(file: JavaOutline, targets: Sequence[Member]) -> list[Member]:
     """The tests of a file that are no targets; where this file alone tells none, what looks alike."""
     tests = {member.start_byte: member for member in file.tests()}
     chosen = {member.start_byte for member in targets}
@@ -87,13 +87,16 @@ def other_tests(file: Outline, targets: Sequence[Member]) -> list[Member]:
 
 
 def _emptied(
-    file: Outline, old: bytes | None, removed: Sequence[Member], used_elsewhere: AbstractSet[str]
-) -> list[Piece]:
+    file: JavaOutline,
+    old: bytes | None,
+    removed: Sequence[Member],
+    used_elsewhere: AbstractSet[str],
+) -> list[JavaPiece]:
     """The types, new in a file, of which removing the targets would leave no test."""
     before = outline(old).types if old is not None else {}
     others = [member.start_byte for member in other_tests(file, removed)]
     owners = {member.owner for member in removed}
-    found: list[Piece] = []
+    found: list[JavaPiece] = []
     for type_ in file.file.types:
         piece = file.whole(type_)
         if (
@@ -108,7 +111,7 @@ def _emptied(
     return found
 
 
-class CutPlan:
+class JavaCutPlan:
     """What is removed from a file, what is put in its place, and what is added.
 
     inserted  tests of another version of the file that this one lacks
@@ -116,8 +119,8 @@ class CutPlan:
 
     def __init__(
         self,
-        file: Outline,
-        emptied: list[Piece],
+        file: JavaOutline,
+        emptied: list[JavaPiece],
         found: dict[StartTarget, Member],
         used_elsewhere: AbstractSet[str],
         inserted: Sequence[Original] = (),
@@ -131,7 +134,7 @@ class CutPlan:
         opened -= {t for piece in emptied for t in inside(file, piece)}
         self.pieces = file.pieces(opened)
         at = {member.start_byte: target for target, member in found.items()}
-        self.targets: dict[Piece, StartTarget | None] = {
+        self.targets: dict[JavaPiece, StartTarget | None] = {
             piece: at[piece.members[0].start_byte]
             for piece in self.pieces
             if piece.members and piece.members[0].start_byte in at
@@ -161,14 +164,14 @@ class CutPlan:
             add(edits, file, piece, standing)
         return edits.result()
 
-    def _reverted(self) -> dict[Piece, Original]:
+    def _reverted(self) -> dict[JavaPiece, Original]:
         return {
             piece: target.original
             for piece, target in self.targets.items()
             if target is not None and target.original is not None
         }
 
-    def _owned(self) -> set[Piece]:
+    def _owned(self) -> set[JavaPiece]:
         """What targets use, one through the other, and nothing that stays does."""
         free = [p for p in self.pieces if p not in self.targets and self._may_go(p)]
         covered = [p.span for p in (*free, *self.targets)]
@@ -176,7 +179,7 @@ class CutPlan:
         used = _reached({name for piece in self.targets for name in piece.uses}, free)
         return used - alive
 
-    def _may_go(self, piece: Piece) -> bool:
+    def _may_go(self, piece: JavaPiece) -> bool:
         if piece.kind == 'import':
             return piece.names != ('*',)
         if piece.kind == 'type':
@@ -195,11 +198,11 @@ class CutPlan:
             and not any(is_fixture(m) or m.start_byte in tests for m in piece.members)
         )
 
-    def _is_hidden(self, piece: Piece) -> bool:
+    def _is_hidden(self, piece: JavaPiece) -> bool:
         return piece.private or self.used_elsewhere.isdisjoint(piece.names)
 
 
-def _with_outer(file: Outline, names: Iterable[str]) -> set[str]:
+def _with_outer(file: JavaOutline, names: Iterable[str]) -> set[str]:
     found = set()
     for name in names:
         while name:
@@ -208,9 +211,9 @@ def _with_outer(file: Outline, names: Iterable[str]) -> set[str]:
     return found
 
 
-def _reached(names: Iterable[str], pieces: Sequence[Piece]) -> set[Piece]:
+def _reached(names: Iterable[str], pieces: Sequence[JavaPiece]) -> set[JavaPiece]:
     """The pieces that names mean, and those that these use in turn."""
-    found: set[Piece] = set()
+    found: set[JavaPiece] = set()
     queue = set(names)
     while queue:
         more = [p for p in pieces if p not in found and not queue.isdisjoint(p.names)]
@@ -219,7 +222,7 @@ def _reached(names: Iterable[str], pieces: Sequence[Piece]) -> set[Piece]:
     return found
 
 
-def check(file: Outline, start: Outline, found: Iterable[StartTarget]) -> None:
+def check(file: JavaOutline, start: JavaOutline, found: Iterable[StartTarget]) -> None:
     """StartStateInvalid where a file made of another one is none, or is the same."""
     faulty = file.file.has_error or any(
         target.original is not None and outline(target.original.source).file.has_error
@@ -235,12 +238,12 @@ def check(file: Outline, start: Outline, found: Iterable[StartTarget]) -> None:
         raise StartStateInvalid('the start file is the file at new')
 
 
-def _doubles(file: Outline) -> set[Key]:
+def _doubles(file: JavaOutline) -> set[Key]:
     keys = Counter(_keys(file))
     return {key for key, count in keys.items() if count > 1}
 
 
-def _keys(file: Outline) -> Iterator[Key]:
+def _keys(file: JavaOutline) -> Iterator[Key]:
     for type_ in file.file.types:
         yield ('type', type_.outer, (type_.simple,), ())
         for member in type_.members:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from coevo.languages.java.reading.tests import is_fixture
-from coevo.languages.java.surgery.pieces import Outline
-from coevo.languages.java.surgery.start_state import CutPlan
+from coevo.languages.java.surgery.pieces import JavaOutline
+from coevo.languages.java.surgery.start_state import JavaCutPlan
 from coevo.languages.java.surgery.start_state import check
 from coevo.languages.java.surgery.start_state import find
 from coevo.languages.surgery import Graft
@@ -30,7 +30,7 @@ def transplant(
 
     used_elsewhere  names by which other files may use what is not private in the old file
     """
-    file = Outline(old)
+    file = JavaOutline(old)
     targets, inserted = [], []
     for graft in grafts:
         original = Original(method=graft.new, source=new)
@@ -40,12 +40,12 @@ def transplant(
         else:
             targets.append(StartTarget(method=place, original=original))
     found = {target: find(file, target.method) for target in targets}
-    made = CutPlan(file, [], found, used_elsewhere, inserted).carry_out()
-    check(file, Outline(made), found)
+    made = JavaCutPlan(file, [], found, used_elsewhere, inserted).carry_out()
+    check(file, JavaOutline(made), found)
     return made
 
 
-def _alike(file: Outline, method: TestMethod) -> TestMethod | None:
+def _alike(file: JavaOutline, method: TestMethod) -> TestMethod | None:
     """A method of the same name that was no test, or was not seen to be one."""
     type_ = file.types.get(method.test_class)
     for member in type_.members if type_ else ():

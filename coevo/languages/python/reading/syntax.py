@@ -33,8 +33,8 @@ from coevo.languages.python.reading.statements import declared
 from coevo.languages.python.reading.statements import definition
 from coevo.languages.python.reading.statements import import_statements
 from coevo.languages.python.reading.tokens import PYTHON
-from coevo.languages.python.reading.tokens import Slice
-from coevo.languages.python.reading.tokens import Tokens
+from coevo.languages.python.reading.tokens import PythonSlice
+from coevo.languages.python.reading.tokens import PythonTokens
 from coevo.languages.python.reading.variables import variables
 from coevo.model.records import short_hash
 
@@ -80,7 +80,7 @@ class _Reader:
         self.source = source
         self.module = module
         self.root = Parser(PYTHON).parse(source).root_node
-        self.tokens = Tokens(self.root, source)
+        self.tokens = PythonTokens(self.root, source)
         self._comments = Comments(source, self.tokens.comments)
         self._imports = import_statements(self.root)
         self._renamed = renamed(self._imports, source)
@@ -194,7 +194,7 @@ class _Reader:
                 bare_hash=short_hash(*found.bare(name, simple)),
             )
 
-    def _function(self, node: Node, owner: str, simple: str, found: Slice) -> Member:
+    def _function(self, node: Node, owner: str, simple: str, found: PythonSlice) -> Member:
         head = Head(node, self.source, self._renamed)
         is_constructor = head.name == '__init__' and '$' in owner
         body = None if head.body is None else self.tokens.of(head.body)
@@ -209,7 +209,7 @@ class _Reader:
             body_hash=None if body is None else short_hash('body', *body.bare(head.name, simple)),
         )
 
-    def _member(self, node: Node, owner: str, simple: str, name: str, found: Slice) -> Member:
+    def _member(self, node: Node, owner: str, simple: str, name: str, found: PythonSlice) -> Member:
         self._read += len(found.tokens)
         if self._read > MOST_TOKENS:
             raise _TooMuch

@@ -55,14 +55,14 @@ class Role(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class PythonToken:
     start: int
     text: str
     role: Role | None = None
     string: str | None = None  # the content of a plain string
 
 
-class Tokens:
+class PythonTokens:
     """All tokens of a file; `of` gives those of a statement, `within` those of bytes.
 
     `comments` are the spans of comments in their order. All is found in one pass.
@@ -71,14 +71,14 @@ class Tokens:
     def __init__(self, root: Node, source: bytes) -> None:
         self.comments: list[Span] = []
         self._source = source
-        self._tokens: list[Token] = []
+        self._tokens: list[PythonToken] = []
         self._places: dict[int, Span] = {}
         self._read(root.walk())
         self._starts = [token.start for token in self._tokens]
 
-    def of(self, node: Node, without: Iterable[Node] = ()) -> Slice:
+    def of(self, node: Node, without: Iterable[Node] = ()) -> PythonSlice:
         """The tokens of a statement or of the file, but for those of statements in it."""
-        return Slice(
+        return PythonSlice(
             tokens=tuple(
                 token
                 for first, last in outside(self._places[node.id], map(self._place, without))
@@ -86,13 +86,13 @@ class Tokens:
             )
         )
 
-    def within(self, spans: Iterable[Span]) -> Slice:
+    def within(self, spans: Iterable[Span]) -> PythonSlice:
         """The tokens that begin in some bytes."""
-        tokens: list[Token] = []
+        tokens: list[PythonToken] = []
         for start, end in spans:
             first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
             tokens += self._tokens[first:last]
-        return Slice(tokens=tuple(tokens))
+        return PythonSlice(tokens=tuple(tokens))
 
     def _place(self, node: Node) -> Span:
         return self._places[node.id]
@@ -106,7 +106,7 @@ class Tokens:
             frame = Frame(node, kind, cursor.field_name, len(self._tokens))
             if not self._is_atom(frame, stack) and cursor.goto_first_child():
                 if kind == 'block':
-                    self._tokens.append(Token(node.start_byte, INDENT))
+                    self._tokens.append(PythonToken(node.start_byte, INDENT))
                 stack.append(frame)
                 continue
             self._leave(frame, stack)
@@ -144,7 +144,7 @@ class Tokens:
             return False
         text = ''.join(part for _, part in read)
         token = spelled(read[0][0], text)
-        self._tokens.append(Token(node.start_byte, sys.intern(token), None, text))
+        self._tokens.append(PythonToken(node.start_byte, sys.intern(token), None, text))
         return True
 
     def _add_leaf(self, frame: Frame, stack: list[Frame]) -> None:
@@ -158,15 +158,15 @@ class Tokens:
             text = prefix(text.rstrip('\'"')) + "'"
         elif frame.kind == 'string_content':
             text = content(text, '')
-        self._tokens.append(Token(frame.node.start_byte, sys.intern(text), role))
+        self._tokens.append(PythonToken(frame.node.start_byte, sys.intern(text), role))
 
     def _leave(self, frame: Frame, stack: list[Frame]) -> None:
         kind, node = frame.kind, frame.node
         is_statement = kind.endswith(('_statement', '_definition'))
         if kind == 'block':
-            self._tokens.append(Token(max(node.end_byte - 1, node.start_byte), DEDENT))
+            self._tokens.append(PythonToken(max(node.end_byte - 1, node.start_byte), DEDENT))
         elif is_statement and kind.partition('_')[0] not in _COMPOUND and not frame.silent:
-            self._tokens.append(Token(max(node.end_byte - 1, node.start_byte), NEWLINE))
+            self._tokens.append(PythonToken(max(node.end_byte - 1, node.start_byte), NEWLINE))
         if is_statement or kind in ('module', 'block'):
             self._places[node.id] = (frame.first, len(self._tokens))
 
@@ -218,10 +218,10 @@ def _called(stack: list[Frame]) -> Role:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Slice:
+class PythonSlice:
     """The tokens of a declaration and what they name."""
 
-    tokens: tuple[Token, ...]
+    tokens: tuple[PythonToken, ...]
 
     @cached_property
     def texts(self) -> tuple[str, ...]:

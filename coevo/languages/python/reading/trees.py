@@ -38,7 +38,7 @@ _CLASS = re.compile(rb'^[ \t]*class\s+(\w+)\s*\(([^)]*)\)', re.MULTILINE)
 _CONFTEST = 'conftest'
 
 
-class Tree:
+class PythonTree:
     """One revision's Python files. Nothing is parsed before it is asked for, or imported by what is."""
 
     def __init__(self, repository: Repository, rev: str) -> None:
@@ -190,6 +190,6 @@ def _simple_names(bases: str) -> list[str]:
 
 
 @lru_cache(maxsize=4)
-def tree(repository: Repository, rev: str) -> Tree:
+def tree(repository: Repository, rev: str) -> PythonTree:
     """The tree of a revision, kept since a walk's neighbours share one end."""
-    return Tree(repository, rev)
+    return PythonTree(repository, rev)

@@ -9,12 +9,12 @@ from tree_sitter import Node
 from coevo.languages.python.reading.imports import STATEMENTS as IMPORTS
 from coevo.languages.python.reading.imports import imported
 from coevo.languages.python.reading.statements import import_statements
-from coevo.languages.python.reading.tokens import Slice
+from coevo.languages.python.reading.tokens import PythonSlice
 
 _PATTERNS = frozenset({'pattern_list', 'tuple_pattern', 'list_pattern', 'list_splat_pattern'})
 
 
-def variables(statement: Node, source: bytes, found: Slice) -> tuple[str, ...]:
+def variables(statement: Node, source: bytes, found: PythonSlice) -> tuple[str, ...]:
     """In order, each once; of a compound statement all that is bound in it, imports among them."""
     if statement.type == 'type_alias_statement':
         return tuple(sorted(found.names - found.calls))[:1] or tuple(sorted(found.names))[:1]

@@ -11,9 +11,9 @@ from functools import lru_cache
 from tree_sitter import Parser
 
 from coevo.languages.python.reading.tokens import PYTHON
+from coevo.languages.python.reading.tokens import PythonToken
+from coevo.languages.python.reading.tokens import PythonTokens
 from coevo.languages.python.reading.tokens import Role
-from coevo.languages.python.reading.tokens import Token
-from coevo.languages.python.reading.tokens import Tokens
 from coevo.languages.words import DeclarationPart
 from coevo.languages.words import Word
 
@@ -35,11 +35,11 @@ def words(source: str) -> tuple[Word, ...]:
     found = _HEAD.search(content) if content.startswith(b'@') else None
     before = b'if _:\n' + found[1] if found else b''
     whole = before + content
-    tokens = Tokens(Parser(PYTHON).parse(whole).root_node, whole)
+    tokens = PythonTokens(Parser(PYTHON).parse(whole).root_node, whole)
     return tuple(_words(tokens.within([(len(before), len(whole))]).tokens, content, len(before)))
 
 
-def _words(tokens: tuple[Token, ...], content: bytes, before: int) -> Iterator[Word]:
+def _words(tokens: tuple[PythonToken, ...], content: bytes, before: int) -> Iterator[Word]:
     starts = [0] + [i + 1 for i, byte in enumerate(content) if byte == 0x0A]
     for token in tokens:
         at = token.start - before

@@ -10,8 +10,8 @@ from itertools import groupby
 from itertools import pairwise
 
 from coevo.languages.python.reading.tokens import Span
-from coevo.languages.python.surgery.pieces import Outline
-from coevo.languages.python.surgery.pieces import Piece
+from coevo.languages.python.surgery.pieces import PythonOutline
+from coevo.languages.python.surgery.pieces import PythonPiece
 from coevo.languages.python.surgery.suites import emptied
 from coevo.languages.text_edits import TextEdits
 from coevo.languages.text_edits import indentation
@@ -20,8 +20,8 @@ from coevo.languages.text_edits import whole_lines
 
 def cut(
     edits: TextEdits,
-    file: Outline,
-    gone: Sequence[Piece],
+    file: PythonOutline,
+    gone: Sequence[PythonPiece],
     may_go: Callable[[str], bool],
 ) -> None:
     """Take pieces out, and what is left empty by that; an emptied class stays if it has to.
@@ -44,7 +44,7 @@ def _is_within(span: Span, other: Span) -> bool:
     return other[0] <= span[1] - 1 < other[1]
 
 
-def _cut_imports(edits: TextEdits, file: Outline, gone: Sequence[Piece]) -> None:
+def _cut_imports(edits: TextEdits, file: PythonOutline, gone: Sequence[PythonPiece]) -> None:
     """Statements of which every name goes, and of others the names."""
     all_ = groupby(file.imports(), key=lambda piece: piece.statement)
     names = {piece.span for piece in gone}
@@ -59,7 +59,7 @@ def _cut_imports(edits: TextEdits, file: Outline, gone: Sequence[Piece]) -> None
                 edits.replace(start, end, b'')
 
 
-def _names_to_cut(pieces: Sequence[Piece], kept: Iterable[Piece]) -> Iterator[Span]:
+def _names_to_cut(pieces: Sequence[PythonPiece], kept: Iterable[PythonPiece]) -> Iterator[Span]:
     """Each name that goes up to the next one; behind the last that stays all from its end."""
     last = max(piece.end for piece in kept)
     behind = [piece for piece in pieces if piece.start > last]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from coevo.languages.python.reading.tests import is_fixture
 from coevo.languages.python.surgery.layout import indented
 from coevo.languages.python.surgery.layout import long_strings
-from coevo.languages.python.surgery.pieces import Outline
-from coevo.languages.python.surgery.pieces import Piece
+from coevo.languages.python.surgery.pieces import PythonOutline
+from coevo.languages.python.surgery.pieces import PythonPiece
 from coevo.languages.python.surgery.pieces import inside
 from coevo.languages.python.surgery.pieces import outline
 from coevo.languages.python.surgery.pieces import with_outer
@@ -30,21 +30,21 @@ Slot = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brought:
+class PythonBrought:
     """What old files give: texts in the place of new pieces, pieces to be added, names needed."""
 
-    instead: Mapping[Piece, bytes]
-    additions: tuple[tuple[OldFile, Piece], ...]
+    instead: Mapping[PythonPiece, bytes]
+    additions: tuple[tuple[OldPythonFile, PythonPiece], ...]
     mentions: frozenset[str]
 
 
 def bring(
-    new: Outline,
-    left: Sequence[Piece],
-    replaceable: Sequence[Piece],
-    reverted: Mapping[Piece, Original],
+    new: PythonOutline,
+    left: Sequence[PythonPiece],
+    replaceable: Sequence[PythonPiece],
+    reverted: Mapping[PythonPiece, Original],
     inserted: Sequence[Original] = (),
-) -> Brought:
+) -> PythonBrought:
     """What the reverted targets need of their old files.
 
     left         the pieces of the new file that stay whatever happens
@@ -52,13 +52,13 @@ def bring(
     reverted     the targets at new, each with what it is reverted to
     inserted     targets that the new file lacks; they come with what they need
     """
-    instead: dict[Piece, bytes] = {}
-    additions: list[tuple[OldFile, Piece]] = []
+    instead: dict[PythonPiece, bytes] = {}
+    additions: list[tuple[OldPythonFile, PythonPiece]] = []
     mentions: set[str] = set()
     for source in sorted({original.source for original in (*reverted.values(), *inserted)}):
         own = {piece: one for piece, one in reverted.items() if one.source == source}
         more = [one.method for one in inserted if one.source == source]
-        file = OldFile(new, left, outline(source), own, more)
+        file = OldPythonFile(new, left, outline(source), own, more)
         instead |= {at: file.text_at(was, at) for at, was in file.targets.items()}
         places = {slot: piece for piece in replaceable for slot in piece.slots}
         for piece in file.needed():
@@ -68,23 +68,23 @@ def bring(
             elif counterpart not in instead:
                 instead[counterpart] = file.text_at(piece, counterpart)
         mentions |= file.mentions
-    return Brought(instead=instead, additions=tuple(additions), mentions=frozenset(mentions))
+    return PythonBrought(instead=instead, additions=tuple(additions), mentions=frozenset(mentions))
 
 
-def _is_alike(new: Piece, old: Piece) -> bool:
+def _is_alike(new: PythonPiece, old: PythonPiece) -> bool:
     """Whether one can stand in the other's place: a name among others that are imported cannot."""
     return new.kind != 'import' and old.kind != 'import'
 
 
-class OldFile:
+class OldPythonFile:
     """A file at old, seen from the new file that some of its tests are put into."""
 
     def __init__(
         self,
-        new: Outline,
-        left: Sequence[Piece],
-        old: Outline,
-        reverted: Mapping[Piece, Original],
+        new: PythonOutline,
+        left: Sequence[PythonPiece],
+        old: PythonOutline,
+        reverted: Mapping[PythonPiece, Original],
         inserted: Sequence[TestMethod],
     ) -> None:
         self.new = new
@@ -108,12 +108,12 @@ class OldFile:
             self._renamed[old] = new
             old, new = self.old.types[old].outer, self.new.types[new].outer
 
-    def _find(self, method: TestMethod) -> Piece:
+    def _find(self, method: TestMethod) -> PythonPiece:
         member = self.old.find(method, 'old')
         span = (member.start_byte, member.end_byte)
         return next(piece for piece in self.pieces if piece.statement == span)
 
-    def _find_or_class(self, method: TestMethod) -> Piece:
+    def _find_or_class(self, method: TestMethod) -> PythonPiece:
         """The method, or the whole class around it that the new file lacks."""
         wanted = within_module(method.test_class)
         for piece in self.pieces:
@@ -121,18 +121,18 @@ class OldFile:
                 return piece
         return self._find(method)
 
-    def owner(self, piece: Piece) -> str:
+    def owner(self, piece: PythonPiece) -> str:
         """The type at new in which a piece stands, or would stand."""
         return self._renamed.get(piece.owner, piece.owner)
 
-    def slots(self, piece: Piece) -> list[Slot]:
+    def slots(self, piece: PythonPiece) -> list[Slot]:
         return [(self.owner(piece), name) for name in piece.names]
 
-    def text_at(self, piece: Piece, at: Piece) -> bytes:
+    def text_at(self, piece: PythonPiece, at: PythonPiece) -> bytes:
         """A piece as it is written in the place of one at new."""
         return self.text(piece, indentation(self.new.source, at.start))
 
-    def text(self, piece: Piece, margin: bytes) -> bytes:
+    def text(self, piece: PythonPiece, margin: bytes) -> bytes:
         """A piece as it is written behind some white space; an import alone on its line."""
         if piece.kind == 'import':
             return _import_line(piece)
@@ -144,7 +144,7 @@ class OldFile:
             long_strings(self.old.root),
         )
 
-    def needed(self) -> list[Piece]:
+    def needed(self) -> list[PythonPiece]:
         """The pieces that the targets need and the new file lacks, in their order."""
         brought = {*self.targets.values(), *self.inserted}
         free = [piece for piece in self.pieces if piece not in brought and self._may_come(piece)]
@@ -158,7 +158,7 @@ class OldFile:
         found = [p for p in self.pieces if p in brought and p not in self.targets.values()]
         return list(_once(found))
 
-    def _may_come(self, piece: Piece) -> bool:
+    def _may_come(self, piece: PythonPiece) -> bool:
         return (
             piece.names != ('*',)
             and piece.kind != 'initializer'
@@ -166,7 +166,7 @@ class OldFile:
             and self._known.isdisjoint(self.slots(piece))
         )
 
-    def _is_needed(self, piece: Piece) -> bool:
+    def _is_needed(self, piece: PythonPiece) -> bool:
         """Whether one is named, or sets up, as `setUp` does, what is."""
         if not piece.owner:
             return not self.mentions.isdisjoint(piece.names)
@@ -177,7 +177,7 @@ class OldFile:
             return not self.mentions.isdisjoint(own)
         return not self.mentions.isdisjoint(piece.names)  # a fixture by its name
 
-    def _needed_wildcards(self, brought: AbstractSet[Piece]) -> Iterator[Piece]:
+    def _needed_wildcards(self, brought: AbstractSet[PythonPiece]) -> Iterator[PythonPiece]:
         """The wildcards that new lacks, if a name is left that nothing explains."""
         explained = _EVERYWHERE | {name for _, name in self._known}
         explained |= {name for piece in brought for name in piece.names}
@@ -189,7 +189,7 @@ class OldFile:
                 yield piece
 
 
-def _once(pieces: Sequence[Piece]) -> Iterator[Piece]:
+def _once(pieces: Sequence[PythonPiece]) -> Iterator[PythonPiece]:
     """Without imports that stand there already."""
     lines: set[bytes] = set()
     for piece in pieces:
@@ -199,7 +199,7 @@ def _once(pieces: Sequence[Piece]) -> Iterator[Piece]:
         lines |= {line} - {b''}
 
 
-def _import_line(piece: Piece) -> bytes:
+def _import_line(piece: PythonPiece) -> bytes:
     one = piece.imported
     if one is None:
         raise StartStateInvalid('an import without a name')

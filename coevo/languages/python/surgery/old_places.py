@@ -9,15 +9,17 @@ from tree_sitter import Node
 
 from coevo.languages.python.surgery.layout import gap_above
 from coevo.languages.python.surgery.layout import line_end
-from coevo.languages.python.surgery.old_pieces import OldFile
-from coevo.languages.python.surgery.pieces import Outline
-from coevo.languages.python.surgery.pieces import Piece
+from coevo.languages.python.surgery.old_pieces import OldPythonFile
+from coevo.languages.python.surgery.pieces import PythonOutline
+from coevo.languages.python.surgery.pieces import PythonPiece
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.text_edits import TextEdits
 from coevo.languages.text_edits import indentation
 
 
-def add(edits: TextEdits, file: OldFile, piece: Piece, standing: Sequence[Piece]) -> None:
+def add(
+    edits: TextEdits, file: OldPythonFile, piece: PythonPiece, standing: Sequence[PythonPiece]
+) -> None:
     """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
     if piece.kind == 'import':
         _add_import(edits, file, piece, standing)
@@ -46,25 +48,27 @@ def add(edits: TextEdits, file: OldFile, piece: Piece, standing: Sequence[Piece]
     _add_last(edits, file, piece, body)
 
 
-def _anchor(file: OldFile, other: Piece, slots: dict[tuple[str, str], Piece]) -> Piece | None:
+def _anchor(
+    file: OldPythonFile, other: PythonPiece, slots: dict[tuple[str, str], PythonPiece]
+) -> PythonPiece | None:
     own = [(file.owner(other), name) for name in other.names]
     return next((slots[slot] for slot in own if slot in slots), None)
 
 
-def _stands_alone(source: bytes, piece: Piece, margin: bytes) -> bool:
+def _stands_alone(source: bytes, piece: PythonPiece, margin: bytes) -> bool:
     """Whether a piece begins its line where pieces of its type begin: under no condition."""
     first = source.rfind(b'\n', 0, piece.start) + 1
     return source[first : piece.start].lstrip(b'\xef\xbb\xbf') == margin
 
 
-def _is_one_line(new: Outline, owner: str) -> bool:
+def _is_one_line(new: PythonOutline, owner: str) -> bool:
     """Whether what is in a class stands behind its head."""
     type_ = new.types[owner]
     last = new.source[: type_.end_byte].rpartition(b'\n')[2].split(maxsplit=2)
     return last[:1] == [b'class'] and last[1].startswith(type_.simple.encode())
 
 
-def _margin(new: Outline, owner: str, standing: Sequence[Piece]) -> bytes:
+def _margin(new: PythonOutline, owner: str, standing: Sequence[PythonPiece]) -> bytes:
     """The white space before the members of a type."""
     if not owner:
         return b''
@@ -74,7 +78,9 @@ def _margin(new: Outline, owner: str, standing: Sequence[Piece]) -> bytes:
     return min(deeper, key=len) if deeper else own + b'    '
 
 
-def _add_import(edits: TextEdits, file: OldFile, piece: Piece, standing: Sequence[Piece]) -> None:
+def _add_import(
+    edits: TextEdits, file: OldPythonFile, piece: PythonPiece, standing: Sequence[PythonPiece]
+) -> None:
     """Behind the imports at the top; without any where they stood, or behind what the file says of
     itself."""
     new, line = file.new, file.text(piece, b'')
@@ -94,7 +100,7 @@ def _add_import(edits: TextEdits, file: OldFile, piece: Piece, standing: Sequenc
         edits.insert(at, line + b'\n')
 
 
-def _heads(new: Outline) -> Iterator[int]:
+def _heads(new: PythonOutline) -> Iterator[int]:
     """Where the comments in the first two lines and the docstring of a file end."""
     children = new.root.named_children
     yield from (c.end_byte for c in children if c.type == 'comment' and c.start_point.row < 2)
@@ -107,7 +113,7 @@ def _is_string(statement: Node) -> bool:
     return [c.type for c in statement.named_children] in (['string'], ['concatenated_string'])
 
 
-def _add_last(edits: TextEdits, file: OldFile, piece: Piece, body: bytes) -> None:
+def _add_last(edits: TextEdits, file: OldPythonFile, piece: PythonPiece, body: bytes) -> None:
     """Without a neighbour: at the end of the file, or of the type around it."""
     new, owner = file.new, file.owner(piece)
     end = len(new.source.rstrip())

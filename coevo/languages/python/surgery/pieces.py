@@ -28,10 +28,10 @@ from coevo.languages.python.reading.imports import imported
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tests import find_tests
 from coevo.languages.python.reading.tokens import PYTHON
+from coevo.languages.python.reading.tokens import PythonSlice
+from coevo.languages.python.reading.tokens import PythonTokens
 from coevo.languages.python.reading.tokens import Role
-from coevo.languages.python.reading.tokens import Slice
 from coevo.languages.python.reading.tokens import Span
-from coevo.languages.python.reading.tokens import Tokens
 from coevo.languages.python.reading.tokens import outside
 from coevo.languages.surgery import StartStateInvalid
 from coevo.model.records import TestMethod
@@ -42,7 +42,7 @@ _FREE = frozenset({Role.LOADED, Role.CALLED, Role.ANNOTATION, Role.PARAMETER})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Piece:
+class PythonPiece:
     """A declaration, equal to itself alone; start and end (bytes) take in its comments.
 
     kind       import, method, constructor, field, initializer or type
@@ -80,7 +80,7 @@ class Piece:
         return frozenset((self.owner, name) for name in self.names)
 
 
-class Outline:
+class PythonOutline:
     """A parsed file with what it takes to cut it into pieces; StartStateInvalid."""
 
     def __init__(self, source: bytes) -> None:
@@ -90,10 +90,10 @@ class Outline:
         if self.file.unreadable:
             raise StartStateInvalid('a file is larger, or more deeply nested, than we read')
         self.types: Mapping[str, DeclaredType] = {type_.name: type_ for type_ in self.file.types}
-        self._tokens = Tokens(self.root, source)
+        self._tokens = PythonTokens(self.root, source)
         self._comments = Comments(source, self._tokens.comments)
 
-    def text(self, piece: Piece) -> bytes:
+    def text(self, piece: PythonPiece) -> bytes:
         return self.source[piece.start : piece.end]
 
     def names_outside(self, spans: Iterable[Span]) -> frozenset[str]:
@@ -101,7 +101,7 @@ class Outline:
         imports = [(n.start_byte, n.end_byte) for n in self.root.children if n.type in STATEMENTS]
         return _uses(self._tokens.within(outside((0, len(self.source)), [*imports, *spans])))
 
-    def imports(self) -> Iterator[Piece]:
+    def imports(self) -> Iterator[PythonPiece]:
         """The names of each statement at the top of the module, wildcards too."""
         for node in self.root.children:
             if node.type not in STATEMENTS:
@@ -112,7 +112,7 @@ class Outline:
                 start, end = self.with_comments((node.start_byte, node.end_byte))
                 if len(found) > 1:
                     start, end = named[index].start_byte, named[index].end_byte
-                yield Piece(
+                yield PythonPiece(
                     kind='import',
                     owner='',
                     names=(one.bound,),
@@ -122,14 +122,14 @@ class Outline:
                     imported=one,
                 )
 
-    def members(self, type_: DeclaredType) -> Iterator[Piece]:
+    def members(self, type_: DeclaredType) -> Iterator[PythonPiece]:
         for _, group in groupby(type_.members, key=lambda member: member.start_byte):
             members = tuple(group)
             first = members[0]
             span = (first.start_byte, first.end_byte)
             found = self._tokens.within([span])
             names = tuple(_declared_name(member) for member in members)
-            yield Piece(
+            yield PythonPiece(
                 kind=first.kind,
                 owner=first.owner,
                 names=names,
@@ -141,11 +141,11 @@ class Outline:
                 end=self._comments.behind(first.end_byte),
             )
 
-    def whole(self, type_: DeclaredType) -> Piece:
+    def whole(self, type_: DeclaredType) -> PythonPiece:
         """A class with all that is in it."""
         span = (type_.start_byte, type_.end_byte)
         found = self._tokens.within([span])
-        return Piece(
+        return PythonPiece(
             kind='type',
             owner=type_.outer,
             names=(type_.simple,),
@@ -156,7 +156,7 @@ class Outline:
             end=self._comments.behind(type_.end_byte),
         )
 
-    def pieces(self, opened: AbstractSet[str]) -> list[Piece]:
+    def pieces(self, opened: AbstractSet[str]) -> list[PythonPiece]:
         """All pieces in order: the module and the types named in `opened` by members, others whole."""
         found = list(self.imports())
         for type_ in self.file.types:
@@ -200,8 +200,8 @@ class Outline:
 
 
 @lru_cache(maxsize=16)
-def outline(source: bytes) -> Outline:
-    return Outline(source)
+def outline(source: bytes) -> PythonOutline:
+    return PythonOutline(source)
 
 
 def within_module(name: str) -> str:
@@ -209,12 +209,12 @@ def within_module(name: str) -> str:
     return name[name.index('$') :] if '$' in name else ''
 
 
-def inside(file: Outline, piece: Piece) -> list[str]:
+def inside(file: PythonOutline, piece: PythonPiece) -> list[str]:
     """The names of the classes that a piece takes in."""
     return [t.name for t in file.file.types if t.around and piece.start <= t.start_byte < piece.end]
 
 
-def with_outer(file: Outline, names: Iterable[str]) -> set[str]:
+def with_outer(file: PythonOutline, names: Iterable[str]) -> set[str]:
     """Types and those around them, the module left out."""
     found = set()
     for name in names:
@@ -234,7 +234,7 @@ def _words(strings: Iterable[str]) -> frozenset[str]:
     return frozenset(w for s in strings if not s.count(' ') for w in _WORDS.findall(s))
 
 
-def _uses(found: Slice) -> frozenset[str]:
+def _uses(found: PythonSlice) -> frozenset[str]:
     """Names that are no keywords of arguments, those behind a dot with it, and words of strings."""
     names, last = set(_words(found.strings)), ''
     for token in found.tokens:
@@ -244,7 +244,7 @@ def _uses(found: Slice) -> frozenset[str]:
     return frozenset(names)
 
 
-def _mentions(found: Slice) -> frozenset[str]:
+def _mentions(found: PythonSlice) -> frozenset[str]:
     """Names without a qualifier, local variables left out; behind a dot those of `self` and `cls`."""
     names, bound = set(_words(found.strings)), found.bound
     before, last = '', ''

@@ -17,8 +17,8 @@ from coevo.languages.python.reading.tests import is_fixture
 from coevo.languages.python.surgery.cuts import cut
 from coevo.languages.python.surgery.old_pieces import bring
 from coevo.languages.python.surgery.old_places import add
-from coevo.languages.python.surgery.pieces import Outline
-from coevo.languages.python.surgery.pieces import Piece
+from coevo.languages.python.surgery.pieces import PythonOutline
+from coevo.languages.python.surgery.pieces import PythonPiece
 from coevo.languages.python.surgery.pieces import inside
 from coevo.languages.python.surgery.pieces import outline
 from coevo.languages.python.surgery.pieces import with_outer
@@ -48,16 +48,16 @@ def start_file(
     if old is None and len(removed) == len(targets):
         return None
     emptied = _emptied(file, old, removed, used_elsewhere)
-    plan = CutPlan(file, emptied, found, used_elsewhere)
+    plan = PythonCutPlan(file, emptied, found, used_elsewhere)
     while more := plan.left_empty():
         emptied = [*emptied, *more]
-        plan = CutPlan(file, emptied, found, used_elsewhere)
+        plan = PythonCutPlan(file, emptied, found, used_elsewhere)
     start = plan.carry_out()
-    check(file, Outline(start), found)
+    check(file, PythonOutline(start), found)
     return start
 
 
-def other_tests(file: Outline, targets: Sequence[Member]) -> list[Member]:
+def other_tests(file: PythonOutline, targets: Sequence[Member]) -> list[Member]:
     """The tests of a file that are no targets; where this file alone tells none, what looks alike."""
     tests = {member.start_byte: member for member in file.tests}
     chosen = {member.start_byte for member in targets}
@@ -71,12 +71,15 @@ def other_tests(file: Outline, targets: Sequence[Member]) -> list[Member]:
 
 
 def _emptied(
-    file: Outline, old: bytes | None, removed: Sequence[Member], used_elsewhere: AbstractSet[str]
-) -> list[Piece]:
+    file: PythonOutline,
+    old: bytes | None,
+    removed: Sequence[Member],
+    used_elsewhere: AbstractSet[str],
+) -> list[PythonPiece]:
     """The classes, new in a file, of which removing the targets would leave no test."""
     before = outline(old).types if old is not None else {}
     others = [member.start_byte for member in other_tests(file, removed)]
-    found: list[Piece] = []
+    found: list[PythonPiece] = []
     for type_ in file.file.types:
         piece = file.whole(type_)
         if (
@@ -90,7 +93,7 @@ def _emptied(
     return found
 
 
-class CutPlan:
+class PythonCutPlan:
     """What is removed from a file, what is put in its place, and what is added.
 
     inserted  tests of another version of the file that this one lacks
@@ -98,8 +101,8 @@ class CutPlan:
 
     def __init__(
         self,
-        file: Outline,
-        emptied: list[Piece],
+        file: PythonOutline,
+        emptied: list[PythonPiece],
         found: dict[StartTarget, Member],
         used_elsewhere: AbstractSet[str],
         inserted: Sequence[Original] = (),
@@ -113,7 +116,7 @@ class CutPlan:
         self.opened = opened & file.types.keys()
         self.pieces = file.pieces(self.opened)
         at = {member.start_byte: target for target, member in found.items()}
-        self.targets: dict[Piece, StartTarget | None] = {
+        self.targets: dict[PythonPiece, StartTarget | None] = {
             piece: at[piece.members[0].start_byte]
             for piece in self.pieces
             if piece.members and piece.members[0].start_byte in at
@@ -123,7 +126,7 @@ class CutPlan:
         self.used_elsewhere = used_elsewhere
         self._tests = {member.start_byte for member in file.tests}
 
-    def left_empty(self) -> list[Piece]:
+    def left_empty(self) -> list[PythonPiece]:
         """The classes of which nothing would be left; what they alone use goes with them."""
         if self._reverted() or self.inserted:
             return []
@@ -154,7 +157,7 @@ class CutPlan:
             add(edits, file, piece, standing)
         return edits.result()
 
-    def _reverted(self) -> dict[Piece, Original]:
+    def _reverted(self) -> dict[PythonPiece, Original]:
         return {
             piece: target.original
             for piece, target in self.targets.items()
@@ -162,7 +165,7 @@ class CutPlan:
         }
 
     @cached_property
-    def _owned(self) -> set[Piece]:
+    def _owned(self) -> set[PythonPiece]:
         """What targets use, one through the other, and nothing that stays does."""
         free = [p for p in self.pieces if p not in self.targets and self._may_go(p)]
         covered = [p.span for p in (*free, *self.targets)]
@@ -170,7 +173,7 @@ class CutPlan:
         unused = {name for piece in free if piece not in used for name in piece.uses}
         return used - _reached(self.file.names_outside(covered) | unused, free)
 
-    def _may_go(self, piece: Piece) -> bool:
+    def _may_go(self, piece: PythonPiece) -> bool:
         if piece.kind == 'import':
             assert piece.imported is not None
             return piece.names != ('*',) and piece.imported.module != '__future__'
@@ -183,7 +186,9 @@ class CutPlan:
             is_fixture(member) or member.start_byte in self._tests for member in piece.members
         )
 
-    def _may_be_empty(self, simple: str, gone: Sequence[Piece], filled: AbstractSet[str]) -> bool:
+    def _may_be_empty(
+        self, simple: str, gone: Sequence[PythonPiece], filled: AbstractSet[str]
+    ) -> bool:
         """Whether a class may go once it is empty: nothing that stays names it or comes into it."""
         named = [type_ for name in self.opened if (type_ := self.file.types[name]).simple == simple]
         if not named or any(type_.name in filled for type_ in named):
@@ -193,9 +198,9 @@ class CutPlan:
         return simple not in self.used_elsewhere | self.file.names_outside(spans)
 
 
-def _reached(names: Iterable[str], pieces: Sequence[Piece]) -> set[Piece]:
+def _reached(names: Iterable[str], pieces: Sequence[PythonPiece]) -> set[PythonPiece]:
     """The pieces that names mean, and those that these use in turn."""
-    found: set[Piece] = set()
+    found: set[PythonPiece] = set()
     queue = set(names)
     while queue:
         more = [piece for piece in pieces if piece not in found and piece.is_meant(queue)]
@@ -204,7 +209,7 @@ def _reached(names: Iterable[str], pieces: Sequence[Piece]) -> set[Piece]:
     return found
 
 
-def check(file: Outline, start: Outline, found: Iterable[StartTarget]) -> None:
+def check(file: PythonOutline, start: PythonOutline, found: Iterable[StartTarget]) -> None:
     """StartStateInvalid where a file made of another one is none, or is the same."""
     originals = [outline(t.original.source) for t in found if t.original is not None]
     faulty = any(not each.is_whole() for each in (file, *originals))
@@ -218,7 +223,7 @@ def check(file: Outline, start: Outline, found: Iterable[StartTarget]) -> None:
         raise StartStateInvalid('the start file is the file at new')
 
 
-def _doubles(file: Outline) -> set[tuple[str, str]]:
+def _doubles(file: PythonOutline) -> set[tuple[str, str]]:
     """Functions and classes that stand more than once in one place."""
     keys = Counter(
         (type_.name, member.name)

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from coevo.languages.python.reading.tests import is_fixture
-from coevo.languages.python.surgery.pieces import Outline
+from coevo.languages.python.surgery.pieces import PythonOutline
 from coevo.languages.python.surgery.pieces import outline
 from coevo.languages.python.surgery.pieces import within_module
-from coevo.languages.python.surgery.start_state import CutPlan
+from coevo.languages.python.surgery.start_state import PythonCutPlan
 from coevo.languages.python.surgery.start_state import check
 from coevo.languages.surgery import Graft
 from coevo.languages.surgery import Original
@@ -41,12 +41,12 @@ def transplant(
         else:
             targets.append(StartTarget(method=place, original=original))
     found = {target: file.find(target.method, 'old') for target in targets}
-    made = CutPlan(file, [], found, used_elsewhere, inserted).carry_out()
-    check(file, Outline(made), found)
+    made = PythonCutPlan(file, [], found, used_elsewhere, inserted).carry_out()
+    check(file, PythonOutline(made), found)
     return made
 
 
-def _alike(file: Outline, method: TestMethod) -> TestMethod | None:
+def _alike(file: PythonOutline, method: TestMethod) -> TestMethod | None:
     """A function of the same name that was no test, or was not seen to be one."""
     type_ = file.types.get(within_module(method.test_class))
     for member in type_.members if type_ else ():

@@ -7,18 +7,18 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.layout import Side
 from coevo.languages.python.reading import find_tests
-from coevo.languages.python.reading.trees import Tree
+from coevo.languages.python.reading.trees import PythonTree
 from coevo.model.records import Origin
 from tests.repos import commit
 from tests.repos import init
 
 
-def tree_of(path: Path, files: dict[str, str]) -> Tree:
+def tree_of(path: Path, files: dict[str, str]) -> PythonTree:
     repo = init(path)
-    return Tree(Repository(repo / '.git'), commit(repo, 'files', files))
+    return PythonTree(Repository(repo / '.git'), commit(repo, 'files', files))
 
 
-def found_in(tree: Tree) -> list[str]:
+def found_in(tree: PythonTree) -> list[str]:
     return [
         f'{type_.name}#{member.name}'
         for path in tree.paths(Side.TEST)
