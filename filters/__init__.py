@@ -95,7 +95,8 @@ def sieve(
             kept.append(candidate)
         else:
             key = method_id(change.pair, candidate)
-            drops.append(Drop.at(Stage.SIEVE, change.pair, key, reason))
+            drop = Drop.at(Stage.SIEVE, change.pair, key, reason)
+            drops.append(drop.of(candidate.method, candidate.change))
     return tuple(kept), tuple(drops)
 
 

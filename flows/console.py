@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from coevo.languages.table import LANGUAGES
-from coevo.model.reasons import Reason
+from coevo.model.reasons import explained
 from coevo.model.tables import Segment
 from flows.funnel import FunnelStep
 from flows.funnel import labels
@@ -31,6 +31,8 @@ def print_report(
         f'{report.pairs} pairs, {report.executed} mined now, {report.reused} known before'
     )
     console.print(funnel_table(steps))
+    for line in reasons_told(steps):
+        console.print(line, markup=False, highlight=False)
     counted = labels(segments)
     if counted:
         console.print('labels: ' + ', '.join(f'{name} {count}' for name, count in counted))
@@ -44,10 +46,9 @@ def print_report(
 
 def _runtimes_missing(segments: Sequence[Segment]) -> Iterator[str]:
     wanting = Counter(
-        (segment.pair.language, drop.detail.rpartition(' ')[2])
+        (segment.pair.language, segment.pair.runtime_missing)
         for segment in segments
-        for drop in segment.drops
-        if drop.reason == Reason.RUNTIME_MISSING
+        if segment.pair.runtime_missing is not None
     )
     for (language, release), count in sorted(wanting.items()):
         runtime = LANGUAGES[language].RUNTIME
@@ -78,16 +79,22 @@ def news_table(news: Sequence[RepositoryNews]) -> Table:
 
 
 def funnel_table(steps: Sequence[FunnelStep]) -> Table:
+    """What entered each stage, and how much of it was kept; `reasons_told` says why the rest left."""
     table = Table(title='Funnel', title_justify='left')
     for heading in ('stage', 'unit'):
         table.add_column(heading)
     for heading in ('entered', 'kept', 'dropped'):
         table.add_column(heading, justify='right')
-    table.add_column('reasons')
     for step in steps:
-        reasons = ', '.join(f'{reason} {count}' for reason, count in step.dropped)
         dropped = step.entered - step.kept
-        table.add_row(
-            step.stage, step.stage.unit, str(step.entered), str(step.kept), str(dropped), reasons
-        )
+        table.add_row(step.stage, step.stage.unit, str(step.entered), str(step.kept), str(dropped))
     return table
+
+
+def reasons_told(steps: Sequence[FunnelStep]) -> Iterator[str]:
+    """Why something left each stage: how many, a sentence, and the reason's code name."""
+    for step in steps:
+        if step.dropped:
+            yield f'Left at {step.stage}, {step.stage.clause}:'
+        for reason, count in step.dropped:
+            yield f'{count:>7}  {explained(reason)}'

@@ -218,10 +218,13 @@ def _judge(
 def _drops(pair: Pair, decided: Sequence[DecidedMethod]) -> Iterator[Drop]:
     for item in decided:
         key, decision = item.selected.method_id, item.decision
+        candidate = item.selected.candidate
         if decision.reason is not None:
-            yield Drop.at(Stage.LABEL, pair, key, decision.reason, decision.detail)
+            drop = Drop.at(Stage.LABEL, pair, key, decision.reason, decision.detail)
+            yield drop.of(candidate.method, candidate.change)
         elif decision.no_track is not None:
-            yield Drop.at(Stage.TRACK, pair, key, decision.no_track)
+            drop = Drop.at(Stage.TRACK, pair, key, decision.no_track)
+            yield drop.of(candidate.method, candidate.change)
 
 
 def _environments(

@@ -65,6 +65,7 @@ def pair_row(
         build_new=new.summary if new else None,
         runtime=new.runtime if new else None,
         runtimes_tried=new.runtimes_tried if new else (),
+        runtime_missing=old.runtime_lacking if old else None,
         tools=_tools(pair, new) if new else (),
         candidates=candidates,
         sandbox=sandbox,

@@ -62,7 +62,7 @@ def withhold(rows: Rows, accepted: Collection[str]) -> Rows:
     drops = (
         Drop.at(
             Stage.PUBLISH, row, row.method_id, reasons[place], _detail(licence[place], row.label)
-        )
+        ).of(row, row.change)
         for row in rows.methods
         if (place := (row.pair_id, row.walk)) in reasons
     )

@@ -42,7 +42,9 @@ def reverify(rows: Rows) -> Rows:
         (row.method_id, row.walk, row.cell) for row in runs if row.outcome is Outcome.PASS
     )
     drops = [
-        Drop.at(Stage.LABEL, row, row.method_id, Reason.NOT_REPRODUCED, lost[row.method_id])
+        Drop.at(Stage.LABEL, row, row.method_id, Reason.NOT_REPRODUCED, lost[row.method_id]).of(
+            row, row.change
+        )
         for row in rows.methods
         if row.method_id in lost
     ]

@@ -222,7 +222,8 @@ def source_patch(repository: Repository, rows: Sequence[MethodRow]) -> str:
 
 
 def _drop(group: DraftGroup, reason: Reason, detail: str = '') -> Drop:
-    return Drop.at(Stage.TASK, group.rows[0], group.task_id, reason, detail)
+    row = group.rows[0]
+    return Drop.at(Stage.TASK, row, group.task_id, reason, detail, test_file=row.test_file)
 
 
 def _test_methods(rows: Sequence[MethodRow]) -> tuple[str, ...]:

@@ -300,7 +300,9 @@ def segment(number: int, *, key: str = 'engine-1', cpu_seconds: float = 1.5) -> 
     )
     drops = (
         drop(number, Stage.SIEVE, short_hash(pair_id(number), 'a'), 'not_sampled'),
-        drop(number, Stage.LABEL, short_hash(pair_id(number), 'b'), 'flaky'),
+        drop(number, Stage.LABEL, method_id(number, 'flickers'), 'flaky').of(
+            Declared(test_method='flickers'), Change.CHANGED
+        ),
     )
     return Segment(
         key=key,

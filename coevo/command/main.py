@@ -56,11 +56,13 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     verify.set_defaults(run=_verify)
     show = verbs.add_parser(
         'show',
-        help='print a task or method as a person would read it',
+        help='print a task, method, pair, repository or drop for a person',
         example='coevo show snapshots/2026-05 0f3c9a1b2d4e5f60',
     )
-    show.add_argument('snapshot', type=Path, help='a folder, a .zip, or a URL')
-    show.add_argument('id', type=in_unicode, help='a task_id or a method_id')
+    add_snapshot(show)
+    show.add_argument(
+        'id', type=in_unicode, help='a task_id, method_id, pair_id, repository, or key of a drop'
+    )
     show.set_defaults(run=_show)
     _add_prompt(verbs)
     evaluation_verbs.add(verbs)

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from coevo.model.records import Candidate
 from coevo.model.records import Change
+from coevo.model.records import Declared
 from coevo.model.records import Pair
 from coevo.model.records import short_hash
-
-
-class Declared(Protocol):
-    """Which test method: its file, declaring class, name and erased parameter types."""
-
-    @property
-    def test_file(self) -> str: ...
-    @property
-    def test_class(self) -> str: ...
-    @property
-    def test_method(self) -> str: ...
-    @property
-    def parameters(self) -> tuple[str, ...]: ...
 
 
 def method_id(pair: Pair, candidate: Candidate) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
@@ -314,6 +315,19 @@ class Pair:
         return round(seconds / 3600, 3)
 
 
+class Declared(Protocol):
+    """Which test method: its file, declaring class, name and erased parameter types."""
+
+    @property
+    def test_file(self) -> str: ...
+    @property
+    def test_class(self) -> str: ...
+    @property
+    def test_method(self) -> str: ...
+    @property
+    def parameters(self) -> tuple[str, ...]: ...
+
+
 class SourcePlace(Protocol):
     """Where in a walk something left the funnel: a pair, a row of one, or the walk itself."""
 
@@ -353,9 +367,40 @@ class Drop:
     detail: Annotated[
         str, Column("What the reason leaves open, such as the name of a library; `''` if nothing.")
     ] = ''
+    test_file: Annotated[
+        str | None,
+        Column(
+            'The path of the test file in the repository, of a method or task that left. Null for a'
+            ' commit or pair, and in what was mined before schema 2.1.'
+        ),
+    ] = None
+    test_class: Annotated[
+        str | None,
+        Column('The binary name of the class that declares the method. Null if no method left.'),
+    ] = None
+    test_method: Annotated[
+        str | None, Column('The name of the method. Null if no method left.')
+    ] = None
+    parameters: Annotated[
+        tuple[str, ...] | None,
+        Column('The erased types of its parameters, in order. Null if no method left.'),
+    ] = None
+    change: Annotated[
+        Change | None,
+        Column('What became of the method between old and new. Null if no method left.'),
+    ] = None
 
     @classmethod
-    def at(cls, stage: Stage, place: SourcePlace, key: str, reason: str, detail: str = '') -> Drop:
+    def at(
+        cls,
+        stage: Stage,
+        place: SourcePlace,
+        key: str,
+        reason: str,
+        detail: str = '',
+        *,
+        test_file: str | None = None,
+    ) -> Drop:
         """A drop in the stage's own unit."""
         return cls(
             repo=place.repo,
@@ -366,6 +411,18 @@ class Drop:
             key=key,
             reason=reason,
             detail=detail,
+            test_file=test_file,
+        )
+
+    def of(self, method: Declared, change: Change) -> Drop:
+        """The same drop, with the test method that left."""
+        return replace(
+            self,
+            test_file=method.test_file,
+            test_class=method.test_class,
+            test_method=method.test_method,
+            parameters=method.parameters,
+            change=change,
         )
 
 

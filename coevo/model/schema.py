@@ -33,7 +33,7 @@ from coevo.model.tables import WithdrawnRow
 SCHEMA_VERSION = 2
 
 # Raised when a table gains a column; snapshots of a lower one are read with nulls in its place.
-SCHEMA_MINOR = 0
+SCHEMA_MINOR = 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,16 @@ class Added:
     sql_type: str
 
 
-ADDED: dict[str, dict[str, Added]] = {}
+ADDED: dict[str, dict[str, Added]] = {
+    'drops': {
+        'test_file': Added(minor=1, sql_type='VARCHAR'),
+        'test_class': Added(minor=1, sql_type='VARCHAR'),
+        'test_method': Added(minor=1, sql_type='VARCHAR'),
+        'parameters': Added(minor=1, sql_type='VARCHAR[]'),
+        'change': Added(minor=1, sql_type='VARCHAR'),
+    },
+    'pairs': {'runtime_missing': Added(minor=1, sql_type='VARCHAR')},
+}
 
 TABLES: dict[str, type] = {
     'methods': MethodRow,

@@ -177,6 +177,13 @@ class PairRow:
     runtimes_tried: Annotated[
         tuple[str, ...], Column('The runtimes that were tried, in this order.')
     ] = ()
+    runtime_missing: Annotated[
+        str | None,
+        Column(
+            'The release of the runtime (JDK, interpreter) that was to be tried next and could not be'
+            ' had. Null if none was missing, and in what was mined before schema 2.1.'
+        ),
+    ] = None
     suite_old: Annotated[
         str | None,
         Column(

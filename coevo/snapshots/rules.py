@@ -41,11 +41,12 @@ _REASONS = ', '.join(
 _METHOD_STAGES = f"'{Stage.SIEVE}', '{Stage.LABEL}', '{Stage.PUBLISH}'"
 
 
-def _id(table: str, column: str, *parts: str, more: str = '[]') -> Rule:
+def _id(table: str, column: str, *parts: str, more: str = '[]', where: str = 'true') -> Rule:
     """Ids that are not made of what they name, with its parts: `verification` asks again for escapes."""
     names = f'list_concat([{", ".join(parts)}], {more})'
     sql = f"""SELECT {column}, {names} FROM {table}
-        WHERE {column} <> sha256(array_to_string({names}, chr(0)))[:16] ORDER BY ALL"""
+        WHERE {where} AND {column} <> sha256(array_to_string({names}, chr(0)))[:16]
+        ORDER BY ALL"""
     return Rule(name='id', table=table, sql=sql)
 
 
@@ -61,6 +62,17 @@ IDS = (
         'test_class',
         'test_method',
         more='parameters',
+    ),
+    _id(
+        'drops',
+        'key',
+        'pair_id',
+        "CASE WHEN change = 'deleted' THEN 'deleted' ELSE 'standing' END",
+        'test_file',
+        'test_class',
+        'test_method',
+        more='parameters',
+        where='test_method IS NOT NULL',
     ),
 )
 

@@ -1,115 +1,98 @@
-"""`coevo show`: a task, a method or a drop of a snapshot as a person would read it."""
+"""`coevo show`: a task, method, drop, pair or repository of a snapshot as a person would read it."""
 
 from __future__ import annotations
 
 import difflib
-import json
+from collections.abc import Callable
 from collections.abc import Iterator
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-from typing import Any
 
 from coevo.display import presentation
 from coevo.display.terminal import visible
 from coevo.model.errors import Fatal
 from coevo.model.labels import CELL_ORDER
-from coevo.model.reasons import explained
 from coevo.model.records import Walk
+from coevo.snapshots import show_blocks as blocks
 from coevo.snapshots import snapshot
+from coevo.snapshots.show_drops import dropped
+from coevo.snapshots.show_drops import reasons
+from coevo.snapshots.show_places import pair
+from coevo.snapshots.show_places import repository
 
 if TYPE_CHECKING:
     import duckdb
 
-    Row = dict[str, Any]
+    from coevo.snapshots.show_blocks import Row
+
+    Page = Callable[[duckdb.DuckDBPyConnection, str], list[str]]
 
 
-def show(path: Path, id: str) -> str:
+def show(path: Path | str, id: str) -> str:
     """The header, cells, dependencies and diffs of a task_id or method_id; Fatal if unknown.
 
-    Of what left the funnel the stage and the reason, in a sentence: a commit, pair, method or task.
+    Of what left the funnel the test, the stage and the reason, in a sentence: a commit, method or
+    task. Of a pair_id or a repository what became of all that it holds.
     """
     with snapshot.reading((path,)):
         connection = snapshot.open(path)
-        blocks = _task(connection, id) or _method(connection, id) or _dropped(connection, id)
-        if not blocks:
+        parts = next(filter(None, (page(connection, id) for page in _PAGES)), [])
+        if not parts:
             raise Fatal(_unknown(connection, path, id))
-    text = '\n\n'.join(block.rstrip('\n') for block in blocks if block)
+    text = '\n\n'.join(part.rstrip('\n') for part in parts if part)
     return visible(text)
 
 
 def _task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
-    found = _rows(connection, 'tasks', 'task_id', id)
+    found = blocks.rows(connection, 'tasks', 'task_id', id)
     if not found:
         return []
     task = found[0]
-    rows = _rows(connection, 'methods', 'task_id', id)
+    rows = blocks.rows(connection, 'methods', 'task_id', id)
     methods = [row for row in rows if row['pair_id'] == task['pair_id']]
     return [
-        _lines([('task', f'{task["task_id"]}: {task["track"]}'), *_task_header(task)]),
+        blocks.lines([('task', f'{task["task_id"]}: {task["track"]}'), *_task_header(task)]),
         *(f'{_title(row)}\n{_cells(row)}' for row in methods if row['walk'] == task['walk']),
         _dependencies(task),
-        _titled('Tests, from the start file to the new one', task['test_patch']),
-        _titled('Sources, from old to new', task['source_patch']),
+        blocks.titled('Tests, from the start file to the new one', task['test_patch']),
+        blocks.titled('Sources, from old to new', task['source_patch']),
     ]
 
 
 def _method(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
     """Of several walks the first in the order of `Walk`; the rows differ in little else."""
-    found = _rows(connection, 'methods', 'method_id', id)
+    found = blocks.rows(connection, 'methods', 'method_id', id)
     if not found:
         return []
     walks = [str(walk) for walk in Walk]
     row, *others = sorted(found, key=lambda row: walks.index(row['walk']))
-    tasks = _rows(connection, 'tasks', 'task_id', row['task_id']) if row['task_id'] else []
+    tasks = blocks.rows(connection, 'tasks', 'task_id', row['task_id']) if row['task_id'] else []
     other_walks = ', '.join(other['walk'] for other in others)
     return [
-        _lines(
+        blocks.lines(
             [
                 ('method', _title(row)),
                 *_method_header(row),
                 ('also under', other_walks),
-                *(('no task', why) for why in _reasons(_rows(connection, 'drops', 'key', id))),
+                *(('no task', why) for why in reasons(blocks.rows(connection, 'drops', 'key', id))),
             ]
         ),
         _cells(row),
         _dependencies(row),
-        _titled('The test, from old to new', _difference(row)),
-        *(_titled('Sources, from old to new', task['source_patch']) for task in tasks),
+        blocks.titled('The test, from old to new', _difference(row)),
+        *(blocks.titled('Sources, from old to new', task['source_patch']) for task in tasks),
     ]
-
-
-def _dropped(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
-    """What left the funnel before it had a row of its own, under each walk."""
-    found = _rows(connection, 'drops', 'key', id)
-    return [
-        _lines(
-            [
-                (row['unit'], f'{id}: left at stage {row["stage"]}'),
-                ('repository', row['repo']),
-                ('pair', _joined(row['pair_id'], row['walk'])),
-                ('because', next(_reasons([row]))),
-            ]
-        )
-        for row in found
-    ]
-
-
-def _reasons(drops: Sequence[Row]) -> Iterator[str]:
-    """Why, in a sentence each, without repetition over walks."""
-    for reason, detail in dict.fromkeys((row['reason'], row['detail']) for row in drops):
-        yield f'{explained(reason)}{f": {detail}" if detail else ""}'
 
 
 def _task_header(task: Row) -> Iterator[tuple[str, str]]:
-    yield 'repository', _joined(task['repo'], task['url'], task['license'])
+    yield 'repository', blocks.joined(task['repo'], task['url'], task['license'])
     yield from _history(task)
     yield 'test file', task['test_file']
     yield 'focal', task['focal_method'] or ''
     environment = task['environment']
     if environment:
         built = (f'runtime {environment["runtime"]}', environment['build_tool'])
-        yield 'environment', _joined(*built, environment['test_command'])
+        yield 'environment', blocks.joined(*built, environment['test_command'])
     yield 'also at', ', '.join(task['also_at'])
 
 
@@ -117,9 +100,9 @@ def _method_header(row: Row) -> Iterator[tuple[str, str]]:
     yield 'repository', row['repo']
     yield from _history(row)
     yield 'test file', row['test_file']
-    moved = _joined(row['old_test_file'], row['old_test_class'], row['old_test_method'])
+    moved = blocks.joined(row['old_test_file'], row['old_test_class'], row['old_test_method'])
     yield 'before', moved
-    by_module = _joined(row['label_by_module'], row['track_by_module'] and 'a task')
+    by_module = blocks.joined(row['label_by_module'], row['track_by_module'] and 'a task')
     yield 'by module', by_module or 'no label'
     yield 'override', row['override'] or ''
     yield 'focal', row['focal_method'] or ''
@@ -130,17 +113,17 @@ def _method_header(row: Row) -> Iterator[tuple[str, str]]:
 def _history(row: Row) -> Iterator[tuple[str, str]]:
     yield 'pair', f'{row["pair_id"]} ({row["walk"]})'
     for end in ('old', 'new'):
-        yield end, _joined(row[f'{end}_rev'], row.get(f'{end}_committer_date'))
+        yield end, blocks.joined(row[f'{end}_rev'], row.get(f'{end}_committer_date'))
     yield (
         'public since',
-        _joined(row['contamination_date'] or 'unknown', row['contamination_basis']),
+        blocks.joined(row['contamination_date'] or 'unknown', row['contamination_basis']),
     )
     yield 'code since', row['code_first_seen'] or 'unknown'
 
 
 def _title(row: Row) -> str:
     name = f'{row["test_class"]}#{row["test_method"]}({", ".join(row["parameters"])})'
-    verdict = _joined(row['label'] or 'no label of its own', row['cause'])
+    verdict = blocks.joined(row['label'] or 'no label of its own', row['cause'])
     return f'{name} [{row["method_id"]}] {row["change"]}: {verdict}'
 
 
@@ -172,7 +155,7 @@ def _dependencies(row: Row) -> str:
     ]
     if not lines:
         return 'No changed dependency is known.'
-    return _titled('Changed dependencies', presentation.columns(lines, [True, *[False] * 3]))
+    return blocks.titled('Changed dependencies', presentation.columns(lines, [True, *[False] * 3]))
 
 
 def _difference(row: Row) -> str:
@@ -180,30 +163,15 @@ def _difference(row: Row) -> str:
     return '\n'.join(difflib.unified_diff(old, new, 'old', 'new', lineterm=''))
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, table: str, column: str, id: str) -> list[Row]:
-    sql = f'FROM {table} WHERE {column} = {snapshot.quoted(id)} ORDER BY ALL'
-    rows: list[Row] = json.loads(presentation.render(connection.sql(sql), 'json'))
-    return rows
-
-
-def _unknown(connection: duckdb.DuckDBPyConnection, path: Path, id: str) -> str:
-    gone = _rows(connection, 'withdrawn', 'id', id)
+def _unknown(connection: duckdb.DuckDBPyConnection, path: Path | str, id: str) -> str:
+    gone = blocks.rows(connection, 'withdrawn', 'id', id)
     if gone:
         return f'{id} was withdrawn in {gone[0]["month"]}: {gone[0]["reason"]}'
     return (
-        f'{path} has no task, no method and no drop {id!r}: list them with '
+        f'{path} has no task, method, drop, pair or repository {id!r}: list tasks with '
         'coevo query SNAPSHOT "SELECT task_id, track, test_file FROM tasks"'
     )
 
 
-def _titled(title: str, text: str) -> str:
-    return f'{title}\n{text}' if text else ''
-
-
-def _lines(pairs: Sequence[tuple[str, str]]) -> str:
-    """What has a value, aligned."""
-    return presentation.columns([(name, value) for name, value in pairs if value], [False, False])
-
-
-def _joined(*parts: str | None) -> str:
-    return ', '.join(part for part in parts if part)
+# What an id may name, in the order in which it is looked for.
+_PAGES: tuple[Page, ...] = (_task, _method, pair, repository, dropped)

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from coevo.model.records import Stage
 from flows.console import funnel_table
+from flows.console import reasons_told
 from flows.funnel import FunnelStep
 from flows.funnel import funnel
 from flows.funnel import labels
@@ -60,8 +61,11 @@ def test_the_most_frequent_reason_comes_first() -> None:
         assert all(more >= less for more, less in pairwise(counts))
 
 
-def test_a_log_has_room_for_a_reason_on_its_line() -> None:
+def test_a_terminal_has_room_for_the_table_and_reasons_are_sentences() -> None:
     log = io.StringIO()
-    Console(file=log, width=160).print(funnel_table(steps()))
-    (line,) = [line for line in log.getvalue().splitlines() if 'no_code_change' in line]
-    assert 'no_code_change 1' in line
+    Console(file=log, width=80).print(funnel_table(steps()))
+    assert '…' not in log.getvalue()
+    told = list(reasons_told(steps()))
+    assert told[0] == 'Left at walk, commits that end no pair:'
+    sentence = 'No file of the language differs from the first parent. (no_code_change)'
+    assert f'      1  {sentence}' in told

@@ -67,7 +67,7 @@ def test_a_method_that_is_no_task_is_shown_too(snapshot: Path) -> None:
 
 @pytest.mark.parametrize('id', ['', 'nothing', "' OR true --"])
 def test_an_unknown_id_is_refused(snapshot: Path, id: str) -> None:
-    with pytest.raises(Fatal, match='no task, no method and no drop'):
+    with pytest.raises(Fatal, match='no task, method, drop, pair or repository'):
         show(snapshot, id)
 
 
@@ -101,7 +101,38 @@ def test_a_drop_says_why_in_a_sentence_with_the_name_of_the_reason(tmp_path: Pat
     target = tmp_path / 'snapshot'
     snapshots.write(store, target)
     lines = show(target, segments.rev(0)).splitlines()
-    assert lines[0].endswith(f'{segments.rev(0)}: left at stage walk')
+    assert lines[0].endswith(f'{segments.rev(0)}: left at stage walk, commits that end no pair')
     assert lines[-1].endswith(
         'No file of the language differs from the first parent. (no_code_change)'
     )
+
+
+def test_a_dropped_method_says_which_test_it_was(snapshot: Path) -> None:
+    lines = show(snapshot, method_id(2, 'flickers')).splitlines()
+    assert 'left at stage label' in lines[0]
+    told = {name: value for name, _, value in (line.partition('  ') for line in lines)}
+    assert told['test'].strip() == 'ferry.FareTest#flickers()'
+    assert told['test file'].strip() == 'src/test/java/ferry/FareTest.java'
+    assert told['change'].strip() == 'changed'
+    assert told['because'].strip().endswith('(flaky)')
+
+
+def test_a_pair_shows_what_was_labelled_and_what_left(snapshot: Path) -> None:
+    shown = show(snapshot, segments.pair_id(2))
+    lines = shown.splitlines()
+    assert lines[0] == f'pair        {segments.pair_id(2)} (parents)'
+    assert 'methods     3 labelled, 5 looked at' in lines
+    (line,) = [line for line in lines if line.startswith(UPDATED)]
+    assert line.split()[1:] == ['changed', 'update', task_id(2), 'ferry.FareTest#growsWithZones()']
+    assert '    1  Runs in the same order disagree in outcome or failure. (flaky)' in lines
+    key = method_id(2, 'flickers')
+    assert f'       {key}, changed, ferry.FareTest#flickers()' in lines
+
+
+def test_a_repository_shows_its_walks_tasks_and_reasons(snapshot: Path) -> None:
+    lines = show(snapshot, segments.REPO).splitlines()
+    assert lines[0] == f'repository  {segments.REPO}'
+    assert any(line.startswith('walk     parents from ') for line in lines)
+    assert any(line.startswith(f'{task_id(2)}  update') for line in lines)
+    sentence = 'Runs in the same order disagree in outcome or failure. (flaky)'
+    assert f'    2  methods at label: {sentence}' in lines
