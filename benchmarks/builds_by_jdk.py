@@ -25,9 +25,10 @@ from pathlib import Path
 from statistics import median
 
 from coevo.git.repository import Repository
+from coevo.languages.java.maven.compiled_cells import JavaCellKey
+from coevo.languages.java.maven.jdk_worker import JdkWorker
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds
-from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.java.tools.jdks import PREFERRED
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
@@ -80,20 +81,24 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> Iterator[C
     jdks = [known[int(text)] for text in arguments.jdks.split(',')]
     with ExitStack() as stack:
         run = JavaRunContext(repository, sandbox='bubblewrap', stack=stack)
-        workshops = {jdk: JavaWorkshop(SharedBuilds(run, jdk)) for jdk in jdks}
-        for workshop in workshops.values():
-            stack.callback(workshop.close)
+        workers = {jdk: JdkWorker(SharedBuilds(run, jdk)) for jdk in jdks}
+        for worker in workers.values():
+            stack.callback(worker.close)
         for place, rev in enumerate(revs):
-            costs = [cost_of(name, rev, jdk, workshop) for jdk, workshop in workshops.items()]
+            costs = [cost_of(name, rev, jdk, worker) for jdk, worker in workers.items()]
             if place:
                 yield from costs
 
 
-def cost_of(name: str, rev: str, jdk: Jdk, workshop: JavaWorkshop) -> Cost:
-    build = workshop.build(rev)
+def cell(rev: str, module: str) -> JavaCellKey:
+    return JavaCellKey(tests_rev=rev, code_rev=rev, module=module)
+
+
+def cost_of(name: str, rev: str, jdk: Jdk, worker: JdkWorker) -> Cost:
+    build = worker.build(rev)
     modules = [module for module, failure in build.modules.items() if failure is None]
-    compiled = [workshop.compile(rev, rev, module) for module in modules]
-    workshop.keep_only(())
+    compiled = [worker.cells.get(cell(rev, module)).compiled for module in modules]
+    worker.cells.keep_only(())
     return Cost(
         repo=name,
         rev=rev[:12],

@@ -42,14 +42,17 @@ from benchmarks.tables import read
 from coevo.git.repository import Repository
 from coevo.languages.base import Compiled
 from coevo.languages.java.maven import tracing
+from coevo.languages.java.maven.built_pair import JavaBuiltPair
 from coevo.languages.java.maven.code_files import CodeFiles
+from coevo.languages.java.maven.jdk_worker import JdkWorker
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.maven.traces import read_traces
-from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.java.tools.toolchain import toolchain
 from coevo.languages.traces import Trace
+from coevo.model.records import Pair
 from coevo.model.records import TestMethod
+from coevo.model.records import Walk
 from coevo.sandboxes.sandbox import Mount
 from coevo.storage.folders import work_root
 from miners.diffs.siblings import methods_by_module
@@ -113,17 +116,26 @@ def name_of(method: TestMethod) -> str:
 
 
 @contextmanager
-def workshop(drawn: Drawn) -> Iterator[tuple[JavaWorkshop, Compiled]]:
+def built(drawn: Drawn) -> Iterator[tuple[JavaBuiltPair, Compiled]]:
     with ExitStack() as stack:
         builds = SharedBuilds(JavaRunContext(drawn.repository, sandbox='bubblewrap', stack=stack))
-        opened = JavaWorkshop(builds)
-        stack.callback(opened.close)
-        opened.build(drawn.rev)
+        worker = JdkWorker(builds)
+        stack.callback(worker.close)
+        commit, build = drawn.repository.commit(drawn.rev), worker.build(drawn.rev)
+        pair = Pair(
+            repo=drawn.repo,
+            language='java',
+            walk=Walk.PARENTS,
+            old=commit,
+            new=commit,
+            old_is_ancestor=True,
+        )
+        opened = JavaBuiltPair(pair=pair, old=build, new=build, worker=worker)
         yield opened, opened.compile(drawn.rev, drawn.rev, drawn.module)
 
 
 def traces(
-    opened: JavaWorkshop, compiled: Compiled, drawn: Drawn, *, shared: bool
+    opened: JavaBuiltPair, compiled: Compiled, drawn: Drawn, *, shared: bool
 ) -> tuple[Sequence[Trace | None], float]:
     traced = opened.trace(compiled, drawn.methods, (), shared=shared)
     return traced.traces, traced.cpu_seconds
@@ -213,7 +225,7 @@ def compare(drawn: Drawn, known: Path, tests: Path, differences: Path) -> None:
     for one in read(known):
         name = (one['type'], one['method'], one['descriptor'])
         others[one['test']][name] = Entered(flags=int(one['flags']), left=one['left'] == '1')
-    with workshop(drawn) as (opened, compiled):
+    with built(drawn) as (opened, compiled):
         with _jacoco_alone() as bare:
             alone, _ = traces(opened, compiled, drawn, shared=False)
         shared, _ = traces(opened, compiled, drawn, shared=True)
@@ -266,7 +278,7 @@ def _jacoco_alone() -> Iterator[list[Trace | None]]:
 
 def cost(drawn: Drawn, out: Path) -> None:
     """CPU seconds of the same methods with and without a trace, in turn."""
-    with workshop(drawn) as (opened, compiled):
+    with built(drawn) as (opened, compiled):
         opened.run(compiled, drawn.methods[:1])
         traces(
             opened, compiled, drawn, shared=True
@@ -286,7 +298,7 @@ def cost(drawn: Drawn, out: Path) -> None:
 
 def share(drawn: Drawn, out: Path) -> None:
     """Traces of methods that share a JVM against those of each alone, and what either costs."""
-    with workshop(drawn) as (opened, compiled):
+    with built(drawn) as (opened, compiled):
         opened.run(compiled, drawn.methods[:1])
         together, cheap = traces(opened, compiled, drawn, shared=True)
         alone, dear = traces(opened, compiled, drawn, shared=False)

@@ -46,9 +46,9 @@ from coevo.evaluation.assignments import Target as Aim
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.measuring.oracle import old_method
 from coevo.git.repository import Repository
-from coevo.languages.java.maven import BuildsByJdk
-from coevo.languages.java.maven import JavaRunContext
-from coevo.languages.java.maven import PairWorkshop
+from coevo.languages.java.maven.builder import JavaBuilder
+from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.measures import edited_cells as measures
 from coevo.measures.mutants import BASELINE_RUNS
 from coevo.measures.mutants import mutable_lines
@@ -218,10 +218,10 @@ def _mutated(
     rows = [one.row for one in targets]
     first = rows[0]
     with ExitStack() as stack:
-        workshop = PairWorkshop(
+        builder = JavaBuilder(
             BuildsByJdk(JavaRunContext(repository, sandbox='bubblewrap', stack=stack))
         )
-        stack.callback(workshop.close)
+        stack.callback(builder.close)
         pair = Pair(
             repo=first.repo,
             language='java',
@@ -230,12 +230,12 @@ def _mutated(
             new=repository.commit(first.new_rev),
             old_is_ancestor=False,
         )
-        if workshop.build(pair)[1].failure is not None:
+        built = builder.build(pair)
+        if built.new.failure is not None:
             return dict.fromkeys(row.method_id for row in rows), 0.0, 0.0
         runner = measures.EditedCellRunner(
-            workshop=workshop,
+            built=built,
             repository=repository,
-            pair=pair,
             override=next((row.override for row in rows if row.override), None),
         )
         tests = [

@@ -23,9 +23,9 @@ from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
 from coevo.git.repository import Repository
-from coevo.languages.java.maven import BuildsByJdk
-from coevo.languages.java.maven import JavaRunContext
-from coevo.languages.java.maven import PairWorkshop
+from coevo.languages.java.maven.builder import JavaBuilder
+from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutants import measure_mutants
@@ -78,14 +78,15 @@ def _measure(
     chosen = _tracked(segment)[:methods]
     tests = [_gold(row) for row in chosen]
     with ExitStack() as stack:
-        workshop = PairWorkshop(
+        builder = JavaBuilder(
             BuildsByJdk(JavaRunContext(repository, sandbox='bubblewrap', stack=stack))
         )
-        stack.callback(workshop.close)
+        stack.callback(builder.close)
         pair = pair_of(repository, segment.pair)
-        if workshop.build(pair)[1].failure is not None:
+        built = builder.build(pair)
+        if built.new.failure is not None:
             return []
-        runner = EditedCellRunner(workshop=workshop, repository=repository, pair=pair)
+        runner = EditedCellRunner(built=built, repository=repository)
         mutants = measure_mutants(runner, tests, runs)
         for_mutants, runner.cpu_seconds = runner.cpu_seconds, 0.0
         reversals = measure_reversals(runner, tests, runs)

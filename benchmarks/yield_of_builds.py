@@ -26,9 +26,9 @@ from typing import Any
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.languages.base import Build
-from coevo.languages.java.maven import BuildsByJdk
-from coevo.languages.java.maven import JavaRunContext
-from coevo.languages.java.maven import PairWorkshop
+from coevo.languages.java.maven.builder import JavaBuilder
+from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Pair
@@ -100,11 +100,12 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> None:
     uses = Counter(rev for pair in pairs for rev in (pair.old.rev, pair.new.rev))
     with ExitStack() as stack:
         builds_by_jdk = BuildsByJdk(JavaRunContext(repository, sandbox='bubblewrap', stack=stack))
-        workshop = PairWorkshop(builds_by_jdk)
-        stack.callback(workshop.close)
+        builder = JavaBuilder(builds_by_jdk)
+        stack.callback(builder.close)
         for pair in pairs:
             try:
-                append(arguments.out, row_of(pair, *workshop.build(pair)))
+                built = builder.build(pair)
+                append(arguments.out, row_of(pair, built.old, built.new))
             except CorruptObject as error:
                 print(f'{name} {pair.new.rev[:12]} is left out: {error}')
             for rev in (pair.old.rev, pair.new.rev):

@@ -11,7 +11,7 @@ from dataclasses import field
 from dataclasses import replace
 
 from coevo.git.repository import Repository
-from coevo.languages.base import Workshop
+from coevo.languages.base import Builder
 from coevo.model.records import Pair
 
 
@@ -22,21 +22,21 @@ class CompilableStates:
     _known: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     def question(
-        self, repository: Repository, pair: Pair, open_workshop: Callable[[], Workshop]
+        self, repository: Repository, pair: Pair, open_builder: Callable[[], Builder]
     ) -> Callable[[str, str], bool]:
         """Answers for states between a pair's ends; they are built as old ends of the same new."""
 
         def compiles(rev: str, module: str) -> bool:
             if (rev, module) not in self._known:
                 nearer = replace(pair, old=repository.commit(rev), between=())
-                self._known[rev, module] = _is_compilable(open_workshop(), nearer, module)
+                self._known[rev, module] = _is_compilable(open_builder(), nearer, module)
             return self._known[rev, module]
 
         return compiles
 
 
-def _is_compilable(workshop: Workshop, pair: Pair, module: str) -> bool:
-    old, _ = workshop.build(pair)
-    if old.trouble(module) is not None:
+def _is_compilable(builder: Builder, pair: Pair, module: str) -> bool:
+    built = builder.build(pair)
+    if built.old.trouble(module) is not None:
         return False
-    return workshop.compile(pair.old.rev, pair.old.rev, module).unit_ok
+    return built.compile(pair.old.rev, pair.old.rev, module).unit_ok

@@ -18,7 +18,7 @@ from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
-from coevo.languages.base import Workshop
+from coevo.languages.base import Builder
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import engine_version
 from coevo.model.identity import method_id
@@ -90,37 +90,34 @@ def segment_key(run: MiningRun, pair: Pair) -> str:
     )
 
 
-def mine_pair(run: MiningRun, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
-    """All that one pair gives. The workshop is opened only if something is to be run."""
+def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
+    """All that one pair gives. The builder is opened only if something is to be run."""
     absent = lacked(run.repository, pair)
     if absent:
         detail = f'{len(absent)} files, the first is {absent[0]}'
         return _nothing(run, pair, Reason.OBJECT_MISSING, detail)
     try:
-        return _mine_pair(run, pair, open_workshop)
+        return _mine_pair(run, pair, open_builder)
     except CorruptObject as error:
         return _nothing(run, pair, Reason.UNREADABLE_OBJECT, str(error))
 
 
-def _mine_pair(run: MiningRun, pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
+def _mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
     clock = StageClock()
     change = diff(run.repository, pair)
-    nearer = _nearer(run, change, open_workshop) if pair.between else None
+    nearer = _nearer(run, change, open_builder) if pair.between else None
     kept, drops = sieve(change, run.profile, nearer)
     selected = [SelectedMethod(method_id=method_id(pair, item), candidate=item) for item in kept]
     clock.lap('diff', 1)
-    evaluation, workshop = None, None
+    evaluation = None
     if selected:
-        workshop = open_workshop()
         all_cells = run.profile.all_cells
-        evaluation = evaluate(workshop, pair, selected, run.cache, all_cells=all_cells)
+        evaluation = evaluate(open_builder(), pair, selected, run.cache, all_cells=all_cells)
         if evaluation.old.runtime_lacking is not None:
             return _without_runtime(run, evaluation, pair, evaluation.old.runtime_lacking)
     studied = Study()
-    if workshop is not None and evaluation is not None:
-        context = PairContext(
-            tools=run.tools, workshop=workshop, change=change, evaluation=evaluation
-        )
+    if evaluation is not None:
+        context = PairContext(tools=run.tools, change=change, evaluation=evaluation)
         studied = study(context, list(_judge(selected, evaluation, change)))
     decided = studied.decided
     tracked = [item for item in decided if item.decision.track is not None]
@@ -143,7 +140,7 @@ def _mine_pair(run: MiningRun, pair: Pair, open_workshop: Callable[[], Workshop]
         ),
         cells=tuple(cell_rows(pair, selected, evaluation)) if evaluation else (),
         drops=(*drops, *_drops(pair, decided)),
-        environments=tuple(_environments(pair, tracked, workshop)) if workshop else (),
+        environments=tuple(_environments(pair, tracked, evaluation)) if evaluation else (),
         timings=tuple(clock.rows(pair, evaluation)),
         refactorings=studied.refactorings,
         executed=studied.executed,
@@ -154,9 +151,9 @@ def _mine_pair(run: MiningRun, pair: Pair, open_workshop: Callable[[], Workshop]
 
 
 def _nearer(
-    run: MiningRun, change: PairChange, open_workshop: Callable[[], Workshop]
+    run: MiningRun, change: PairChange, open_builder: Callable[[], Builder]
 ) -> frozenset[TestMethod]:
-    compiles = run.compilable.question(run.repository, change.pair, open_workshop)
+    compiles = run.compilable.question(run.repository, change.pair, open_builder)
     return shown_nearer(run.repository, change, compiles)
 
 
@@ -228,10 +225,10 @@ def _drops(pair: Pair, decided: Sequence[DecidedMethod]) -> Iterator[Drop]:
 
 
 def _environments(
-    pair: Pair, tracked: Sequence[DecidedMethod], workshop: Workshop
+    pair: Pair, tracked: Sequence[DecidedMethod], evaluation: PairEvaluation
 ) -> Iterator[EnvironmentRow]:
     for module in sorted({item.selected.candidate.method.module for item in tracked}):
-        environment = workshop.environment(pair.new.rev, module)
+        environment = evaluation.built.environment(pair.new.rev, module)
         if environment is not None:
             yield EnvironmentRow(pair_id=pair.pair_id, module=module, environment=environment)
 

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from dataclasses import field
 from datetime import datetime
 
+from coevo.engine.builders import Builders
 from coevo.engine.cache import Cache
 from coevo.engine.suites import Suites
 from coevo.engine.workers import WorkFailure
 from coevo.engine.workers import run_in_parallel
-from coevo.engine.workshops import Workshops
 from coevo.git.repository import Repository
+from coevo.languages.base import Builder
 from coevo.languages.base import Language
 from coevo.languages.base import RunSettings
-from coevo.languages.base import Workshop
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES
@@ -196,8 +196,8 @@ def _mine_missing(
     if not todo:
         return
 
-    def work(pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
-        return mine_pair(mining, pair, open_workshop)
+    def work(pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
+        return mine_pair(mining, pair, open_builder)
 
     run = RunSettings(
         repository=mining.repository,
@@ -207,8 +207,8 @@ def _mine_missing(
         end_helpers=mining.tools.refactorings.close,
     )
     with (
-        Workshops(language, run, todo) as workshops,
-        closing(run_in_parallel(work, todo, workshops, jobs=options.jobs)) as results,
+        Builders(language, run, todo) as builders,
+        closing(run_in_parallel(work, todo, builders, jobs=options.jobs)) as results,
     ):
         for done, (pair, result) in enumerate(results, start=1):
             if isinstance(result, Bug):
@@ -222,7 +222,7 @@ def _mine_missing(
                 bugs.forget(pair, keys[pair])
                 report.executed += 1
                 report.tasks += _tasks(result)
-            workshops.forget(pair)
+            builders.forget(pair)
             listener.found(f'{report.tasks} task{"" if report.tasks == 1 else "s"} so far')
             listener.step('pairs', done, len(todo))
 

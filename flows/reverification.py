@@ -28,13 +28,13 @@ from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
+from coevo.engine.builders import Builders
 from coevo.engine.workers import WorkFailure
 from coevo.engine.workers import run_in_parallel
-from coevo.engine.workshops import Workshops
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
+from coevo.languages.base import Builder
 from coevo.languages.base import RunSettings
-from coevo.languages.base import Workshop
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug
@@ -201,9 +201,9 @@ def _run_place(
         run.give_up(every, f'there is no {language.RUNTIME} like {place.runtime} here')
         return
 
-    def work(item: Drawn, open_workshop: Callable[[], Workshop]) -> Rerun | WorkFailure:
+    def work(item: Drawn, open_builder: Callable[[], Builder]) -> Rerun | WorkFailure:
         try:
-            return run_again(repository, item, open_workshop())
+            return run_again(repository, item, open_builder())
         except CorruptObject as error:
             return WorkFailure(sentence=str(error))
 
@@ -214,15 +214,15 @@ def _run_place(
         runtimes=language.runtimes(like=place.runtime),
     )
     with (
-        Workshops(language, around, [item.pair for item in items]) as workshops,
-        closing(run_in_parallel(work, items, workshops, jobs=run.options.jobs)) as results,
+        Builders(language, around, [item.pair for item in items]) as builders,
+        closing(run_in_parallel(work, items, builders, jobs=run.options.jobs)) as results,
     ):
         for done, (item, result) in enumerate(results, start=1):
             if isinstance(result, WorkFailure | Bug):
                 run.give_up((row.method_id for row in item.rows), _why(run, item, result))
             else:
                 _keep(run, item, result)
-            workshops.forget(item.pair)
+            builders.forget(item.pair)
             run.listener.step(f'reverify {item.pair.repo}', done, len(items))
 
 

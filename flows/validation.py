@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
+from coevo.engine.builders import Builders
 from coevo.engine.suites import SuiteRun
-from coevo.engine.workshops import Workshops
 from coevo.git.repository import Repository
 from coevo.languages.base import Build
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import RunSettings
-from coevo.languages.base import Workshop
 from coevo.languages.table import language_of
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
@@ -127,7 +127,7 @@ def _prove(
     if language is None:
         return replace(blank, reason=Invalid.NO_BUILD_FILE), nothing
     commit = repository.commit(blank.rev)
-    # A workshop builds pairs: this is one of a revision with itself, which is built once.
+    # A builder builds pairs: this is one of a revision with itself, which is built once.
     alone = Pair(
         repo=blank.repo,
         language=language.NAME,
@@ -137,16 +137,17 @@ def _prove(
         old_is_ancestor=True,
     )
     around = RunSettings(repository=repository, sandbox=options.sandbox, say=listener.say)
-    with Workshops(language, around, [alone]) as workshops, closing(workshops.open()) as workshop:
+    with Builders(language, around, [alone]) as builders, closing(builders.open()) as builder:
         listener.step('build', 0, 1)
-        build, _ = workshop.build(alone)
+        pair = builder.build(alone)
+        build = pair.new
         outdated = language.outdated(repository, blank.rev, build.level)
         built = of_build(blank, build, outdated)
         if built.reason is not None:
             return built, Seconds(build=build.cpu_seconds, suite=0.0)
         listener.step('tests', 0, 1)
         declared = methods_by_module(repository, build.rev, language.NAME)
-        found, spent = _of_tests(options, declared, built, workshop, build)
+        found, spent = _of_tests(options, declared, built, pair)
         return found, Seconds(build=build.cpu_seconds, suite=spent)
 
 
@@ -182,20 +183,20 @@ def _of_tests(
     options: ValidateOptions,
     declared: Mapping[str, tuple[TestMethod, ...]],
     built: Validation,
-    workshop: Workshop,
-    build: Build,
+    pair: BuiltPair,
 ) -> tuple[Validation, float]:
     """What the tests of all modules show, and the CPU seconds that they took."""
+    build = pair.new
     tests = {module: methods for module, methods in declared.items() if module in build.modules}
     built = replace(built, tests=sum(map(len, tests.values())))
     if not tests:
         return replace(built, reason=Invalid.NO_TESTS), 0.0
-    compiled = [workshop.compile(build.rev, build.rev, module) for module in tests]
+    compiled = [pair.compile(build.rev, build.rev, module) for module in tests]
     refused = next((one.module for one in compiled if not one.unit_ok), None)
     if refused is not None:
         spent = sum(one.cpu_seconds for one in compiled)
         return replace(built, reason=Invalid.TESTS_DO_NOT_COMPILE, detail=refused), spent
-    run = SuiteRun(workshop=workshop, build=build, cpu_seconds=options.suite_cpu_seconds)
+    run = SuiteRun(built=pair, build=build, cpu_seconds=options.suite_cpu_seconds)
     run.run(tests)
     suite = _suite(run)
     return replace(built, suite=suite, reason=judged(suite, in_time=run.left > 0)), run.spent

@@ -13,14 +13,16 @@ from typing import Any
 
 import pytest
 
-from coevo.engine.workshops import Workshops
+from coevo.engine.builders import Builders
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Batch
+from coevo.languages.base import Builder
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
-from coevo.languages.base import Workshop
 from coevo.model.profiles import Profile
+from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk
 from flows import pipeline
@@ -32,11 +34,14 @@ _Run = tuple[Compiled, TestMethod, Conditions]
 
 
 class Once:
-    """A workshop in which a test that has run does not run again: what it gave is what it gives."""
+    """A pair of which a test that has run does not run again: what it gave is what it gives."""
 
-    def __init__(self, workshop: Workshop) -> None:
-        self._workshop = workshop
-        self._given: dict[_Run, Verdict] = {}
+    def __init__(self, built: BuiltPair, given: dict[_Run, Verdict]) -> None:
+        self._built, self._given = built, given
+
+    def otherwise(self) -> BuiltPair | None:
+        other = self._built.otherwise()
+        return None if other is None else Once(other, self._given)
 
     def run(
         self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
@@ -44,19 +49,31 @@ class Once:
         keys = [(compiled, method, conditions) for method in methods]
         batch = Batch(verdicts=(), cpu_seconds=0.0)
         if any(key not in self._given for key in keys):
-            batch = self._workshop.run(compiled, methods, conditions)
+            batch = self._built.run(compiled, methods, conditions)
             for key, verdict in zip(keys, batch.verdicts, strict=True):
                 if verdict is not None:
                     self._given.setdefault(key, verdict)
         return replace(batch, verdicts=tuple(self._given.get(key) for key in keys))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._workshop, name)
+        return getattr(self._built, name)
 
 
-class OnceForAll(Workshops):
-    def open(self) -> Workshop:
-        return Once(super().open())
+class OnceBuilder:
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+        self._given: dict[_Run, Verdict] = {}
+
+    def build(self, pair: Pair) -> BuiltPair:
+        return Once(self._builder.build(pair), self._given)
+
+    def close(self) -> None:
+        self._builder.close()
+
+
+class OnceForAll(Builders):
+    def open(self) -> Builder:
+        return OnceBuilder(super().open())
 
 
 def mined_once(
@@ -64,5 +81,5 @@ def mined_once(
 ) -> Mined:
     """The same as `mined`, in real JVMs, but for runs of what has run."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, 'Workshops', OnceForAll)
+        patch.setattr(pipeline, 'Builders', OnceForAll)
         return mined(repository, store, walk=walk, profile=profile)

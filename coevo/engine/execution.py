@@ -34,12 +34,13 @@ from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
 from coevo.languages.base import BorrowedSettings
-from coevo.languages.base import Build
+from coevo.languages.base import Builder
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import Conditions
 from coevo.languages.base import Scope
 from coevo.languages.base import Verdict
-from coevo.languages.base import Workshop
 from coevo.languages.capabilities import Capability
+from coevo.languages.table import LANGUAGES
 from coevo.languages.table import offers
 from coevo.model.errors import Transient
 from coevo.model.labels import BROKEN_CELL
@@ -69,7 +70,7 @@ _STEPS = {
 class _CellRunner:
     """Where the groups of one pair are run, under one override or none."""
 
-    workshop: Workshop
+    built: BuiltPair
     cache: Cache
     override: str | None = None
     step: Step | None = None  # what all runs count as, instead of by their order
@@ -77,7 +78,7 @@ class _CellRunner:
 
 
 def evaluate(
-    workshop: Workshop,
+    builder: Builder,
     pair: Pair,
     selected: Sequence[SelectedMethod],
     cache: Cache = NO_CACHE,
@@ -90,11 +91,11 @@ def evaluate(
     override   of all runs from the first one on, where it is known that one is needed
     all_cells  whether new tests of labels that do not ask for it run on old code as well
     """
-    runner = _CellRunner(workshop=workshop, cache=cache, override=override)
-    ends, settled, groups = _begin(runner, workshop.build(pair), selected)
-    while is_mute(groups) and (others := workshop.build_otherwise(pair)) is not None:
-        runner.override = override
-        ends, settled, groups = _begin(runner, others, selected)
+    runner = _CellRunner(built=builder.build(pair), cache=cache, override=override)
+    ends, settled, groups = _begin(runner, selected)
+    while is_mute(groups) and (other := runner.built.otherwise()) is not None:
+        runner.built, runner.override = other, override
+        ends, settled, groups = _begin(runner, selected)
     _pass_all(runner, groups, Order.REVERSED)
     contradicted = _contradicted(selected, results_of(settled, groups))
     _pass_all(runner, groups, Order.ALONE, without=contradicted)
@@ -103,8 +104,7 @@ def evaluate(
         _repeat_where_split(runner, group)
     results = results_of(settled, groups)
     return PairEvaluation(
-        old=ends.old,
-        new=ends.new,
+        built=runner.built,
         override=runner.override,
         results=results,
         fixed_by_settings=_fixed_by_settings(runner, ends, groups, _broken(selected, results))
@@ -116,14 +116,14 @@ def evaluate(
 
 
 def _begin(
-    runner: _CellRunner, builds: tuple[Build, Build], selected: Sequence[SelectedMethod]
+    runner: _CellRunner, selected: Sequence[SelectedMethod]
 ) -> tuple[Ends, Results, list[Group]]:
     """What cannot be built, and groups of the rest, compiled and run once."""
-    ends = Ends(old=builds[0], new=builds[1])
-    for build in builds:
+    ends = Ends(old=runner.built.old, new=runner.built.new)
+    for build in (ends.old, ends.new):
         runner.cost.add(Step.BUILD, build.cpu_seconds)
     settled = unbuildable(ends, selected)
-    groups = list(form_groups(runner.workshop, ends, selected, settled))
+    groups = list(form_groups(runner.built, ends, selected, settled))
     for group in groups:
         runner.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
         group.known = _recall(runner, group)
@@ -174,7 +174,7 @@ def _first_pass(runner: _CellRunner, groups: Sequence[Group]) -> None:
     _pass_all(runner, groups, Order.GIVEN)
     if runner.override is not None:
         return
-    runner.override = _needed_workaround(runner.workshop, groups)
+    runner.override = _needed_workaround(runner.built.pair.language, groups)
     if runner.override is not None:
         for group in groups:
             for method_id in group.open_methods():
@@ -183,10 +183,10 @@ def _first_pass(runner: _CellRunner, groups: Sequence[Group]) -> None:
         _pass_all(runner, groups, Order.GIVEN)
 
 
-def _needed_workaround(workshop: Workshop, groups: Sequence[Group]) -> str | None:
+def _needed_workaround(language: str, groups: Sequence[Group]) -> str | None:
     for group in groups:
         for method_id in group.open_methods():
-            workaround = workshop.workaround(group.runs[method_id][-1].verdict)
+            workaround = LANGUAGES[language].workaround(group.runs[method_id][-1].verdict)
             if workaround is not None:
                 return workaround
     return None
@@ -231,7 +231,7 @@ def _keep(runner: _CellRunner, group: Group) -> None:
 def _key(runner: _CellRunner, group: Group) -> str | None:
     """None where there is nothing to run."""
     methods = [group.methods[method_id] for method_id in group.open_methods()]
-    content = runner.workshop.content(group.compiled) if methods else None
+    content = runner.built.content(group.compiled) if methods else None
     return batch_key(content, methods, str(RULES_VERSION)) if content else None
 
 
@@ -263,7 +263,7 @@ def _run(
     if not batch:
         return ()
     methods = [group.methods[method_id] for method_id in batch]
-    process = runner.workshop.run(group.compiled, methods, Conditions(override=runner.override))
+    process = runner.built.run(group.compiled, methods, Conditions(override=runner.override))
     heard = [verdict for verdict in process.verdicts if verdict is not None]
     for verdict in heard:
         if verdict.outcome is Outcome.INFRA and group.compiled.borrowed is None:
@@ -307,7 +307,7 @@ def _recorded(
         and any(verdict in RECORDED_LABELS for verdict in _verdicts(item, cells))
     ]
     settled = unbuildable(ends, chosen, _recorded_cells)
-    groups = list(form_groups(runner.workshop, ends, chosen, settled, _recorded_cells))
+    groups = list(form_groups(runner.built, ends, chosen, settled, _recorded_cells))
     runner.step = Step.RUN_RECORDED
     for group in groups:
         runner.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
@@ -357,11 +357,11 @@ def _fixed_by_settings(
             }
             borrowed = BorrowedSettings(rev=ends.other(group.cell).rev, scope=scope)
             compiled = group.compiled
-            if methods and runner.workshop.differs(compiled.code_rev, compiled.module, borrowed):
+            if methods and runner.built.differs(compiled.code_rev, compiled.module, borrowed):
                 tried = compiled_group(
-                    runner.workshop,
+                    runner.built,
                     group.cell,
-                    runner.workshop.compile(
+                    runner.built.compile(
                         compiled.tests_rev, compiled.code_rev, compiled.module, borrowed
                     ),
                     methods,

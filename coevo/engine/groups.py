@@ -16,9 +16,9 @@ from coevo.engine.results import Run
 from coevo.engine.results import SelectedMethod
 from coevo.languages.base import OPTIONS_REFUSED
 from coevo.languages.base import Build
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import Compiled
 from coevo.languages.base import Verdict
-from coevo.languages.base import Workshop
 from coevo.model.labels import deciding_cells
 from coevo.model.records import Candidate
 from coevo.model.records import Cell
@@ -116,7 +116,7 @@ def unbuildable(
 
 
 def form_groups(
-    workshop: Workshop,
+    built: BuiltPair,
     ends: Ends,
     selected: Sequence[SelectedMethod],
     settled: Results,
@@ -128,17 +128,17 @@ def form_groups(
         if cell not in settled.get(item.method_id, {}):
             members.setdefault((cell, method.module), {})[item.method_id] = method
     for (cell, module), methods in sorted(members.items()):
-        compiled = workshop.compile(ends.tests(cell).rev, ends.code(cell).rev, module)
-        yield compiled_group(workshop, cell, compiled, methods)
+        compiled = built.compile(ends.tests(cell).rev, ends.code(cell).rev, module)
+        yield compiled_group(built, cell, compiled, methods)
 
 
 def compiled_group(
-    workshop: Workshop, cell: Cell, compiled: Compiled, methods: dict[str, TestMethod]
+    built: BuiltPair, cell: Cell, compiled: Compiled, methods: dict[str, TestMethod]
 ) -> Group:
     """A group of methods with the compiler's verdict on each that does not compile."""
     group = Group(cell=cell, compiled=compiled, methods=methods)
     for method_id, method in methods.items():
-        verdict = workshop.compile_verdict(compiled, method)
+        verdict = built.compile_verdict(compiled, method)
         if verdict is not None:
             group.settle(method_id, verdict, Order.COMPILE)
     return group

@@ -19,7 +19,6 @@ from coevo.git.contents import content
 from coevo.git.repository import Repository
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
-from coevo.languages.base import Workshop
 from coevo.languages.capabilities import Capability
 from coevo.languages.table import language_at
 from coevo.languages.table import offers
@@ -34,7 +33,6 @@ _RUNS = 2
 
 
 def doubts(
-    workshop: Workshop,
     evaluation: PairEvaluation,
     selected: Sequence[SelectedMethod],
     repository: Repository,
@@ -51,7 +49,7 @@ def doubts(
             source = content(repository, tests, method.test_file) or b''
             expects = reading_at(method.test_file).expected_throws(source)
             conditions = Conditions(override=evaluation.override, observed=True, expects=expects)
-            reason = _doubt(workshop, evaluation, (tests, code), method, conditions)
+            reason = _doubt(evaluation, (tests, code), method, conditions)
             if reason is not None:
                 found[item.method_id] = reason
                 break
@@ -67,7 +65,6 @@ def _passes(evaluation: PairEvaluation, item: SelectedMethod) -> Iterator[tuple[
 
 
 def _doubt(
-    workshop: Workshop,
     evaluation: PairEvaluation,
     revs: tuple[str, str],
     method: TestMethod,
@@ -76,7 +73,7 @@ def _doubt(
     """A run that does not pass is no doubt of those that did: their agreement is judged elsewhere."""
     reason = None
     for _ in range(_RUNS):
-        verdict = _run(workshop, evaluation, revs, method, conditions)
+        verdict = _run(evaluation, revs, method, conditions)
         reason = verdict.tampered if verdict is not None else None
         if reason is None:
             return None
@@ -84,13 +81,12 @@ def _doubt(
 
 
 def _run(
-    workshop: Workshop,
     evaluation: PairEvaluation,
     revs: tuple[str, str],
     method: TestMethod,
     conditions: Conditions,
 ) -> Verdict | None:
-    compiled = workshop.compile(*revs, method.module)
-    batch = workshop.run(compiled, [method], conditions)
+    compiled = evaluation.built.compile(*revs, method.module)
+    batch = evaluation.built.run(compiled, [method], conditions)
     evaluation.cost.add(Step.RUN_OBSERVED, batch.cpu_seconds)
     return batch.verdicts[0]

@@ -20,10 +20,10 @@ from coevo.engine.results import Cost
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
-from coevo.languages.base import Workshop
 from coevo.model.errors import Transient
 from coevo.model.quality import RepairGuard
 from coevo.model.records import Cause
@@ -31,7 +31,6 @@ from coevo.model.records import Cell
 from coevo.model.records import Commit
 from coevo.model.records import Label
 from coevo.model.records import Outcome
-from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
 
@@ -54,19 +53,18 @@ def repair_kind(label: Label | None, cause: Cause | None) -> RepairKind | None:
 
 
 def guard_repairs(
-    workshop: Workshop,
-    pair: Pair,
     evaluation: PairEvaluation,
     repairs: Sequence[SelectedMethod],
     selected: Sequence[SelectedMethod],
     siblings: Siblings,
 ) -> Mapping[str, RepairGuard]:
-    """A guard for each of the repairs, by method id; the pair is the one that was built last.
+    """A guard for each of the repairs, by method id.
 
     selected  all that was evaluated, of which some may be siblings
     """
-    runner = _CellRunner(workshop=workshop, cost=evaluation.cost, override=evaluation.override)
-    named = _passing_siblings(runner, pair, repairs, _known(evaluation, selected), siblings)
+    pair = evaluation.built.pair
+    runner = _CellRunner(built=evaluation.built, cost=evaluation.cost, override=evaluation.override)
+    named = _passing_siblings(runner, repairs, _known(evaluation, selected), siblings)
     old = _under_clock(runner, evaluation, repairs, Cell.TOLD_COLD, pair.old)
     new = _under_clock(runner, evaluation, repairs, Cell.TNEW_CNEW, pair.new)
     return {
@@ -83,14 +81,14 @@ def guard_repairs(
 class _CellRunner:
     """Where tests run as in the cells of the pair, and who pays."""
 
-    workshop: Workshop
+    built: BuiltPair
     cost: Cost
     override: str | None
     compiled: dict[tuple[str, str], Compiled] = field(default_factory=dict)
 
     def on_own_code(self, rev: str, module: str) -> Compiled:
         if (rev, module) not in self.compiled:
-            found = self.workshop.compile(rev, rev, module)
+            found = self.built.compile(rev, rev, module)
             self.cost.add(Step.COMPILE, found.cpu_seconds)
             self.compiled[rev, module] = found
         return self.compiled[rev, module]
@@ -98,7 +96,7 @@ class _CellRunner:
     def run(
         self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions
     ) -> Sequence[Verdict | None]:
-        batch = self.workshop.run(compiled, methods, replace(conditions, override=self.override))
+        batch = self.built.run(compiled, methods, replace(conditions, override=self.override))
         self.cost.add(Step.RUN_FOR_GUARD, batch.cpu_seconds)
         return batch.verdicts
 
@@ -120,7 +118,6 @@ def _known(
 
 def _passing_siblings(
     runner: _CellRunner,
-    pair: Pair,
     repairs: Sequence[SelectedMethod],
     known: dict[TestMethod, bool],
     siblings: Siblings,
@@ -129,7 +126,7 @@ def _passing_siblings(
     found: dict[str, str] = {}
     for item in repairs:
         for group in siblings(_old(item)):
-            _learn(runner, pair, [method for method in group if method not in known], known)
+            _learn(runner, [method for method in group if method not in known], known)
             passing = next((method for method in group if known[method]), None)
             if passing is not None:
                 found[item.method_id] = f'{passing.test_class}#{passing.test_method}'
@@ -138,14 +135,14 @@ def _passing_siblings(
 
 
 def _learn(
-    runner: _CellRunner, pair: Pair, methods: Sequence[TestMethod], known: dict[TestMethod, bool]
+    runner: _CellRunner, methods: Sequence[TestMethod], known: dict[TestMethod, bool]
 ) -> None:
     """Whether tests of one module pass in told_cold; one that loses its process does not."""
     known |= dict.fromkeys(methods, False)
     if not methods:
         return
-    compiled = runner.on_own_code(pair.old.rev, methods[0].module)
-    methods = [m for m in methods if runner.workshop.compile_verdict(compiled, m) is None]
+    compiled = runner.on_own_code(runner.built.old.rev, methods[0].module)
+    methods = [m for m in methods if runner.built.compile_verdict(compiled, m) is None]
     verdicts = runner.run(compiled, methods, Conditions()) if methods else ()
     for method, verdict in zip(methods, verdicts, strict=True):
         if verdict is not None and verdict.outcome is Outcome.INFRA:

@@ -8,6 +8,7 @@ from dataclasses import field
 from enum import StrEnum
 
 from coevo.languages.base import Build
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import Scope
 from coevo.languages.base import Verdict
 from coevo.model.records import Candidate
@@ -134,11 +135,11 @@ class Cost:
 class PairEvaluation:
     """What the cells of a pair gave.
 
+    built     the pair as it was built for them
     recorded  cells that decide nothing, of methods with a label, where somebody wants all cells
     """
 
-    old: Build
-    new: Build
+    built: BuiltPair
     override: str | None
     results: Mapping[str, Mapping[Cell, CellResult]]  # by method id
     fixed_by_settings: Mapping[
@@ -146,6 +147,14 @@ class PairEvaluation:
     ]  # by method id: what, borrowed from the other revision, fixed it
     cost: Cost
     recorded: Mapping[str, Mapping[Cell, CellResult]] = field(default_factory=dict)
+
+    @property
+    def old(self) -> Build:
+        return self.built.old
+
+    @property
+    def new(self) -> Build:
+        return self.built.new
 
     def cells(self, method_id: str) -> Mapping[Cell, CellResult]:
         return self.results.get(method_id, {})

@@ -22,10 +22,11 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.languages.base import Build
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
-from coevo.languages.base import Workshop
+from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
@@ -61,15 +62,15 @@ class Suites:
         self._locks: dict[tuple[str, str], threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def answer(self, workshop: Workshop, build: Build) -> tuple[str, float]:
-        """The answer for a revision that was built, and the CPU seconds that it took just now."""
+    def answer(self, built: BuiltPair, build: Build) -> tuple[str, float]:
+        """The answer for an end of a pair, and the CPU seconds that it took just now."""
         key = build.rev, build.runtime
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
             if key in self._answers:
                 return self._answers[key], 0.0
-            run = SuiteRun(workshop=workshop, build=build, cpu_seconds=self._cpu_seconds)
+            run = SuiteRun(built=built, build=build, cpu_seconds=self._cpu_seconds)
             self._answers[key] = _answer(run, self._tests(build.rev))
             return self._answers[key], run.spent
 
@@ -84,7 +85,7 @@ class SuiteRun:
     uncompilable  a module
     """
 
-    workshop: Workshop
+    built: BuiltPair
     build: Build
     cpu_seconds: float
     spent: float = 0.0
@@ -134,16 +135,16 @@ def _told(run: SuiteRun) -> str:
 
 
 def _run_module(run: SuiteRun, module: str, methods: Sequence[TestMethod]) -> None:
-    compiled = run.workshop.compile(run.build.rev, run.build.rev, module)
+    compiled = run.built.compile(run.build.rev, run.build.rev, module)
     run.spent += compiled.cpu_seconds
-    refused = {m: run.workshop.compile_verdict(compiled, m) for m in methods}
+    refused = {m: run.built.compile_verdict(compiled, m) for m in methods}
     known = [verdict for verdict in refused.values() if verdict is not None]
     run.verdicts += known
     if not compiled.unit_ok and not known:
         run.uncompilable = run.uncompilable or module
     rest = [method for method in methods if refused[method] is None]
     found = _run_processes(run, compiled, rest, None)
-    workaround = next(filter(None, map(run.workshop.workaround, found)), None)
+    workaround = next(filter(None, map(LANGUAGES[run.built.pair.language].workaround, found)), None)
     if workaround is not None:
         found = _run_processes(run, compiled, rest, workaround)
     run.verdicts += found
@@ -172,7 +173,7 @@ def _run_process(
 ) -> dict[TestMethod, Verdict]:
     """The verdicts of one process; a time-out that may be that of the whole suite is none."""
     conditions = Conditions(override=override, process_cpu_limit=max(run.left, LEAST_FOR_A_PROCESS))
-    batch = run.workshop.run(compiled, methods, conditions)
+    batch = run.built.run(compiled, methods, conditions)
     run.spent += batch.cpu_seconds
     found = {m: v for m, v in zip(methods, batch.verdicts, strict=True) if v is not None}
     for verdict in found.values():

@@ -17,7 +17,6 @@ from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
 from coevo.languages.base import Conditions
-from coevo.languages.base import Workshop
 from coevo.languages.traces import Trace
 from coevo.model.quality import End
 from coevo.model.records import Cell
@@ -39,7 +38,6 @@ class _Group:
 
 
 def trace_cells(
-    workshop: Workshop,
     evaluation: PairEvaluation,
     selected: Mapping[Cell, Sequence[SelectedMethod]],
     files: Mapping[End, Collection[str]],
@@ -51,14 +49,15 @@ def trace_cells(
     alone  ids of methods that have a process of their own; the others may share one
     """
     traces: dict[tuple[str, Cell], Trace] = {}
+    built = evaluation.built
     ends = Ends(old=evaluation.old, new=evaluation.new)
     conditions = Conditions(override=evaluation.override)
     for group in _groups(evaluation, selected, alone):
         tests, code = ends.tests(group.cell), ends.code(group.cell)
-        compiled = workshop.compile(tests.rev, code.rev, group.module)
+        compiled = built.compile(tests.rev, code.rev, group.module)
         end = End.NEW if group.cell.code_is_new else End.OLD
         methods = tuple(group.methods.values())
-        traced = workshop.trace(compiled, methods, files[end], conditions, shared=group.shared)
+        traced = built.trace(compiled, methods, files[end], conditions, shared=group.shared)
         evaluation.cost.add(Step.TRACE, traced.cpu_seconds)
         for method_id, trace in zip(group.methods, traced.traces, strict=True):
             if trace is not None:

@@ -1,4 +1,4 @@
-"""Items worked on side by side by a few threads, each with a workshop of its own."""
+"""Items worked on side by side by a few threads, each with a builder of its own."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from coevo.engine.workshops import Workshops
-from coevo.languages.base import Workshop
+from coevo.engine.builders import Builders
+from coevo.languages.base import Builder
 from coevo.model.containment import Bug
 from coevo.model.containment import contained
 from coevo.model.errors import Transient
@@ -27,7 +27,7 @@ _ENDING_SECONDS = 20.0
 
 Item = TypeVar('Item')
 Result = TypeVar('Result')
-Work = Callable[[Item, Callable[[], Workshop]], Result]
+Work = Callable[[Item, Callable[[], Builder]], Result]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +38,13 @@ class WorkFailure:
 
 
 def run_in_parallel(
-    work: Work[Item, Result], items: Sequence[Item], workshops: Workshops, *, jobs: int
+    work: Work[Item, Result], items: Sequence[Item], builders: Builders, *, jobs: int
 ) -> Generator[tuple[Item, Result | WorkFailure | Bug]]:
-    """Results as they come. A bug ends its item, and the workshop that it was met in.
+    """Results as they come. A bug ends its item, and the builder that it was met in.
 
     What has to end the run (Fatal, an interrupt) stops all threads and is raised here. The threads
-    outlive no iteration: its end, or its being closed, halts the workshops and waits for the
-    threads, so that the workshops' folder can be removed.
+    outlive no iteration: its end, or its being closed, halts the builders and waits for the
+    threads, so that the builders' folder can be removed.
     """
     todo: queue.SimpleQueue[Item] = queue.SimpleQueue()
     for item in items:
@@ -54,22 +54,22 @@ def run_in_parallel(
     stop = threading.Event()
 
     def loop() -> None:
-        opened: list[Workshop] = []
+        opened: list[Builder] = []
         try:
             serve(opened)
         except BaseException as end:  # noqa: BLE001 - raised again in the caller's thread
             done.put(end)
         finally:
-            for workshop in opened:
-                workshop.close()
+            for builder in opened:
+                builder.close()
 
-    def serve(opened: list[Workshop]) -> None:
+    def serve(opened: list[Builder]) -> None:
         while not stop.is_set():
             try:
                 item = todo.get_nowait()
             except queue.Empty:
                 return
-            result = _attempt(work, item, partial(_opened, workshops, opened), stop)
+            result = _attempt(work, item, partial(_opened, builders, opened), stop)
             if isinstance(result, Bug) and opened:
                 opened.pop().close()
             done.put((item, result))
@@ -85,14 +85,14 @@ def run_in_parallel(
             yield result
     finally:
         stop.set()
-        workshops.halt()
+        builders.halt()
         _wait_for(threads)
 
 
-def _opened(workshops: Workshops, opened: list[Workshop]) -> Workshop:
-    """The workshop of a thread, on its first use a new one."""
+def _opened(builders: Builders, opened: list[Builder]) -> Builder:
+    """The builder of a thread, on its first use a new one."""
     if not opened:
-        opened.append(workshops.open())
+        opened.append(builders.open())
     return opened[0]
 
 
@@ -106,7 +106,7 @@ def _wait_for(threads: Sequence[threading.Thread]) -> None:
 def _attempt(
     work: Work[Item, Result],
     item: Item,
-    workshop: Callable[[], Workshop],
+    builder: Callable[[], Builder],
     stop: threading.Event,
 ) -> Result | WorkFailure | Bug:
     trouble = ''
@@ -114,7 +114,7 @@ def _attempt(
         if stop.is_set():
             break
         try:
-            return contained(partial(work, item, workshop))
+            return contained(partial(work, item, builder))
         except Transient as error:
             trouble = str(error)
     return WorkFailure(sentence=trouble)

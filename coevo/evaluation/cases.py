@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from dataclasses import field
 
@@ -9,12 +10,14 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.application import Applied
 from coevo.evaluation.judging.application import apply
 from coevo.evaluation.judging.application import unacceptable
+from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.protocol import Judgement
 from coevo.evaluation.judging.protocol import KnownAnswers
 from coevo.evaluation.judging.protocol import NotBuilt
 from coevo.evaluation.judging.protocol import in_trouble
 from coevo.evaluation.judging.protocol import judge
 from coevo.evaluation.judging.protocol import refused
+from coevo.evaluation.judging.protocol import submitted
 from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.start_states import start_file
@@ -24,8 +27,8 @@ from coevo.evaluation.measuring.judged_adequacy import with_adequacy
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import Prediction
 from coevo.git.repository import CorruptObject
+from coevo.languages.base import Builder
 from coevo.languages.base import Conditions
-from coevo.languages.base import Workshop
 from coevo.model.records import Pair
 
 
@@ -99,27 +102,36 @@ def _pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> 
     )
 
 
-def examined(shared: RepositoryContext, case: Case, workshop: Workshop) -> Judgement:
+def examined(shared: RepositoryContext, case: Case, builder: Builder) -> Judgement:
     """Run a case; Transient for trouble of ours that another try may not have."""
-    context = TaskContext(
-        assignment=case.assignment,
-        workshop=workshop,
-        repository=shared.states.repository,
-        source=shared.states.source,
-        pair=case.pair,
-        start=case.start,
-        conditions=Conditions(override=case.assignment.override, cpu_limit=shared.test_seconds),
-        measured=shared.measures is not None,
-    )
+    methods = submitted(case.assignment, case.start, case.patched)
+    if case.patched is None or not methods:
+        return Judgement(seen={target.name: Seen() for target in case.assignment.targets})
+    began = time.monotonic()
     try:
-        judgement = judge(context, case.patched, shared.known)
+        context = _context(shared, case, builder)
+        building = time.monotonic() - began
+        judgement = judge(context, case.patched, methods, shared.known)
     except NotBuilt as error:
         return in_trouble(case.assignment, Detail.NOT_BUILT, str(error))
     except CorruptObject as error:
         return in_trouble(case.assignment, Detail.NO_REPOSITORY, str(error))
-    if shared.measures is None or case.patched is None:
+    judgement.seconds += building
+    if shared.measures is None:
         return judgement
     return with_adequacy(shared.measures, context, judgement, case.patched, shared.known.placebos)
+
+
+def _context(shared: RepositoryContext, case: Case, builder: Builder) -> TaskContext:
+    return TaskContext(
+        assignment=case.assignment,
+        built=builder.build(case.pair),
+        repository=shared.states.repository,
+        source=shared.states.source,
+        start=case.start,
+        conditions=Conditions(override=case.assignment.override, cpu_limit=shared.test_seconds),
+        measured=shared.measures is not None,
+    )
 
 
 def _production(assignment: Assignment) -> frozenset[str]:

@@ -16,9 +16,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
+from coevo.engine.builders import Builders
 from coevo.engine.workers import WorkFailure
 from coevo.engine.workers import run_in_parallel
-from coevo.engine.workshops import Workshops
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.cases import Case
 from coevo.evaluation.cases import RepositoryContext
@@ -43,8 +43,8 @@ from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import renamed
 from coevo.evaluation.rows import rows
 from coevo.git.repository import Repository
+from coevo.languages.base import Builder
 from coevo.languages.base import RunSettings
-from coevo.languages.base import Workshop
 from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug
 from coevo.model.containment import contained
@@ -55,7 +55,7 @@ from coevo.storage.builds import build
 from coevo.storage.place import folder_name
 from coevo.storage.places import place_of
 
-# Trouble of ours is tried again in workshops of their own, beside what `run_in_parallel` does.
+# Trouble of ours is tried again by builders of their own, beside what `run_in_parallel` does.
 ROUNDS = 2
 # Beside what was judged: the tracebacks of bugs, a file for each task.
 FAILURES = 'failures'
@@ -198,9 +198,9 @@ class Examination:
     def _run(
         self, shared: RepositoryContext, cases: Sequence[Case]
     ) -> Iterator[tuple[Case, Judgement | WorkFailure | Bug]]:
-        def work(case: Case, open_workshop: Callable[[], Workshop]) -> Judgement:
+        def work(case: Case, open_builder: Callable[[], Builder]) -> Judgement:
             self.tries[case.assignment.task_id] += 1
-            return examined(shared, case, open_workshop())
+            return examined(shared, case, open_builder())
 
         language = LANGUAGES[cases[0].pair.language]
         run = RunSettings(
@@ -210,11 +210,11 @@ class Examination:
             runtimes=language.runtimes(like=_runtime_of(cases[0])),
         )
         with (
-            Workshops(language, run, [case.pair for case in cases]) as workshops,
-            closing(run_in_parallel(work, cases, workshops, jobs=self.options.jobs)) as results,
+            Builders(language, run, [case.pair for case in cases]) as builders,
+            closing(run_in_parallel(work, cases, builders, jobs=self.options.jobs)) as results,
         ):
             for case, result in results:
-                workshops.forget(case.pair)
+                builders.forget(case.pair)
                 yield case, result
 
 

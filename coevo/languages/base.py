@@ -206,17 +206,27 @@ class Conditions:
 PLAIN = Conditions()
 
 
-class Workshop(Protocol):
-    """A place where revisions of one repository are built and their tests run, in a sandbox."""
+class BuiltPair(Protocol):
+    """Both ends of a pair, built in the same way, and what is run of them in a sandbox.
 
-    # builds both ends of a pair in the same way, or answers from what was built before
-    def build(self, pair: Pair) -> tuple[Build, Build]: ...
+    It belongs to the thread that had it built, and answers whatever else that builds afterwards, until
+    a revision is forgotten or the builder is closed.
+    """
 
-    # after `build`, where no test says anything by what it chose: both ends by another runtime; None
-    # where there is no other. Whether tests pass must have no say in it
-    def build_otherwise(self, pair: Pair) -> tuple[Build, Build] | None: ...
+    @property
+    def pair(self) -> Pair: ...
 
-    # compiles a module's tests against code; all revisions named were built
+    @property
+    def old(self) -> Build: ...
+
+    @property
+    def new(self) -> Build: ...
+
+    # where no test says anything by what was chosen: both ends by another runtime; None where there is
+    # no other. Whether tests pass must have no say in it
+    def otherwise(self) -> BuiltPair | None: ...
+
+    # compiles a module's tests against code; all revisions named are ends of the pair
     def compile(
         self,
         tests_rev: str,
@@ -274,18 +284,22 @@ class Workshop(Protocol):
         conditions: Conditions = PLAIN,
     ) -> ByteCodeMutants: ...
 
-    # the override that may help a verdict of this kind, None where none is known
-    def workaround(self, verdict: Verdict) -> str | None: ...
-
     # what it takes to build and run a module at a revision
     def environment(self, rev: str, module: str) -> Environment | None: ...
+
+
+class Builder(Protocol):
+    """What builds pairs, for one thread."""
+
+    # builds both ends in the same way, or answers from what was built before
+    def build(self, pair: Pair) -> BuiltPair: ...
 
     def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """What all workshops of a run have in common.
+    """What all builders of a run have in common.
 
     runtimes     those that may be used, as the language gave them; None for all of the machine
     end_helpers  ends processes outside of sandboxes that threads may be waiting for
@@ -301,7 +315,7 @@ class RunSettings:
 class Engine(Protocol):
     """What a run builds with, for one repository; several threads share it."""
 
-    def workshop(self) -> Workshop:
+    def builder(self) -> Builder:
         """One for one thread, to be closed."""
 
     def forget(self, rev: str) -> None:
@@ -330,9 +344,12 @@ class Language(Protocol):
     @property
     def RUNTIME(self) -> str: ...
 
-    # the overrides that are workarounds, as `Workshop.workaround` names them; others are what a build did
+    # the overrides that are workarounds, as `workaround` names them; others are what a build did
     @property
     def WORKAROUNDS(self) -> AbstractSet[str]: ...
+
+    # the one that may help a verdict of this kind, None where none is known
+    def workaround(self, verdict: Verdict) -> str | None: ...
 
     # what it knows of files as text
     @property
@@ -342,8 +359,8 @@ class Language(Protocol):
     @property
     def SURGERY(self) -> Surgery: ...
 
-    # what its workshops can do beside what every one must; the members of `Workshop` that belong to
-    # one that is not among them are `not_offered`
+    # what its pairs can do beside what every one must; the members of `BuiltPair` that belong to one
+    # that is not among them are `not_offered`
     @property
     def OFFERS(self) -> frozenset[Capability]: ...
 
@@ -360,7 +377,7 @@ class Language(Protocol):
     # finds the refactorings of pairs; `NoRefactoringFinder` where nobody does, closed by who asks
     def refactoring_finder(self) -> RefactoringFinder: ...
 
-    # what makes the mutants of `Workshop.mutate`; `not_offered` where it is
+    # what makes the mutants of `BuiltPair.mutate`; `not_offered` where it is
     def mutation_tool(self) -> MutationTool: ...
 
     # what this machine has of what the language needs, in a fixed order

@@ -16,7 +16,7 @@ NOT_OFFERED = 'not_offered'
 
 
 class Capability(StrEnum):
-    """Named by what a workshop that has it can do."""
+    """Named by what a pair of a language that has it can do."""
 
     TRACE = 'trace'  # tell what a test executes: `trace`
     WATCH = (
@@ -33,14 +33,14 @@ EVERYTHING = frozenset(Capability)
 
 
 class NotOffered(RuntimeError):
-    """A workshop was asked for what its language does not offer: a mistake of who asks."""
+    """A pair was asked for what its language does not offer: a mistake of who asks."""
 
 
 def not_offered(capability: Capability) -> Callable[..., Never]:
-    """A method of a workshop that lacks a capability."""
+    """A method of a pair that lacks a capability."""
 
     def refuse(*_: Any, **__: Any) -> Never:
-        raise NotOffered(f'{capability} is {NOT_OFFERED} by the language of this workshop')
+        raise NotOffered(f'{capability} is {NOT_OFFERED} by the language of this pair')
 
     return refuse
 

@@ -1,6 +1,6 @@
 """What a language may measure of tests by their text, and by edits of the code's.
 
-Like the capabilities of its workshops, each of these may be lacking. Who asks for one that is not offered
+Like the capabilities of its pairs, each of these may be lacking. Who asks for one that is not offered
 says so (`NOT_OFFERED`, where a row has a place for it): it is neither that nothing was found, nor that
 nobody knows.
 """

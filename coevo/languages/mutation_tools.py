@@ -39,7 +39,7 @@ class ByteCodeMutants:
 
 
 class MutationTool(Protocol):
-    """A module, or object, of a language whose workshops can `mutate`."""
+    """A module, or object, of a language whose pairs can `mutate`."""
 
     # such as 1.30.0: another one makes other mutants
     def version(self) -> str: ...

@@ -1,1 +1,1 @@
-"""What is measured of tests beside their cells: what runs takes a workshop and plain records."""
+"""What is measured of tests beside their cells: what runs takes a built pair and plain records."""

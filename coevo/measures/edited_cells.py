@@ -1,4 +1,4 @@
-"""What all measures take: a pair in a workshop, and tests of one of its ends."""
+"""What all measures take: a pair that was built, and tests of one of its ends."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import field
 
 from coevo.git.repository import Repository
 from coevo.languages.base import Build
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import MainSources
 from coevo.languages.base import Verdict
-from coevo.languages.base import Workshop
 from coevo.model.errors import Transient
 from coevo.model.quality import End
 from coevo.model.records import Dependency
@@ -44,7 +44,7 @@ class GoldTest:
 
 @dataclass(slots=True, kw_only=True)
 class EditedCellRunner:
-    """Where a pair is measured.
+    """What runs edited cells of one end of a pair.
 
     override     the workaround under which the pair's cells ran
     end          whose tests are run on whose code
@@ -56,9 +56,8 @@ class EditedCellRunner:
     cpu_seconds  what sandboxed programs have used
     """
 
-    workshop: Workshop
+    built: BuiltPair
     repository: Repository
-    pair: Pair
     override: str | None = None
     end: End = End.NEW
     tests: Files = ()
@@ -68,15 +67,17 @@ class EditedCellRunner:
     cpu_seconds: float = 0.0
 
     @property
+    def pair(self) -> Pair:
+        return self.built.pair
+
+    @property
     def rev(self) -> str:
         """The revision that is measured."""
         return self.pair.new.rev if self.end is End.NEW else self.pair.old.rev
 
     @property
     def build(self) -> Build:
-        """The build of that revision, which has been made before."""
-        old, new = self.workshop.build(self.pair)
-        return new if self.end is End.NEW else old
+        return self.built.new if self.end is End.NEW else self.built.old
 
     def compile(
         self, module: str, code: tuple[str, bytes | None] | None = None, tests: Files = ()
@@ -87,7 +88,7 @@ class EditedCellRunner:
         """
         files = sorted({**dict(tests), **dict(self.tests)}.items())
         edits = Edits(tests=tuple(files), code=(code,) if code else ())
-        compiled = self.workshop.compile(
+        compiled = self.built.compile(
             self.rev, self.rev, module, edits=edits if edits != Edits() else None
         )
         self.cpu_seconds += compiled.cpu_seconds
@@ -100,7 +101,7 @@ class EditedCellRunner:
         """
         if compiled.code_failure is not None:
             return Verdict(outcome=Outcome.COMPILE_ERROR, signature=compiled.code_failure)
-        verdict = self.workshop.compile_verdict(compiled, method)
+        verdict = self.built.compile_verdict(compiled, method)
         if verdict is not None:
             return verdict
         conditions = Conditions(
@@ -108,7 +109,7 @@ class EditedCellRunner:
             cpu_limit=cpu_limit,
             sources=self.sources or MainSources(rev=self.rev),
         )
-        batch = self.workshop.run(compiled, [method], conditions)
+        batch = self.built.run(compiled, [method], conditions)
         self.cpu_seconds += batch.cpu_seconds
         (verdict,) = batch.verdicts
         assert verdict is not None, 'a method that runs alone has no neighbour to lose to'

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from coevo.engine.results import SelectedMethod
 from coevo.git.contents import content
 from coevo.git.repository import Repository
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
 from coevo.languages.base import Verdict
-from coevo.languages.base import Workshop
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import Pair
@@ -77,16 +77,19 @@ class Task:
 
 @dataclass(slots=True, kw_only=True)
 class IsolatedCellRunner:
-    """Where the isolated cells of one pair are run; both ends were built in the workshop."""
+    """What runs the isolated cells of one pair."""
 
-    workshop: Workshop
-    pair: Pair
+    built: BuiltPair
     repository: Repository
     conditions: Conditions
     cpu_seconds: float = 0.0
 
+    @property
+    def pair(self) -> Pair:
+        return self.built.pair
+
     def compile(self, tests_rev: str, code_rev: str, module: str, files: Files) -> Compiled:
-        compiled = self.workshop.compile(tests_rev, code_rev, module, edits=Edits(tests=files))
+        compiled = self.built.compile(tests_rev, code_rev, module, edits=Edits(tests=files))
         self.cpu_seconds += compiled.cpu_seconds
         return compiled
 
@@ -123,14 +126,14 @@ class IsolatedCellRunner:
 
     def _told(self, compiled: Compiled, methods: Mapping[str, TestMethod]) -> dict[str, Verdict]:
         """Of those that the compiler says something of."""
-        told = {n: self.workshop.compile_verdict(compiled, m) for n, m in methods.items()}
+        told = {n: self.built.compile_verdict(compiled, m) for n, m in methods.items()}
         return {name: verdict for name, verdict in told.items() if verdict is not None}
 
     def _run(self, compiled: Compiled, methods: Mapping[str, TestMethod]) -> dict[str, Verdict]:
         """A process; a method that lost it to a neighbour is left out."""
         if not methods:
             return {}
-        batch = self.workshop.run(compiled, list(methods.values()), self.conditions)
+        batch = self.built.run(compiled, list(methods.values()), self.conditions)
         self.cpu_seconds += batch.cpu_seconds
         heard = {n: v for n, v in zip(methods, batch.verdicts, strict=True) if v is not None}
         for verdict in heard.values():

@@ -17,13 +17,12 @@ from coevo.git.contents import content
 from coevo.git.contents import path_at_old
 from coevo.git.repository import Repository
 from coevo.languages.base import PLAIN
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import Conditions
-from coevo.languages.base import Workshop
 from coevo.languages.surgery import Graft
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import surgery
 from coevo.model.quality import Isolated
-from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
 from coevo.model.tables import StartRow
@@ -59,8 +58,7 @@ class Isolation:
 
 
 def isolate(
-    workshop: Workshop,
-    pair: Pair,
+    built: BuiltPair,
     subjects: Sequence[IsolatedSubject],
     repository: Repository,
     conditions: Conditions = PLAIN,
@@ -70,9 +68,7 @@ def isolate(
     Only what a track asks of a cell counts: broken or passing. What disagrees in the process of all
     subjects of a task is asked again in one of its own.
     """
-    runner = IsolatedCellRunner(
-        workshop=workshop, pair=pair, repository=repository, conditions=conditions
-    )
+    runner = IsolatedCellRunner(built=built, repository=repository, conditions=conditions)
     tasks = _tasks(subjects)
     siblings = Siblings(runner, tasks)
     found: dict[str, Isolated] = {}

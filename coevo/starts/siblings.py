@@ -204,10 +204,10 @@ class _Clearing:
         except StartStateInvalid:
             return False
         runner = self._common.runner
-        new, workshop = runner.pair.new.rev, runner.workshop
+        new, built = runner.pair.new.rev, runner.built
         modules = sorted({self._task.module, *(method.module for method in gone)})
         return all(
-            _is_as_good(runner.compile(new, new, module, files), workshop.compile(new, new, module))
+            _is_as_good(runner.compile(new, new, module, files), built.compile(new, new, module))
             for module in modules
         )
 

@@ -11,7 +11,7 @@ from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
 from coevo.git.repository import Repository
 from coevo.languages.base import KILLED
-from coevo.languages.base import Workshop
+from coevo.languages.base import Builder
 from coevo.languages.table import engine_version
 from coevo.model.identity import method_id
 from coevo.model.labels import deciding_cells
@@ -45,7 +45,7 @@ class Rerun:
     cpu_seconds: float
 
 
-def run_again(repository: Repository, item: Drawn, workshop: Workshop) -> Rerun:
+def run_again(repository: Repository, item: Drawn, builder: Builder) -> Rerun:
     """Three fresh runs of each deciding cell, under the segment's override, without the cache."""
     rows = {row.method_id: row for row in item.rows}
     change = diff(repository, item.pair)
@@ -58,7 +58,7 @@ def run_again(repository: Repository, item: Drawn, workshop: Workshop) -> Rerun:
         rows.keys() - {one.method_id for one in selected},
         'this engine does not find it in its pair',
     )
-    evaluation = evaluate(workshop, item.pair, selected, override=_override(item.segment))
+    evaluation = evaluate(builder, item.pair, selected, override=_override(item.segment))
     methods = []
     for one in selected:
         row = rows[one.method_id]

@@ -65,9 +65,9 @@ def cover(context: PairContext, changed: Mapping[str, Delta], found: Study) -> N
         files = found.tests.get(method_id, ())
         if item.decision.track is None or method is None or not files:
             continue
-        compiled = context.workshop.compile(new, new, method.module, edits=Edits(tests=files))
+        compiled = context.built.compile(new, new, method.module, edits=Edits(tests=files))
         sources = new_files(context.change)
-        traced = context.workshop.trace(compiled, [method], sources, conditions)
+        traced = context.built.trace(compiled, [method], sources, conditions)
         context.evaluation.cost.add(Step.TRACE, compiled.cpu_seconds + traced.cpu_seconds)
         (trace,) = traced.traces
         known = found.methods[method_id]
@@ -79,8 +79,7 @@ def cover(context: PairContext, changed: Mapping[str, Delta], found: Study) -> N
 
 def _runner(context: PairContext) -> EditedCellRunner:
     return EditedCellRunner(
-        workshop=context.workshop,
+        built=context.built,
         repository=context.tools.repository,
-        pair=context.pair,
         override=context.evaluation.override,
     )

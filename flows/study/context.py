@@ -9,7 +9,7 @@ from dataclasses import field
 from coevo.engine.results import PairEvaluation
 from coevo.engine.suites import Suites
 from coevo.git.repository import Repository
-from coevo.languages.base import Workshop
+from coevo.languages.base import BuiltPair
 from coevo.languages.capabilities import Capability
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.table import offers
@@ -42,9 +42,12 @@ class PairContext:
     """A pair under study. What it costs is added to the evaluation's cost."""
 
     tools: Tools
-    workshop: Workshop
     change: PairChange
     evaluation: PairEvaluation
+
+    @property
+    def built(self) -> BuiltPair:
+        return self.evaluation.built
 
     @property
     def pair(self) -> Pair:

@@ -60,7 +60,7 @@ def trace(
 def _traces(context: PairContext, labelled: Sequence[DecidedMethod]) -> Traces:
     selected, files = _to_trace(labelled), _files(context.change)
     tracked = {item.selected.method_id for item in labelled if item.decision.track is not None}
-    return trace_cells(context.workshop, context.evaluation, selected, files, tracked)
+    return trace_cells(context.evaluation, selected, files, tracked)
 
 
 def _to_trace(labelled: Sequence[DecidedMethod]) -> dict[Cell, list[SelectedMethod]]:

@@ -50,7 +50,7 @@ def _observe(context: PairContext, tracked: Sequence[DecidedMethod], found: Stud
     if context.tools.profile.observed:
         selected = [item.selected for item in tracked]
         repository = context.tools.repository
-        found.doubts = doubts(context.workshop, context.evaluation, selected, repository)
+        found.doubts = doubts(context.evaluation, selected, repository)
 
 
 def _isolate(context: PairContext, tracked: Sequence[DecidedMethod], found: Study) -> None:
@@ -60,9 +60,7 @@ def _isolate(context: PairContext, tracked: Sequence[DecidedMethod], found: Stud
         if item.decision.track is not None
     ]
     conditions = Conditions(override=context.evaluation.override)
-    isolation = isolate(
-        context.workshop, context.pair, subjects, context.tools.repository, conditions
-    )
+    isolation = isolate(context.built, subjects, context.tools.repository, conditions)
     context.evaluation.cost.add(Step.ISOLATION, isolation.cpu_seconds)
     for method_id, isolated in isolation.methods.items():
         found.methods[method_id] = replace(found.methods[method_id], isolated=isolated)
@@ -115,8 +113,6 @@ def _ask_guards(
         return
     repository, old = context.tools.repository, context.pair.old.rev
     guards = guard_repairs(
-        context.workshop,
-        context.pair,
         context.evaluation,
         [item.selected for item in repairs],
         evaluated,
@@ -137,7 +133,7 @@ def _ask_suites(context: PairContext, found: Study) -> None:
         return
     answers = []
     for build in (context.evaluation.old, context.evaluation.new):
-        answer, spent = context.tools.suites.answer(context.workshop, build)
+        answer, spent = context.tools.suites.answer(context.built, build)
         context.evaluation.cost.add(Step.SUITE, spent)
         answers.append(answer)
     found.pair = replace(found.pair, suite_old=answers[0], suite_new=answers[1])

@@ -64,14 +64,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 def ran(place: Place, name: str, edits: Edits | None) -> tuple[Outcome, str]:
     """The outcome of a test, and what it wrote."""
-    compiled: Compiled = place.workshop.compile(place.rev, place.rev, '.', edits=edits)
+    compiled: Compiled = place.built.compile(place.rev, place.rev, '.', edits=edits)
     method = TestMethod(
         module='.',
         test_file='src/test/java/shop/TillTest.java',
         test_class='shop.TillTest',
         test_method=name,
     )
-    batch = place.workshop.run(compiled, [method], Conditions(cpu_limit=20.0 if edits else None))
+    batch = place.built.run(compiled, [method], Conditions(cpu_limit=20.0 if edits else None))
     (verdict,) = batch.verdicts
     assert verdict is not None
     return verdict.outcome, batch.output

@@ -92,19 +92,17 @@ def judged(till: Till, name: str, body: str) -> tuple[MethodResult, Adequacy]:
 def traced(till: Till, name: str, body: str) -> tuple[ExecutedLines, Trace]:
     """What counts of what a test executes, and all that was recorded beside it."""
     context = till.context(name, submitted(**{name: body}))
-    till.workshop.build(context.pair)
     (target,) = (one for one in context.assignment.targets if one.row.test_method == name)
     runner = EditedCellRunner(
-        workshop=context.workshop,
+        built=context.built,
         repository=context.repository,
-        pair=context.pair,
         tests=context.files,
     )
     test = GoldTest(method_id=name, method=target.method, dependencies=target.row.dependencies)
     counted = executed(context, runner, [test])[name]
     files = {one.file for one in test.dependencies}
     plain = replace(context.conditions, observed=False)
-    (trace,) = context.workshop.trace(runner.compile('.'), [test.method], files, plain).traces
+    (trace,) = context.built.trace(runner.compile('.'), [test.method], files, plain).traces
     assert trace is not None
     return counted, trace
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.engine.workshops import Workshops
+from coevo.engine.builders import Builders
 from coevo.evaluation.cases import Case
 from coevo.evaluation.cases import RepositoryContext
 from coevo.evaluation.cases import examined
@@ -28,8 +28,8 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import rows
+from coevo.languages.base import Builder
 from coevo.languages.base import RunSettings
-from coevo.languages.base import Workshop
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.table import LANGUAGES
 from coevo.model.records import Track
@@ -50,11 +50,11 @@ BACK_ENDS = ['bubblewrap', pytest.param('docker', marks=[pytest.mark.docker, pyt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Court:
-    """Where submissions to the shop are judged, one after the other in one workshop."""
+    """Where submissions to the shop are judged, one after the other by one builder."""
 
     shop: Shop
     shared: RepositoryContext
-    workshop: Workshop
+    builder: Builder
 
     def judged(
         self, track: Track, prediction: Prediction, test_seconds: float | None = None
@@ -63,7 +63,7 @@ class Court:
         shared = replace(self.shared, test_seconds=test_seconds)
         judgement = prepared(shared, assignment, prediction)
         if isinstance(judgement, Case):
-            judgement = examined(shared, judgement, self.workshop)
+            judgement = examined(shared, judgement, self.builder)
         assert isinstance(judgement, Judgement)
         header = ResultHeader(snapshot_sha256='0' * 64, sandbox='any')
         return rows(header, assignment, prediction, judgement)
@@ -88,10 +88,10 @@ def open_court(shop: Shop, sandbox: str, folder: Path, stack: ExitStack) -> Cour
     )
     shared = RepositoryContext(states=StartStates(source, folder), known=known)
     run = RunSettings(repository=shared.states.repository, sandbox=sandbox)
-    workshops = stack.enter_context(Workshops(LANGUAGES['java'], run, []))
-    workshop = workshops.open()
-    stack.callback(workshop.close)
-    return Court(shop=shop, shared=shared, workshop=workshop)
+    builders = stack.enter_context(Builders(LANGUAGES['java'], run, []))
+    builder = builders.open()
+    stack.callback(builder.close)
+    return Court(shop=shop, shared=shared, builder=builder)
 
 
 def check(court: Court, baseline: Baseline, track: Track) -> None:

@@ -26,9 +26,9 @@ from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import rows
 from coevo.git.repository import Repository
 from coevo.languages.base import Conditions
-from coevo.languages.java.maven import BuildsByJdk
-from coevo.languages.java.maven import JavaRunContext
-from coevo.languages.java.maven import PairWorkshop
+from coevo.languages.java.maven.builder import JavaBuilder
+from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.model.profiles import load_profile
 from coevo.snapshots.snapshot import attach
 from tests.flows.mining_runs import released
@@ -84,11 +84,11 @@ def submitted(imports: str = '', **bodies: str) -> bytes:
 
 @dataclass(frozen=True, kw_only=True)
 class Till:
-    """A snapshot of the mined pair, and a workshop for the start states of its tasks."""
+    """A snapshot of the mined pair, and what builds the start states of its tasks."""
 
     snapshot: Path
     states: StartStates
-    workshop: PairWorkshop
+    builder: JavaBuilder
     kept: Path
 
     @property
@@ -113,7 +113,7 @@ class Till:
     def judged(self, name: str, content: bytes) -> MethodResult:
         """The row of the one target of a task."""
         case = self.case(name, content)
-        judgement = examined(self.shared, case, self.workshop)
+        judgement = examined(self.shared, case, self.builder)
         header = ResultHeader(snapshot_sha256='0' * 64, sandbox='bubblewrap')
         (row,) = rows(header, case.assignment, case.prediction, judgement)
         return row
@@ -121,13 +121,11 @@ class Till:
     def task_context(self, name: str, content: bytes) -> TaskContext:
         """Where a submitted file is judged, both ends built."""
         case = self.case(name, content)
-        self.workshop.build(case.pair)
         return TaskContext(
             assignment=case.assignment,
-            workshop=self.workshop,
+            built=self.builder.build(case.pair),
             repository=self.states.repository,
             source=self.states.source,
-            pair=case.pair,
             start=case.start,
             conditions=Conditions(),
             measured=True,
@@ -138,9 +136,8 @@ class Till:
         case = self.case(name, content)
         return SubmissionContext(
             assignment=case.assignment,
-            workshop=self.workshop,
+            built=self.builder.build(case.pair),
             repository=self.states.repository,
-            pair=case.pair,
             patched=content,
             methods={target.name: target.method for target in case.assignment.targets},
             conditions=Conditions(observed=True),
@@ -156,6 +153,6 @@ def opened(folder: Path, steps: Sequence[Mapping[str, str]] = STEPS) -> Iterator
         builds_by_jdk = BuildsByJdk(
             JavaRunContext(states.repository, sandbox='bubblewrap', stack=stack)
         )
-        workshop = PairWorkshop(builds_by_jdk)
-        stack.callback(workshop.close)
-        yield Till(snapshot=snapshot, states=states, workshop=workshop, kept=folder / 'kept')
+        builder = JavaBuilder(builds_by_jdk)
+        stack.callback(builder.close)
+        yield Till(snapshot=snapshot, states=states, builder=builder, kept=folder / 'kept')

@@ -87,7 +87,7 @@ def test_the_latest_release_is_proven(tmp_path: Path, capsys: pytest.CaptureFixt
 def nothing_runs_again(repository: Path, store: Path, found: Validation) -> None:
     files = _written(store)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('COEVO_WORK', '/nowhere')  # where a workshop would be opened
+        patch.setenv('COEVO_WORK', '/nowhere')  # where a builder would be opened
         assert validated(repository, store) == found
     assert _written(store) == files
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from coevo.engine.builders import Builders
 from coevo.engine.workers import run_in_parallel
-from coevo.engine.workshops import Workshops
 from coevo.git.repository import Repository
+from coevo.languages.base import Builder
 from coevo.languages.base import RunSettings
-from coevo.languages.base import Workshop
 from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
@@ -30,13 +30,13 @@ def test_threads_end_before_their_folder_goes(
     monkeypatch.setenv('COEVO_WORK', str(work))
     waits, written = threading.Event(), threading.Event()
 
-    def mine(pair: Pair, open_workshop: Callable[[], Workshop]) -> Segment:
+    def mine(pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
         if pair is quick:
             waits.wait()
             raise Transient('not now')
-        open_workshop()
+        open_builder()
         waits.set()
-        wait_until_halted(workshops)
+        wait_until_halted(builders)
         (folder,) = work.iterdir()
         for number in range(20):
             (folder / 'built' / str(number)).mkdir(parents=True)
@@ -51,17 +51,17 @@ def test_threads_end_before_their_folder_goes(
     repository = Repository(tmp_path / 'slow' / 'repository' / '.git')
     around = RunSettings(repository=repository, sandbox='bubblewrap')
     with (
-        Workshops(LANGUAGES['java'], around, [slow, quick]) as workshops,
-        closing(run_in_parallel(mine, [slow, quick], workshops, jobs=2)) as results,
+        Builders(LANGUAGES['java'], around, [slow, quick]) as builders,
+        closing(run_in_parallel(mine, [slow, quick], builders, jobs=2)) as results,
     ):
         assert next(results)[0] is quick
     assert written.is_set()
     assert not list(work.iterdir())
     with pytest.raises(Transient):
-        workshops.open()
+        builders.open()
 
 
-def wait_until_halted(workshops: Workshops) -> None:
+def wait_until_halted(builders: Builders) -> None:
     with suppress(Transient):
         while True:
-            workshops.open()
+            builders.open()

@@ -22,7 +22,8 @@ from coevo.git.repository import Repository
 from coevo.languages.base import KILLED
 from coevo.languages.base import Batch
 from coevo.languages.base import BorrowedSettings
-from coevo.languages.base import Build
+from coevo.languages.base import Builder
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
@@ -30,7 +31,6 @@ from coevo.languages.base import Engine
 from coevo.languages.base import RunSettings
 from coevo.languages.base import Scope
 from coevo.languages.base import Verdict
-from coevo.languages.base import Workshop
 from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import NotOffered
 from coevo.languages.surgery import Graft
@@ -57,7 +57,7 @@ SHORTLY = Conditions(cpu_limit=1.5)
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A specimen's repository and what builds it.
+    """A specimen's repository, what builds it, and the pair of `first` and `second`.
 
     revs  first, same (the first tree again), second (another price), broken (does not build)
     """
@@ -66,33 +66,25 @@ class Place:
     repository: Repository
     revs: Mapping[str, str]
     engine: Engine
-    workshop: Workshop
+    builder: Builder
+    built: BuiltPair
     bodies: Mapping[str, str]
 
-    def pair(self, old: str, new: str) -> Pair:
-        ends = [self.repository.commit(self.revs[name]) for name in (old, new)]
-        return Pair(
-            repo='local/shop',
-            language=self.specimen.language.NAME,
-            walk=Walk.PARENTS,
-            old=ends[0],
-            new=ends[1],
-            old_is_ancestor=True,
+    def build(self, old: str = 'first', new: str = 'second') -> BuiltPair:
+        return self.builder.build(
+            pair_of(self.specimen, self.repository, self.revs[old], self.revs[new])
         )
-
-    def build(self, old: str = 'first', new: str = 'second') -> tuple[Build, Build]:
-        return self.workshop.build(self.pair(old, new))
 
     def compiled(
         self, tests: str = 'first', code: str = 'first', edits: Edits | None = None
     ) -> Compiled:
-        return self.workshop.compile(self.revs[tests], self.revs[code], '.', edits=edits)
+        return self.built.compile(self.revs[tests], self.revs[code], '.', edits=edits)
 
     def run(
         self, *names: str, cell: Compiled | None = None, conditions: Conditions = SHORTLY
     ) -> Batch:
         methods = [self.specimen.method(name) for name in names]
-        return self.workshop.run(cell or self.compiled(), methods, conditions)
+        return self.built.run(cell or self.compiled(), methods, conditions)
 
     def verdict(self, name: str, cell: Compiled | None = None) -> Verdict:
         (found,) = self.run(name, cell=cell).verdicts
@@ -106,6 +98,17 @@ class Place:
     def tests(self, **bodies: str) -> bytes:
         (text,) = self.specimen.tests({**self.bodies, **bodies}).values()
         return text.encode()
+
+
+def pair_of(specimen: Specimen, repository: Repository, old: str, new: str) -> Pair:
+    return Pair(
+        repo='local/shop',
+        language=specimen.language.NAME,
+        walk=Walk.PARENTS,
+        old=repository.commit(old),
+        new=repository.commit(new),
+        old_is_ancestor=True,
+    )
 
 
 @pytest.fixture(
@@ -129,18 +132,17 @@ def place(
         runtimes = specimen.language.runtimes(like=specimen.runtime)
         run = RunSettings(repository=repository, sandbox='bubblewrap', runtimes=runtimes)
         engine = specimen.language.engine(run, stack)
-        workshop = engine.workshop()
-        stack.callback(workshop.close)
-        found = Place(
+        builder = engine.builder()
+        stack.callback(builder.close)
+        yield Place(
             specimen=specimen,
             repository=repository,
             revs=revs,
             engine=engine,
-            workshop=workshop,
+            builder=builder,
+            built=builder.build(pair_of(specimen, repository, revs['first'], revs['second'])),
             bodies=bodies,
         )
-        found.build()
-        yield found
 
 
 def _write(folder: Path, specimen: Specimen, bodies: Mapping[str, str]) -> dict[str, str]:
@@ -246,7 +248,7 @@ def test_a_process_that_does_not_start_is_no_verdict(
 
 
 def test_both_ends_are_built_in_the_same_way(place: Place) -> None:
-    old, new = place.build()
+    old, new = place.built.old, place.built.new
     assert (old.rev, new.rev) == (place.revs['first'], place.revs['second'])
     assert (old.summary, new.summary) == ('built', 'built')
     assert (old.builder, old.runtime, old.runtimes_tried) == (
@@ -257,10 +259,26 @@ def test_both_ends_are_built_in_the_same_way(place: Place) -> None:
 
 
 def test_code_that_does_not_build_says_so_and_its_neighbour_is_built(place: Place) -> None:
-    old, new = place.build('second', 'broken')
-    assert old.trouble('.') is None
-    assert new.trouble('.')
-    place.build()
+    built = place.build('second', 'broken')
+    assert built.old.trouble('.') is None
+    assert built.new.trouble('.')
+
+
+def test_a_pair_answers_for_itself_whatever_is_built_after_it(place: Place) -> None:
+    whole = Edits(tests=((place.test_file, place.tests(sells=place.specimen.selling(2))),))
+    before = place.compiled('first', 'second', whole)
+    told, content = place.verdict('sells', before), place.built.content(before)
+    other = place.build('second', 'same')
+    (price,) = other.run(
+        other.compile(place.revs['second'], place.revs['same'], '.'),
+        [place.specimen.method('sells')],
+        SHORTLY,
+    ).verdicts
+    assert price is not None
+    assert (told.outcome, price.outcome) == (Outcome.PASS, Outcome.PASS)
+    assert place.verdict('sells', before).outcome is Outcome.PASS
+    assert place.verdict('sells', place.compiled('first', 'second')).outcome is Outcome.FAIL
+    assert place.built.content(place.compiled('first', 'second', whole)) == content
 
 
 def test_a_test_that_does_not_compile_takes_no_other_one_along(place: Place) -> None:
@@ -269,7 +287,7 @@ def test_a_test_that_does_not_compile_takes_no_other_one_along(place: Place) -> 
     compiled = place.compiled()
     assert not compiled.unit_ok
     verdicts = {
-        name: place.workshop.compile_verdict(compiled, place.specimen.method(name))
+        name: place.built.compile_verdict(compiled, place.specimen.method(name))
         for name in place.bodies
     }
     torn = verdicts.pop('torn')
@@ -304,15 +322,15 @@ def test_a_test_file_that_is_taken_away_has_no_tests(place: Place) -> None:
 
 
 def test_equal_cells_have_equal_content_and_no_others(place: Place) -> None:
-    place.build('same', 'second')
+    built = place.build('same', 'second')
     edits = Edits(tests=((place.test_file, place.tests(more=place.specimen.selling(1))),))
     one, other, code, edited = (
-        place.workshop.content(cell)
-        for cell in (
-            place.compiled('first', 'second'),
-            place.compiled('same', 'second'),
-            place.compiled('same', 'same'),
-            place.compiled('same', 'second', edits),
+        built.content(built.compile(place.revs[tests], place.revs[code], '.', edits=some))
+        for tests, code, some in (
+            ('first', 'second', None),
+            ('same', 'second', None),
+            ('same', 'same', None),
+            ('same', 'second', edits),
         )
     )
     assert one is not None
@@ -321,10 +339,10 @@ def test_equal_cells_have_equal_content_and_no_others(place: Place) -> None:
 
 
 def test_what_is_forgotten_is_built_anew(place: Place) -> None:
-    (_, built), (_, known) = place.build(), place.build()
+    built, known = place.build().new, place.build().new
     assert known.cpu_seconds == 0.0
     place.engine.forget(place.revs['second'])
-    _, again = place.build()
+    again = place.build().new
     assert again.cpu_seconds > 0.0
     assert again.modules == built.modules
     assert place.verdict('sells').outcome is Outcome.PASS
@@ -332,8 +350,8 @@ def test_what_is_forgotten_is_built_anew(place: Place) -> None:
 
 def test_an_environment_is_told_of_modules_that_are_there(place: Place) -> None:
     rev = place.revs['second']
-    assert place.workshop.environment(rev, '.') is not None
-    assert place.workshop.environment(rev, 'nowhere') is None
+    assert place.built.environment(rev, '.') is not None
+    assert place.built.environment(rev, 'nowhere') is None
 
 
 # -- what a test cannot do -----------------------------------------------------------------------
@@ -355,13 +373,13 @@ def test_neither_the_network_nor_files_of_the_host_are_within_reach(
 
 def test_what_is_not_offered_is_refused_and_no_answer_is_made_up(place: Place) -> None:
     offered = place.specimen.language.OFFERS
-    workshop, cell = place.workshop, place.compiled()
+    built, cell = place.built, place.compiled()
     method, rev = place.specimen.method('sells'), place.revs['first']
     asked: dict[Capability, Callable[[], object]] = {
-        Capability.TRACE: lambda: workshop.trace(cell, [method], ()),
-        Capability.MUTATE: lambda: workshop.mutate(cell, method, {}),
-        Capability.CHECK_SOURCES: lambda: workshop.check_sources(rev, '.', place.test_file, ()),
-        Capability.BORROW: lambda: workshop.differs(
+        Capability.TRACE: lambda: built.trace(cell, [method], ()),
+        Capability.MUTATE: lambda: built.mutate(cell, method, {}),
+        Capability.CHECK_SOURCES: lambda: built.check_sources(rev, '.', place.test_file, ()),
+        Capability.BORROW: lambda: built.differs(
             rev, '.', BorrowedSettings(rev=place.revs['second'], scope=Scope.ALL_SETTINGS)
         ),
     }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coevo.languages.base import Batch
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Verdict
-from coevo.languages.base import Workshop
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
@@ -18,24 +18,24 @@ _UNOBSERVED = 'unobserved'
 
 
 def run_alone(
-    workshop: Workshop, cell: Compiled, method: TestMethod, conditions: Conditions
+    built: BuiltPair, cell: Compiled, method: TestMethod, conditions: Conditions
 ) -> tuple[Verdict, Batch]:
     """What the compiler says, else one process; a time limit that is hit is confirmed. Transient."""
-    told = workshop.compile_verdict(cell, method)
+    told = built.compile_verdict(cell, method)
     if told is not None:
         return told, Batch(verdicts=(told,), cpu_seconds=0.0)
-    verdict, batch = _once(workshop, cell, method, conditions)
+    verdict, batch = _once(built, cell, method, conditions)
     if verdict.outcome is Outcome.TIMEOUT or verdict.tampered == _UNOBSERVED:
         used = batch.cpu_seconds
-        verdict, batch = _once(workshop, cell, method, conditions)
+        verdict, batch = _once(built, cell, method, conditions)
         batch = replace(batch, cpu_seconds=batch.cpu_seconds + used)
     return verdict, batch
 
 
 def _once(
-    workshop: Workshop, cell: Compiled, method: TestMethod, conditions: Conditions
+    built: BuiltPair, cell: Compiled, method: TestMethod, conditions: Conditions
 ) -> tuple[Verdict, Batch]:
-    batch = workshop.run(cell, [method], conditions)
+    batch = built.run(cell, [method], conditions)
     (verdict,) = batch.verdicts
     assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
     if verdict.outcome is Outcome.INFRA:

@@ -163,6 +163,6 @@ def _sight(context: TaskContext, cell: Compiled, method: TestMethod, spent: _Spe
 
 
 def _passes(context: TaskContext, cell: Compiled, method: TestMethod, spent: _Spent) -> bool:
-    verdict, batch = run_alone(context.workshop, cell, method, context.conditions)
+    verdict, batch = run_alone(context.built, cell, method, context.conditions)
     spent.cpu_seconds += batch.cpu_seconds
     return verdict.outcome is Outcome.PASS

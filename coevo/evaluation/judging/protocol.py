@@ -33,7 +33,6 @@ from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
 from coevo.git.contents import content
 from coevo.git.contents import path_at_old
-from coevo.languages.base import Build
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import MainSources
@@ -83,15 +82,17 @@ class KnownAnswers:
     placebos: Placebos = field(default_factory=Placebos)
 
 
-def judge(context: TaskContext, patched: bytes | None, known: KnownAnswers) -> Judgement:
-    """The targets of a patched file, None if it was deleted; Transient, NotBuilt."""
+def judge(
+    context: TaskContext, patched: bytes, methods: Mapping[str, TestMethod], known: KnownAnswers
+) -> Judgement:
+    """The targets of a patched file; Transient, NotBuilt.
+
+    methods  those that were submitted, by name
+    """
     began = time.monotonic()
     targets = context.assignment.targets
-    methods = _submitted(context, patched)
-    if patched is None or not methods:
-        return Judgement(seen={target.name: Seen() for target in targets})
-    built = _build(context)
-    cpu_seconds = sum(end.cpu_seconds for end in built)
+    _check_builds(context)
+    cpu_seconds = context.built.old.cpu_seconds + context.built.new.cpu_seconds
     new_cell = context.compile(
         context.pair.new.rev, ((context.assignment.task.test_file, patched),)
     )
@@ -103,7 +104,7 @@ def judge(context: TaskContext, patched: bytes | None, known: KnownAnswers) -> J
     conditions = replace(
         context.conditions,
         observed=True,
-        expects=_reading(context).expected_throws(patched),
+        expects=_reading(context.assignment).expected_throws(patched),
     )
     cpu_seconds += asked
     held = Held() if context.assignment.is_generation else known.preconditions.of(context)
@@ -143,7 +144,7 @@ def judge(context: TaskContext, patched: bytes | None, known: KnownAnswers) -> J
     return Judgement(
         seen=seen,
         methods=methods,
-        runtime=built[-1].runtime,
+        runtime=context.built.new.runtime,
         sources=sources,
         others=others,
         cpu_seconds=cpu_seconds,
@@ -151,32 +152,34 @@ def judge(context: TaskContext, patched: bytes | None, known: KnownAnswers) -> J
     )
 
 
-def _submitted(context: TaskContext, patched: bytes | None) -> dict[str, TestMethod]:
-    """The targets that stand in a file; in one that our parser cannot read, all may do."""
+def submitted(
+    assignment: Assignment, start: bytes | None, patched: bytes | None
+) -> dict[str, TestMethod]:
+    """The targets that stand in a file, None if it was deleted; in one that our parser cannot read,
+    all may do."""
     if patched is None:
         return {}
-    file = _parsed(context, patched)
-    targets = context.assignment.targets
+    file = _parsed(assignment, patched)
+    targets = assignment.targets
     unread = {target.name: target.method for target in targets} if file.has_error else {}
-    return unread | matched(file, targets, context.start)
+    return unread | matched(file, targets, start)
 
 
-def _parsed(context: TaskContext, source: bytes) -> SourceFile:
-    return _reading(context).parse(source, context.assignment.task.test_file)
+def _parsed(assignment: Assignment, source: bytes) -> SourceFile:
+    return _reading(assignment).parse(source, assignment.task.test_file)
 
 
-def _reading(context: TaskContext) -> Reading:
-    return reading(context.assignment.task.language)
+def _reading(assignment: Assignment) -> Reading:
+    return reading(assignment.task.language)
 
 
-def _build(context: TaskContext) -> Sequence[Build]:
-    """Both ends, of which the old one has to be whole where something is run on it."""
-    ends = context.workshop.build(context.pair)
+def _check_builds(context: TaskContext) -> None:
+    """NotBuilt; the old end has to be whole where something is run on it."""
+    ends = (context.built.old, context.built.new)
     for end in ends if context.assignment.is_generation else ends[1:]:
         trouble = end.trouble(context.module)
         if trouble is not None:
             raise NotBuilt(f'{end.rev[:12]} does not build here: {trouble}')
-    return ends
 
 
 def _shadows(context: TaskContext, cell: Compiled) -> list[str]:
@@ -184,13 +187,17 @@ def _shadows(context: TaskContext, cell: Compiled) -> list[str]:
 
     What that end's own test tree has of the kind, or gold, is the project's own way.
     """
-    found = context.workshop.shadowing(cell)
+    found = context.built.shadowing(cell)
     if not found:
         return []
     rev = cell.code_rev
-    before = context.workshop.shadowing(context.workshop.compile(rev, rev, context.module))
+    before = context.built.shadowing(context.built.compile(rev, rev, context.module))
     gold = context.gold
-    own = {type_.name for type_ in _parsed(context, gold).types} if gold is not None else set[str]()
+    own = (
+        {type_.name for type_ in _parsed(context.assignment, gold).types}
+        if gold is not None
+        else set[str]()
+    )
     return sorted(found - before - own)
 
 
@@ -241,7 +248,7 @@ def _on_new(
 ) -> Seen:
     """One run that is watched and, if it passes, one that is not."""
     began = time.monotonic()
-    verdict, batch = run_alone(context.workshop, cell, method, conditions)
+    verdict, batch = run_alone(context.built, cell, method, conditions)
     seen = replace(
         seen,
         submitted=True,
@@ -273,7 +280,7 @@ def _on_old(
 ) -> None:
     for name, method in methods.items():
         began = time.monotonic()
-        verdict, batch = run_alone(context.workshop, cell, method, context.conditions)
+        verdict, batch = run_alone(context.built, cell, method, context.conditions)
         seen[name] = replace(
             seen[name],
             old=verdict,

@@ -28,7 +28,7 @@ def passes_again(
     """The target run on the new code, unobserved, until it has passed so often in all."""
     while seen.passes < passes and seen.unstable is None:
         began = time.monotonic()
-        verdict, batch = run_alone(context.workshop, cell, method, context.conditions)
+        verdict, batch = run_alone(context.built, cell, method, context.conditions)
         steady = verdict.outcome is Outcome.PASS
         seen = replace(
             seen,
@@ -47,7 +47,7 @@ def fails_again(context: TaskContext, cell: Compiled, method: TestMethod, seen: 
     if seen.unstable is not None:
         return seen
     began = time.monotonic()
-    verdict, batch = run_alone(context.workshop, cell, method, context.conditions)
+    verdict, batch = run_alone(context.built, cell, method, context.conditions)
     same = said(verdict) == said(seen.old)
     return replace(
         seen,
@@ -71,7 +71,7 @@ def fails_still(
     began = time.monotonic()
     new = context.pair.new.rev
     cell = context.compile(new, ((context.assignment.task.test_file, patched),), (edit,))
-    verdict, batch = run_alone(context.workshop, cell, method, context.conditions)
+    verdict, batch = run_alone(context.built, cell, method, context.conditions)
     steady = verdict.outcome is not Outcome.PASS
     return replace(
         seen,

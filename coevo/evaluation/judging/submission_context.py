@@ -8,8 +8,8 @@ from dataclasses import field
 
 from coevo.evaluation.assignments import Assignment
 from coevo.git.repository import Repository
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import Conditions
-from coevo.languages.base import Workshop
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 
@@ -18,25 +18,28 @@ from coevo.model.records import TestMethod
 class SubmissionContext:
     """A task with a patch applied, both ends built, its tests judged.
 
-    pair        its new end is the *start state* as a commit of its own (gold stands nowhere), its
-                old end is the task's; both were built in the workshop
+    built       its new end is the *start state* as a commit of its own (gold stands nowhere), its
+                old end is the task's
     repository  holds these commits, and the history of the task's repository (of a clone as shallow
                 as may be) behind them, which is never laid out
     patched     the test file with the patch, to be laid over the start state:
-                `workshop.compile(new, new, module, edits=Edits(tests=context.files))`
+                `built.compile(new, new, module, edits=Edits(tests=context.files))`
     methods     by `test_method` of results: the targets as they were submitted
     conditions  those of its verdicts on the new code: override, limits, observed
     slowest     by the same names, CPU seconds of the slowest run of those that passed three times
     """
 
     assignment: Assignment
-    workshop: Workshop
+    built: BuiltPair
     repository: Repository
-    pair: Pair
     patched: bytes
     methods: Mapping[str, TestMethod]
     conditions: Conditions
     slowest: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def pair(self) -> Pair:
+        return self.built.pair
 
     @property
     def files(self) -> tuple[tuple[str, bytes | None], ...]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from coevo.evaluation.assignments import Assignment
 from coevo.git.contents import content
 from coevo.git.repository import Repository
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import Compiled
 from coevo.languages.base import Conditions
 from coevo.languages.base import Edits
-from coevo.languages.base import Workshop
 from coevo.model.records import Pair
 from coevo.starts.isolated_cells import Files
 from coevo.starts.isolated_cells import IsolatedCellRunner
@@ -20,20 +20,23 @@ from coevo.starts.isolated_cells import IsolatedCellRunner
 class TaskContext:
     """A task at its start state, and where it is run.
 
-    pair        see `coevo.evaluation.judging.submission_context.SubmissionContext`
+    built       see `coevo.evaluation.judging.submission_context.SubmissionContext`
     source      the repository of the task, with the revisions that it names
     conditions  of every run but for what is observed
     measured    whether what passes is run on edited code, too
     """
 
     assignment: Assignment
-    workshop: Workshop
+    built: BuiltPair
     repository: Repository
     source: Repository
-    pair: Pair
     start: bytes | None
     conditions: Conditions
     measured: bool = False
+
+    @property
+    def pair(self) -> Pair:
+        return self.built.pair
 
     @property
     def module(self) -> str:
@@ -48,13 +51,12 @@ class TaskContext:
     def compile(self, rev: str, files: Files, code: Files = ()) -> Compiled:
         """The module's tests of one end with some files, on its own code with others."""
         edits = Edits(tests=files, code=code)
-        return self.workshop.compile(rev, rev, self.module, edits=edits)
+        return self.built.compile(rev, rev, self.module, edits=edits)
 
     def runner(self, conditions: Conditions | None = None) -> IsolatedCellRunner:
         """Where other cells of the task are run; under the context's conditions if none are given."""
         return IsolatedCellRunner(
-            workshop=self.workshop,
-            pair=self.pair,
+            built=self.built,
             repository=self.repository,
             conditions=conditions or self.conditions,
         )
@@ -62,7 +64,7 @@ class TaskContext:
     def start_cell(self, runner: IsolatedCellRunner) -> Compiled:
         """The start state on the new code."""
         new = self.pair.new.rev
-        compiled = self.workshop.compile(new, new, self.module)
+        compiled = self.built.compile(new, new, self.module)
         runner.cpu_seconds += compiled.cpu_seconds
         return compiled
 

@@ -101,9 +101,8 @@ def measure(
 def _runner(context: SubmissionContext) -> EditedCellRunner:
     """The submitted file in the tree of the new revision, on its code."""
     return EditedCellRunner(
-        workshop=context.workshop,
+        built=context.built,
         repository=context.repository,
-        pair=context.pair,
         override=context.conditions.override,
         sources=context.conditions.sources,
         tests=context.files,

@@ -105,7 +105,7 @@ def _trace(
     """Of a process of its own."""
     compiled = runner.compile(test.method.module)
     files = _files(context, (*test.dependencies, *used(context.assignment.task)))
-    traced = context.workshop.trace(
+    traced = context.built.trace(
         compiled, [test.method], files, context.conditions, watched=watched
     )
     runner.cpu_seconds += traced.cpu_seconds

@@ -60,9 +60,8 @@ def with_adequacy(
         return judgement
     context = SubmissionContext(
         assignment=task_context.assignment,
-        workshop=task_context.workshop,
+        built=task_context.built,
         repository=task_context.repository,
-        pair=task_context.pair,
         patched=patched,
         methods=judgement.methods,
         conditions=replace(

@@ -178,7 +178,7 @@ def _place(
     """Named by all that the answer rests on; None where that cannot be told."""
     if folder is None:
         return None
-    known = old.workshop.content(old.compile(test.method.module))
+    known = old.built.content(old.compile(test.method.module))
     if known is None:
         return None
     parts = (repr(test), new.rev, str(engine_version(new.pair.language)), known, repr(old.sources))

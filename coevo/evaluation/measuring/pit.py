@@ -131,12 +131,12 @@ def _killed(
     try:
         edits = Edits(tests=((context.assignment.task.test_file, side.file),))
         rev = context.pair.new.rev
-        compiled = context.workshop.compile(rev, rev, side.method.module, edits=edits)
+        compiled = context.built.compile(rev, rev, side.method.module, edits=edits)
         place = _place(context, compiled, side, lines, kept)
         known = place and checksummed.read(place)
         if known:
             return codec.decode(ByteCodeMutants, known)
-        found = context.workshop.mutate(compiled, side.method, lines, context.conditions)
+        found = context.built.mutate(compiled, side.method, lines, context.conditions)
     except Transient:
         return ByteCodeMutants(trouble=PitTrouble.TROUBLE)
     if place and found.trouble is None:
@@ -148,7 +148,7 @@ def _place(
     context: SubmissionContext, compiled: Compiled, side: _Side, lines: Lines, kept: Path | None
 ) -> Path | None:
     """Named by all that the answer rests on; None where that cannot be told."""
-    known = context.workshop.content(compiled) if kept is not None else None
+    known = context.built.content(compiled) if kept is not None else None
     if kept is None or known is None:
         return None
     asked = repr(sorted((name, sorted(own)) for name, own in lines.items()))

@@ -34,7 +34,7 @@ from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 
-# Archives of one workshop. Each is as large as its tree, and a test runs several times with the same one.
+# Archives of one pair. Each is as large as its tree, and a test runs several times with the same one.
 _MOST_PACKED = 6
 
 
@@ -70,7 +70,7 @@ class PythonCell:
 
 
 class PythonCells:
-    """Those of one workshop."""
+    """Those of one pair."""
 
     def __init__(self, context: PythonRunContext) -> None:
         self._context = context
@@ -89,12 +89,8 @@ class PythonCells:
         self._cells[key] = found  # used last
         return found
 
-    def clear(self) -> None:
-        for cell in self._cells.values():
-            cell.tree.unlink()
-        self._cells.clear()
-
     def close(self) -> None:
+        """Remove what was packed; it is packed again when asked for."""
         self._cells.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from coevo.languages.base import RunSettings
+from coevo.languages.python.builder import PythonBuilder
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.supply import PythonSupply
-from coevo.languages.python.workshop import PythonWorkshop
 
 
 class PythonEngine:
@@ -21,8 +21,8 @@ class PythonEngine:
         )
         self._supply = supply or PythonSupply()
 
-    def workshop(self) -> PythonWorkshop:
-        return PythonWorkshop(self._context, self._supply)
+    def builder(self) -> PythonBuilder:
+        return PythonBuilder(self._context, self._supply)
 
     def forget(self, rev: str) -> None:
         self._context.forget(rev)

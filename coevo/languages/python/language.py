@@ -8,6 +8,7 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
+from coevo.languages.base import Verdict
 from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import not_offered
 from coevo.languages.measures import Measures
@@ -67,6 +68,7 @@ __all__ = [
     'refactoring_finder',
     'runtimes',
     'tool_versions',
+    'workaround',
 ]
 
 
@@ -90,6 +92,10 @@ def outdated(repository: Repository, rev: str, level: int | None) -> str | None:
     allowed = needs(repository, rev).pythons
     known = any(all(allows(text, one) for text in allowed) for one in RELEASED)
     return None if known else f'Python {", ".join(allowed)}'
+
+
+def workaround(verdict: Verdict) -> None:
+    """None is known."""
 
 
 def tool_versions() -> tuple[str, ...]:

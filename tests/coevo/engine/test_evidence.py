@@ -12,7 +12,7 @@ from coevo.model.records import Outcome
 from coevo.model.records import Stage
 from coevo.model.records import Track
 from tests.languages import toys
-from tests.languages.toy import workshop
+from tests.languages.toy import built_pair
 from tests.projects import Mined
 from tests.projects import write
 
@@ -57,7 +57,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mined]:
         **toys.tests('Dice', f'rolls: call Till.most then {ROLL}'),
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workshop, 'SECONDS', 1.0)
+        patch.setattr(built_pair, 'SECONDS', 1.0)
         yield toys.mined(write(folder / 'repository', [old, new]), folder / 'store')
 
 

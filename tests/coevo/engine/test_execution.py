@@ -18,7 +18,7 @@ from tests.languages import toy
 from tests.languages import toys
 from tests.languages.specimens import starve_toy
 from tests.languages.table import known_toy
-from tests.languages.toy.workshop import ToyWorkshop
+from tests.languages.toy.built_pair import ToyBuiltPair
 from tests.projects import QUICK
 from tests.projects import options
 from tests.projects import write
@@ -107,7 +107,7 @@ def test_settings_are_borrowed_where_a_language_offers_that(
     if not offered:
         monkeypatch.setattr(toy, 'OFFERS', frozenset())
         refuse = staticmethod(not_offered(Capability.BORROW))
-        monkeypatch.setattr(ToyWorkshop, 'differs', refuse)
+        monkeypatch.setattr(ToyBuiltPair, 'differs', refuse)
     steps = [
         {
             **toys.BUILD,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -92,21 +93,21 @@ def guarded_in(repository: Repository) -> Guarded:
     near = partial(siblings, repository, pair.old.rev)
     with ExitStack() as stack:
         engine = toy.engine(RunSettings(repository=repository, sandbox='bubblewrap'), stack)
-        workshops = [engine.workshop() for _ in range(2)]
-        for workshop in workshops:
-            stack.callback(workshop.close)
-        evaluation = evaluate(workshops[0], pair, selected)
+        builders = [engine.builder() for _ in range(2)]
+        for builder in builders:
+            stack.callback(builder.close)
+        evaluation = evaluate(builders[0], pair, selected)
         found = {
             item.method_id: decide(item.candidate, item.method_id, evaluation, build_changed=False)
             for item in selected
         }
         repairs = [item for item in selected if found[item.method_id].label is Label.REPAIR]
-        guards = guard_repairs(workshops[0], pair, evaluation, repairs, selected, near)
+        guards = guard_repairs(evaluation, repairs, selected, near)
         runs = evaluation.cost.counts[Step.RUN_FOR_GUARD]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(libfaketime, 'PLACES', ())
-            workshops[1].build(pair)
-            no_clock = guard_repairs(workshops[1], pair, evaluation, repairs, selected, near)
+            other = replace(evaluation, built=builders[1].build(pair))
+            no_clock = guard_repairs(other, repairs, selected, near)
     return Guarded(
         causes={names[item.method_id]: found[item.method_id].cause for item in repairs},
         guards={names[id_]: guard for id_, guard in guards.items()},

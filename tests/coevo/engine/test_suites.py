@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import ExitStack
 from contextlib import contextmanager
 from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from coevo.engine.suites import Suites
+from coevo.engine.suites import TestsOf
 from coevo.engine.suites import passes
 from coevo.git.repository import Repository
-from coevo.languages.base import Build
+from coevo.languages.base import BuiltPair
 from coevo.languages.base import RunSettings
-from coevo.languages.base import Workshop
 from coevo.model.records import Walk
 from miners.diffs.siblings import methods_by_module
 from miners.walks.pairs import Route
@@ -26,7 +26,7 @@ from miners.walks.pairs import visit
 from tests.languages import toy
 from tests.languages import toys
 from tests.languages.table import known_toy
-from tests.languages.toy import workshop as workshops
+from tests.languages.toy import built_pair
 from tests.languages.toys import in_module
 from tests.projects import NAME
 from tests.projects import write
@@ -79,10 +79,14 @@ STEPS = {
 class Asked:
     """The builds of each step, and what answers for one under a budget, with its CPU seconds."""
 
-    builds: tuple[Build, ...]
-    answer: Callable[[Build, float], tuple[str, float]]
+    built: tuple[BuiltPair, ...]
+    tests: TestsOf
     suites: Suites
-    workshop: Workshop
+
+    def answer(self, number: int, seconds: float | None = None) -> tuple[str, float]:
+        """Of one step, found once; within a budget of its own, found again."""
+        suites = self.suites if seconds is None else Suites(self.tests, seconds)
+        return suites.answer(self.built[number], self.built[number].new)
 
 
 @contextmanager
@@ -91,58 +95,51 @@ def asked(folder: Path, steps: list[Mapping[str, str | bytes | None]]) -> Iterat
     pairs = visit(
         repository, Route(repo=NAME, language=toy.NAME, walk=Walk.PARENTS, ref='HEAD')
     ).pairs[::-1]
-    suites = Suites(partial(methods_by_module, repository, language=toy.NAME), BUDGET)
+    tests = partial(methods_by_module, repository, language=toy.NAME)
     with ExitStack() as stack:
-        workshop = toy.engine(
+        builder = toy.engine(
             RunSettings(repository=repository, sandbox='bubblewrap'), stack
-        ).workshop()
-        stack.callback(workshop.close)
-        builds = [workshop.build(pair) for pair in pairs]
-        yield Asked(
-            builds=(builds[0][0], *(new for _, new in builds)),
-            answer=lambda build, seconds: Suites(
-                partial(methods_by_module, repository, language=toy.NAME), seconds
-            ).answer(workshop, build),
-            suites=suites,
-            workshop=workshop,
-        )
+        ).builder()
+        stack.callback(builder.close)
+        first = replace(pairs[0], new=pairs[0].old)
+        built = tuple(builder.build(pair) for pair in (first, *pairs))
+        yield Asked(built=built, tests=tests, suites=Suites(tests, BUDGET))
 
 
 @pytest.fixture(scope='module')
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workshops, 'SECONDS', 1.0)
+        patch.setattr(built_pair, 'SECONDS', 1.0)
         with known_toy(), asked(tmp_path_factory.mktemp('suites'), list(STEPS.values())) as found:
             yield found
 
 
 @pytest.mark.parametrize('number', range(len(STEPS)), ids=[f'{n}-{s}' for n, s in enumerate(STEPS)])
 def test_a_suite_is_told(place: Asked, number: int) -> None:
-    answer, cpu_seconds = place.suites.answer(place.workshop, place.builds[number])
+    answer, cpu_seconds = place.answer(number)
     assert answer.startswith(tuple(STEPS)[number])
     assert (answer == tuple(STEPS)[number]) is (not answer.startswith('unbuildable'))
     assert (cpu_seconds > 0) is (not answer.startswith('unbuildable'))
 
 
 def test_a_suite_is_run_once(place: Asked) -> None:
-    first, _ = place.suites.answer(place.workshop, place.builds[0])
-    assert place.suites.answer(place.workshop, place.builds[0]) == (first, 0.0)
+    first, _ = place.answer(0)
+    assert place.answer(0) == (first, 0.0)
 
 
 def test_a_budget_that_does_not_last_says_nothing(place: Asked) -> None:
-    spinning = place.builds[list(STEPS).index('timeout 1 of 4')]
+    spinning = list(STEPS).index('timeout 1 of 4')
     # What a process takes is more than that, whatever the machine.
     answer, cpu_seconds = place.answer(spinning, 0.001)
     assert answer == 'not_run: budget'
     assert cpu_seconds > 0
-    assert place.answer(place.builds[0], 0.0)[0] == 'not_run: budget'
+    assert place.answer(0, 0.0)[0] == 'not_run: budget'
 
 
 def test_what_is_broken_is_told_though_the_rest_was_not_run(place: Asked) -> None:
     """The module that comes first uses all that there is; what was found of it stands."""
-    kills = place.builds[1]
-    _, needed = place.answer(kills, BUDGET)
-    answer, _ = place.answer(kills, needed * 0.1)
+    _, needed = place.answer(1, BUDGET)
+    answer, _ = place.answer(1, needed * 0.1)
     assert answer.startswith('broken ')
     assert ', not run ' in answer
 

@@ -1,4 +1,4 @@
-"""A repository that a test writes, and a workshop where its last revision is built."""
+"""A repository that a test writes, and its last revision, built."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
+from coevo.languages.java.maven.built_pair import JavaBuiltPair
+from coevo.languages.java.maven.jdk_worker import JdkWorker
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds
-from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.java.tools.jdks import Jdk
+from coevo.model.records import Pair
+from coevo.model.records import Walk
 from tests.projects import write
 from tests.repos import git
 
@@ -24,7 +27,7 @@ class Place:
     """A revision that was built, and where."""
 
     builds: SharedBuilds
-    workshop: JavaWorkshop
+    built: JavaBuiltPair
     rev: str
 
 
@@ -42,7 +45,22 @@ def opened(
     with ExitStack() as stack:
         run = JavaRunContext(Repository(repository / '.git'), sandbox=sandbox, stack=stack)
         builds = SharedBuilds(run, jdk)
-        workshop = JavaWorkshop(builds)
-        stack.callback(workshop.close)
-        assert workshop.build(rev).summary == 'built'
-        yield Place(builds=builds, workshop=workshop, rev=rev)
+        built = built_alone(run.repository, builds, rev)
+        stack.callback(built.worker.close)
+        assert built.new.summary == 'built'
+        yield Place(builds=builds, built=built, rev=rev)
+
+
+def built_alone(repository: Repository, builds: SharedBuilds, rev: str) -> JavaBuiltPair:
+    """A pair of a revision with itself; its worker has to be closed."""
+    worker = JdkWorker(builds)
+    commit, build = repository.commit(rev), worker.build(rev)
+    pair = Pair(
+        repo='local/place',
+        language='java',
+        walk=Walk.PARENTS,
+        old=commit,
+        new=commit,
+        old_is_ancestor=True,
+    )
+    return JavaBuiltPair(pair=pair, old=build, new=build, worker=worker)

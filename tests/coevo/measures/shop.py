@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.java.maven import BuildsByJdk
-from coevo.languages.java.maven import JavaRunContext
-from coevo.languages.java.maven import PairWorkshop
+from coevo.languages.java.maven.builder import JavaBuilder
+from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
+from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.reading.syntax import parse
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
@@ -107,13 +107,13 @@ def opened(
     repository = Repository(root / '.git')
     old, new = git(root, 'rev-list', '--reverse', 'HEAD').split()
     with ExitStack() as stack:
-        workshop = PairWorkshop(
+        builder = JavaBuilder(
             BuildsByJdk(JavaRunContext(repository, sandbox='bubblewrap', stack=stack))
         )
-        stack.callback(workshop.close)
-        pair = pair_of(repository, old, new)
-        assert workshop.build(pair)[1].summary == 'built'
-        yield EditedCellRunner(workshop=workshop, repository=repository, pair=pair)
+        stack.callback(builder.close)
+        built = builder.build(pair_of(repository, old, new))
+        assert built.new.summary == 'built'
+        yield EditedCellRunner(built=built, repository=repository)
 
 
 def gold(name: str, **revised: Revised) -> GoldTest:

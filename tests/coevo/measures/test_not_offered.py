@@ -66,10 +66,11 @@ def runner(tmp_path: Path) -> Iterator[EditedCellRunner]:
     )
     with known_toy(), ExitStack() as stack:
         run = RunSettings(repository=repository, sandbox='bubblewrap')
-        workshop = LANGUAGES['toy'].engine(run, stack).workshop()
-        stack.callback(workshop.close)
-        assert workshop.build(pair)[1].summary == 'built'
-        yield EditedCellRunner(workshop=workshop, repository=repository, pair=pair)
+        builder = LANGUAGES['toy'].engine(run, stack).builder()
+        stack.callback(builder.close)
+        built = builder.build(pair)
+        assert built.new.summary == 'built'
+        yield EditedCellRunner(built=built, repository=repository)
 
 
 def test_what_cannot_be_undone_is_not_offered_which_is_not_that_it_was_not_run(

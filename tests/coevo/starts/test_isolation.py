@@ -120,9 +120,9 @@ def isolation(
             SelectedMethod(method_id=method_id(pair, item), candidate=item) for item in kept
         ]
         run = RunSettings(repository=repository, sandbox='bubblewrap')
-        workshop = toy.engine(run, stack).workshop()
-        stack.callback(workshop.close)
-        evaluation = evaluate(workshop, pair, selected)
+        builder = toy.engine(run, stack).builder()
+        stack.callback(builder.close)
+        evaluation = evaluate(builder, pair, selected)
         subjects = []
         for item in selected:
             decision = decide(item.candidate, item.method_id, evaluation, build_changed=False)
@@ -135,7 +135,7 @@ def isolation(
             **dict.fromkeys(('grows', 'fresh', 'needs', 'counted', 'more'), Track.GENERATION),
             'repaired': Track.REPAIR,
         }
-        yield isolate(workshop, pair, subjects, repository), names
+        yield isolate(evaluation.built, subjects, repository), names
 
 
 def found(isolation: tuple[Isolation, Mapping[str, str]], name: str) -> Isolated:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.base import RunSettings
+from coevo.languages.base import Verdict
 from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import not_offered
 from coevo.languages.findings import DoctorFinding
@@ -69,6 +70,7 @@ __all__ = [
     'refactoring_finder',
     'runtimes',
     'tool_versions',
+    'workaround',
 ]
 
 
@@ -112,6 +114,10 @@ def refactoring_finder() -> NoRefactoringFinder:
 
 def findings() -> tuple[DoctorFinding, ...]:
     return ()
+
+
+def workaround(verdict: Verdict) -> None:
+    """None is known."""
 
 
 def tool_versions() -> tuple[str, ...]:

@@ -50,7 +50,7 @@ class Built:
 
 
 class Builds:
-    """What all workshops of a run share; safe from several threads."""
+    """What all builders of a run share; safe from several threads."""
 
     def __init__(self, run: RunSettings, stack: ExitStack) -> None:
         self.repository = run.repository

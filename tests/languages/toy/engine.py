@@ -5,8 +5,30 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from coevo.languages.base import RunSettings
+from coevo.model.records import Pair
 from tests.languages.toy.builds import Builds
-from tests.languages.toy.workshop import ToyWorkshop
+from tests.languages.toy.built_pair import Cells
+from tests.languages.toy.built_pair import ToyBuiltPair
+
+
+class ToyBuilder:
+    """Fulfils `coevo.languages.base.Builder`."""
+
+    def __init__(self, builds: Builds) -> None:
+        self._builds = builds
+        self._cells: Cells = {}
+
+    def build(self, pair: Pair) -> ToyBuiltPair:
+        return ToyBuiltPair(
+            pair=pair,
+            old=self._builds.build(pair.old.rev),
+            new=self._builds.build(pair.new.rev),
+            builds=self._builds,
+            cells=self._cells,
+        )
+
+    def close(self) -> None:
+        self._cells.clear()
 
 
 class ToyEngine:
@@ -15,8 +37,8 @@ class ToyEngine:
     def __init__(self, run: RunSettings, stack: ExitStack) -> None:
         self._builds = Builds(run, stack)
 
-    def workshop(self) -> ToyWorkshop:
-        return ToyWorkshop(self._builds)
+    def builder(self) -> ToyBuilder:
+        return ToyBuilder(self._builds)
 
     def forget(self, rev: str) -> None:
         self._builds.forget(rev)

@@ -15,9 +15,7 @@ from coevo.languages.java.kits.prompt_words import prompt_words
 from coevo.languages.java.maven import workarounds
 from coevo.languages.java.maven.engine import MavenEngine
 from coevo.languages.java.maven.jdk_choice import demand_of
-from coevo.languages.java.maven.pairing import BuildsByJdk
-from coevo.languages.java.maven.pairing import PairWorkshop
-from coevo.languages.java.maven.run_context import JavaRunContext
+from coevo.languages.java.maven.workarounds import workaround
 from coevo.languages.java.measures import MEASURES
 from coevo.languages.java.refactorings.miner import RefactoringMiners
 from coevo.languages.java.tools import pit
@@ -53,9 +51,6 @@ __all__ = [
     'READING',
     'RUNTIME',
     'SURGERY',
-    'PairWorkshop',
-    'JavaRunContext',
-    'BuildsByJdk',
     'detect',
     'engine',
     'findings',
@@ -66,6 +61,7 @@ __all__ = [
     'refactoring_finder',
     'runtimes',
     'tool_versions',
+    'workaround',
 ]
 
 

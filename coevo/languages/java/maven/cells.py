@@ -48,7 +48,7 @@ NO_EDITS = EditedCode()
 
 
 class JavaCells:
-    """The cells of one workshop, compiled in its session."""
+    """The cells of one thread, compiled in its session."""
 
     def __init__(self, builds: SharedBuilds, session: Session) -> None:
         self._builds, self._session = builds, session

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from coevo.languages.base import RunSettings
-from coevo.languages.java.maven.pairing import BuildsByJdk
-from coevo.languages.java.maven.pairing import PairWorkshop
+from coevo.languages.java.maven.builder import JavaBuilder
+from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 
@@ -20,8 +20,8 @@ class MavenEngine:
         self._run = JavaRunContext(run.repository, sandbox=run.sandbox, stack=stack, say=run.say)
         self._builds_by_jdk = BuildsByJdk(self._run, jdks)
 
-    def workshop(self) -> PairWorkshop:
-        return PairWorkshop(self._builds_by_jdk)
+    def builder(self) -> JavaBuilder:
+        return JavaBuilder(self._builds_by_jdk)
 
     def forget(self, rev: str) -> None:
         self._builds_by_jdk.forget(rev)

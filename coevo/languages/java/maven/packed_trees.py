@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
-# Of one workshop. Each is as large as its tree, and a test runs several times with the same one.
+# Of one thread. Each is as large as its tree, and a test runs several times with the same one.
 MOST_PACKED = 4
 
 # 2000-01-01, which is before any code that is mined: no file is younger than the clock says.

@@ -1,4 +1,4 @@
-"""What the workshops of one run share: folders, sandbox, libraries, and revisions built once."""
+"""What the builders of one run share: folders, sandbox, libraries, and revisions built once."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ NO_JUNIT = JUnitLibraries(
 
 
 class SharedBuilds:
-    """Revisions built with one JDK; nothing is started before the first workshop asks for it."""
+    """Revisions built with one JDK; nothing is started before the first builder asks for it."""
 
     def __init__(self, run: JavaRunContext, chosen: Jdk | None = None) -> None:
         self._repository = run.repository

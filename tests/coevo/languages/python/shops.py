@@ -19,7 +19,7 @@ from coevo.languages.base import Edits
 from coevo.languages.base import RunSettings
 from coevo.languages.base import Verdict
 from coevo.languages.python import language
-from coevo.languages.python.workshop import PythonWorkshop
+from coevo.languages.python.built_pair import PythonBuiltPair
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk
@@ -56,16 +56,19 @@ class Shop:
 
     old: str
     new: str
-    workshop: PythonWorkshop
-    builds: tuple[Build, Build]
+    built: PythonBuiltPair
+
+    @property
+    def builds(self) -> tuple[Build, Build]:
+        return self.built.old, self.built.new
 
     def cell(self, tests: str, code: str, edits: Edits | None = None) -> Compiled:
-        return self.workshop.compile(tests, code, '.', edits=edits)
+        return self.built.compile(tests, code, '.', edits=edits)
 
     def run(
         self, *methods: TestMethod, cell: Compiled | None = None, conditions: Conditions = SHORTLY
     ) -> Batch:
-        return self.workshop.run(cell or self.cell(self.new, self.new), methods, conditions)
+        return self.built.run(cell or self.cell(self.new, self.new), methods, conditions)
 
     def verdict(self, test: TestMethod, cell: Compiled | None = None) -> Verdict:
         (found,) = self.run(test, cell=cell).verdicts
@@ -84,8 +87,8 @@ def shop(
     repository = Repository(repo / '.git')
     with ExitStack() as stack:
         engine = language.engine(RunSettings(repository=repository, sandbox=sandbox), stack)
-        workshop = engine.workshop()
-        stack.callback(workshop.close)
+        builder = engine.builder()
+        stack.callback(builder.close)
         pair = Pair(
             repo='local/shop',
             language='python',
@@ -94,7 +97,7 @@ def shop(
             new=repository.commit(second),
             old_is_ancestor=True,
         )
-        yield Shop(old=first, new=second, workshop=workshop, builds=workshop.build(pair))
+        yield Shop(old=first, new=second, built=builder.build(pair))
 
 
 def _texts(files: Files) -> dict[str, str | bytes | None]:

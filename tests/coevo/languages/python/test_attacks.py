@@ -275,6 +275,6 @@ def test_a_conftest_that_ends_the_process_breaks_what_is_below_it(place: Shop) -
     cell = place.cell(place.new, place.new)
     assert cell.broken == ('tests/ended/test_below.py',)
     below = method('test_below', file='tests/ended/test_below.py')
-    found = place.workshop.compile_verdict(cell, below)
+    found = place.built.compile_verdict(cell, below)
     assert found is not None
     assert (found.outcome, found.signature) == (Outcome.COMPILE_ERROR, 'loading:exit:0')

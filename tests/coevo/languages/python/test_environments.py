@@ -48,7 +48,7 @@ price = "till:price"
 
 
 def names(place: Shop) -> dict[str, str]:
-    found = place.workshop.environment(place.new, '.')
+    found = place.built.environment(place.new, '.')
     assert found is not None
     return dict(entry.coordinates.split('==') for entry in found.libraries)
 

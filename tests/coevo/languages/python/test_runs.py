@@ -246,16 +246,16 @@ def test_a_file_that_does_not_parse_takes_no_other_one_along(place: Shop) -> Non
     assert not cell.is_whole(method('test_any', file='tests/test_syntax.py'))
     assert cell.is_whole(method('test_sells'))
     assert cell.broken == ('tests/sub/test_below.py', 'tests/test_syntax.py')
-    torn = place.workshop.compile_verdict(cell, method('test_any', file='tests/test_syntax.py'))
+    torn = place.built.compile_verdict(cell, method('test_any', file='tests/test_syntax.py'))
     assert torn is not None
     assert (torn.outcome, torn.syntax) == (Outcome.COMPILE_ERROR, True)
-    assert place.workshop.compile_verdict(cell, method('test_sells')) is None
+    assert place.built.compile_verdict(cell, method('test_sells')) is None
 
 
 def test_a_conftest_that_does_not_load_breaks_what_is_below_it(place: Shop) -> None:
     cell = place.cell(place.new, place.new)
     below = method('test_below', file='tests/sub/test_below.py')
-    found = place.workshop.compile_verdict(cell, below)
+    found = place.built.compile_verdict(cell, below)
     assert found is not None
     assert found.signature == 'ModuleNotFoundError@nothing_of_the_kind'
 
@@ -267,7 +267,7 @@ def test_only_those_who_need_what_the_code_lacks_do_not_compile(place: Shop) -> 
         for name in ('test_needs_none', 'test_needs_discount', 'test_needs_it_by_a_helper')
     }
     assert 'tests/test_torn.py' in cell.broken
-    told = {name: place.workshop.compile_verdict(cell, one) for name, one in tests.items()}
+    told = {name: place.built.compile_verdict(cell, one) for name, one in tests.items()}
     found = told.pop('test_needs_discount')
     assert found is not None
     assert (found.outcome, found.signature) == (Outcome.COMPILE_ERROR, 'missing:till.discount')
@@ -295,7 +295,7 @@ def test_equal_programs_have_equal_digests(place: Shop) -> None:
     """Comments, docstrings, layout and names of files do not count."""
     variants = [OLD_CODE, f'# more\n\n{OLD_CODE}', OLD_CODE.replace("    '''What", "    '''Why")]
     variants += [OLD_CODE.replace('1', '2'), 'def price(:']
-    same, moved, documented, other, torn = place.workshop.check_sources(
+    same, moved, documented, other, torn = place.built.check_sources(
         place.new, '.', 'till/__init__.py', [text.encode() for text in variants]
     )
     assert same.digest == moved.digest == documented.digest != other.digest
@@ -307,7 +307,7 @@ def test_a_trace_has_the_functions_and_lines_of_the_code(place: Shop) -> None:
     cell = place.cell(place.new, place.new)
     tests = [method('test_sells'), method('test_errs')]
     for shared in (False, True):
-        traced = place.workshop.trace(cell, tests, ['till/__init__.py'], shared=shared)
+        traced = place.built.trace(cell, tests, ['till/__init__.py'], shared=shared)
         one, other = traced.traces
         assert other is None
         assert one is not None
@@ -318,8 +318,8 @@ def test_a_trace_has_the_functions_and_lines_of_the_code(place: Shop) -> None:
 
 
 def test_an_environment_names_what_is_installed(place: Shop) -> None:
-    found = place.workshop.environment(place.new, '.')
+    found = place.built.environment(place.new, '.')
     assert found is not None
     assert found.runtime.startswith('3.11.')
     assert any(entry.coordinates.startswith('pytest==8.') for entry in found.libraries)
-    assert place.workshop.environment(place.new, 'nowhere') is None
+    assert place.built.environment(place.new, 'nowhere') is None

@@ -15,9 +15,9 @@ from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.session import Answer
 from coevo.languages.java.maven.session import Session
 from coevo.languages.java.maven.shared_builds import SharedBuilds
-from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from tests.coevo.languages.place import built_alone
 from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source
@@ -70,18 +70,16 @@ def test_all_processes_run_from_an_archive_which_changes_no_verdict(
         for name in ('rings', 'jams', 'shares')
     ]
     with ExitStack() as stack:
-        builds = SharedBuilds(
-            JavaRunContext(Repository(repository / '.git'), sandbox='bubblewrap', stack=stack)
-        )
-        workshop = JavaWorkshop(builds)
-        stack.callback(workshop.close)
-        workshop.build(rev)
-        compiled = workshop.compile(rev, rev, '.')
-        with_it = workshop.run(compiled, methods)
+        run = JavaRunContext(Repository(repository / '.git'), sandbox='bubblewrap', stack=stack)
+        builds = SharedBuilds(run)
+        built = built_alone(run.repository, builds, rev)
+        stack.callback(built.worker.close)
+        compiled = built.compile(rev, rev, '.')
+        with_it = built.run(compiled, methods)
         assert len(list(folder.glob('archives/*.jsa'))) == 2, "the builder's and that of the tests"
         assert _answers(builds, '-Xshare:on')
         monkeypatch.setattr(shared_builds, 'OLDEST_WITH_ARCHIVES', 1000)
-        without = workshop.run(compiled, methods)
+        without = built.run(compiled, methods)
     outcomes = [v.outcome for v in without.verdicts if v is not None]
     assert outcomes == [Outcome.PASS, Outcome.FAIL, Outcome.FAIL]
     outcomes = [v.outcome for v in with_it.verdicts if v is not None]

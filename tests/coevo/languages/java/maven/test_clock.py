@@ -98,8 +98,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 def outcomes(
     place: Place, methods: list[TestMethod], conditions: Conditions
 ) -> dict[str, Outcome | None]:
-    compiled = place.workshop.compile(place.rev, place.rev, '.')
-    batch = place.workshop.run(compiled, methods, conditions)
+    compiled = place.built.compile(place.rev, place.rev, '.')
+    batch = place.built.run(compiled, methods, conditions)
     return {
         method.test_method: verdict and verdict.outcome
         for method, verdict in zip(methods, batch.verdicts, strict=True)
@@ -133,8 +133,8 @@ def test_a_clock_may_be_ahead(place: Place) -> None:
 
 def enough(place: Place) -> float:
     """CPU seconds that are plenty for a process of one quick test, on this machine as it is now."""
-    compiled = place.workshop.compile(place.rev, place.rev, '.')
-    return 2 + 5 * place.workshop.run(compiled, SPINNING[:1], PLAIN).cpu_seconds
+    compiled = place.built.compile(place.rev, place.rev, '.')
+    return 2 + 5 * place.built.run(compiled, SPINNING[:1], PLAIN).cpu_seconds
 
 
 def test_the_limits_of_a_method_hold_under_a_clock(place: Place) -> None:

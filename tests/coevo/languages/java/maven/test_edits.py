@@ -9,9 +9,9 @@ import pytest
 
 from coevo.languages.base import Compiled
 from coevo.languages.base import Edits
+from coevo.languages.java.maven.built_pair import JavaBuiltPair
 from coevo.languages.java.maven.cells import MOST_EDITED_CELLS
 from coevo.languages.java.maven.shared_builds import SharedBuilds
-from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.model.records import TestMethod
 from tests.coevo.languages.java.maven.test_processors import LEVEL_8
 from tests.coevo.languages.java.maven.test_processors import library
@@ -80,14 +80,14 @@ TREE = {
 @dataclass(frozen=True)
 class Place:
     rev: str
-    workshop: JavaWorkshop
+    built: JavaBuiltPair
     builds: SharedBuilds
 
     def compiled(
         self, module_: str = 'core', *, tests: object = None, code: object = None
     ) -> Compiled:
         edits = Edits(tests=_files(tests), code=_files(code))
-        return self.workshop.compile(self.rev, self.rev, module_, edits=edits)
+        return self.built.compile(self.rev, self.rev, module_, edits=edits)
 
     def outcomes(self, compiled: Compiled, *names: str, type_: str = 'TillTest') -> dict[str, str]:
         """What the compiler says of methods, else what they do in one process."""
@@ -101,8 +101,8 @@ class Place:
             )
             for name in names
         ]
-        said = [self.workshop.compile_verdict(compiled, method) for method in methods]
-        ran = self.workshop.run(compiled, methods).verdicts
+        said = [self.built.compile_verdict(compiled, method) for method in methods]
+        ran = self.built.run(compiled, methods).verdicts
         both = zip(names, said, ran, strict=True)
         return {name: str((one or other).outcome) for name, one, other in both if one or other}
 
@@ -117,7 +117,7 @@ def _files(files: object) -> tuple[tuple[str, bytes | None], ...]:
 @pytest.fixture(scope='module')
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     with opened(tmp_path_factory.mktemp('edits'), [TREE]) as found:
-        yield Place(rev=found.rev, workshop=found.workshop, builds=found.builds)
+        yield Place(rev=found.rev, built=found.built, builds=found.builds)
 
 
 def test_edited_code_is_what_tests_of_its_module_and_of_others_meet(place: Place) -> None:
@@ -133,9 +133,9 @@ def test_edited_code_is_what_tests_of_its_module_and_of_others_meet(place: Place
     }
     app = place.compiled('app', code=body)
     assert place.outcomes(app, 'of', 'helped', type_='AppTest') == {'of': 'fail', 'helped': 'pass'}
-    plain = place.workshop.compile(place.rev, place.rev, 'core')
+    plain = place.built.compile(place.rev, place.rev, 'core')
     assert place.outcomes(plain, 'of', 'sums') == {'of': 'pass', 'sums': 'pass'}
-    assert len({place.workshop.content(one) for one in (plain, edited)}) == 2
+    assert len({place.built.content(one) for one in (plain, edited)}) == 2
 
 
 def test_a_constant_that_was_edited_reaches_those_that_have_copied_it(place: Place) -> None:
@@ -245,7 +245,7 @@ def test_edited_cells_go_when_others_have_come_and_come_back_when_asked_for(plac
     assert len(list((place.builds.root / 'edits').iterdir())) == MOST_EDITED_CELLS
     assert len(list((place.builds.root / 'code-edits').iterdir())) <= MOST_EDITED_CELLS
     assert place.outcomes(first, 'n', type_='N0Test') == {'n': 'pass'}
-    place.workshop.keep_only(())
+    place.built.worker.cells.keep_only(())
     for name in ('cells', 'edits', 'code-edits', 'checks'):
         folder = place.builds.root / name
         assert not folder.exists() or not list(folder.iterdir())
@@ -262,7 +262,7 @@ def test_variants_of_a_source_are_told_apart_by_byte_code(place: Place) -> None:
         PRICE.replace('return add(0);', 'return add(new Price.Gone());'),
     ]
     texts = [text.encode() for text in variants]
-    found = place.workshop.check_sources(place.rev, 'core', f'{MAIN}Price.java', texts)
+    found = place.built.check_sources(place.rev, 'core', f'{MAIN}Price.java', texts)
     assert [one.signature for one in found] == [
         *(None, None, None),
         'cant.resolve.location variable less',
@@ -272,7 +272,7 @@ def test_variants_of_a_source_are_told_apart_by_byte_code(place: Place) -> None:
     digests = [one.digest for one in found if one.digest is not None]
     assert digests[0] == digests[1]
     assert len(set(digests)) == len(digests) - 1 == 4
-    again = place.workshop.check_sources(place.rev, 'core', f'{MAIN}Price.java', texts[::-1])
+    again = place.built.check_sources(place.rev, 'core', f'{MAIN}Price.java', texts[::-1])
     assert [(one.signature, one.digest) for one in again[::-1]] == [
         (one.signature, one.digest) for one in found
     ]
@@ -280,7 +280,7 @@ def test_variants_of_a_source_are_told_apart_by_byte_code(place: Place) -> None:
 
 def test_variants_are_compiled_with_processors(place: Place) -> None:
     texts = [ITEM.encode(), ITEM.replace('int price', 'long price').encode()]
-    one, two = place.workshop.check_sources(place.rev, 'core', f'{MAIN}Item.java', texts)
+    one, two = place.built.check_sources(place.rev, 'core', f'{MAIN}Item.java', texts)
     assert one.digest is not None
     assert two.digest is not None
     assert one.digest != two.digest

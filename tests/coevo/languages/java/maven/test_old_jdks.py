@@ -62,7 +62,7 @@ def place(
 
 @pytest.fixture(scope='module')
 def compiled(place: Place) -> Compiled:
-    return place.workshop.compile(place.rev, place.rev, '.')
+    return place.built.compile(place.rev, place.rev, '.')
 
 
 def named(name: str) -> TestMethod:
@@ -72,7 +72,7 @@ def named(name: str) -> TestMethod:
 
 
 def outcome(place: Place, compiled: Compiled, name: str, conditions: Conditions) -> Outcome:
-    batch = place.workshop.run(compiled, [named(name)], conditions)
+    batch = place.built.run(compiled, [named(name)], conditions)
     assert batch.verdicts[0] is not None
     return batch.verdicts[0].outcome
 
@@ -80,25 +80,23 @@ def outcome(place: Place, compiled: Compiled, name: str, conditions: Conditions)
 def test_it_is_built_in_the_loop_and_compiled_by_its_own_javac(
     place: Place, compiled: Compiled
 ) -> None:
-    build = place.workshop.build(place.rev)
+    build = place.built.new
     assert (build.summary, build.builder) == ('built', LOOP)
     assert not compiled.unit_ok
-    broken = place.workshop.compile_verdict(compiled, named('breaks'))
+    broken = place.built.compile_verdict(compiled, named('breaks'))
     assert broken is not None
     assert (broken.outcome, broken.signature) == (
         Outcome.COMPILE_ERROR,
         'cant.resolve.location variable Missing',
     )
     for name in ('packs', 'makes', 'says'):
-        assert place.workshop.compile_verdict(compiled, named(name)) is None
+        assert place.built.compile_verdict(compiled, named(name)) is None
         assert outcome(place, compiled, name, PLAIN) is Outcome.PASS
 
 
 def test_its_build_names_the_packages_of_a_jdk_that_was_brought(place: Place) -> None:
     home = place.builds.toolchain.java_home
-    named_packages = [
-        line.partition(' ')[0] for line in place.workshop.build(place.rev).runtime_packages
-    ]
+    named_packages = [line.partition(' ')[0] for line in place.built.new.runtime_packages]
     brought = home.is_relative_to(installed_jdks())
     assert (f'openjdk-{place.builds.toolchain.feature}-jdk-headless' in named_packages) == brought
 
@@ -119,14 +117,12 @@ def test_it_is_traced_in_a_jvm_that_loads_the_project_anew(
     """Each finds that nothing was made before; alone and observed it says the same."""
     methods = [named('makes'), named('makesToo'), named('packs')]
     files = [TESTS.replace('test', 'main', 1).replace('TillTest', 'Till')]
-    shared = place.workshop.trace(compiled, methods, files, shared=True).traces
-    alone = place.workshop.trace(compiled, methods, files).traces
+    shared = place.built.trace(compiled, methods, files, shared=True).traces
+    alone = place.built.trace(compiled, methods, files).traces
     assert None not in shared
     assert shared == alone
     lines = {'shop.Till': [4, 6]}
     conditions = replace(PLAIN, observed=True)
-    (watched,) = place.workshop.trace(
-        compiled, methods[:1], files, conditions, watched=lines
-    ).traces
+    (watched,) = place.built.trace(compiled, methods[:1], files, conditions, watched=lines).traces
     assert watched is not None
     assert watched.reached == {'shop.Till': frozenset({6})}

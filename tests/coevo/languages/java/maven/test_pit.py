@@ -11,9 +11,9 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.base import PLAIN
 from coevo.languages.base import Conditions
+from coevo.languages.java.maven.built_pair import JavaBuiltPair
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds
-from coevo.languages.java.maven.workshop import JavaWorkshop
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod
@@ -21,6 +21,7 @@ from tests.coevo.languages.java.maven.test_shapes import JUNIT4
 from tests.coevo.languages.java.maven.test_shapes import JUPITER
 from tests.coevo.languages.java.maven.test_shapes import module
 from tests.coevo.languages.java.maven.test_shapes import root
+from tests.coevo.languages.place import built_alone
 from tests.projects import write
 from tests.repos import git
 
@@ -102,7 +103,7 @@ MODULES = {'Five': 'five', 'Name': 'five', 'Four': 'four', 'NgTe': 'ng'}
 
 
 @pytest.fixture(scope='module')
-def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[JavaWorkshop, str]]:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaBuiltPair]:
     files = {
         'pom.xml': root('five', 'four', 'ng'),
         'five/pom.xml': module('five', JUPITER, OPTIONS),
@@ -114,20 +115,20 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[JavaWor
     folder = write(tmp_path_factory.mktemp('pit') / 'repository', [files])
     with ExitStack() as stack:
         run = JavaRunContext(Repository(folder / '.git'), sandbox='bubblewrap', stack=stack)
-        opened = JavaWorkshop(SharedBuilds(run))
-        stack.callback(opened.close)
-        yield opened, git(folder, 'rev-parse', 'HEAD').strip()
+        rev = git(folder, 'rev-parse', 'HEAD').strip()
+        found = built_alone(run.repository, SharedBuilds(run), rev)
+        stack.callback(found.worker.close)
+        yield found
 
 
 def mutated(
-    workshop: tuple[JavaWorkshop, str],
+    built: JavaBuiltPair,
     test: str,
     parameters: tuple[str, ...] = (),
     conditions: Conditions = PLAIN,
     lines: Collection[int] = range(1, 99),
 ) -> ByteCodeMutants:
-    opened, rev = workshop
-    opened.build(rev)
+    rev = built.new.rev
     name, _, method = test.partition('#')
     place = MODULES[name[:4]]
     found = TestMethod(
@@ -137,8 +138,8 @@ def mutated(
         test_method=method,
         parameters=parameters,
     )
-    compiled = opened.compile(rev, rev, place)
-    return opened.mutate(compiled, found, {'shop.Till': lines}, conditions)
+    compiled = built.compile(rev, rev, place)
+    return built.mutate(compiled, found, {'shop.Till': lines}, conditions)
 
 
 def killed(found: ByteCodeMutants, method: str = 'price') -> list[bool | None]:
@@ -163,25 +164,25 @@ def killed(found: ByteCodeMutants, method: str = 'price') -> list[bool | None]:
     ],
 )
 def test_a_method_kills_alone(
-    workshop: tuple[JavaWorkshop, str],
+    built: JavaBuiltPair,
     test: str,
     parameters: tuple[str, ...],
     expected: list[bool],
 ) -> None:
-    assert killed(mutated(workshop, test, parameters)) == expected
+    assert killed(mutated(built, test, parameters)) == expected
 
 
-def test_types_have_those_that_lie_in_them(workshop: tuple[JavaWorkshop, str]) -> None:
-    found = mutated(workshop, 'FiveTest#opens')
+def test_types_have_those_that_lie_in_them(built: JavaBuiltPair) -> None:
+    found = mutated(built, 'FiveTest#opens')
 
     assert killed(found, 'open') == [False, False, True]
     assert {one.type for one in found.mutants} == {'shop.Till', 'shop.Till$Inner'}
 
 
 def test_only_the_lines_that_are_asked_for_are_mutated(
-    workshop: tuple[JavaWorkshop, str],
+    built: JavaBuiltPair,
 ) -> None:
-    found = mutated(workshop, 'NgTest#one', lines=(1, 4, 5, 8))
+    found = mutated(built, 'NgTest#one', lines=(1, 4, 5, 8))
 
     assert sorted((one.line, one.method) for one in found.mutants) == [
         (4, 'price'),
@@ -201,8 +202,8 @@ def test_only_the_lines_that_are_asked_for_are_mutated(
     ],
 )
 def test_what_cannot_be_known_has_a_reason(
-    workshop: tuple[JavaWorkshop, str], test: str, limit: float | None, trouble: PitTrouble
+    built: JavaBuiltPair, test: str, limit: float | None, trouble: PitTrouble
 ) -> None:
-    found = mutated(workshop, test, conditions=Conditions(process_cpu_limit=limit))
+    found = mutated(built, test, conditions=Conditions(process_cpu_limit=limit))
 
     assert (found.mutants, found.trouble) == ((), trouble)

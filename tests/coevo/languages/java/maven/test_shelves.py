@@ -64,8 +64,8 @@ def told(place: Place, name: str) -> tuple[Outcome, str]:
         test_class='shop.TillTest',
         test_method=name,
     )
-    compiled = place.workshop.compile(place.rev, place.rev, '.')
-    (verdict,) = place.workshop.run(compiled, [method]).verdicts
+    compiled = place.built.compile(place.rev, place.rev, '.')
+    (verdict,) = place.built.run(compiled, [method]).verdicts
     assert verdict is not None
     return verdict.outcome, verdict.message
 

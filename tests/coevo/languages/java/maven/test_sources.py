@@ -68,7 +68,7 @@ def passing(place: Place, compiled: Compiled, sources: MainSources | None) -> se
         )
         for name in names
     ]
-    verdicts = place.workshop.run(compiled, methods, Conditions(sources=sources)).verdicts
+    verdicts = place.built.run(compiled, methods, Conditions(sources=sources)).verdicts
     return {
         name
         for name, one in zip(names, verdicts, strict=True)
@@ -78,11 +78,11 @@ def passing(place: Place, compiled: Compiled, sources: MainSources | None) -> se
 
 def edited(place: Place, *files: tuple[str, bytes | None]) -> Compiled:
     edits = Edits(code=tuple(sorted(files)))
-    return place.workshop.compile(place.rev, place.rev, '.', edits=edits)
+    return place.built.compile(place.rev, place.rev, '.', edits=edits)
 
 
 def test_who_is_mined_has_its_sources_with_all_edits(place: Place) -> None:
-    plain = place.workshop.compile(place.rev, place.rev, '.')
+    plain = place.built.compile(place.rev, place.rev, '.')
     found = {'rings', 'line', 'digest', 'listing', 'folder', 'copied'}
     assert passing(place, plain, None) == found
     other = STEP[PATH].replace('return 1', 'return 2').encode()
@@ -90,7 +90,7 @@ def test_who_is_mined_has_its_sources_with_all_edits(place: Place) -> None:
 
 
 def test_no_text_of_a_main_source_is_anywhere(place: Place) -> None:
-    plain = place.workshop.compile(place.rev, place.rev, '.')
+    plain = place.built.compile(place.rev, place.rev, '.')
     assert passing(place, plain, MainSources()) == {'rings'}
     other = STEP[PATH].replace('return 1', 'return 2').encode()
     assert passing(place, edited(place, (PATH, other)), MainSources()) == {'rings'}

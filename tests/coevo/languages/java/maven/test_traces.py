@@ -298,11 +298,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 @pytest.fixture(scope='module', params=[False, True], ids=['alone', 'shared'])
 def traces(request: pytest.FixtureRequest, place: Place) -> dict[str, Trace | None]:
-    workshop, rev = place.workshop, place.rev
-    compiled = workshop.compile(rev, rev, 'app')
+    built, rev = place.built, place.rev
+    compiled = built.compile(rev, rev, 'app')
     files = (TILL_JAVA, MORE_JAVA, PRICE_JAVA, 'app/src/main/java/shop/None.java')
     wanted = methods('app', 'shop.TillTest', APP)
-    traced = workshop.trace(compiled, wanted, files, shared=request.param)
+    traced = built.trace(compiled, wanted, files, shared=request.param)
     assert traced.cpu_seconds > 0
     return dict(zip(APP, traced.traces, strict=True))
 
@@ -447,19 +447,19 @@ def test_classes_know_their_file_and_their_lines(traces: dict[str, Trace | None]
 
 
 def test_junit_4_has_its_fixtures_in_every_trace(place: Place) -> None:
-    workshop, rev = place.workshop, place.rev
-    compiled = workshop.compile(rev, rev, 'old')
-    traced = workshop.trace(compiled, methods('old', 'old.OldTest', ('first', 'second')), ())
+    built, rev = place.built, place.rev
+    compiled = built.compile(rev, rev, 'old')
+    traced = built.trace(compiled, methods('old', 'old.OldTest', ('first', 'second')), ())
     names = [[m.method for m in trace.executed] for trace in traced.traces if trace is not None]
     assert names == [['<init>', 'first', 'once'], ['<init>', 'once', 'second']]
 
 
 def test_without_debug_information_there_are_methods_and_no_lines(place: Place) -> None:
-    workshop, rev = place.workshop, place.rev
-    compiled = workshop.compile(rev, rev, 'silent')
+    built, rev = place.built, place.rev
+    compiled = built.compile(rev, rev, 'silent')
     path = 'silent/src/main/java/silent/Silent.java'
     wanted = methods('silent', 'silent.SilentTest', ('speaks',))
-    (trace,) = workshop.trace(compiled, wanted, (path,)).traces
+    (trace,) = built.trace(compiled, wanted, (path,)).traces
     assert trace is not None
     assert [(m.type, m.method, m.file, m.first_line) for m in trace.executed] == [
         ('silent.Silent', '<init>', path, 0),
@@ -471,24 +471,24 @@ def test_without_debug_information_there_are_methods_and_no_lines(place: Place) 
 
 
 def test_tracing_leaves_the_verdicts_as_they_were(place: Place) -> None:
-    workshop, rev = place.workshop, place.rev
-    compiled: Compiled = workshop.compile(rev, rev, 'app')
-    batch = workshop.run(compiled, methods('app', 'shop.TillTest', ('number', 'fails')))
+    built, rev = place.built, place.rev
+    compiled: Compiled = built.compile(rev, rev, 'app')
+    batch = built.run(compiled, methods('app', 'shop.TillTest', ('number', 'fails')))
     outcomes = [verdict.outcome for verdict in batch.verdicts if verdict is not None]
     assert outcomes == [Outcome.PASS, Outcome.FAIL]
 
 
 def test_classes_that_an_edit_removes_have_no_lines(place: Place) -> None:
-    workshop, rev = place.workshop, place.rev
+    built, rev = place.built, place.rev
     begin, end = TILL.index('    public Runnable anonymous'), TILL.index('    public static String')
     first, gone = TILL[:begin].count('\n') + 1, TILL[begin:end].count('\n')
     edits = Edits(code=((TILL_JAVA, (TILL[:begin] + TILL[end:]).encode()),))
     wanted = methods('app', 'shop.TillTest', ('minus',))
     whole, rest = (
-        covered(workshop.trace(compiled, wanted, (TILL_JAVA,)).traces[0])
+        covered(built.trace(compiled, wanted, (TILL_JAVA,)).traces[0])
         for compiled in (
-            workshop.compile(rev, rev, 'app'),
-            workshop.compile(rev, rev, 'app', None, edits),
+            built.compile(rev, rev, 'app'),
+            built.compile(rev, rev, 'app', None, edits),
         )
     )
     assert rest == {

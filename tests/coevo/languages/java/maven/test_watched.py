@@ -149,7 +149,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 
 def watched(place: Place, name: str) -> Trace | None:
-    workshop, rev = place.workshop, place.rev
+    built, rev = place.built, place.rev
     method = TestMethod(
         module='.',
         test_file='src/test/java/shop/FormsTest.java',
@@ -157,10 +157,8 @@ def watched(place: Place, name: str) -> Trace | None:
         test_method=name,
     )
     lines = dict.fromkeys(('shop.Forms', 'shop.Beside', 'shop.FormsTest'), EVERYTHING)
-    compiled = workshop.compile(rev, rev, '.')
-    traced = workshop.trace(
-        compiled, [method], [PATH], replace(PLAIN, observed=True), watched=lines
-    )
+    compiled = built.compile(rev, rev, '.')
+    traced = built.trace(compiled, [method], [PATH], replace(PLAIN, observed=True), watched=lines)
     return traced.traces[0]
 
 

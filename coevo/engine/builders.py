@@ -1,4 +1,4 @@
-"""Workshops over the same engine for the threads of a run, opened when something is to be run."""
+"""Builders over the same engine for the threads of a run, opened when something is to be run."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import Self
 
+from coevo.languages.base import Builder
 from coevo.languages.base import Engine
 from coevo.languages.base import Language
 from coevo.languages.base import RunSettings
-from coevo.languages.base import Workshop
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
 
 
-class Workshops:
+class Builders:
     """A context manager; its threads have to end before it does, which `halt` hastens.
 
     What they write to is removed at the end: a thread that still writes would leave it behind.
@@ -37,14 +37,14 @@ class Workshops:
         self.halt()
         self._stack.close()
 
-    def open(self) -> Workshop:
-        """A workshop for one thread; Transient once the run is halted."""
+    def open(self) -> Builder:
+        """A builder for one thread; Transient once the run is halted."""
         with self._lock:
             if self._halted:
                 raise Transient('the run is being ended')
             if self._engine is None:
                 self._engine = self._language.engine(self._run, self._stack)
-            return self._engine.workshop()
+            return self._engine.builder()
 
     def forget(self, pair: Pair) -> None:
         """A pair is done: revisions that no other one needs are removed."""

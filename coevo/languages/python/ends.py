@@ -26,13 +26,13 @@ RUNTIME_MISSING = 'runtime_missing'
 BUILDER = 'uv'
 
 
-class Builder:
-    """Of one workshop."""
+class EndMaker:
+    """Makes both ends of a pair ready; `cells` are those of the pair."""
 
     def __init__(self, context: PythonRunContext, supply: PythonSupply, cells: PythonCells) -> None:
         self._context, self._supply, self._cells = context, supply, cells
 
-    def build(self, pair: Pair) -> tuple[BuiltEnd, BuiltEnd]:
+    def ends(self, pair: Pair) -> tuple[BuiltEnd, BuiltEnd]:
         """By the first interpreter that makes all ready at both ends; else by the one that makes most."""
         best: tuple[BuiltEnd, BuiltEnd] | None = None
         tried: list[str] = []

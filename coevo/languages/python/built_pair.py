@@ -1,4 +1,4 @@
-"""Python's workshop: environments, cells, runs, traces; one per thread, for one pair after the other."""
+"""Both ends of a pair as one interpreter sees them: loaded, run, traced."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
 from dataclasses import replace
 
 from coevo.languages.base import PLAIN
@@ -20,7 +22,6 @@ from coevo.languages.base import Scope
 from coevo.languages.base import Verdict
 from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import not_offered
-from coevo.languages.python.builds import Builder
 from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.cells import PythonCell
@@ -36,7 +37,6 @@ from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import LEAST_CPU_LIMIT
 from coevo.languages.python.runner import SLOWER_THAN_PASSING
 from coevo.languages.python.runner import Done
-from coevo.languages.python.supply import PythonSupply
 from coevo.languages.python.tracing import read_trace
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
@@ -52,27 +52,26 @@ _MISSING = Verdict(outcome=Outcome.MISSING)
 UNOBSERVED = 'unobserved'
 
 
-class PythonWorkshop:
-    """Fulfils `coevo.languages.base.Workshop`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonBuiltPair:
+    """Fulfils `coevo.languages.base.BuiltPair`.
 
-    def __init__(self, context: PythonRunContext, supply: PythonSupply) -> None:
-        self._context = context
-        self._cells = PythonCells(context)
-        self._builder = Builder(context, supply, self._cells)
-        self._ends: dict[str, BuiltEnd] = {}
-        self._pair: Pair | None = None
-        self._slowest: dict[TestMethod, float] = {}
+    ends     by revision
+    cells    of this pair alone
+    slowest  CPU seconds of tests that have passed
+    """
 
-    def build(self, pair: Pair) -> tuple[Build, Build]:
-        if self._pair is None or self._pair.pair_id != pair.pair_id:
-            self._cells.clear()
-            self._slowest.clear()
-        old, new = self._builder.build(pair)
-        self._ends = {pair.old.rev: old, pair.new.rev: new}
-        self._pair = pair
-        return old.build, new.build
+    pair: Pair
+    old: Build
+    new: Build
+    ends: Mapping[str, BuiltEnd]
+    context: PythonRunContext
+    cells: PythonCells
+    slowest: dict[TestMethod, float] = field(default_factory=dict)
 
-    def build_otherwise(self, pair: Pair) -> None:
+    mutate = staticmethod(not_offered(Capability.MUTATE))
+
+    def otherwise(self) -> None:
         return None
 
     def compile(
@@ -102,7 +101,7 @@ class PythonWorkshop:
         if failure is not None or (edits is not None and not edits.tests):
             return compiled  # of edited code alone nobody asks which tests load
         cell = self._cell(compiled)
-        spent += self._cells.load_all(cell)
+        spent += self.cells.load_all(cell)
         return replace(
             compiled,
             unit_ok=not cell.broken,
@@ -128,9 +127,9 @@ class PythonWorkshop:
 
     def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
         cell = self._cell(compiled)
-        if not self._cells.has(cell, method.test_file):
+        if not self.cells.has(cell, method.test_file):
             return None  # it will be missing
-        verdict = self._cells.load(cell, method.test_file)[0]
+        verdict = self.cells.load(cell, method.test_file)[0]
         missing = cell.absent.get(target(method)) if method.test_file in cell.stood_in else None
         if verdict is None and missing is not None:
             return Verdict(outcome=Outcome.COMPILE_ERROR, signature=f'missing:{missing}')
@@ -141,7 +140,7 @@ class PythonWorkshop:
 
     def content(self, compiled: Compiled) -> str | None:
         cell = self._cell(compiled)
-        repository = self._context.repository
+        repository = self.context.repository
         revs = (compiled.code_rev, compiled.tests_rev)
         parts = (
             *(str(repository.header(rev).tree) for rev in revs),
@@ -149,8 +148,8 @@ class PythonWorkshop:
             repr((cell.module.folder, cell.module.roots, cell.module.options, cell.module.written)),
             cell.module.installed.locked,
             cell.module.installed.interpreter.version,
-            self._context.digest,
-            self._context.sandbox.name,
+            self.context.digest,
+            self.context.sandbox.name,
             repr(compiled.borrowed),
             repr(compiled.edits),
         )
@@ -163,7 +162,7 @@ class PythonWorkshop:
             return Batch(verdicts=(), cpu_seconds=0.0)
         cell = self._cell(compiled)
         files = [method.test_file for method in methods]
-        if not any(self._cells.has(cell, file) for file in files):  # pytest would run all others
+        if not any(self.cells.has(cell, file) for file in files):  # pytest would run all others
             return Batch(verdicts=(_MISSING,) * len(methods), cpu_seconds=0.0)
         done = self._run(compiled, methods, conditions, 'run', ())
         spent = done.cpu_seconds
@@ -197,11 +196,6 @@ class PythonWorkshop:
             traces += [read_trace(heard, files) for heard in done.heard.targets]
         return Traced(traces=tuple(traces), cpu_seconds=spent)
 
-    mutate = staticmethod(not_offered(Capability.MUTATE))
-
-    def workaround(self, verdict: Verdict) -> str | None:
-        return None
-
     def environment(self, rev: str, module: str) -> Environment | None:
         found = self._module(rev, module)
         if found is None:
@@ -217,13 +211,10 @@ class PythonWorkshop:
             ),
         )
 
-    def close(self) -> None:
-        self._cells.close()
-
     # -- cells -------------------------------------------------------------------------------------
 
     def _module(self, rev: str, module: str) -> PythonModule | None:
-        end = self._ends.get(rev)
+        end = self.ends.get(rev)
         return end.modules.get(module) if end is not None else None
 
     def _cell(self, compiled: Compiled) -> PythonCell:
@@ -241,7 +232,7 @@ class PythonWorkshop:
             borrowed=compiled.borrowed,
             edits=compiled.edits,
         )
-        return self._cells.get(key, own)
+        return self.cells.get(key, own)
 
     def _with_borrowed(
         self, own: PythonModule, other: PythonModule, scope: Scope
@@ -250,15 +241,15 @@ class PythonWorkshop:
         if scope is Scope.ALL_SETTINGS:
             return replace(own, installed=other.installed, options=other.options)
         needs = Needs(runtime=own.needs.runtime, tests=other.needs.tests)
-        assert self._pair is not None, 'a pair is built before it is used'
-        when = self._pair.new.committer_date
-        found = self._context.environment(needs, own.installed.interpreter, when)
+        found = self.context.environment(
+            needs, own.installed.interpreter, self.pair.new.committer_date
+        )
         return None if isinstance(found, Unresolved) else replace(own, installed=found)
 
     def _check(self, code_rev: str, module: str, variants: Sequence[bytes]) -> tuple[Checked, ...]:
         own = self._module(code_rev, module)
         assert own is not None, 'a module is built before it is used'
-        return check(self._context, own.installed, variants)
+        return check(self.context, own.installed, variants)
 
     # -- runs --------------------------------------------------------------------------------------
 
@@ -275,11 +266,11 @@ class PythonWorkshop:
         request = {
             'mode': mode,
             'targets': [target(method) for method in methods],
-            'files': self._cells.files(cell, files),
-            'absent': self._cells.absent(cell, files),
+            'files': self.cells.files(cell, files),
+            'absent': self.cells.absent(cell, files),
             'traced': traced,
         }
-        return self._cells.ask(
+        return self.cells.ask(
             cell,
             request,
             [conditions.cpu_limit or self._limit(method) for method in methods],
@@ -292,11 +283,11 @@ class PythonWorkshop:
         found: dict[str, None] = {}
         for method in methods:
             _, owner, _ = target(method)
-            if self._cells.has(cell, method.test_file):
+            if self.cells.has(cell, method.test_file):
                 found[method.test_file] = None
             if owner:
-                for path in self._cells.mentioning(cell, method.test_file, owner):
-                    if path in cell.loaded or self._cells.load(cell, path)[0] is None:
+                for path in self.cells.mentioning(cell, method.test_file, owner):
+                    if path in cell.loaded or self.cells.load(cell, path)[0] is None:
                         found[path] = None
         return list(found)
 
@@ -307,13 +298,13 @@ class PythonWorkshop:
         """
         spent, before = 0.0, len(cell.stood_in)
         for path, why in done.heard.files.items():
-            asked = path in cell.loaded or not self._cells.has(cell, path)
+            asked = path in cell.loaded or not self.cells.has(cell, path)
             if why.outcome is Outcome.COMPILE_ERROR and not asked:
-                spent += self._cells.load(cell, path)[1]
+                spent += self.cells.load(cell, path)[1]
         return len(cell.stood_in) > before, spent
 
     def _limit(self, method: TestMethod) -> float:
-        return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))
+        return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self.slowest.get(method, 0.0))
 
     def _told(
         self, cell: PythonCell, method: TestMethod, verdict: Verdict | None, conditions: Conditions
@@ -322,10 +313,10 @@ class PythonWorkshop:
         if verdict is None:
             return None
         if verdict.outcome is Outcome.PASS:
-            slowest = max(self._slowest.get(method, 0.0), verdict.cpu_seconds)
-            self._slowest[method] = slowest
+            slowest = max(self.slowest.get(method, 0.0), verdict.cpu_seconds)
+            self.slowest[method] = slowest
             return replace(verdict, tampered=UNOBSERVED) if conditions.observed else verdict
-        hidden = method.test_file in cell.stood_in and self._cells.declares(cell, method)
+        hidden = method.test_file in cell.stood_in and self.cells.declares(cell, method)
         if verdict.outcome is Outcome.MISSING and hidden:
             return replace(verdict, outcome=Outcome.COMPILE_ERROR, signature='missing:declaration')
         return verdict

@@ -1,4 +1,4 @@
-"""Link, compare and run for one thread."""
+"""Both ends of a pair, read: linked, compared, run."""
 
 from __future__ import annotations
 
@@ -56,21 +56,27 @@ class _Cell:
     code_failure: Mapping[str, str]  # by path: the line that cannot be read
 
 
-class ToyWorkshop:
-    """Fulfils `coevo.languages.base.Workshop`, as far as the language offers it."""
+Cells = dict[tuple[object, ...], _Cell]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToyBuiltPair:
+    """Fulfils `coevo.languages.base.BuiltPair`, as far as the language offers it.
+
+    cells  of all pairs of the thread
+    """
+
+    pair: Pair
+    old: Build
+    new: Build
+    builds: Builds
+    cells: Cells
 
     trace = staticmethod(not_offered(Capability.TRACE))
     check_sources = staticmethod(not_offered(Capability.CHECK_SOURCES))
     mutate = staticmethod(not_offered(Capability.MUTATE))
 
-    def __init__(self, shared: Builds) -> None:
-        self._builds = shared
-        self._cells: dict[tuple[object, ...], _Cell] = {}
-
-    def build(self, pair: Pair) -> tuple[Build, Build]:
-        return self._builds.build(pair.old.rev), self._builds.build(pair.new.rev)
-
-    def build_otherwise(self, pair: Pair) -> None:
+    def otherwise(self) -> None:
         """There is one runtime."""
 
     def compile(
@@ -82,9 +88,9 @@ class ToyWorkshop:
         edits: Edits | None = None,
     ) -> Compiled:
         key = (tests_rev, code_rev, module, borrowed, edits)
-        if key not in self._cells:
-            self._cells[key] = self._linked(tests_rev, code_rev, module, borrowed, edits)
-        return self._cells[key].compiled
+        if key not in self.cells:
+            self.cells[key] = self._linked(tests_rev, code_rev, module, borrowed, edits)
+        return self.cells[key].compiled
 
     def differs(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
         return self._settings(code_rev, module, borrowed) != self._settings(code_rev, module, None)
@@ -104,14 +110,14 @@ class ToyWorkshop:
 
     def content(self, compiled: Compiled) -> str | None:
         """Of whole trees: a test may read any file that is laid out beside it."""
-        header = self._builds.repository.header
+        header = self.builds.repository.header
         parts = (
             str(header(compiled.code_rev).tree),
             str(header(compiled.tests_rev).tree),
             compiled.module,
             repr(self._settings(compiled.code_rev, compiled.module, compiled.borrowed)),
             repr(compiled.edits),
-            self._builds.sandbox.name,
+            self.builds.sandbox.name,
         )
         return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
 
@@ -136,24 +142,18 @@ class ToyWorkshop:
         with self._laid_out(compiled) as mounts:
             job = self._job(compiled, mounts, clock, conditions.process_cpu_limit)
             batch = run_programs(
-                self._builds.sandbox, job, [programs[keys[place]] for place in chosen], seconds
+                self.builds.sandbox, job, [programs[keys[place]] for place in chosen], seconds
             )
         for place, verdict in zip(chosen, batch.verdicts, strict=True):
             verdicts[place] = verdict
         return replace(batch, verdicts=tuple(verdicts))
 
-    def workaround(self, verdict: Verdict) -> str | None:
-        return None
-
     def environment(self, rev: str, module: str) -> Environment | None:
-        if module not in self._builds.built(rev).build.modules:
+        if module not in self.builds.built(rev).build.modules:
             return None
         return Environment(
             runtime='sh', build_tool='sh', compile_command=':', test_command='sh', libraries=()
         )
-
-    def close(self) -> None:
-        self._cells.clear()
 
     def _of(self, compiled: Compiled) -> _Cell:
         key = (
@@ -163,7 +163,7 @@ class ToyWorkshop:
             compiled.borrowed,
             compiled.edits,
         )
-        return self._cells[key]
+        return self.cells[key]
 
     def _linked(
         self,
@@ -173,8 +173,8 @@ class ToyWorkshop:
         borrowed: BorrowedSettings | None,
         edits: Edits | None,
     ) -> _Cell:
-        tests = self._texts(self._builds.built(tests_rev).tests, dict(edits.tests) if edits else {})
-        code = self._texts(self._builds.built(code_rev).code, dict(edits.code) if edits else {})
+        tests = self._texts(self.builds.built(tests_rev).tests, dict(edits.tests) if edits else {})
+        code = self._texts(self.builds.built(code_rev).code, dict(edits.code) if edits else {})
         failures = {
             path: f'unreadable {path}'
             for path, _ in (edits.code if edits else ())
@@ -211,27 +211,27 @@ class ToyWorkshop:
         return {path: text for path, text in sorted(found.items()) if text is not None}
 
     def _module(self, rev: str, path: str) -> str:
-        return tree(self._builds.repository, rev).module(path)
+        return tree(self.builds.repository, rev).module(path)
 
     def _settings(
         self, code_rev: str, module: str, borrowed: BorrowedSettings | None
     ) -> Mapping[str, str]:
-        own = dict(self._builds.built(code_rev).settings.get(module, {}))
+        own = dict(self.builds.built(code_rev).settings.get(module, {}))
         if borrowed is None:
             return own
-        other = self._builds.built(borrowed.rev).settings.get(module, {})
+        other = self.builds.built(borrowed.rev).settings.get(module, {})
         names = ('library',) if borrowed.scope is Scope.TEST_LIBRARIES else ('library', 'setting')
         return own | {name: other[name] for name in names if name in other}
 
     @contextmanager
     def _laid_out(self, compiled: Compiled) -> Iterator[tuple[Mount, ...]]:
         """Both sides as they are mounted; copies where files are other than their revision's."""
-        code = self._builds.built(compiled.code_rev).code
-        tests = self._builds.built(compiled.tests_rev).tests
+        code = self.builds.built(compiled.code_rev).code
+        tests = self.builds.built(compiled.tests_rev).tests
         if compiled.edits is None:
-            yield _mounts(code, tests, self._builds.tools)
+            yield _mounts(code, tests, self.builds.tools)
             return
-        folder = self._builds.root / f'cell-{secrets.token_hex(8)}'
+        folder = self.builds.root / f'cell-{secrets.token_hex(8)}'
         folder.mkdir(mode=0o755)
         try:
             for side, edits in ((code, compiled.edits.code), (tests, compiled.edits.tests)):
@@ -239,7 +239,7 @@ class ToyWorkshop:
                 shutil.copytree(side, copy, symlinks=True)
                 for path, text in edits:
                     _write(copy, path, text)
-            yield _mounts(folder / code.name, folder / tests.name, self._builds.tools)
+            yield _mounts(folder / code.name, folder / tests.name, self.builds.tools)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

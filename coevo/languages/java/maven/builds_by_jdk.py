@@ -1,0 +1,57 @@
+"""The builds of a run, by the JDK that makes them, and which JDKs can be had."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from coevo.languages.java.maven.jdk_choice import pair_candidates
+from coevo.languages.java.maven.run_context import JavaRunContext
+from coevo.languages.java.maven.shared_builds import SharedBuilds
+from coevo.languages.java.tools.jdk_supply import JdkSupply
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.model.records import Pair
+
+
+class BuildsByJdk:
+    """The builds of each JDK that some pair needs; shared by all builders of a run."""
+
+    def __init__(self, run: JavaRunContext, jdks: JdkSupply | None = None) -> None:
+        self._run = run
+        self._jdks = jdks or JdkSupply()
+        self._builds_by_jdk: dict[Jdk | None, SharedBuilds] = {}
+        self._lock = threading.Lock()
+
+    def candidates(self, pair: Pair) -> tuple[Jdk, ...]:
+        """The JDKs to try, some of which may have to be brought."""
+        return pair_candidates(self._run.repository, pair, self._jdks.offered)
+
+    def had(self, candidates: Sequence[Jdk]) -> Iterator[Jdk | None]:
+        """Those candidates that can be had, each brought when it is its turn.
+
+        If none can, the newest at hand; with none at all None, for what the toolchain says of that.
+        """
+        found = False
+        for jdk in candidates:
+            had = self._jdks.get(jdk)
+            if had is not None:
+                found = True
+                yield had
+        if not found:
+            yield max(self._jdks.known, key=lambda jdk: jdk.feature, default=None)
+
+    def lacking(self, candidates: Sequence[Jdk]) -> str | None:
+        """The feature release of the first candidate that could not be brought."""
+        return next((jdk.release for jdk in candidates if self._jdks.failed(jdk)), None)
+
+    def builds(self, jdk: Jdk | None) -> SharedBuilds:
+        with self._lock:
+            if jdk not in self._builds_by_jdk:
+                self._builds_by_jdk[jdk] = SharedBuilds(self._run, jdk)
+            return self._builds_by_jdk[jdk]
+
+    def forget(self, rev: str) -> None:
+        """Remove what was built of a revision."""
+        for builds in tuple(self._builds_by_jdk.values()):
+            builds.forget(rev)

@@ -1,0 +1,38 @@
+"""What one thread does with one JDK: a session of its own over build outputs that all share."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection
+
+from coevo.languages.base import Build
+from coevo.languages.java.maven.cells import JavaCells
+from coevo.languages.java.maven.packed_trees import PackedTrees
+from coevo.languages.java.maven.shared_builds import SharedBuilds
+from coevo.languages.java.maven.tracing import Tracer
+from coevo.model.records import TestMethod
+
+
+class JdkWorker:
+    """Its session, its cells, and how long tests take that pass."""
+
+    def __init__(self, builds: SharedBuilds) -> None:
+        self.builds = builds
+        self.session = builds.session()
+        self.cells = JavaCells(builds, self.session)
+        self.tracer = Tracer(builds)
+        self.trees = PackedTrees(builds.folder('trees', secrets.token_hex(8)))
+        self.slowest: dict[TestMethod, float] = {}
+
+    def build(self, rev: str) -> Build:
+        return self.builds.build(rev, self.session)
+
+    def cells_of(self, ends: Collection[str]) -> JavaCells:
+        """The cells, for a pair with these ends; those of any other revision are removed."""
+        self.cells.keep_only(ends)
+        return self.cells
+
+    def close(self) -> None:
+        self.session.close()
+        self.tracer.close()
+        self.trees.close()

@@ -1,0 +1,42 @@
+"""Pairs built for one thread, one after the other."""
+
+from __future__ import annotations
+
+from coevo.languages.python.built_pair import PythonBuiltPair
+from coevo.languages.python.cells import PythonCells
+from coevo.languages.python.ends import EndMaker
+from coevo.languages.python.run_context import PythonRunContext
+from coevo.languages.python.supply import PythonSupply
+from coevo.model.records import Pair
+
+
+class PythonBuilder:
+    """Fulfils `coevo.languages.base.Builder`; what a pair has packed is kept until the next pair."""
+
+    def __init__(self, context: PythonRunContext, supply: PythonSupply) -> None:
+        self._context, self._supply = context, supply
+        self._last: PythonBuiltPair | None = None
+
+    def build(self, pair: Pair) -> PythonBuiltPair:
+        last = self._last
+        if last is None or last.pair.pair_id != pair.pair_id:
+            if last is not None:
+                last.cells.close()
+            cells, slowest = PythonCells(self._context), {}
+        else:
+            cells, slowest = last.cells, last.slowest
+        old, new = EndMaker(self._context, self._supply, cells).ends(pair)
+        self._last = PythonBuiltPair(
+            old=old.build,
+            new=new.build,
+            pair=pair,
+            ends={pair.old.rev: old, pair.new.rev: new},
+            context=self._context,
+            cells=cells,
+            slowest=slowest,
+        )
+        return self._last
+
+    def close(self) -> None:
+        if self._last is not None:
+            self._last.cells.close()
