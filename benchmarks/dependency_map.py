@@ -40,7 +40,7 @@ from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
 from coevo.git.repository import Repository
-from coevo.languages.base import Compiled
+from coevo.languages.cells import Compiled
 from coevo.languages.java.maven import tracing
 from coevo.languages.java.maven.built_pair import JavaBuiltPair
 from coevo.languages.java.maven.code_files import CodeFiles

@@ -11,7 +11,7 @@ from dataclasses import field
 from dataclasses import replace
 
 from coevo.git.repository import Repository
-from coevo.languages.base import Builder
+from coevo.languages.engine import Builder
 from coevo.model.records import Pair
 
 

@@ -18,7 +18,7 @@ from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
-from coevo.languages.base import Builder
+from coevo.languages.engine import Builder
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import engine_version
 from coevo.model.identity import method_id

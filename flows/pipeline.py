@@ -22,9 +22,9 @@ from coevo.engine.suites import Suites
 from coevo.engine.workers import WorkFailure
 from coevo.engine.workers import run_in_parallel
 from coevo.git.repository import Repository
-from coevo.languages.base import Builder
 from coevo.languages.base import Language
-from coevo.languages.base import RunSettings
+from coevo.languages.engine import Builder
+from coevo.languages.engine import RunSettings
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES

@@ -33,8 +33,8 @@ from coevo.engine.workers import WorkFailure
 from coevo.engine.workers import run_in_parallel
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
-from coevo.languages.base import Builder
-from coevo.languages.base import RunSettings
+from coevo.languages.engine import Builder
+from coevo.languages.engine import RunSettings
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug

@@ -13,7 +13,7 @@ from coevo.engine.evidence import Decision
 from coevo.engine.results import CellResult
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
-from coevo.languages.base import Build
+from coevo.languages.builds import Build
 from coevo.languages.table import LANGUAGES
 from coevo.model.labels import CELL_ORDER
 from coevo.model.records import Candidate

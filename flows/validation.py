@@ -22,9 +22,9 @@ from pathlib import Path
 from coevo.engine.builders import Builders
 from coevo.engine.suites import SuiteRun
 from coevo.git.repository import Repository
-from coevo.languages.base import Build
-from coevo.languages.base import BuiltPair
-from coevo.languages.base import RunSettings
+from coevo.languages.builds import Build
+from coevo.languages.engine import BuiltPair
+from coevo.languages.engine import RunSettings
 from coevo.languages.table import language_of
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from coevo.engine.builders import Builders
-from coevo.languages.base import PLAIN
-from coevo.languages.base import Batch
-from coevo.languages.base import Builder
-from coevo.languages.base import BuiltPair
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
-from coevo.languages.base import Verdict
+from coevo.languages.cells import Compiled
+from coevo.languages.conditions import PLAIN
+from coevo.languages.conditions import Conditions
+from coevo.languages.engine import Builder
+from coevo.languages.engine import BuiltPair
+from coevo.languages.verdicts import Batch
+from coevo.languages.verdicts import Verdict
 from coevo.model.profiles import Profile
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod

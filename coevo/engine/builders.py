@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import Self
 
-from coevo.languages.base import Builder
-from coevo.languages.base import Engine
 from coevo.languages.base import Language
-from coevo.languages.base import RunSettings
+from coevo.languages.engine import Builder
+from coevo.languages.engine import Engine
+from coevo.languages.engine import RunSettings
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
 

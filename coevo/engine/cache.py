@@ -18,7 +18,7 @@ from pathlib import Path
 
 from coevo.engine.results import Order
 from coevo.engine.results import Run
-from coevo.languages.base import Verdict
+from coevo.languages.verdicts import Verdict
 from coevo.model import codec
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod

@@ -14,11 +14,11 @@ from coevo.engine.results import CellResult
 from coevo.engine.results import Order
 from coevo.engine.results import Run
 from coevo.engine.results import SelectedMethod
-from coevo.languages.base import OPTIONS_REFUSED
-from coevo.languages.base import Build
-from coevo.languages.base import BuiltPair
-from coevo.languages.base import Compiled
-from coevo.languages.base import Verdict
+from coevo.languages.builds import Build
+from coevo.languages.cells import Compiled
+from coevo.languages.engine import BuiltPair
+from coevo.languages.verdicts import OPTIONS_REFUSED
+from coevo.languages.verdicts import Verdict
 from coevo.model.labels import deciding_cells
 from coevo.model.records import Candidate
 from coevo.model.records import Cell

@@ -17,12 +17,12 @@ from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
 from coevo.git.contents import content
 from coevo.git.repository import Repository
-from coevo.languages.base import Conditions
-from coevo.languages.base import Verdict
 from coevo.languages.capabilities import Capability
+from coevo.languages.conditions import Conditions
 from coevo.languages.table import language_at
 from coevo.languages.table import offers
 from coevo.languages.table import reading_at
+from coevo.languages.verdicts import Verdict
 from coevo.model.labels import deciding_cells
 from coevo.model.records import Cell
 from coevo.model.records import Outcome

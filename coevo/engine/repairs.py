@@ -20,10 +20,10 @@ from coevo.engine.results import Cost
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
-from coevo.languages.base import BuiltPair
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
-from coevo.languages.base import Verdict
+from coevo.languages.cells import Compiled
+from coevo.languages.conditions import Conditions
+from coevo.languages.engine import BuiltPair
+from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.quality import RepairGuard
 from coevo.model.records import Cause

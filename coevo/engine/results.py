@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from dataclasses import field
 from enum import StrEnum
 
-from coevo.languages.base import Build
-from coevo.languages.base import BuiltPair
-from coevo.languages.base import Scope
-from coevo.languages.base import Verdict
+from coevo.languages.builds import Build
+from coevo.languages.cells import Scope
+from coevo.languages.engine import BuiltPair
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Candidate
 from coevo.model.records import Cell
 from coevo.model.records import Outcome

@@ -21,12 +21,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.languages.base import Build
-from coevo.languages.base import BuiltPair
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
-from coevo.languages.base import Verdict
+from coevo.languages.builds import Build
+from coevo.languages.cells import Compiled
+from coevo.languages.conditions import Conditions
+from coevo.languages.engine import BuiltPair
 from coevo.languages.table import LANGUAGES
+from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod

@@ -16,7 +16,7 @@ from coevo.engine.groups import method_in
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
-from coevo.languages.base import Conditions
+from coevo.languages.conditions import Conditions
 from coevo.languages.traces import Trace
 from coevo.model.quality import End
 from coevo.model.records import Cell

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeVar
 
 from coevo.engine.builders import Builders
-from coevo.languages.base import Builder
+from coevo.languages.engine import Builder
 from coevo.model.containment import Bug
 from coevo.model.containment import contained
 from coevo.model.errors import Transient

@@ -27,8 +27,8 @@ from coevo.evaluation.measuring.judged_adequacy import with_adequacy
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import Prediction
 from coevo.git.repository import CorruptObject
-from coevo.languages.base import Builder
-from coevo.languages.base import Conditions
+from coevo.languages.conditions import Conditions
+from coevo.languages.engine import Builder
 from coevo.model.records import Pair
 
 

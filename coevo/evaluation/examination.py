@@ -43,8 +43,8 @@ from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import renamed
 from coevo.evaluation.rows import rows
 from coevo.git.repository import Repository
-from coevo.languages.base import Builder
-from coevo.languages.base import RunSettings
+from coevo.languages.engine import Builder
+from coevo.languages.engine import RunSettings
 from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug
 from coevo.model.containment import contained

@@ -20,8 +20,8 @@ from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.results import RESULTS_VERSION
-from coevo.languages.base import Verdict
 from coevo.languages.table import engine_version
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 from coevo.snapshots.models import Model
 

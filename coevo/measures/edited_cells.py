@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.git.repository import Repository
-from coevo.languages.base import Build
-from coevo.languages.base import BuiltPair
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
-from coevo.languages.base import Edits
-from coevo.languages.base import MainSources
-from coevo.languages.base import Verdict
+from coevo.languages.builds import Build
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
+from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import MainSources
+from coevo.languages.engine import BuiltPair
+from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.quality import End
 from coevo.model.records import Dependency

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.languages.base import Checked
 from coevo.languages.capabilities import Capability
+from coevo.languages.cells import Checked
 from coevo.languages.mutation import Mutant
 from coevo.languages.table import measures
 from coevo.languages.table import offers

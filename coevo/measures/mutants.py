@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.languages.base import Verdict
 from coevo.languages.mutation import OutOfTime
+from coevo.languages.verdicts import Verdict
 from coevo.measures.added_lines import added_lines
 from coevo.measures.declaration_pairs import declared
 from coevo.measures.edited_cells import EditedCellRunner

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 
-from coevo.languages.base import Verdict
+from coevo.languages.verdicts import Verdict
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
 from coevo.measures.parts import Key

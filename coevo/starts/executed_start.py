@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 
-from coevo.languages.base import Compiled
+from coevo.languages.cells import Compiled
 from coevo.languages.surgery import StartStateInvalid
 from coevo.model.quality import VALID
 from coevo.model.quality import WITHOUT_SIBLINGS

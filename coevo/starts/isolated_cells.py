@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from coevo.engine.results import SelectedMethod
 from coevo.git.contents import content
 from coevo.git.repository import Repository
-from coevo.languages.base import BuiltPair
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
-from coevo.languages.base import Edits
-from coevo.languages.base import Verdict
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
+from coevo.languages.conditions import Conditions
+from coevo.languages.engine import BuiltPair
+from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import Pair

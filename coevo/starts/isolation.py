@@ -16,9 +16,9 @@ from dataclasses import field
 from coevo.git.contents import content
 from coevo.git.contents import path_at_old
 from coevo.git.repository import Repository
-from coevo.languages.base import PLAIN
-from coevo.languages.base import BuiltPair
-from coevo.languages.base import Conditions
+from coevo.languages.conditions import PLAIN
+from coevo.languages.conditions import Conditions
+from coevo.languages.engine import BuiltPair
 from coevo.languages.surgery import Graft
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import surgery

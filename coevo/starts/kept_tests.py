@@ -6,7 +6,7 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 
-from coevo.languages.base import Compiled
+from coevo.languages.cells import Compiled
 from coevo.languages.declarations import Member
 from coevo.languages.table import language_at
 from coevo.languages.table import surgery

@@ -18,7 +18,7 @@ from functools import cache
 from coevo.git.contents import content
 from coevo.git.contents import path_at_old
 from coevo.git.patches import file_patch
-from coevo.languages.base import Compiled
+from coevo.languages.cells import Compiled
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
 from coevo.languages.table import reading

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coevo.languages.base import Compiled
-from coevo.languages.base import MainSources
+from coevo.languages.cells import Compiled
+from coevo.languages.conditions import MainSources
 from coevo.model.records import TestMethod
 from coevo.starts.isolated_cells import IsolatedCellRunner
 from coevo.starts.isolated_cells import is_pass

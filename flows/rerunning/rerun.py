@@ -10,9 +10,9 @@ from coevo.engine.execution import evaluate
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
 from coevo.git.repository import Repository
-from coevo.languages.base import KILLED
-from coevo.languages.base import Builder
+from coevo.languages.engine import Builder
 from coevo.languages.table import engine_version
+from coevo.languages.verdicts import KILLED
 from coevo.model.identity import method_id
 from coevo.model.labels import deciding_cells
 from coevo.model.records import Outcome

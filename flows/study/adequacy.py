@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from coevo.engine.results import Step
-from coevo.languages.base import Conditions
-from coevo.languages.base import Edits
+from coevo.languages.cells import Edits
+from coevo.languages.conditions import Conditions
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutants import measure_mutants

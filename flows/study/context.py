@@ -9,8 +9,8 @@ from dataclasses import field
 from coevo.engine.results import PairEvaluation
 from coevo.engine.suites import Suites
 from coevo.git.repository import Repository
-from coevo.languages.base import BuiltPair
 from coevo.languages.capabilities import Capability
+from coevo.languages.engine import BuiltPair
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.table import offers
 from coevo.model.profiles import Profile

@@ -11,7 +11,7 @@ from coevo.engine.repairs import guard_repairs
 from coevo.engine.repairs import repair_kind
 from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
-from coevo.languages.base import Conditions
+from coevo.languages.conditions import Conditions
 from coevo.languages.refactorings import Refactorings
 from coevo.languages.refactorings import RefactoringStatus
 from coevo.model.records import Track

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.languages.base import Verdict
 from coevo.languages.java.maven.launch import Launcher
 from coevo.languages.java.maven.packed_trees import pack
 from coevo.languages.java.maven.places import TOOLS
@@ -21,6 +20,7 @@ from coevo.languages.java.maven.report import Surefire
 from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.maven.runner import run_targets
 from coevo.languages.java.tools.toolchain import toolchain
+from coevo.languages.verdicts import Verdict
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
 from tests.coevo.languages.java.jvm import JUPITER

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.base import Verdict
 from coevo.languages.java.maven import launch
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.sandboxes.sandbox import open_sandbox

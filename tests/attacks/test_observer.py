@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.languages.base import Verdict
 from coevo.languages.java.maven.report import Surefire
 from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.maven.runner import run_observed
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 from coevo.sandboxes.sandbox import Sandbox
 from tests.attacks.arena import Project

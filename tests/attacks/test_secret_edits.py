@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
-from coevo.languages.base import Edits
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
+from coevo.languages.conditions import Conditions
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from tests.coevo.languages.place import Place

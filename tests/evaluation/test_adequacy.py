@@ -18,8 +18,8 @@ from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Placebo
 from coevo.evaluation.records import TaskOutcome
-from coevo.languages.base import Verdict
 from coevo.languages.traces import Trace
+from coevo.languages.verdicts import Verdict
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
 from coevo.model.records import Outcome

@@ -28,8 +28,8 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import rows
-from coevo.languages.base import Builder
-from coevo.languages.base import RunSettings
+from coevo.languages.engine import Builder
+from coevo.languages.engine import RunSettings
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.table import LANGUAGES
 from coevo.model.records import Track

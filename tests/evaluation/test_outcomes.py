@@ -14,7 +14,7 @@ from coevo.evaluation.judging.outcomes import decide
 from coevo.evaluation.judging.outcomes import decide_by_module
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import TaskOutcome
-from coevo.languages.base import Verdict
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 from coevo.model.records import Track
 

@@ -23,7 +23,7 @@ from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import rows
-from coevo.languages.base import Verdict
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 from coevo.model.records import Track
 from tests import snapshots

@@ -18,9 +18,9 @@ from coevo.evaluation.rows import MOST_OUTPUT
 from coevo.evaluation.rows import MOST_SAID
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import rows
-from coevo.languages.base import Verdict
 from coevo.languages.java.reading.expected_throws import expected_throws
 from coevo.languages.java.reading.syntax import parse
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 from tests import snapshots
 

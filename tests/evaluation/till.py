@@ -25,7 +25,7 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import rows
 from coevo.git.repository import Repository
-from coevo.languages.base import Conditions
+from coevo.languages.conditions import Conditions
 from coevo.languages.java.maven.builder import JavaBuilder
 from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.maven.run_context import JavaRunContext

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.languages.base import Build
+from coevo.languages.builds import Build
 from coevo.languages.table import engine_version
 from coevo.storage.place import Url
 from coevo.storage.places import place_of

@@ -14,8 +14,8 @@ import pytest
 from coevo.engine.builders import Builders
 from coevo.engine.workers import run_in_parallel
 from coevo.git.repository import Repository
-from coevo.languages.base import Builder
-from coevo.languages.base import RunSettings
+from coevo.languages.engine import Builder
+from coevo.languages.engine import RunSettings
 from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Transient
 from coevo.model.records import Pair

@@ -19,22 +19,22 @@ import psutil
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.base import KILLED
-from coevo.languages.base import Batch
-from coevo.languages.base import BorrowedSettings
-from coevo.languages.base import Builder
-from coevo.languages.base import BuiltPair
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
-from coevo.languages.base import Edits
-from coevo.languages.base import Engine
-from coevo.languages.base import RunSettings
-from coevo.languages.base import Scope
-from coevo.languages.base import Verdict
 from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import NotOffered
+from coevo.languages.cells import BorrowedSettings
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
+from coevo.languages.cells import Scope
+from coevo.languages.conditions import Conditions
+from coevo.languages.engine import Builder
+from coevo.languages.engine import BuiltPair
+from coevo.languages.engine import Engine
+from coevo.languages.engine import RunSettings
 from coevo.languages.surgery import Graft
 from coevo.languages.surgery import StartTarget
+from coevo.languages.verdicts import KILLED
+from coevo.languages.verdicts import Batch
+from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import Pair

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coevo.languages.base import Batch
-from coevo.languages.base import BuiltPair
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
-from coevo.languages.base import Verdict
+from coevo.languages.cells import Compiled
+from coevo.languages.conditions import Conditions
+from coevo.languages.engine import BuiltPair
+from coevo.languages.verdicts import Batch
+from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod

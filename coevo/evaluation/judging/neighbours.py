@@ -17,7 +17,7 @@ from coevo.evaluation.judging.memory import asked_once
 from coevo.evaluation.judging.submissions import located
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
-from coevo.languages.base import Compiled
+from coevo.languages.cells import Compiled
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile

@@ -9,7 +9,7 @@ from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import Placebo
 from coevo.evaluation.records import TaskOutcome
-from coevo.languages.base import Verdict
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 from coevo.model.records import Track
 

@@ -33,9 +33,9 @@ from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
 from coevo.git.contents import content
 from coevo.git.contents import path_at_old
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
-from coevo.languages.base import MainSources
+from coevo.languages.cells import Compiled
+from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import MainSources
 from coevo.languages.declarations import SourceFile
 from coevo.languages.reading import Reading
 from coevo.languages.surgery import Graft

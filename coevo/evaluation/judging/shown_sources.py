@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from coevo.evaluation.judging.memory import asked_once
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
-from coevo.languages.base import MainSources
+from coevo.languages.conditions import MainSources
 from coevo.starts.source_readers import NO_SOURCES
 from coevo.starts.source_readers import reads_sources
 

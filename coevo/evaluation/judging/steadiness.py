@@ -13,7 +13,7 @@ from dataclasses import replace
 from coevo.evaluation.judging.alone import run_alone
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.task_context import TaskContext
-from coevo.languages.base import Compiled
+from coevo.languages.cells import Compiled
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from coevo.starts.isolated_cells import said

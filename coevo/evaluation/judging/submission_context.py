@@ -8,8 +8,8 @@ from dataclasses import field
 
 from coevo.evaluation.assignments import Assignment
 from coevo.git.repository import Repository
-from coevo.languages.base import BuiltPair
-from coevo.languages.base import Conditions
+from coevo.languages.conditions import Conditions
+from coevo.languages.engine import BuiltPair
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 

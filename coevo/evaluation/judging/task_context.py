@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from coevo.evaluation.assignments import Assignment
 from coevo.git.contents import content
 from coevo.git.repository import Repository
-from coevo.languages.base import BuiltPair
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
-from coevo.languages.base import Edits
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
+from coevo.languages.conditions import Conditions
+from coevo.languages.engine import BuiltPair
 from coevo.model.records import Pair
 from coevo.starts.isolated_cells import Files
 from coevo.starts.isolated_cells import IsolatedCellRunner

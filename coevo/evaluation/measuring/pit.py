@@ -19,9 +19,9 @@ from coevo.evaluation.measuring.oracles import top_level_types
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import PitKills
 from coevo.git.contents import content
-from coevo.languages.base import Compiled
-from coevo.languages.base import Edits
 from coevo.languages.capabilities import Capability
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import engine_version

@@ -21,7 +21,7 @@ from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
-from coevo.languages.base import Verdict
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 
 # Of what never came to be run, the reason stands: trouble of ours, or the patch's.

@@ -19,7 +19,7 @@ from pathlib import Path
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
 from coevo.git.repository import TreeEntry
-from coevo.languages.base import Edits
+from coevo.languages.cells import Edits
 from coevo.languages.python.sides import tests_side
 
 # 2000-01-01, which is before any code that is mined: no file is younger than the clock says.

@@ -11,7 +11,7 @@ from coevo.model.records import Pair
 
 
 class PythonBuilder:
-    """Fulfils `coevo.languages.base.Builder`; what a pair has packed is kept until the next pair."""
+    """Fulfils `coevo.languages.engine.Builder`; what a pair has packed is kept until the next pair."""
 
     def __init__(self, context: PythonRunContext, supply: PythonSupply) -> None:
         self._context, self._supply = context, supply

@@ -10,7 +10,7 @@ from dataclasses import field
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
-from coevo.languages.base import Build
+from coevo.languages.builds import Build
 from coevo.languages.python import layout
 from coevo.languages.python.archive import Trees
 from coevo.languages.python.environments import Installed

@@ -10,18 +10,16 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 
-from coevo.languages.base import PLAIN
-from coevo.languages.base import Batch
-from coevo.languages.base import BorrowedSettings
-from coevo.languages.base import Build
-from coevo.languages.base import Checked
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
-from coevo.languages.base import Edits
-from coevo.languages.base import Scope
-from coevo.languages.base import Verdict
+from coevo.languages.builds import Build
 from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import not_offered
+from coevo.languages.cells import BorrowedSettings
+from coevo.languages.cells import Checked
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
+from coevo.languages.cells import Scope
+from coevo.languages.conditions import PLAIN
+from coevo.languages.conditions import Conditions
 from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.cells import PythonCell
@@ -40,6 +38,8 @@ from coevo.languages.python.runner import Done
 from coevo.languages.python.tracing import read_trace
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
+from coevo.languages.verdicts import Batch
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Environment
 from coevo.model.records import LibraryEntry
 from coevo.model.records import Outcome
@@ -54,7 +54,7 @@ UNOBSERVED = 'unobserved'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonBuiltPair:
-    """Fulfils `coevo.languages.base.BuiltPair`.
+    """Fulfils `coevo.languages.engine.BuiltPair`.
 
     ends     by revision
     cells    of this pair alone

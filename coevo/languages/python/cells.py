@@ -15,9 +15,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from coevo.languages.base import BorrowedSettings
-from coevo.languages.base import Edits
-from coevo.languages.base import Verdict
+from coevo.languages.cells import BorrowedSettings
+from coevo.languages.cells import Edits
 from coevo.languages.python.archive import pack
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.launch import PythonSetup
@@ -30,6 +29,7 @@ from coevo.languages.python.runner import WALL_PER_CPU
 from coevo.languages.python.runner import Done
 from coevo.languages.python.runner import run_request
 from coevo.languages.python.sides import is_test_file
+from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod

@@ -7,7 +7,7 @@ import base64
 import json
 from collections.abc import Sequence
 
-from coevo.languages.base import Checked
+from coevo.languages.cells import Checked
 from coevo.languages.python.environments import Installed
 from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.launch import checker_job

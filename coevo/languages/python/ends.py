@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from coevo.languages.base import Build
+from coevo.languages.builds import Build
 from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.built import module_folders

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from coevo.languages.base import RunSettings
+from coevo.languages.engine import RunSettings
 from coevo.languages.python.builder import PythonBuilder
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.supply import PythonSupply
 
 
 class PythonEngine:
-    """Fulfils `coevo.languages.base.Engine`."""
+    """Fulfils `coevo.languages.engine.Engine`."""
 
     def __init__(self, run: RunSettings, stack: ExitStack) -> None:
         supply = run.runtimes

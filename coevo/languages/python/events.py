@@ -11,8 +11,8 @@ from dataclasses import field
 from typing import Any
 from typing import BinaryIO
 
-from coevo.languages.base import Verdict
 from coevo.languages.python.withheld import withheld
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 
 _LINE_BYTES = 1 << 20

@@ -18,11 +18,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from coevo.languages.base import KILLED
 from coevo.languages.python.events import Heard
 from coevo.languages.python.events import HeardTarget
 from coevo.languages.python.events import events
 from coevo.languages.python.launch import worker_command
+from coevo.languages.verdicts import KILLED
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox

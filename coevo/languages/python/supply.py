@@ -25,7 +25,7 @@ _SECONDS = 900
 
 @dataclass(slots=True)
 class PythonSupply:
-    """Fulfils `coevo.languages.base.Runtimes`. Safe from several threads.
+    """Fulfils `coevo.languages.runtimes.Runtimes`. Safe from several threads.
 
     brings  whether uv is asked for what the machine lacks, once for each
     """

@@ -13,7 +13,7 @@ from coevo.engine.cache import Cache
 from coevo.engine.cache import batch_key
 from coevo.engine.results import Order
 from coevo.engine.results import Run
-from coevo.languages.base import Verdict
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 

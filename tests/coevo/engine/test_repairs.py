@@ -17,7 +17,7 @@ from coevo.engine.repairs import repair_kind
 from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
 from coevo.git.repository import Repository
-from coevo.languages.base import RunSettings
+from coevo.languages.engine import RunSettings
 from coevo.model.identity import method_id
 from coevo.model.quality import RepairGuard
 from coevo.model.records import Cause

@@ -17,8 +17,8 @@ from coevo.engine.suites import Suites
 from coevo.engine.suites import TestsOf
 from coevo.engine.suites import passes
 from coevo.git.repository import Repository
-from coevo.languages.base import BuiltPair
-from coevo.languages.base import RunSettings
+from coevo.languages.engine import BuiltPair
+from coevo.languages.engine import RunSettings
 from coevo.model.records import Walk
 from miners.diffs.siblings import methods_by_module
 from miners.walks.pairs import Route

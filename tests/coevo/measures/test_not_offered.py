@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.base import RunSettings
+from coevo.languages.engine import RunSettings
 from coevo.languages.measures import Measures
 from coevo.languages.placebos import PlaceboKind
 from coevo.languages.table import LANGUAGES

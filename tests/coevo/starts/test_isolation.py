@@ -12,7 +12,7 @@ from coevo.engine.evidence import decide
 from coevo.engine.execution import evaluate
 from coevo.engine.results import SelectedMethod
 from coevo.git.repository import Repository
-from coevo.languages.base import RunSettings
+from coevo.languages.engine import RunSettings
 from coevo.model.identity import method_id
 from coevo.model.profiles import load_profile
 from coevo.model.quality import Isolated

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.base import RunSettings
-from coevo.languages.base import Verdict
 from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import not_offered
+from coevo.languages.engine import RunSettings
 from coevo.languages.findings import DoctorFinding
 from coevo.languages.kits import Kit
 from coevo.languages.measures import Measures
@@ -28,6 +27,7 @@ from coevo.languages.prompt_words import PromptWords
 from coevo.languages.reading import Reading
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import Surgery
+from coevo.languages.verdicts import Verdict
 from coevo.model.listener import Say
 from coevo.model.listener import silent
 from coevo.model.records import TestMethod

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from pathlib import PurePosixPath
 
-from coevo.languages.base import Build
-from coevo.languages.base import RunSettings
+from coevo.languages.builds import Build
+from coevo.languages.engine import RunSettings
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount

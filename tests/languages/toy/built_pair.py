@@ -16,17 +16,17 @@ from datetime import datetime
 from math import ceil
 from pathlib import Path
 
-from coevo.languages.base import PLAIN
-from coevo.languages.base import Batch
-from coevo.languages.base import BorrowedSettings
-from coevo.languages.base import Build
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
-from coevo.languages.base import Edits
-from coevo.languages.base import Scope
-from coevo.languages.base import Verdict
+from coevo.languages.builds import Build
 from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import not_offered
+from coevo.languages.cells import BorrowedSettings
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
+from coevo.languages.cells import Scope
+from coevo.languages.conditions import PLAIN
+from coevo.languages.conditions import Conditions
+from coevo.languages.verdicts import Batch
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Environment
 from coevo.model.records import Outcome
 from coevo.model.records import Pair
@@ -61,7 +61,7 @@ Cells = dict[tuple[object, ...], _Cell]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToyBuiltPair:
-    """Fulfils `coevo.languages.base.BuiltPair`, as far as the language offers it.
+    """Fulfils `coevo.languages.engine.BuiltPair`, as far as the language offers it.
 
     cells  of all pairs of the thread
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from coevo.languages.base import RunSettings
+from coevo.languages.engine import RunSettings
 from coevo.model.records import Pair
 from tests.languages.toy.builds import Builds
 from tests.languages.toy.built_pair import Cells
@@ -12,7 +12,7 @@ from tests.languages.toy.built_pair import ToyBuiltPair
 
 
 class ToyBuilder:
-    """Fulfils `coevo.languages.base.Builder`."""
+    """Fulfils `coevo.languages.engine.Builder`."""
 
     def __init__(self, builds: Builds) -> None:
         self._builds = builds
@@ -32,7 +32,7 @@ class ToyBuilder:
 
 
 class ToyEngine:
-    """Fulfils `coevo.languages.base.Engine`."""
+    """Fulfils `coevo.languages.engine.Engine`."""
 
     def __init__(self, run: RunSettings, stack: ExitStack) -> None:
         self._builds = Builds(run, stack)

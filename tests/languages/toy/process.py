@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.languages.base import KILLED
-from coevo.languages.base import Batch
-from coevo.languages.base import Verdict
+from coevo.languages.verdicts import KILLED
+from coevo.languages.verdicts import Batch
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Process

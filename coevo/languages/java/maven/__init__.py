@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.base import RunSettings
 from coevo.languages.capabilities import EVERYTHING
+from coevo.languages.engine import RunSettings
 from coevo.languages.java import reading
 from coevo.languages.java import surgery
 from coevo.languages.java.kits.maven_kits import MavenKits

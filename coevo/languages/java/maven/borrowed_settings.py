@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from coevo.languages.base import Scope
+from coevo.languages.cells import Scope
 from coevo.languages.java.maven.report import MavenModule
 from coevo.languages.java.maven.report import ReportedEntry
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Set as AbstractSet
 
-from coevo.languages.base import Build
+from coevo.languages.builds import Build
 from coevo.languages.java.maven.attempts import is_hopeless
 from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.maven.built_pair import JavaBuiltPair
@@ -15,7 +15,7 @@ from coevo.model.records import Pair
 
 
 class JavaBuilder:
-    """Fulfils `coevo.languages.base.Builder`.
+    """Fulfils `coevo.languages.engine.Builder`.
 
     What is chosen for a pair follows from the pair alone: nothing is learnt from other pairs, since then
     a row would depend on what was mined before it.

@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.languages.base import PLAIN
-from coevo.languages.base import Batch
-from coevo.languages.base import BorrowedSettings
-from coevo.languages.base import Build
-from coevo.languages.base import Checked
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
-from coevo.languages.base import Edits
-from coevo.languages.base import Verdict
+from coevo.languages.builds import Build
+from coevo.languages.cells import BorrowedSettings
+from coevo.languages.cells import Checked
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
+from coevo.languages.conditions import PLAIN
+from coevo.languages.conditions import Conditions
 from coevo.languages.java.maven.cell_processes import launch_plan
 from coevo.languages.java.maven.cell_processes import run_cell
 from coevo.languages.java.maven.cell_processes import run_target
@@ -32,6 +30,8 @@ from coevo.languages.java.tools import pit
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
+from coevo.languages.verdicts import Batch
+from coevo.languages.verdicts import Verdict
 from coevo.model.quality import PitTrouble
 from coevo.model.records import Environment
 from coevo.model.records import Outcome
@@ -41,7 +41,7 @@ from coevo.model.records import TestMethod
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaBuiltPair:
-    """Fulfils `coevo.languages.base.BuiltPair`.
+    """Fulfils `coevo.languages.engine.BuiltPair`.
 
     others  gives both ends as the next JDK builds them
     """

@@ -7,11 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.languages.base import OPTIONS_REFUSED
-from coevo.languages.base import Batch
-from coevo.languages.base import Conditions
-from coevo.languages.base import MainSources
-from coevo.languages.base import Verdict
+from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import MainSources
 from coevo.languages.java.maven.compiled_cells import CompiledCell
 from coevo.languages.java.maven.jdk_worker import JdkWorker
 from coevo.languages.java.maven.plan import LaunchPlan
@@ -22,6 +19,9 @@ from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.maven.runner import did_not_start
 from coevo.languages.java.maven.runner import run_observed
 from coevo.languages.java.maven.runner import run_targets
+from coevo.languages.verdicts import OPTIONS_REFUSED
+from coevo.languages.verdicts import Batch
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Job

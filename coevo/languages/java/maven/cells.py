@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.languages.base import BorrowedSettings
-from coevo.languages.base import Checked
-from coevo.languages.base import Compiled
-from coevo.languages.base import Edits
+from coevo.languages.cells import BorrowedSettings
+from coevo.languages.cells import Checked
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
 from coevo.languages.java.maven.borrowed_settings import with_borrowed
 from coevo.languages.java.maven.build_outputs import BuildOutput
 from coevo.languages.java.maven.build_outputs import link_resources

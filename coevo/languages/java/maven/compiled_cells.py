@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from pathlib import PurePosixPath
 
-from coevo.languages.base import BorrowedSettings
-from coevo.languages.base import Compiled
-from coevo.languages.base import Edits
+from coevo.languages.cells import BorrowedSettings
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
 from coevo.languages.java.maven.build_outputs import BuildOutput
 from coevo.languages.java.maven.compilation import CompileReport
 from coevo.languages.java.maven.edited_code import EditedCode

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from pathlib import PurePosixPath
 
-from coevo.languages.base import Checked
+from coevo.languages.cells import Checked
 from coevo.languages.java.maven.build_outputs import RESOURCES
 from coevo.languages.java.maven.build_outputs import BuildOutput
 from coevo.languages.java.maven.build_outputs import is_source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from coevo.languages.base import RunSettings
+from coevo.languages.engine import RunSettings
 from coevo.languages.java.maven.builder import JavaBuilder
 from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.maven.run_context import JavaRunContext
@@ -12,7 +12,7 @@ from coevo.languages.java.tools.jdk_supply import JdkSupply
 
 
 class MavenEngine:
-    """Fulfils `coevo.languages.base.Engine`."""
+    """Fulfils `coevo.languages.engine.Engine`."""
 
     def __init__(self, run: RunSettings, stack: ExitStack) -> None:
         jdks = run.runtimes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection
 
-from coevo.languages.base import Build
+from coevo.languages.builds import Build
 from coevo.languages.java.maven.cells import JavaCells
 from coevo.languages.java.maven.packed_trees import PackedTrees
 from coevo.languages.java.maven.shared_builds import SharedBuilds

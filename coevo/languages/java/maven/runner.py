@@ -23,14 +23,14 @@ from dataclasses import field
 from dataclasses import replace
 from typing import Any
 
-from coevo.languages.base import KILLED
-from coevo.languages.base import Batch
-from coevo.languages.base import Verdict
 from coevo.languages.java.maven.environment import withheld
 from coevo.languages.java.maven.observed_run import ObservedRun
 from coevo.languages.java.maven.observer import Watched
 from coevo.languages.java.maven.session import MOST_KILLS
 from coevo.languages.java.tools.wire import encode
+from coevo.languages.verdicts import KILLED
+from coevo.languages.verdicts import Batch
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Process

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 from typing import cast
 
-from coevo.languages.base import KILLED
 from coevo.languages.java.tools.wire import WireError
 from coevo.languages.java.tools.wire import receive
 from coevo.languages.java.tools.wire import send
+from coevo.languages.verdicts import KILLED
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.languages.base import Build
-from coevo.languages.base import Compiled
+from coevo.languages.builds import Build
+from coevo.languages.cells import Compiled
 from coevo.languages.java.maven import launch
 from coevo.languages.java.maven import settings
 from coevo.languages.java.maven.archives import Archives

@@ -23,7 +23,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.languages.base import Batch
 from coevo.languages.java.maven.code_files import CodeFiles
 from coevo.languages.java.maven.launch import WORKER
 from coevo.languages.java.maven.plan import Agent
@@ -37,6 +36,7 @@ from coevo.languages.java.maven.traces import read_traces
 from coevo.languages.java.tools.toolchain import AGENT
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
+from coevo.languages.verdicts import Batch
 from coevo.model.records import Outcome
 
 # Execution data of one request, in characters.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coevo.languages.base import Verdict
+from coevo.languages.verdicts import Verdict
 
 BYTE_BUDDY = 'byte-buddy'
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.base import Batch
-from coevo.languages.base import Build
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
-from coevo.languages.base import Edits
-from coevo.languages.base import RunSettings
-from coevo.languages.base import Verdict
+from coevo.languages.builds import Build
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
+from coevo.languages.conditions import Conditions
+from coevo.languages.engine import RunSettings
 from coevo.languages.python import language
 from coevo.languages.python.built_pair import PythonBuiltPair
+from coevo.languages.verdicts import Batch
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.base import PLAIN
-from coevo.languages.base import Conditions
+from coevo.languages.conditions import PLAIN
+from coevo.languages.conditions import Conditions
 from coevo.languages.java.maven.clock import JvmClock
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from coevo.languages.base import Compiled
-from coevo.languages.base import Edits
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
 from coevo.languages.java.maven.built_pair import JavaBuiltPair
 from coevo.languages.java.maven.cells import MOST_EDITED_CELLS
 from coevo.languages.java.maven.shared_builds import SharedBuilds

@@ -9,9 +9,9 @@ from datetime import datetime
 
 import pytest
 
-from coevo.languages.base import PLAIN
-from coevo.languages.base import Compiled
-from coevo.languages.base import Conditions
+from coevo.languages.cells import Compiled
+from coevo.languages.conditions import PLAIN
+from coevo.languages.conditions import Conditions
 from coevo.languages.java.maven.attempts import LOOP
 from coevo.languages.java.tools.jdks import installed_jdks
 from coevo.model.records import Outcome

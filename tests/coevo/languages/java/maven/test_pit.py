@@ -9,8 +9,8 @@ from contextlib import ExitStack
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.base import PLAIN
-from coevo.languages.base import Conditions
+from coevo.languages.conditions import PLAIN
+from coevo.languages.conditions import Conditions
 from coevo.languages.java.maven.built_pair import JavaBuiltPair
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.base import Build
+from coevo.languages.builds import Build
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.session import Session
 from coevo.languages.java.maven.shared_builds import SharedBuilds

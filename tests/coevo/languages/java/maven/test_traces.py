@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.languages.base import Compiled
-from coevo.languages.base import Edits
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
 from coevo.languages.traces import Trace
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod

@@ -1,0 +1,148 @@
+"""What builds pairs and runs their tests: the engine of a run, a builder for each thread, a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from coevo.git.repository import Repository
+from coevo.languages.builds import Build
+from coevo.languages.cells import BorrowedSettings
+from coevo.languages.cells import Checked
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
+from coevo.languages.conditions import PLAIN
+from coevo.languages.conditions import Conditions
+from coevo.languages.mutation_tools import ByteCodeMutants
+from coevo.languages.runtimes import Runtimes
+from coevo.languages.traces import Traced
+from coevo.languages.verdicts import Batch
+from coevo.languages.verdicts import Verdict
+from coevo.model.listener import Say
+from coevo.model.listener import silent
+from coevo.model.records import Environment
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+
+
+class BuiltPair(Protocol):
+    """Both ends of a pair, built in the same way, and what is run of them in a sandbox.
+
+    It belongs to the thread that had it built, and answers whatever else that builds afterwards, until
+    a revision is forgotten or the builder is closed.
+    """
+
+    @property
+    def pair(self) -> Pair: ...
+
+    @property
+    def old(self) -> Build: ...
+
+    @property
+    def new(self) -> Build: ...
+
+    # where no test says anything by what was chosen: both ends by another runtime; None where there is
+    # no other. Whether tests pass must have no say in it
+    def otherwise(self) -> BuiltPair | None: ...
+
+    # compiles a module's tests against code; all revisions named are ends of the pair
+    def compile(
+        self,
+        tests_rev: str,
+        code_rev: str,
+        module: str,
+        borrowed: BorrowedSettings | None = None,
+        edits: Edits | None = None,
+    ) -> Compiled: ...
+
+    # compiles variants of one of a module's main sources, each for itself; none is laid anywhere
+    def check_sources(
+        self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
+    ) -> tuple[Checked, ...]: ...
+
+    # whether borrowed settings would change anything for a module of a revision
+    def differs(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool: ...
+
+    # the compiler's verdict on a test method, None where it compiles
+    def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None: ...
+
+    # compiled test classes that stand in the way of the code's own classes of the same names
+    def shadowing(self, compiled: Compiled) -> frozenset[str]: ...
+
+    # all that runs in a compiled cell may depend on, as a digest; None where that cannot be told
+    def content(self, compiled: Compiled) -> str | None: ...
+
+    # runs test methods one after the other in one fresh process; none where nothing is selected
+    def run(
+        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
+    ) -> Batch: ...
+
+    # what each test method executes, with the lines of some source files of the code; where
+    # `shared`, methods may have a process in common as long as traces are the same; where lines are
+    # watched, by the binary name of the top-level type in which they are, an observer outside of
+    # the process says which were reached, and whether the method passes at all
+    def trace(
+        self,
+        compiled: Compiled,
+        methods: Sequence[TestMethod],
+        files: Collection[str],
+        conditions: Conditions = PLAIN,
+        *,
+        shared: bool = False,
+        watched: Mapping[str, Collection[int]] | None = None,
+    ) -> Traced: ...
+
+    # what PIT says of mutants of some lines of the code, by the binary name of the top-level type
+    # in which they are, under one test method alone; the process under test could say it itself,
+    # so that nothing may be decided by it
+    def mutate(
+        self,
+        compiled: Compiled,
+        method: TestMethod,
+        lines: Mapping[str, Collection[int]],
+        conditions: Conditions = PLAIN,
+    ) -> ByteCodeMutants: ...
+
+    # what it takes to build and run a module at a revision
+    def environment(self, rev: str, module: str) -> Environment | None: ...
+
+
+class Builder(Protocol):
+    """What builds pairs, for one thread."""
+
+    # builds both ends in the same way, or answers from what was built before
+    def build(self, pair: Pair) -> BuiltPair: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """What all builders of a run have in common.
+
+    runtimes     those that may be used, as the language gave them; None for all of the machine
+    end_helpers  ends processes outside of sandboxes that threads may be waiting for
+    """
+
+    repository: Repository
+    sandbox: str
+    say: Say = silent
+    runtimes: Runtimes | None = None
+    end_helpers: Callable[[], None] = lambda: None
+
+
+class Engine(Protocol):
+    """What a run builds with, for one repository; several threads share it."""
+
+    def builder(self) -> Builder:
+        """One for one thread, to be closed."""
+
+    def forget(self, rev: str) -> None:
+        """Remove what was built of a revision."""
+
+    def halt(self) -> None:
+        """End what threads may be waiting for."""
