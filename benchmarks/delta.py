@@ -35,10 +35,10 @@ from benchmarks.published import States
 from benchmarks.published import open_clone
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.trees import tree
+from coevo.model.method_rows import MethodRow
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Walk
-from coevo.model.tables import MethodRow
 from coevo.storage.store import Store
 from miners.diffs.changes import diff
 

@@ -31,14 +31,14 @@ from benchmarks.stores import segments
 from coevo.git.repository import Repository
 from coevo.model.identity import method_id
 from coevo.model.labels import CELL_ORDER
+from coevo.model.method_rows import MethodRow
 from coevo.model.records import Candidate
 from coevo.model.records import Change
 from coevo.model.records import Commit
 from coevo.model.records import Drop
 from coevo.model.records import Pair
 from coevo.model.records import Walk
-from coevo.model.tables import MethodRow
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from coevo.storage.store import Store
 from miners.diffs.changes import diff
 

@@ -23,10 +23,10 @@ from benchmarks.published import State
 from benchmarks.published import States
 from benchmarks.published import open_clone
 from benchmarks.stores import segments
+from coevo.model.method_rows import MethodRow
 from coevo.model.records import Track
 from coevo.model.records import Walk
-from coevo.model.tables import MethodRow
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from coevo.storage.store import Store
 
 Ends = tuple[State, State]

@@ -30,7 +30,7 @@ from coevo.model.profiles import Profile
 from coevo.model.profiles import load_profile
 from coevo.model.records import Stage
 from coevo.model.records import Walk
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from coevo.storage.place import on_disk
 from coevo.storage.store import Partition
 from coevo.storage.store import Store

@@ -30,11 +30,11 @@ from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
+from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Mutation
 from coevo.model.quality import ReversalStatus
 from coevo.model.records import TestMethod
-from coevo.model.tables import MethodRow
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from coevo.storage.store import Store
 
 _COUNTS = tuple(Mutation.__dataclass_fields__)

@@ -34,10 +34,10 @@ from benchmarks.published import open_clone
 from benchmarks.published import published
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
+from coevo.model.method_rows import MethodRow
 from coevo.model.records import Label
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk
-from coevo.model.tables import MethodRow
 from coevo.storage.store import Store
 
 SEED = 5

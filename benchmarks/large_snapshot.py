@@ -31,11 +31,11 @@ import duckdb
 import coevo
 from benchmarks.ranged import Ranged
 from coevo.model.identity import method_id_in
+from coevo.model.method_rows import MethodRow
 from coevo.model.records import Change
 from coevo.model.records import Walk
 from coevo.model.records import short_hash
-from coevo.model.tables import MethodRow
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.walks import WalkRecord

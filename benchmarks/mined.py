@@ -10,6 +10,8 @@ from benchmarks.oracles.cell import Place
 from coevo.engine.results import WORST_FIRST
 from coevo.git.repository import Repository
 from coevo.model.identity import method_id
+from coevo.model.pair_rows import CellRow
+from coevo.model.pair_rows import PairRow
 from coevo.model.profiles import load_profile
 from coevo.model.records import Candidate
 from coevo.model.records import Cell
@@ -17,9 +19,7 @@ from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk
-from coevo.model.tables import CellRow
-from coevo.model.tables import PairRow
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from coevo.storage.clone_folders import clone_folder
 from coevo.storage.store import Partition
 from coevo.storage.store import Store

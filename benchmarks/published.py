@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.model.tables import PairRow
+from coevo.model.pair_rows import PairRow
 
 State = tuple[tuple[str, str], ...]
 

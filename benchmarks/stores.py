@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 
 from coevo.model.records import Walk
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from coevo.storage.store import Store
 
 

@@ -11,7 +11,7 @@ from coevo.model.profiles import Profile
 from coevo.model.records import Drop
 from coevo.model.records import Pair
 from coevo.model.records import Stage
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from coevo.storage.store import WalkRecord
 from filters import sieve
 from flows.rows import pair_row

@@ -40,6 +40,8 @@ from coevo.model.identity import method_id
 from coevo.model.labels import TRACKS
 from coevo.model.labels import deciding_cells
 from coevo.model.labels import label
+from coevo.model.method_rows import MethodRow
+from coevo.model.pair_rows import PairRow
 from coevo.model.records import Candidate
 from coevo.model.records import Cell
 from coevo.model.records import Drop
@@ -48,9 +50,7 @@ from coevo.model.records import Outcome
 from coevo.model.records import Stage
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk
-from coevo.model.tables import MethodRow
-from coevo.model.tables import PairRow
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from miners.diffs.changes import diff

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from coevo.languages.table import LANGUAGES
 from coevo.model.reasons import explained
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from flows.funnel import FunnelStep
 from flows.funnel import labels
 from packagers.news import RepositoryNews

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from coevo.model.labels import TRACKS
 from coevo.model.records import Drop
 from coevo.model.records import Stage
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,8 @@ from coevo.languages.engine import Builder
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import engine_version
 from coevo.model.identity import method_id
+from coevo.model.pair_rows import EnvironmentRow
+from coevo.model.pair_rows import TimingRow
 from coevo.model.profiles import Profile
 from coevo.model.reasons import Reason
 from coevo.model.records import Drop
@@ -29,9 +31,7 @@ from coevo.model.records import Pair
 from coevo.model.records import Stage
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
-from coevo.model.tables import EnvironmentRow
-from coevo.model.tables import Segment
-from coevo.model.tables import TimingRow
+from coevo.model.segment import Segment
 from filters import sieve
 from flows.compilable_states import CompilableStates
 from flows.rows import DecidedMethod

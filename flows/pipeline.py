@@ -37,8 +37,8 @@ from coevo.model.listener import Listener
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.tables import RepositoryRow
-from coevo.model.tables import Segment
+from coevo.model.repository_rows import RepositoryRow
+from coevo.model.segment import Segment
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.store import WalkRecord

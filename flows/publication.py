@@ -10,7 +10,7 @@ from functools import cache
 
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
-from coevo.model.tables import MethodRow
+from coevo.model.method_rows import MethodRow
 from coevo.storage import months
 from coevo.storage.months import CloneMoment
 from coevo.storage.store import Store

@@ -42,8 +42,8 @@ from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
+from coevo.model.pair_rows import PairRow
 from coevo.model.records import Pair
-from coevo.model.tables import PairRow
 from coevo.storage import reverifications
 from coevo.storage.place import Root
 from coevo.storage.place import on_disk

@@ -16,13 +16,13 @@ from coevo.engine.results import SelectedMethod
 from coevo.languages.builds import Build
 from coevo.languages.table import LANGUAGES
 from coevo.model.labels import CELL_ORDER
+from coevo.model.method_rows import MethodRow
+from coevo.model.pair_rows import CellRow
+from coevo.model.pair_rows import PairRow
 from coevo.model.records import Candidate
 from coevo.model.records import Cell
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.tables import CellRow
-from coevo.model.tables import MethodRow
-from coevo.model.tables import PairRow
 from flows.findings import MethodFindings
 from flows.findings import Refactored
 from miners.diffs.changes import PairChange

@@ -14,8 +14,8 @@ from itertools import chain
 from typing import TypeVar
 
 from coevo.model.records import Drop
-from coevo.model.tables import RepositoryRow
-from coevo.model.tables import TaskRow
+from coevo.model.repository_rows import RepositoryRow
+from coevo.model.task_rows import TaskRow
 from packagers.built import Built
 from packagers.duplicates import duplicates
 from packagers.licensing import fill_licences

@@ -10,7 +10,7 @@ from dataclasses import field
 from coevo.model.quality import Coverage
 from coevo.model.records import Drop
 from coevo.model.records import Walk
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

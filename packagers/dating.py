@@ -15,10 +15,10 @@ from pathlib import Path
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
 from coevo.languages.table import reading_at
+from coevo.model.method_rows import MethodRow
 from coevo.model.records import Change
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
-from coevo.model.tables import MethodRow
 from packagers.contamination import earliest
 from packagers.contamination import first_seen
 from packagers.row_files import Sorter

@@ -21,13 +21,13 @@ from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
 from coevo.languages.table import reading
 from coevo.languages.table import surgery
+from coevo.model.method_rows import MethodRow
 from coevo.model.quality import VALID
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
 from coevo.model.records import Walk
 from coevo.model.records import short_hash
-from coevo.model.tables import MethodRow
-from coevo.model.tables import StartRow
+from coevo.model.task_rows import StartRow
 from packagers.sameness import Identity
 from packagers.sameness import edit
 from packagers.sameness import path_in_module

@@ -12,9 +12,9 @@ from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 
+from coevo.model.method_rows import MethodRow
 from coevo.model.records import Change
 from coevo.model.records import Walk
-from coevo.model.tables import MethodRow
 from packagers.marks import Mark
 from packagers.row_files import Sorter
 from packagers.rows import Rows

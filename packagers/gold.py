@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
-from coevo.model.tables import MethodRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from coevo.languages.layout import Side
 from coevo.languages.reading import Reading
 from coevo.languages.reading import Tree
 from coevo.languages.table import reading
-from coevo.model.tables import MethodRow
+from coevo.model.method_rows import MethodRow
 from packagers.near_duplicates import Grams
 from packagers.near_duplicates import ngrams
 from packagers.near_duplicates import tokens

@@ -18,10 +18,10 @@ from coevo.model import licences
 from coevo.model.quality import WITHOUT_SIBLINGS
 from coevo.model.quality import Undone
 from coevo.model.reasons import Reason
+from coevo.model.repository_rows import RepositoryRow
 from coevo.model.schema import SCHEMA_MINOR
 from coevo.model.schema import SCHEMA_VERSION
 from coevo.model.schema import TABLES
-from coevo.model.tables import RepositoryRow
 from coevo.snapshots.leaks import LEAST_LEAK
 from coevo.storage.store import Partition
 from packagers.news import RepositoryNews

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
 from coevo.model.records import Walk
-from coevo.model.tables import MethodRow
 from packagers.row_files import Key
 from packagers.row_files import Sorter
 

@@ -34,8 +34,8 @@ from typing import TypeVar
 import duckdb
 import pyarrow as pa
 
+from coevo.model.method_rows import MethodRow
 from coevo.model.records import Walk
-from coevo.model.tables import MethodRow
 from coevo.storage import spilling
 from packagers.marks import Mark
 from packagers.row_files import Sorter

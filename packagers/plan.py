@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.model.tables import MethodRow
+from coevo.model.method_rows import MethodRow
 from coevo.storage.place import Root
 from packagers.built import Built
 from packagers.licensing import Licence

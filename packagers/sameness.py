@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from coevo.model.tables import MethodRow
+from coevo.model.method_rows import MethodRow
 
 Item = TypeVar('Item')
 

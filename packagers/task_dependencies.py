@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from coevo.model.dependency_lists import list_for
 from coevo.model.dependency_lists import listed
+from coevo.model.method_rows import MethodRow
 from coevo.model.records import CoupledBy
 from coevo.model.records import Dependency
 from coevo.model.records import DependencyList
-from coevo.model.tables import MethodRow
 
 _STRONGEST_FIRST = tuple(CoupledBy)
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from coevo import prompts
 from coevo.git.repository import Repository
+from coevo.model.method_rows import MethodRow
 from coevo.model.records import Dependency
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
-from coevo.model.tables import MethodRow
 from coevo.prompts.parts import PromptPart
 from coevo.prompts.parts import parts_of
 

@@ -21,6 +21,8 @@ from coevo.git.patches import tree_patch
 from coevo.git.repository import Repository
 from coevo.languages.surgery import StartStateInvalid
 from coevo.model.errors import Fatal
+from coevo.model.method_rows import MethodRow
+from coevo.model.pair_rows import PairRow
 from coevo.model.quality import Coverage
 from coevo.model.reasons import Reason
 from coevo.model.records import Drop
@@ -28,11 +30,9 @@ from coevo.model.records import Environment
 from coevo.model.records import Stage
 from coevo.model.records import Track
 from coevo.model.records import Walk
-from coevo.model.tables import MethodRow
-from coevo.model.tables import PairRow
-from coevo.model.tables import RepositoryRow
-from coevo.model.tables import StartRow
-from coevo.model.tables import TaskRow
+from coevo.model.repository_rows import RepositoryRow
+from coevo.model.task_rows import StartRow
+from coevo.model.task_rows import TaskRow
 from packagers import sameness
 from packagers.built import Built
 from packagers.contamination import Basis

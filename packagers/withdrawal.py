@@ -24,8 +24,8 @@ from coevo.model.errors import Fatal
 from coevo.model.reasons import Reason
 from coevo.model.records import Drop
 from coevo.model.records import Stage
-from coevo.model.tables import TaskRow
-from coevo.model.tables import WithdrawnRow
+from coevo.model.task_rows import TaskRow
+from coevo.model.task_rows import WithdrawnRow
 from coevo.snapshots import snapshot
 from coevo.snapshots.locations import files_of
 from coevo.storage.place import Root

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.model.method_rows import MethodRow
+from coevo.model.pair_rows import CellRow
+from coevo.model.pair_rows import PairRow
 from coevo.model.profiles import Profile
 from coevo.model.profiles import load_profile
 from coevo.model.records import Cell
 from coevo.model.records import Drop
 from coevo.model.records import Walk
-from coevo.model.tables import CellRow
-from coevo.model.tables import MethodRow
-from coevo.model.tables import PairRow
 from coevo.storage.store import Store
 from flows.options import MineOptions
 from flows.pipeline import MineReport

@@ -20,6 +20,11 @@ from coevo.model.identity import method_id_in
 from coevo.model.labels import TRACKS
 from coevo.model.labels import deciding_cells
 from coevo.model.labels import label
+from coevo.model.method_rows import MethodRow
+from coevo.model.pair_rows import CellRow
+from coevo.model.pair_rows import EnvironmentRow
+from coevo.model.pair_rows import PairRow
+from coevo.model.pair_rows import TimingRow
 from coevo.model.quality import End
 from coevo.model.quality import ExecutedRow
 from coevo.model.quality import MutantRow
@@ -39,13 +44,8 @@ from coevo.model.records import Revised
 from coevo.model.records import Stage
 from coevo.model.records import Walk
 from coevo.model.records import short_hash
-from coevo.model.tables import CellRow
-from coevo.model.tables import EnvironmentRow
-from coevo.model.tables import MethodRow
-from coevo.model.tables import PairRow
-from coevo.model.tables import RepositoryRow
-from coevo.model.tables import Segment
-from coevo.model.tables import TimingRow
+from coevo.model.repository_rows import RepositoryRow
+from coevo.model.segment import Segment
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.walks import WalkRecord

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from coevo.model.method_rows import MethodRow
+from coevo.model.pair_rows import PairRow
 from coevo.model.records import short_hash
-from coevo.model.tables import MethodRow
-from coevo.model.tables import PairRow
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 from coevo.storage.place import Root
 from coevo.storage.store import Store
 from packagers.assembly import assemble

@@ -47,7 +47,7 @@ from coevo.model.containment import Bug
 from coevo.model.containment import contained
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.names import CONFINING
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.sandboxes.sandbox import open_sandbox

@@ -15,10 +15,10 @@ from typing import TypeVar
 from coevo.languages.table import LANGUAGES
 from coevo.model import codec
 from coevo.model.errors import Fatal
+from coevo.model.method_rows import MethodRow
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
-from coevo.model.tables import MethodRow
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 from coevo.snapshots import snapshot
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.leaks import no_leak

@@ -16,7 +16,7 @@ from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.start_states import fresh_repository
 from coevo.evaluation.judging.start_states import start_file
 from coevo.model.errors import Fatal
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

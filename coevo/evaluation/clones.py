@@ -16,7 +16,7 @@ from coevo.git.process import run_git
 from coevo.git.repository import Repository
 from coevo.model.errors import Transient
 from coevo.model.records import short_hash
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 from coevo.storage.clone_folders import changing
 from coevo.storage.clone_folders import clone_folder
 from coevo.storage.clone_folders import using

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Mount
 
 

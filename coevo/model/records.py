@@ -1,4 +1,4 @@
-"""The words of coevo as frozen records and closed enums; `coevo.model.tables` has the rows of tables."""
+"""The words of coevo as frozen records and closed enums; rows of tables have modules of their own."""
 
 from __future__ import annotations
 

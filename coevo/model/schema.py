@@ -16,18 +16,18 @@ import pyarrow as pa
 from coevo.model.column import Column
 from coevo.model.dictionary import column_of
 from coevo.model.hints import optional
+from coevo.model.method_rows import MethodRow
+from coevo.model.pair_rows import CellRow
+from coevo.model.pair_rows import PairRow
+from coevo.model.pair_rows import TimingRow
 from coevo.model.quality import ExecutedRow
 from coevo.model.quality import MutantRow
 from coevo.model.quality import RefactoringRow
 from coevo.model.quality import ReversalRow
 from coevo.model.records import Drop
-from coevo.model.tables import CellRow
-from coevo.model.tables import MethodRow
-from coevo.model.tables import PairRow
-from coevo.model.tables import RepositoryRow
-from coevo.model.tables import TaskRow
-from coevo.model.tables import TimingRow
-from coevo.model.tables import WithdrawnRow
+from coevo.model.repository_rows import RepositoryRow
+from coevo.model.task_rows import TaskRow
+from coevo.model.task_rows import WithdrawnRow
 
 # Raised when a table loses a column or a column changes its meaning; CHANGELOG says which.
 SCHEMA_VERSION = 2

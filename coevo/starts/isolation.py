@@ -25,7 +25,7 @@ from coevo.languages.table import surgery
 from coevo.model.quality import Isolated
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
-from coevo.model.tables import StartRow
+from coevo.model.task_rows import StartRow
 from coevo.starts.executed_start import StartState
 from coevo.starts.executed_start import start_state
 from coevo.starts.isolated_cells import Demand

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
-from coevo.model.tables import CellRow
+from coevo.model.pair_rows import CellRow
 from coevo.storage.documents import decoded
 from coevo.storage.documents import line
 from coevo.storage.place import Place

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from coevo.model.reasons import Reason
 from coevo.model.records import Drop
-from coevo.model.tables import RepositoryRow
+from coevo.model.repository_rows import RepositoryRow
 
 # A walk that goes less far back says the one of the commit where it ends, a walk over a damaged
 # clone the other: they know less, not better.

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from coevo.git.repository import Repository
 from coevo.model.identity import method_id
+from coevo.model.method_rows import MethodRow
 from coevo.model.records import Drop
 from coevo.model.records import Pair
 from coevo.model.records import Stage
-from coevo.model.tables import MethodRow
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from flows.demo.expected import ExpectedMethod
 from flows.demo.expected import Loss
 from miners.diffs.changes import diff

@@ -15,10 +15,10 @@ from coevo.languages.table import engine_version
 from coevo.languages.verdicts import KILLED
 from coevo.model.identity import method_id
 from coevo.model.labels import deciding_cells
+from coevo.model.method_rows import MethodRow
 from coevo.model.records import Outcome
 from coevo.model.records import Pair
-from coevo.model.tables import MethodRow
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from coevo.storage.reverifications import Reverified
 from coevo.storage.reverifications import RunAgain
 from coevo.storage.store import Partition

@@ -19,7 +19,7 @@ from coevo.model.quality import MutantRow
 from coevo.model.quality import RefactoringRow
 from coevo.model.quality import ReversalRow
 from coevo.model.records import Pair
-from coevo.model.tables import StartRow
+from coevo.model.task_rows import StartRow
 from coevo.starts.isolated_cells import Files
 from flows.findings import MethodFindings
 from flows.findings import PairFindings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coevo.evaluation.assignments import assignments
 from coevo.model.records import Track
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.projects import junit

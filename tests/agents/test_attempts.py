@@ -31,7 +31,7 @@ from coevo.evaluation.assignments import assignments
 from coevo.evaluation.predictions import read_predictions
 from coevo.git.patches import file_patch
 from coevo.model.errors import Fatal
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Mount
 from tests import snapshots
 from tests.agents import model_server

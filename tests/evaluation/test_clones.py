@@ -12,7 +12,7 @@ from coevo.evaluation.assignments import assignments
 from coevo.evaluation.clones import NoRepository
 from coevo.evaluation.clones import repository_of
 from coevo.model.errors import Transient
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 from tests import snapshots
 from tests.git_server import GitBackend
 from tests.git_server import serving

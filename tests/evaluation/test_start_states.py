@@ -23,7 +23,7 @@ from coevo.evaluation.judging.start_states import start_file
 from coevo.evaluation.records import Prediction
 from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 from tests import snapshots
 from tests.repos import commit
 from tests.repos import git

@@ -20,7 +20,7 @@ from coevo.model.records import Cell
 from coevo.model.records import Label
 from coevo.model.records import Outcome
 from coevo.model.records import Track
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify
 from coevo.storage.store import Store

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from coevo.model.method_rows import MethodRow
 from coevo.model.profiles import load_profile
 from coevo.model.quality import End
 from coevo.model.quality import ReversalStatus
 from coevo.model.records import Label
 from coevo.model.records import Track
-from coevo.model.tables import MethodRow
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from coevo.storage.store import Store
 from tests import projects
 

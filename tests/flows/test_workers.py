@@ -19,7 +19,7 @@ from coevo.languages.engine import RunSettings
 from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from tests.miners.pairs_of import diffed
 
 

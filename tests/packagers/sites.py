@@ -14,7 +14,7 @@ from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import write_results
 from coevo.model.records import Cause
 from coevo.model.records import short_hash
-from coevo.model.tables import Segment
+from coevo.model.segment import Segment
 from coevo.storage.store import Store
 from packagers import manifests
 from packagers import release

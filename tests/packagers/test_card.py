@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from coevo.model.tables import RepositoryRow
+from coevo.model.repository_rows import RepositoryRow
 from packagers import card
 from packagers.manifests import About
 from packagers.rows import Rows

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
 from coevo.model.quality import Mutation
 from coevo.model.records import Change
-from coevo.model.tables import MethodRow
 from packagers.gold import Gold
 from packagers.gold import gold
 from tests import segments

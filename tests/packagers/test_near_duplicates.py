@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from coevo.model.tables import MethodRow
+from coevo.model.method_rows import MethodRow
 from packagers.near_duplicates import LEAST_INDEX
 from packagers.near_duplicates import grams
 from packagers.near_duplicates import near_duplicates

@@ -14,13 +14,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.model.errors import Fatal
+from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import EXPLANATIONS
 from coevo.model.records import Change
 from coevo.model.records import Drop
 from coevo.model.records import Stage
 from coevo.model.schema import TABLES
 from coevo.model.schema import arrow_schema
-from coevo.model.tables import MethodRow
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify
 from coevo.storage.store import Store

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from coevo.model.errors import Unsound
-from coevo.model.tables import MethodRow
+from coevo.model.method_rows import MethodRow
 from coevo.snapshots.verification import verify
 from coevo.storage.place import Url
 from coevo.storage.places import place_of

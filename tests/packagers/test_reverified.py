@@ -12,9 +12,9 @@ import pytest
 
 from coevo.engine.evidence import upper_95
 from coevo.model.errors import Fatal
+from coevo.model.method_rows import MethodRow
 from coevo.model.records import Cell
 from coevo.model.records import Outcome
-from coevo.model.tables import MethodRow
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify
 from coevo.storage import reverifications

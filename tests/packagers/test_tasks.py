@@ -19,6 +19,8 @@ from coevo import prompts
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.model.errors import Fatal
+from coevo.model.method_rows import MethodRow
+from coevo.model.pair_rows import PairRow
 from coevo.model.quality import Isolated
 from coevo.model.records import Change
 from coevo.model.records import Dependency
@@ -29,10 +31,8 @@ from coevo.model.records import Revised
 from coevo.model.records import Track
 from coevo.model.records import Walk
 from coevo.model.records import short_hash
-from coevo.model.tables import MethodRow
-from coevo.model.tables import PairRow
-from coevo.model.tables import RepositoryRow
-from coevo.model.tables import TaskRow
+from coevo.model.repository_rows import RepositoryRow
+from coevo.model.task_rows import TaskRow
 from packagers.task_dependencies import merge_dependencies
 from packagers.tasks import build_tasks
 from tests.repos import commit

@@ -16,7 +16,7 @@ from coevo.git.contents import content
 from coevo.git.patches import quoted
 from coevo.git.process import run_git
 from coevo.git.repository import Repository
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 from coevo.starts.isolated_cells import Files
 from coevo.starts.isolated_cells import with_file
 

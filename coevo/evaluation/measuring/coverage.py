@@ -30,7 +30,7 @@ from coevo.model.dependency_lists import listed
 from coevo.model.quality import Coverage
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
 from coevo.model import codec
 from coevo.model.errors import Transient
+from coevo.model.method_rows import MethodRow
 from coevo.model.quality import MutantRow
 from coevo.model.quality import ReversalRow
-from coevo.model.tables import MethodRow
 from coevo.snapshots.snapshot import Opened
 from coevo.snapshots.snapshot import said
 

@@ -26,7 +26,7 @@ from coevo.languages.python.wheels import WheelMaker
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.listener import Say
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Sandbox
 
 

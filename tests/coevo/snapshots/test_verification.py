@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.model.errors import Fatal
+from coevo.model.pair_rows import CellRow
 from coevo.model.quality import Isolated
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
@@ -28,8 +29,7 @@ from coevo.model.records import Track
 from coevo.model.records import short_hash
 from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
-from coevo.model.tables import CellRow
-from coevo.model.tables import WithdrawnRow
+from coevo.model.task_rows import WithdrawnRow
 from coevo.snapshots.verification import Finding
 from coevo.snapshots.verification import verify
 from coevo.storage.store import Store

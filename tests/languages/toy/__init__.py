@@ -31,7 +31,7 @@ from coevo.languages.verdicts import Verdict
 from coevo.model.listener import Say
 from coevo.model.listener import silent
 from coevo.model.records import TestMethod
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Sandbox
 from tests.languages.toy import reading
 from tests.languages.toy import surgery

@@ -17,7 +17,7 @@ from coevo.languages.java.tools.artifacts import upstreams
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.model.errors import Transient
 from coevo.model.listener import Say
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.pump import pumping
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits

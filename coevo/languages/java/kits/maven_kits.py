@@ -19,7 +19,7 @@ from coevo.languages.java.tools.libraries import read_pins
 from coevo.languages.java.tools.toolchain import toolchain
 from coevo.languages.kits import Kit
 from coevo.model.listener import Say
-from coevo.model.tables import TaskRow
+from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
 

@@ -1,0 +1,180 @@
+"""The rows of pairs: what was built, run in their cells, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from coevo.model.column import Column
+from coevo.model.column import LanguageName
+from coevo.model.column import MethodId
+from coevo.model.column import NewAuthorDate
+from coevo.model.column import NewCommitterDate
+from coevo.model.column import NewRev
+from coevo.model.column import OldAuthorDate
+from coevo.model.column import OldCommitterDate
+from coevo.model.column import OldRev
+from coevo.model.column import Override
+from coevo.model.column import PairId
+from coevo.model.column import RepoName
+from coevo.model.column import SandboxName
+from coevo.model.records import Cell
+from coevo.model.records import Environment
+from coevo.model.records import Outcome
+from coevo.model.records import WalkOfRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairRow:
+    repo: RepoName
+    walk: WalkOfRow
+    pair_id: PairId
+    language: LanguageName
+    old_rev: OldRev
+    new_rev: NewRev
+    old_author_date: OldAuthorDate
+    old_committer_date: OldCommitterDate
+    new_author_date: NewAuthorDate
+    new_committer_date: NewCommitterDate
+    gap_hours: Annotated[
+        float | None,
+        Column(
+            'Time between the two commits by committer date. Negative if clocks disagree,'
+            ' null if a date is missing.',
+            unit='hours',
+        ),
+    ]
+    old_is_ancestor: Annotated[
+        bool, Column('Whether the old commit is an ancestor of the new one.')
+    ]
+    build_changed: Annotated[
+        bool,
+        Column(
+            'Whether a build file differs: one that says how the project is built and on '
+            'which libraries it depends.'
+        ),
+    ]
+    source_changed: Annotated[bool, Column('Whether production code or its resources differ.')]
+    tests_changed: Annotated[bool, Column('Whether test code or its resources differ.')]
+    test_only: Annotated[bool, Column('Whether tests differ and production code does not.')]
+    builder_old: Annotated[
+        str | None,
+        Column(
+            'How the old revision was built, by the name of the builder. Null if it was not built.'
+        ),
+    ]
+    builder_new: Annotated[str | None, Column('The same of the new revision.')]
+    build_old: Annotated[
+        str | None,
+        Column('`built`, or the first reason why something was not. Null if no build was tried.'),
+    ]
+    build_new: Annotated[str | None, Column('The same of the new revision.')]
+    runtime: Annotated[
+        str | None,
+        Column(
+            'The version of the runtime (JDK, interpreter) that built and ran both ends. '
+            'Null if nothing was run.'
+        ),
+    ]
+    runtimes_tried: Annotated[
+        tuple[str, ...], Column('The runtimes that were tried, in this order.')
+    ] = ()
+    runtime_missing: Annotated[
+        str | None,
+        Column(
+            'The release of the runtime (JDK, interpreter) that was to be tried next and could not be'
+            ' had. Null if none was missing, and in what was mined before schema 2.1.'
+        ),
+    ] = None
+    suite_old: Annotated[
+        str | None,
+        Column(
+            'Whether all tests of the old revision pass on their own code: `pass`, or why not. Null if the profile does not ask.'
+        ),
+    ] = None
+    suite_new: Annotated[str | None, Column('The same of the new revision.')] = None
+    refactorings: Annotated[
+        str | None,
+        Column(
+            '`found`, `unknown` with the reason, or `not_offered` if the language has no '
+            'such tool. Null if it was not asked.'
+        ),
+    ] = None
+    license: Annotated[
+        str | None,
+        Column(
+            'The SPDX expression of the licence at the new revision. Null if it is '
+            'unknown. Filled at release.'
+        ),
+    ] = None
+    # `name version` of what it was measured with, none if not run; with the checksum behind the
+    # version those of the packages of a JDK that coevo brought
+    tools: Annotated[
+        tuple[str, ...],
+        Column(
+            'The tools that measured the pair, each as `name version`; empty if nothing was run.'
+        ),
+    ] = ()
+    candidates: Annotated[int, Column('Test methods that entered the sieve.', unit='methods')]
+    sandbox: SandboxName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellRow:
+    """One run of one test method in one cell."""
+
+    repo: RepoName
+    walk: WalkOfRow
+    pair_id: PairId
+    method_id: MethodId
+    cell: Annotated[Cell, Column('Whose tests ran on whose code.')]
+    repeat: Annotated[int, Column('The number of this run in its cell, from 0.')]
+    order: Annotated[
+        str,
+        Column(
+            'In which order the tests of the run stood: `given`, `reversed`, `alone` (one'
+            ' method per process), or `compile` for a verdict of the compiler.'
+        ),
+    ]
+    outcome: Annotated[
+        Outcome, Column('What the method did, if it is compiled with what it needs alone.')
+    ]
+    unit_outcome: Annotated[
+        Outcome,
+        Column(
+            "What the method did by the verdict of the project's own tool, for which one "
+            'error breaks the whole unit.'
+        ),
+    ]
+    signature: Annotated[
+        str | None,
+        Column(
+            'What failed and where: the exception type with the first frame of the '
+            "project, or the compiler's code and symbol. Null if nothing failed."
+        ),
+    ]
+    override: Override
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentRow:
+    """The environment of a module at a pair's new revision, kept with the segment for its tasks."""
+
+    pair_id: str
+    module: str
+    environment: Environment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimingRow:
+    """What a step of a pair cost; outside the checksummed core."""
+
+    repo: RepoName
+    walk: WalkOfRow
+    pair_id: PairId
+    step: Annotated[
+        str, Column('What took the time, such as `diff`, `build`, `compile` or `run_alone`.')
+    ]
+    cpu_seconds: Annotated[float, Column('Processor time of the step.', unit='seconds')]
+    wall_seconds: Annotated[float, Column('Elapsed time of the step.', unit='seconds')]
+    count: Annotated[int, Column('How often the step was taken.', unit='times')]

@@ -1,0 +1,39 @@
+"""All rows that one pair gives.
+
+`coevo.model.schema` maps them to Arrow, `coevo.storage.store` keeps them by segment, `packagers.release` writes
+them. A column that a later step fills is None until then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coevo.model.method_rows import MethodRow
+from coevo.model.pair_rows import CellRow
+from coevo.model.pair_rows import EnvironmentRow
+from coevo.model.pair_rows import PairRow
+from coevo.model.pair_rows import TimingRow
+from coevo.model.quality import ExecutedRow
+from coevo.model.quality import MutantRow
+from coevo.model.quality import RefactoringRow
+from coevo.model.quality import ReversalRow
+from coevo.model.records import Drop
+from coevo.model.task_rows import StartRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """All that mining one pair gave: the store's unit of writing."""
+
+    key: str
+    pair: PairRow
+    methods: tuple[MethodRow, ...]
+    cells: tuple[CellRow, ...]
+    drops: tuple[Drop, ...]
+    environments: tuple[EnvironmentRow, ...]
+    timings: tuple[TimingRow, ...]
+    refactorings: tuple[RefactoringRow, ...] = ()
+    executed: tuple[ExecutedRow, ...] = ()
+    mutants: tuple[MutantRow, ...] = ()
+    reversals: tuple[ReversalRow, ...] = ()
+    starts: tuple[StartRow, ...] = ()

@@ -1,0 +1,222 @@
+"""The rows of tasks, what their start states have beside the test file, and what was withdrawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from coevo.model.column import CodeFirstSeen
+from coevo.model.column import Column
+from coevo.model.column import DateBasis
+from coevo.model.column import FocalMethod
+from coevo.model.column import IsAncestor
+from coevo.model.column import LanguageName
+from coevo.model.column import Licence
+from coevo.model.column import ModuleFolder
+from coevo.model.column import NewAuthorDate
+from coevo.model.column import NewCommitterDate
+from coevo.model.column import NewRev
+from coevo.model.column import OldAuthorDate
+from coevo.model.column import OldCommitterDate
+from coevo.model.column import OldRev
+from coevo.model.column import PairId
+from coevo.model.column import RepoName
+from coevo.model.column import TestFile
+from coevo.model.quality import Sibling
+from coevo.model.records import Dependency
+from coevo.model.records import DependencyList
+from coevo.model.records import Environment
+from coevo.model.records import TestMethod
+from coevo.model.records import Track
+from coevo.model.records import Walk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRow:
+    """What the start state of a task has beside its own file, kept with the segment for its tasks.
+
+    here           tests of its own file that are targets of other tasks, which the start file lacks
+    reads_sources  whether a gold test fails in it without main sources beside it
+    """
+
+    pair_id: str
+    walk: Walk
+    track: Track
+    test_file: str
+    siblings: tuple[Sibling, ...]
+    sibling_patch: str
+    here: tuple[TestMethod, ...] = ()
+    reads_sources: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRow:
+    task_id: Annotated[
+        str,
+        Column('The task: a hash of repository, language, both revisions, track and test file.'),
+    ]
+    also_at: Annotated[tuple[str, ...], Column('The `pair_id` of other pairs with the same edit.')]
+    pair_id: PairId
+    repo: RepoName
+    url: Annotated[
+        str | None, Column('Where the repository was cloned from. Null for a local one.')
+    ]
+    license: Licence
+    language: LanguageName
+    track: Annotated[Track, Column('What is to be done.')]
+    walk: Annotated[
+        Walk,
+        Column(
+            'The walk whose row this is: the first of `parents`, `first-parent`, `states`'
+            ' and `window` that has the task.'
+        ),
+    ]
+    old_rev: OldRev
+    new_rev: NewRev
+    old_is_ancestor: IsAncestor = None
+    old_author_date: OldAuthorDate
+    old_committer_date: OldCommitterDate
+    new_author_date: NewAuthorDate
+    new_committer_date: NewCommitterDate
+    contamination_date: Annotated[
+        datetime | None,
+        Column(
+            'The earliest time at which the answer may have been public. Null if that '
+            'cannot be told; null is never clean. Of all target methods the earliest; '
+            'null if that of one is null.'
+        ),
+    ]
+    contamination_basis: DateBasis
+    code_first_seen: CodeFirstSeen
+    module: ModuleFolder
+    test_file: TestFile
+    test_methods: Annotated[
+        tuple[str, ...],
+        Column('The target methods, each as `Container#method`, in the order of `method_ids`.'),
+    ]
+    method_ids: Annotated[tuple[str, ...], Column('The `method_id` of each target.')]
+    start_file_sha256: Annotated[
+        str | None,
+        Column(
+            'SHA-256 of the test file at the start. Null if the file does not exist at the start.'
+        ),
+    ]
+    test_patch: Annotated[
+        str,
+        Column(
+            'The gold patch: a unified diff from the start state to the new revision, of '
+            'the test file alone.'
+        ),
+    ]
+    source_patch: Annotated[
+        str,
+        Column(
+            'The change of the production code from old to new, as a unified diff. Build '
+            'files are no part of it.'
+        ),
+    ]
+    dependencies: Annotated[
+        tuple[Dependency, ...],
+        Column('The changed production declarations that the targets depend on, best first.'),
+    ]
+    dependency_list: Annotated[
+        DependencyList | None,
+        Column(
+            'Which of them the prompt, the focal method and coverage go by. Null in data '
+            'that does not say.'
+        ),
+    ] = None
+    focal_method: FocalMethod
+    environment: Annotated[
+        Environment | None,
+        Column('What it takes to build and run the module. Null if it is not known.'),
+    ]
+    prompt: Annotated[
+        str | None,
+        Column(
+            'What an agent is told, in the words of TestEvo-Bench (A.3). Null in data '
+            'that has none.'
+        ),
+    ] = None
+    prompt_version: Annotated[
+        str | None, Column('The version of that text. Null if there is no prompt.')
+    ] = None
+    released: Annotated[
+        str | None,
+        Column(
+            'The month of the snapshot that had the task first, as `YYYY-MM`. Null before the release.'
+        ),
+    ] = None
+    coverage_gold: Annotated[
+        float | None,
+        Column(
+            'Line coverage of the gold tests, the mean over the targets; an unmeasured '
+            'one counts as 0. Null if none was measured.',
+            unit='0 to 1',
+        ),
+    ] = None
+    coverage_gold_success: Annotated[
+        float | None, Column('The same over the measured targets alone.', unit='0 to 1')
+    ] = None
+    code_coverage_gold: Annotated[
+        float | None,
+        Column('The same as `coverage_gold`, over the lines that hold code.', unit='0 to 1'),
+    ] = None
+    code_coverage_gold_success: Annotated[
+        float | None, Column('The same over the measured targets alone.', unit='0 to 1')
+    ] = None
+    mutation_score_gold: Annotated[
+        float | None,
+        Column(
+            'The share of mutants that the gold tests kill, the mean over the targets; an'
+            ' unmeasured one counts as 0. Null if none was measured.',
+            unit='0 to 1',
+        ),
+    ] = None
+    mutation_score_gold_success: Annotated[
+        float | None, Column('The same over the measured targets alone.', unit='0 to 1')
+    ] = None
+    siblings: Annotated[
+        tuple[Sibling, ...] | None,
+        Column(
+            "Targets of the pair's other tasks, which the start state does not show. Null"
+            ' in data that does not say.'
+        ),
+    ] = None
+    sibling_patch: Annotated[
+        str | None,
+        Column(
+            'A unified diff from the new revision to the start state, of the other test '
+            'files. Null in data that does not say.'
+        ),
+    ] = None
+    leak: Annotated[
+        float | None,
+        Column(
+            'The share of the gold text that the start state still shows, in what this '
+            'pair added. Null in data that does not say.',
+            unit='0 to 1',
+        ),
+    ] = None
+    nearest: Annotated[
+        float | None, Column('The same in what stood at the old revision already.', unit='0 to 1')
+    ] = None
+    reads_sources: Annotated[
+        bool | None,
+        Column(
+            'Whether the gold test fails if the production sources do not lie beside it. '
+            'Null if that was not asked.'
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithdrawnRow:
+    table: Annotated[str, Column('The table that the row stood in.')]
+    id: Annotated[str, Column('The key of the row, such as a `task_id`.')]
+    reason: Annotated[str, Column('Why it was withdrawn.')]
+    month: Annotated[str, Column('The month whose snapshot withdrew it, as `YYYY-MM`.')]
+    reissued: Annotated[
+        bool, Column('Whether it is there again, or is still there with another date.')
+    ] = False
