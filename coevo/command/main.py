@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from coevo import __version__
 from coevo.agents import verbs as agent_verbs
+from coevo.command import catalogue as catalogue_verb
 from coevo.command import runtimes as runtime_verbs
 from coevo.display import terminal
 from coevo.display.credentials import hidden
@@ -67,6 +68,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     _add_prompt(verbs)
     evaluation_verbs.add(verbs)
     agent_verbs.add(verbs)
+    catalogue_verb.add(verbs)
     runtime_verbs.add(verbs)
     doctor = verbs.add_parser(
         'doctor',

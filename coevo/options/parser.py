@@ -37,6 +37,7 @@ GROUPS = {
         'statistics',
         'identification',
         'verify',
+        'snapshots',
     ),
     'score test patches': (
         'prompt',
@@ -131,6 +132,9 @@ def add_cutoff(verb: Parser) -> None:
     which = verb.add_mutually_exclusive_group()
     which.add_argument('--after', metavar='DATE', help='only what was public later than DATE')
     which.add_argument('--model', metavar='NAME', help="only what is later than a model's cutoff")
+    verb.add_argument(
+        '--before', metavar='DATE', help='only what was public before DATE, a day or month, began'
+    )
     verb.add_argument('--models', type=Path, metavar='FILE', help='more cutoffs of models (TOML)')
     verb.add_argument(
         '--margin', type=int, default=0, metavar='DAYS', help='so many days later still'
@@ -139,15 +143,12 @@ def add_cutoff(verb: Parser) -> None:
 
 def cutoff_of(arguments: argparse.Namespace) -> Cutoff | None:
     """What was asked for; Fatal for a margin or a file without a cutoff, which would do nothing."""
-    from coevo.snapshots.cutoffs import Cutoff
-    from coevo.snapshots.models import find_cutoff
+    from coevo.snapshots.models import chosen
 
-    if arguments.model is not None:
-        date, source = find_cutoff(arguments.model, arguments.models)
-        because = f'{arguments.model}, says {source}'
-        return Cutoff(date=date, margin_days=arguments.margin, because=because)
-    if arguments.after is not None:
-        return Cutoff(date=arguments.after, margin_days=arguments.margin)
-    if arguments.margin or arguments.models:
-        raise Fatal('--margin and --models need a cutoff beside them: --after DATE or --model NAME')
-    return None
+    return chosen(
+        after=arguments.after,
+        before=arguments.before,
+        model=arguments.model,
+        margin=arguments.margin,
+        models=arguments.models,
+    )

@@ -15,18 +15,27 @@ from coevo.snapshots.leaks import no_leak
 class Cutoff:
     """Until when a model may have seen what was public, and how much later something must be.
 
-    date         YYYY-MM-DD or YYYY-MM
+    date         YYYY-MM-DD or YYYY-MM; None is no limit
     margin_days  whole days beside it
     because      what the date rests on, to be told; empty if the user named the date
+    before       a day or month, too: only what was public before it began; None is no limit
     """
 
-    date: str
+    date: str | None = None
     margin_days: int = 0
     because: str = ''
+    before: str | None = None
 
     @property
-    def first_clean(self) -> datetime:
+    def end(self) -> datetime | None:
+        """The first moment that is too late; None if there is none. Fatal if `before` is no date."""
+        return None if self.before is None else first_moment(self.before)
+
+    @property
+    def first_clean(self) -> datetime | None:
         """The earliest clean time. Fatal if the cutoff is none, or beyond all dates."""
+        if self.date is None:
+            return None
         if self.margin_days < 0:
             raise Fatal(
                 f'a margin of {self.margin_days} days would let leaks through: give 0 or more'
@@ -37,26 +46,41 @@ class Cutoff:
             raise Fatal(f'a margin of {self.margin_days} days is beyond all dates') from None
 
     @property
-    def last_seen(self) -> str:
-        """The last day that is not clean, margin and all: YYYY-MM-DD."""
-        return f'{self.first_clean - timedelta(days=1):%F}'
+    def last_seen(self) -> str | None:
+        """The last day that is not clean, margin and all: YYYY-MM-DD; None without a cutoff."""
+        clean = self.first_clean
+        return f'{clean - timedelta(days=1):%F}' if clean else None
 
     def __str__(self) -> str:
         margin = f' + {self.margin_days} days' * bool(self.margin_days)
-        return f'{self.date}{margin}' + f' ({self.because})' * bool(self.because)
+        because = f' ({self.because})' * bool(self.because)
+        after = f'after {self.date}{margin}{because}' if self.date else ''
+        before = f'before {self.before}' if self.before else ''
+        return f'{after} {before}'.strip()
+
+
+def first_moment(date: str) -> datetime:
+    """When a day, YYYY-MM-DD, or a month, YYYY-MM, begins; UTC."""
+    try:
+        form = '%Y-%m' if len(date) == len('2024-06') else '%Y-%m-%d'
+        return datetime.strptime(date, form).replace(tzinfo=UTC)
+    except ValueError:
+        raise _no_cutoff(date) from None
 
 
 def first_clean_moment(cutoff: str) -> datetime:
     """The earliest time that is strictly later than a cutoff, YYYY-MM-DD or YYYY-MM."""
+    start = first_moment(cutoff)
     try:
         if len(cutoff) == len('2024-06'):
-            start = datetime.strptime(cutoff, '%Y-%m').replace(tzinfo=UTC)
             return (start + timedelta(days=31)).replace(day=1)
-        return datetime.strptime(cutoff, '%Y-%m-%d').replace(tzinfo=UTC) + timedelta(days=1)
-    except (ValueError, OverflowError):
-        raise Fatal(f'{cutoff!r} is no cutoff: write a day, 2024-06-30, or a month, 2024-06') from (
-            None
-        )
+        return start + timedelta(days=1)
+    except OverflowError:
+        raise _no_cutoff(cutoff) from None
+
+
+def _no_cutoff(text: str) -> Fatal:
+    return Fatal(f'{text!r} is no cutoff: write a day, 2024-06-30, or a month, 2024-06')
 
 
 # The same in SQL, for a date and for the methods of a snapshot. A date that is null is never clean,

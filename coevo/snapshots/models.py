@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo.model.errors import Fatal
+from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.cutoffs import first_clean_moment
 
 VERSION = 1
@@ -70,6 +71,28 @@ def _known(added: Path | None) -> list[Model]:
 def _is_named(model: Model, name: str) -> bool:
     wanted = name.strip().lower().replace(' ', '-')
     return wanted in {each.lower() for each in model.names}
+
+
+def chosen(
+    *,
+    after: str | None = None,
+    before: str | None = None,
+    model: str | None = None,
+    margin: int = 0,
+    models: Path | None = None,
+) -> Cutoff | None:
+    """The cutoff that a user means; None for no limit. Fatal for a margin beside nothing, or two cutoffs."""
+    if after is not None and model is not None:
+        raise Fatal('--after and --model are two cutoffs: give one of them')
+    if model is not None:
+        date, source = find_cutoff(model, models)
+        because = f'{model}, says {source}'
+        return Cutoff(date=date, margin_days=margin, because=because, before=before)
+    if after is None and (margin or models):
+        raise Fatal('--margin and --models need a cutoff beside them: --after DATE or --model NAME')
+    if after is None and before is None:
+        return None
+    return Cutoff(date=after, margin_days=margin, before=before)
 
 
 def _added(path: Path) -> Iterator[Model]:

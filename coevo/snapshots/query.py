@@ -42,7 +42,7 @@ class Question:
     """What is asked of a snapshot.
 
     sql     one SELECT; None is a summary by label and track
-    cutoff  only what was public later, in every table
+    cutoff  only what was public after it, and before its end, in every table
     track   generation, update or repair: only what belongs to it, in every table
     format  table, csv, json (one array) or parquet
     out     a file to write; None is standard output
@@ -106,6 +106,7 @@ def lock(opened: Opened) -> None:
 
 def left_out(opened: Opened, cutoff: Cutoff) -> Iterator[str]:
     """For each table that has dates: how many rows a cutoff keeps, and why not the others."""
+    missed = 'not later' if cutoff.before is None else 'at another time'
     for table, columns in DATES.items():
         dated = ' AND '.join(f'{column} IS NOT NULL' for column in columns)
         sql = (
@@ -114,7 +115,7 @@ def left_out(opened: Opened, cutoff: Cutoff) -> Iterator[str]:
         )
         ((rows, with_date, kept),) = opened.connection.execute(sql).fetchall()
         yield (
-            f'after {cutoff}: {kept} of {rows} {table}; left out: {with_date - kept} not later, '
+            f'{cutoff}: {kept} of {rows} {table}; left out: {with_date - kept} {missed}, '
             f'{rows - with_date} without a date'
         )
 
@@ -151,10 +152,13 @@ def conditions(cutoff: Cutoff | None, track: str | None = None) -> Iterator[tupl
 
 
 def _later(columns: tuple[str, ...], cutoff: Cutoff) -> str:
-    moment = cutoff.first_clean.isoformat()
-    return ' AND '.join(
-        f"{column} IS NOT NULL AND {column} >= TIMESTAMPTZ '{moment}'" for column in columns
+    bounds = [(sign, at) for sign, at in (('>=', cutoff.first_clean), ('<', cutoff.end)) if at]
+    within = (
+        f"{column} {sign} TIMESTAMPTZ '{at.isoformat()}'"
+        for column in columns
+        for sign, at in bounds
     )
+    return ' AND '.join((*(f'{column} IS NOT NULL' for column in columns), *within))
 
 
 def _in(parent: str, *columns: str) -> str:

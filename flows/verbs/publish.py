@@ -25,7 +25,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """1 for a snapshot that is not good, as `coevo verify` says."""
+    """1 for a snapshot that is not good, as `coevo verify` says. The catalogue beside it follows."""
+    from packagers import cataloguing
     from packagers.republishing import publish
 
     try:
@@ -35,4 +36,7 @@ def _run(arguments: argparse.Namespace) -> int:
         return 1
     done = 'published' if written else 'already there, with the same bytes'
     print(f'{hidden(str(arguments.target))}: {done}')
+    place = cataloguing.beside(arguments.target)
+    if place is not None:
+        print(f'catalogue: {hidden(cataloguing.rebuild(place))}')
     return 0

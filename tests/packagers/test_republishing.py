@@ -32,7 +32,8 @@ def test_it_is_the_same_there(
     snapshot: Path, target: Root, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(['publish', str(snapshot), str(target)]) == 0
-    assert capsys.readouterr().out == f'{target}: published\n'
+    catalogue = f'{target}'.removesuffix('2024-01') + 'catalogue.json'
+    assert capsys.readouterr().out == f'{target}: published\ncatalogue: {catalogue}\n'
     assert content(place_of(target)) == files(snapshot)
     assert verify(target) == []
     assert main(['publish', str(snapshot), str(target)]) == 0

@@ -1,0 +1,144 @@
+"""The index beside published snapshots, and those who ask it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import coevo
+from coevo.command.main import main
+from coevo.model.errors import Damaged
+from coevo.model.errors import Fatal
+from coevo.snapshots.catalogue import catalogue
+from coevo.snapshots.catalogue import latest
+from coevo.storage.place import Root
+from coevo.storage.place import Url
+from coevo.storage.store import Store
+from packagers import cataloguing
+from packagers import publishing
+from tests import segments
+from tests import snapshots
+from tests.web_server import Site
+
+
+@pytest.fixture(scope='module')
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two months of one store; the first has a pair less."""
+    folder = tmp_path_factory.mktemp('published')
+    store = Store(folder / 'store')
+    segments.fill(store, 1, 2)
+    first, second = folder / 'public' / '2024-01', folder / 'public' / '2024-02'
+    snapshots.write(store, first, month='2024-01')
+    segments.fill(store, 1, 2, 3)
+    snapshots.write(store, second, month='2024-02', previous=first)
+    return folder / 'public'
+
+
+def test_it_is_rebuilt_of_what_is_there(
+    published: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert not (published / 'catalogue.json').exists()
+    listed = catalogue(published)  # a folder of this machine tells by itself
+    for _ in range(2):
+        cataloguing.rebuild(published)
+        assert catalogue(published) == listed
+    assert [one.name for one in listed] == ['2024-01', '2024-02']
+    assert main(['snapshots', str(published)]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split() == [
+        'snapshot',
+        'month',
+        'schema',
+        'tasks',
+        'methods',
+        'pairs',
+        'repositories',
+        'MB',
+    ]
+    assert [row.split()[0] for row in rows] == ['2024-01', '2024-02']
+    assert main(['snapshots', str(published), '--format', 'json']) == 0
+    assert capsys.readouterr().out == (published / 'catalogue.json').read_text()
+
+
+@pytest.mark.parametrize('kind', ['folder', 'http', 's3'])
+def test_the_latest_is_opened(
+    published: Path, kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cataloguing.rebuild(published)
+    place: Root | str = published
+    if kind == 's3':
+        place = Url(f'{request.getfixturevalue("bucket")}/public')
+        for name in ('2024-02', '2024-01'):
+            target = publishing.below(place, name)
+            assert main(['publish', str(published / name), str(target)]) == 0
+    if kind == 'http':
+        site = Site(published)
+        request.addfinalizer(site.close)
+        place = site.url
+    assert latest(place) == f'{place}/2024-02'
+    assert latest(f'{place}/catalogue.json') == f'{place}/2024-02'
+    monkeypatch.setenv('COEVO_SNAPSHOTS', str(place))
+    monkeypatch.chdir(published.parent)
+    counted = coevo.open('latest').execute('SELECT count(*) FROM tasks').fetchone()
+    assert (
+        counted
+        == coevo.open(published / '2024-02').execute('SELECT count(*) FROM tasks').fetchone()
+    )
+
+
+@pytest.mark.parametrize(
+    ('content', 'error'),
+    [
+        ('[]', Damaged),
+        ('{"coevo-catalogue": 2, "snapshots": []}', Damaged),
+        ('../../etc', Damaged),
+        ('2024-13', Damaged),
+        ('{"coevo-catalogue": 1, "snapshots": []}', Fatal),
+    ],
+)
+def test_an_index_that_leads_nowhere(tmp_path: Path, content: str, error: type[Fatal]) -> None:
+    """A name that leaves the place is none; Damaged is Fatal, too."""
+    if content[:1] not in '[{':
+        one = {'name': 'a', 'month': '2024-01', 'schema': '2.0', 'rows': {}, 'size': 1}
+        one['month' if content[:2] == '20' else 'name'] = content
+        content = json.dumps({'coevo-catalogue': 1, 'snapshots': [one]})
+    (tmp_path / 'catalogue.json').write_text(content)
+    with pytest.raises(error):
+        latest(tmp_path)
+
+
+def test_a_place_without_any(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(['snapshots', str(tmp_path / 'nowhere')]) == 2
+    assert 'is no snapshot: there is no such folder' not in (told := capsys.readouterr().err)
+    assert 'is no folder of snapshots' in told
+    assert catalogue(tmp_path) == ()
+
+
+def tasks(path: Path, **dates: str | int) -> int:
+    connection = coevo.open(path, **dates)  # type: ignore[arg-type]
+    ((count,),) = connection.execute('SELECT count(*) FROM tasks').fetchall()
+    return int(count)
+
+
+def test_dates_limit_what_is_opened(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dates = coevo.open(snapshot).execute('SELECT contamination_date FROM tasks').fetchall()
+    days = sorted(date for (date,) in dates if date)
+    assert len(days) < len(dates)  # one has no date, and is in neither part
+    middle = f'{days[1]:%Y-%m-%d}'
+    later = sum(f'{day:%Y-%m-%d}' > middle for day in days)
+    earlier = sum(f'{day:%Y-%m-%d}' < middle for day in days)
+    assert (tasks(snapshot, after=middle), tasks(snapshot, before=middle)) == (later, earlier)
+    assert earlier > 0 < later
+    assert tasks(snapshot, after=middle, margin=10_000) == 0
+    assert tasks(snapshot, after='2023-12', before='2025-01') == len(days)
+    assert tasks(snapshot, before='2024-01') == 0
+    count = ('SELECT count(*) AS n FROM tasks', '--format', 'csv')
+    assert main(['query', str(snapshot), *count, '--before', middle]) == 0
+    told = capsys.readouterr()
+    assert told.out.split() == ['n', str(earlier)]
+    assert f'before {middle}: {earlier} of {len(dates)} tasks; left out: ' in told.err
+    for wrong in ({'after': '2024-01', 'model': 'gpt-4.1'}, {'margin': 3}, {'before': 'May'}):
+        with pytest.raises(Fatal):
+            coevo.open(snapshot, **wrong)  # type: ignore[arg-type]
