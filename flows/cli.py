@@ -11,9 +11,11 @@ from flows.verbs import publish
 from flows.verbs import release
 from flows.verbs import reverify
 from flows.verbs import site
+from flows.verbs import status
 from flows.verbs import validate
+from flows.verbs import withdraw
 
 
 def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
-    for verb in (mine, release, publish, crawl, validate, site, reverify):
+    for verb in (mine, release, publish, crawl, validate, site, reverify, withdraw, status):
         verb.add(verbs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
@@ -49,12 +50,17 @@ from miners.walks.windows import shown_nearer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MiningRun:
-    """What is the same for all pairs of a run."""
+    """What is the same for all pairs of a run; `again` says how often some were asked for once more."""
 
     sandbox: str
     tools: Tools
     cache: Cache = NO_CACHE
     compilable: CompilableStates = field(default_factory=CompilableStates)
+    again: Mapping[str, int] = field(default_factory=dict)
+
+    def cache_of(self, pair: Pair) -> Cache:
+        """Of verdicts; none for a pair that is to be executed once more."""
+        return NO_CACHE if pair.pair_id in self.again else self.cache
 
     @property
     def repository(self) -> Repository:
@@ -87,6 +93,7 @@ def segment_key(run: MiningRun, pair: Pair) -> str:
         str(engine_version(pair.language)),
         *pair.between,
         *lacked(run.repository, pair),
+        *([f'again {run.again[pair.pair_id]}'] if pair.pair_id in run.again else []),
     )
 
 
@@ -112,7 +119,9 @@ def _mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) 
     evaluation = None
     if selected:
         all_cells = run.profile.all_cells
-        evaluation = evaluate(open_builder(), pair, selected, run.cache, all_cells=all_cells)
+        evaluation = evaluate(
+            open_builder(), pair, selected, run.cache_of(pair), all_cells=all_cells
+        )
         if evaluation.old.runtime_lacking is not None:
             return _without_runtime(run, evaluation, pair, evaluation.old.runtime_lacking)
     studied = Study()

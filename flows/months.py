@@ -1,4 +1,4 @@
-"""Months as YYYY-MM."""
+"""Months as YYYY-MM, and days as YYYY-MM-DD."""
 
 from __future__ import annotations
 
@@ -19,6 +19,20 @@ def end_of(month: str, now: datetime) -> datetime | None:
 def before(now: datetime) -> str:
     """The month before the one that `now` is in."""
     return f'{now.replace(day=1) - timedelta(days=1):%Y-%m}'
+
+
+def day(text: str | None, *, end: bool) -> datetime | None:
+    """A date or time in UTC; a bare date is its first moment, or its last one where `end`."""
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise Fatal(f'{text!r} is not a date; write it as 2026-01-31') from None
+    found = found.replace(tzinfo=found.tzinfo or UTC)
+    if end and len(text) == len('2026-01-31'):
+        found += timedelta(days=1) - timedelta(microseconds=1)
+    return found
 
 
 def _first(month: str) -> datetime:

@@ -111,6 +111,7 @@ def _mine(
             tools=_tools(options, repository, language, refactorings),
             sandbox=options.sandbox,
             cache=Cache(options.executions),
+            again=_again(options, store.walked(partition), seen.pairs),
         )
         store.write_walk(partition, _walk_record(options, clone, mining, route, seen))
         report = MineReport(partition=partition, visited=len(seen.visited), pairs=len(seen.pairs))
@@ -270,8 +271,17 @@ def _walk_record(
         pairs=tuple((pair.new.rev, pair.pair_id) for pair in seen.pairs),
         drops=seen.drops,
         keys=tuple((pair.pair_id, segment_key(mining, pair)) for pair in seen.pairs),
+        again=tuple(mining.again.items()),
         reached=_reached(options, clone, repository.commit(seen.head).committer_date),
     )
+
+
+def _again(options: MineOptions, known: WalkRecord | None, pairs: Sequence[Pair]) -> dict[str, int]:
+    """How often each pair was asked for once more; a run that broke off is asked for still."""
+    asked = dict(known.again) if known else {}
+    more = 1 if options.again else 0
+    numbers = {pair.pair_id: asked.get(pair.pair_id, 0) + more for pair in pairs}
+    return {pair_id: number for pair_id, number in numbers.items() if number}
 
 
 def _reached(options: MineOptions, clone: Clone, newest: datetime | None) -> datetime | None:

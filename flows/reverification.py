@@ -63,6 +63,7 @@ class ReverifyOptions:
     """How many labels of a store are run again, and which seed draws them.
 
     snapshot  only what was released there; None takes all labels of the store that still stand
+    repository  only labels of that one
     local     where clones lie, as in MineOptions
     """
 
@@ -70,6 +71,7 @@ class ReverifyOptions:
     sample: int
     seed: int = 0
     snapshot: Path | str | None = None
+    repository: str | None = None
     jobs: int = 1
     local: Path | None = None
 
@@ -118,10 +120,15 @@ def reverify(options: ReverifyOptions, listener: Listener = SILENT) -> Reverific
     Fatal where there is nothing to draw from.
     """
     store = Store(options.store)
-    labels = draw(store, options.snapshot, options.seed)
+    if options.repository is not None:
+        store.of_repository(options.repository)
+    labels = draw(store, options.snapshot, options.seed, options.repository)
     drawn = labels[: options.sample]
     if not drawn:
-        raise Fatal(f'{options.store} holds no label to run again: mine or release something first')
+        of = f' of {options.repository}' if options.repository else ''
+        raise Fatal(
+            f'{options.store} holds no label{of} to run again: mine or release something first'
+        )
     report = Reverification(population=len(labels), drawn=len(drawn))
     run = _Run(options=options, store=store, report=report, listener=listener)
     wanted: dict[Partition, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))

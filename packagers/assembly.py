@@ -13,9 +13,13 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TypeVar
 
+from coevo.model.reasons import Reason
 from coevo.model.records import Drop
+from coevo.model.records import Stage
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.task_rows import TaskRow
+from coevo.storage.withdrawals import Withdrawal
+from coevo.storage.withdrawals import WithdrawnKind
 from packagers.built import Built
 from packagers.duplicates import duplicates
 from packagers.licensing import fill_licences
@@ -69,12 +73,30 @@ def _built(
         families[row.family or row.repo].add(row.repo)
     for _, repos in sorted(families.items()):
         some = _of_family(rows, sorted(repos))
-        built = plan.build(some)
+        built = _but_withdrawn(plan.build(some), rows.withdrawals)
         for task in built.tasks:
             tasks.add((), task)
         for drop in built.drops:
             drops.add((), drop)
         yield from _marks(some, built)
+
+
+def _but_withdrawn(built: Built, withdrawals: Sequence[Withdrawal]) -> Built:
+    """Tasks that nobody took back, with a drop for each of the others."""
+    taken_back = {one.id: one.reason for one in withdrawals if one.kind is WithdrawnKind.TASK}
+    gone = [task for task in built.tasks if task.task_id in taken_back]
+    if not gone:
+        return built
+    drops = [
+        Drop.at(Stage.TASK, task, task.task_id, Reason.TASK_WITHDRAWN, taken_back[task.task_id])
+        for task in gone
+    ]
+    return dataclasses.replace(
+        built,
+        tasks=[task for task in built.tasks if task.task_id not in taken_back],
+        ids={key: id_ for key, id_ in built.ids.items() if id_ not in taken_back},
+        drops=(*built.drops, *drops),
+    )
 
 
 def _of_family(rows: Rows, repos: Collection[str]) -> Rows:

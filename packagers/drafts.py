@@ -105,15 +105,16 @@ def groups(methods: Iterable[MethodRow]) -> Iterator[DraftGroup]:
     found: dict[str, dict[Walk, list[MethodRow]]] = defaultdict(lambda: defaultdict(list))
     for row in methods:
         if row.track is not None:
-            found[_task_id(row)][row.walk].append(row)
-    for task_id, walks in sorted(found.items()):
+            found[task_id(row)][row.walk].append(row)
+    for id_, walks in sorted(found.items()):
         preferred = min(walks, key=_PREFERENCE.index)
         rows = sorted(walks.pop(preferred), key=_identity)
         others = (row for walk in sorted(walks) for row in walks[walk])
-        yield DraftGroup(task_id=task_id, rows=tuple(rows), others=tuple(others))
+        yield DraftGroup(task_id=id_, rows=tuple(rows), others=tuple(others))
 
 
-def _task_id(row: MethodRow) -> str:
+def task_id(row: MethodRow) -> str:
+    """Of the task that a method with a track belongs to."""
     return short_hash(
         row.repo, row.language, row.old_rev, row.new_rev, str(row.track), row.test_file
     )

@@ -16,6 +16,7 @@ from itertools import chain
 from typing import TypeVar
 
 from coevo.model import licences
+from coevo.model.pair_rows import PairRow
 from coevo.model.reasons import Reason
 from coevo.model.records import Drop
 from coevo.model.records import SourcePlace
@@ -47,21 +48,22 @@ def withhold(rows: Rows, accepted: Collection[str]) -> Rows:
 
     accepted  SPDX ids that will do though the OSI has not approved them
     """
-    reasons: dict[tuple[str | None, Walk], Reason] = {
-        (pair.pair_id, pair.walk): reason
+    taken_back = {(str(one.kind), one.id): one.reason for one in rows.withdrawals}
+    withheld: dict[tuple[str | None, Walk], tuple[Reason, str | None]] = {
+        (pair.pair_id, pair.walk): why
         for pair in rows.pairs
-        if (reason := _reason(pair.license, accepted)) is not None
+        if (why := _why(pair, accepted, taken_back)) is not None
     }
-    if not reasons:
+    if not withheld:
         return rows
-    licence: dict[tuple[str | None, Walk], str | None] = {
-        place: pair.license
-        for pair in rows.pairs
-        if (place := (pair.pair_id, pair.walk)) in reasons
-    }
+    reasons = {place: reason for place, (reason, _) in withheld.items()}
     drops = (
         Drop.at(
-            Stage.PUBLISH, row, row.method_id, reasons[place], _detail(licence[place], row.label)
+            Stage.PUBLISH,
+            row,
+            row.method_id,
+            reasons[place],
+            _detail(withheld[place][1], row.label),
         ).of(row, row.change)
         for row in rows.methods
         if (place := (row.pair_id, row.walk)) in reasons
@@ -83,14 +85,25 @@ def withhold(rows: Rows, accepted: Collection[str]) -> Rows:
     )
 
 
+def _why(
+    pair: PairRow, accepted: Collection[str], taken_back: Mapping[tuple[str, str], str]
+) -> tuple[Reason, str | None] | None:
+    """Why a pair is not published, and what is to be told beside that; None if it is."""
+    for place in (('repository', pair.repo), ('pair', pair.pair_id)):
+        if place in taken_back:
+            return Reason.WITHDRAWN, taken_back[place]
+    reason = _reason(pair.license, accepted)
+    return None if reason is None else (reason, pair.license)
+
+
 def _reason(licence: str | None, accepted: Collection[str]) -> Reason | None:
     if licence is None:
         return Reason.LICENCE_UNKNOWN
     return None if licences.approved(licence, accepted) else Reason.LICENCE_NOT_OSI
 
 
-def _detail(licence: str | None, label: str | None) -> str:
-    return ': '.join(filter(None, (licence, label)))
+def _detail(told: str | None, label: str | None) -> str:
+    return ': '.join(filter(None, (told, label)))
 
 
 def _kept(

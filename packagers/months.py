@@ -27,6 +27,7 @@ from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.walks import WalkRecord
 from coevo.storage.walks import cut
+from coevo.storage.withdrawals import Withdrawal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,7 @@ class MonthCut:
         self.fixed = fixed
         self._known = known
         self._parts = {part.partition: part for part in fixed.parts} if fixed else {}
+        self._withdrawn: tuple[int, ...] = ()
         self._reached: dict[Partition, datetime | None] = {}
 
     def mined(self, store: Store, partition: Partition) -> Mined | None:
@@ -108,6 +110,13 @@ class MonthCut:
         numbers = tuple((one.pair_id, one.key, one.number) for one in found)
         self._parts[partition] = MonthPart(partition=partition, walk=walk, reverified=numbers)
 
+    def withdrawals(self, found: tuple[Withdrawal, ...]) -> tuple[Withdrawal, ...]:
+        """Of what was taken back what counts: all, or what did when the month was fixed."""
+        if self.fixed is not None:
+            return tuple(one for one in found if one.number in self.fixed.withdrawn)
+        self._withdrawn = tuple(one.number for one in found)
+        return found
+
     def check(self, root: object) -> None:
         """Fatal if the month is empty, or ends after all that was reached."""
         if self.fixed is not None:
@@ -134,7 +143,9 @@ class MonthCut:
         parts = tuple(part for _, part in sorted(self._parts.items()))
         repos = {part.partition.repo for part in parts}
         clones = (one for repo, one in sorted(self._known.moments.items()) if repo in repos)
-        return MonthRecord(month=self.month, parts=parts, clones=tuple(clones))
+        return MonthRecord(
+            month=self.month, parts=parts, clones=tuple(clones), withdrawn=self._withdrawn
+        )
 
 
 def check_month(month: str) -> None:

@@ -36,10 +36,12 @@ from coevo.model.task_rows import StartRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.task_rows import WithdrawnRow
 from coevo.storage import reverifications
+from coevo.storage import withdrawals
 from coevo.storage.reverifications import Reverified
 from coevo.storage.store import Mined
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
+from coevo.storage.withdrawals import Withdrawal
 from packagers.months import MonthCut
 from packagers.row_files import Key
 from packagers.row_files import RowFile
@@ -67,6 +69,7 @@ class Rows:
     making of tasks only.
 
     keys        of the segment of each (pair_id, walk)
+    withdrawals what a person took back
     reverified  what was run again of such segments, or of others of the same pairs
     unmined     how many pairs of a partition are still to be mined, where there are any
     space       the folder with room for files of rows; None is where temporary files are
@@ -87,6 +90,7 @@ class Rows:
     withdrawn: Sequence[WithdrawnRow] = ()
     keys: Mapping[tuple[str, Walk], str] = field(default_factory=dict)
     reverified: tuple[Reverified, ...] = ()
+    withdrawals: tuple[Withdrawal, ...] = ()
     starts: Sequence[StartRow] = ()
     unmined: Mapping[Partition, int] = field(default_factory=dict)
     space: Path | None = None
@@ -159,6 +163,7 @@ def gather(store: Store, space: Path | None = None, month: MonthCut | None = Non
             again = tuple(month.reverified(partition, again))
             month.add(partition, mined, keys, again)
         reverified += again
+    taken_back = withdrawals.withdrawals(store.place)
     if month is not None:
         month.check(store.root)
     return Rows(
@@ -169,6 +174,7 @@ def gather(store: Store, space: Path | None = None, month: MonthCut | None = Non
         keys=gathering.keys,
         unmined=unmined,
         reverified=tuple(reverified),
+        withdrawals=month.withdrawals(taken_back) if month else taken_back,
         space=space,
     )
 

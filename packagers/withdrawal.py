@@ -132,13 +132,18 @@ def _carried(earlier: Earlier, rows: Rows) -> Iterator[WithdrawnRow]:
 def _gone(earlier: Earlier, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
     """Tasks, and labels that did not come out again, be they part of a task or not."""
     reasons = {drop.key: _reason(drop) for drop in rows.drops if drop.stage is Stage.TASK}
+    taken_back = {one.id: one.reason for one in rows.withdrawals}
     withheld = {drop.pair_id: drop.reason for drop in rows.drops if drop.stage is Stage.PUBLISH}
     lost = _lost(rows)
     for before, task in beside(earlier, rows):
         if before is not None and task is None:
             id_ = before.task_id
             refuted = next((lost[one] for one in before.method_ids if one in lost), None)
-            reason = reasons.get(id_) or withheld.get(before.pair_id) or refuted or NO_LONGER
+            told = taken_back.get(before.repo) or taken_back.get(before.pair_id)
+            by_hand = f'{Reason.WITHDRAWN}: {told}' if told else None
+            reason = (
+                by_hand or reasons.get(id_) or withheld.get(before.pair_id) or refuted or NO_LONGER
+            )
             yield WithdrawnRow(table='tasks', id=id_, reason=reason, month=month)
     methods = (row['method_id'] for row in _read(earlier.root, 'methods', ('method_id',)))
     for id_ in {id_ for id_ in methods if id_ in lost} if lost else ():

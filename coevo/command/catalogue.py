@@ -54,5 +54,5 @@ def _run(arguments: argparse.Namespace) -> int:
         )
         for one in found
     ]
-    print(columns([heads, *rows], [False] * 3 + [True] * (len(heads) - 3)))
+    sys.stdout.write(columns([heads, *rows], [False] * 3 + [True] * (len(heads) - 3)))
     return 0

@@ -51,6 +51,7 @@ class Reason(StrEnum):
 
     LICENCE_UNKNOWN = 'licence_unknown'
     LICENCE_NOT_OSI = 'licence_not_osi'
+    WITHDRAWN = 'withdrawn'
 
     CAUSE_BUILD = 'cause_build'
     CAUSE_ENVIRONMENT = 'cause_environment'
@@ -70,6 +71,7 @@ class Reason(StrEnum):
 
     START_STATE_INVALID = 'start_state_invalid'
     NOTHING_TO_NAME = 'nothing_to_name'
+    TASK_WITHDRAWN = 'task_withdrawn'
 
 
 # Why code cannot be built for want of a library; whoever builds it uses these names.
@@ -147,6 +149,7 @@ _PUBLISH = {
         'Neither a licence file nor the build file at new tells a known licence.'
     ),
     Reason.LICENCE_NOT_OSI: 'The OSI has not approved the licence at new.',
+    Reason.WITHDRAWN: 'Who maintains the data took its pair or repository back, for the reason told.',
 }
 _TRACK = {
     Reason.CAUSE_BUILD: 'With libraries or settings of the other revision the test is not broken.',
@@ -174,6 +177,7 @@ _TRACK = {
 _TASK = {
     Reason.START_STATE_INVALID: 'No valid start file can be made for the task.',
     Reason.NOTHING_TO_NAME: 'No change of the code is known that a prompt could name (no repairs).',
+    Reason.TASK_WITHDRAWN: 'Who maintains the data took the task back, for the reason told.',
 }
 
 _FORMER = ' An earlier engine dropped this; the label table has a row for it now.'

@@ -24,6 +24,8 @@ PIPELINE_VERBS = {
     'release': 'write a snapshot of all that the store holds',
     'publish': 'put a snapshot in another place, whole or not at all',
     'site': 'write a static site over snapshots',
+    'withdraw': 'leave a repository, pair or task out of releases to come',
+    'status': 'say what the store holds, how far it is, and what is next',
 }
 
 Verb = Callable[[argparse.Namespace], int]
@@ -48,7 +50,19 @@ GROUPS = {
         'regrade',
         'submit',
     ),
-    'make a snapshot': ('crawl', 'validate', 'mine', 'release', 'publish', 'site', 'reverify'),
+    'make a snapshot': (
+        *(
+            'crawl',
+            'validate',
+            'mine',
+            'status',
+            'release',
+            'publish',
+            'site',
+            'reverify',
+            'withdraw',
+        ),
+    ),
     'look after this machine': ('doctor', 'jdks', 'pythons'),
 }
 

@@ -206,7 +206,7 @@ FUNNEL = (
         name='unpublished',
         table='drops',
         sql=f"""SELECT d.key, d.reason, p.license FROM drops d JOIN pairs p USING (pair_id, walk)
-            WHERE d.stage = '{Stage.PUBLISH}'
+            WHERE d.stage = '{Stage.PUBLISH}' AND d.reason <> '{Reason.WITHDRAWN}'
             AND (d.reason = '{Reason.LICENCE_UNKNOWN}') <> (p.license IS NULL)""",
     ),
     *(

@@ -45,9 +45,17 @@ class CloneMoment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthRecord:
+    """All of a month; `withdrawn` has the numbers of the withdrawals that counted."""
+
     month: str
     parts: tuple[MonthPart, ...]
     clones: tuple[CloneMoment, ...]
+    withdrawn: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Withdrawn:
+    numbers: tuple[int, ...]
 
 
 def read(place: Place, month: str) -> MonthRecord | None:
@@ -68,6 +76,9 @@ def read(place: Place, month: str) -> MonthRecord | None:
         month=month,
         parts=tuple(_decoded(MonthPart, held, 'part ')),
         clones=tuple(_decoded(CloneMoment, held, 'clone ')),
+        withdrawn=tuple(
+            number for one in _decoded(_Withdrawn, held, 'withdrawn') for number in one.numbers
+        ),
     )
 
 
@@ -75,8 +86,10 @@ def keep(place: Place, record: MonthRecord) -> bool:
     """Fix a month; False if it is fixed otherwise already."""
     names = {f'part {one.partition.path.as_posix()}': one for one in record.parts}
     clones = {f'clone {one.repo}': one for one in record.clones}
+    taken_back = {'withdrawn': _Withdrawn(numbers=record.withdrawn)}
     pieces = {
-        name: archive.pack(codec.encode(one)) for name, one in sorted({**names, **clones}.items())
+        name: archive.pack(codec.encode(one))
+        for name, one in sorted({**names, **clones, **taken_back}.items())
     }
     data = archive.encode(pieces)
     if place.exchange(_name(record.month), data, None) is not None:

@@ -59,6 +59,7 @@ _NEIGHBOURS = {
     'claims',
     'failures',
     'months',
+    'withdrawals',
 }
 _STAMP, _PARTITIONS = 'store.json', 'partitions'
 _WALK, _MERGED, _LOOSE, _LOCK = 'walk.coevo', 'segments.coevo', '.segment', 'lock'
@@ -138,6 +139,15 @@ class Store:
                 f'{self.place.shown(_PARTITIONS)} holds a folder that is no partition ({error}): '
                 'move it elsewhere'
             ) from None
+
+    def of_repository(self, repo: str) -> tuple[Partition, ...]:
+        """Those of one repository; Fatal if there are none."""
+        found = tuple(one for one in self.partitions() if one.repo == repo)
+        if not found:
+            raise Fatal(
+                f'{self.root} holds nothing of {repo!r}: `coevo status` lists its repositories'
+            )
+        return found
 
     @contextlib.contextmanager
     def lock(self, partition: Partition) -> Iterator[None]:
@@ -229,12 +239,16 @@ class Store:
 
     def walk(self, partition: Partition) -> WalkRecord:
         """What walks have seen so far; Fatal if there was none."""
-        found, _ = self._walk(partition)
+        found = self.walked(partition)
         if found is None:
             raise Fatal(
                 f'{self.root} has no record of {partition.repo} ({partition.walk}): mine it again'
             )
         return found
+
+    def walked(self, partition: Partition) -> WalkRecord | None:
+        """The same; None if there was none."""
+        return self._walk(partition)[0]
 
     def compact(self, partition: Partition) -> None:
         """Merge the loose segments into one file, then remove them. A kill in between is harmless.

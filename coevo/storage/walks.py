@@ -25,6 +25,7 @@ class WalkRecord:
 
     pairs    (new revision, pair_id); more than one to a revision under the walk `window` alone
     keys     (pair_id, key of the segment that holds it now); where a pair has none, any will do
+    again    (pair_id, how often it was asked for once more), of pairs for which that was done
     reached  until when a walk saw all commits: when the remote was asked, or what was said of a copy
     """
 
@@ -32,6 +33,7 @@ class WalkRecord:
     pairs: tuple[tuple[str, str], ...] = ()
     drops: tuple[Drop, ...] = ()
     keys: tuple[tuple[str, str], ...] = ()
+    again: tuple[tuple[str, int], ...] = ()
     reached: datetime | None = None
 
 
@@ -46,20 +48,25 @@ def merge(old: WalkRecord, new: WalkRecord) -> WalkRecord:
     repository = dataclasses.replace(new.repository, cutoff=reached)
     merged = _arrange(repository, verdicts, {**dict(old.keys), **dict(new.keys)})
     ends = filter(None, (old.reached, new.reached))
-    return dataclasses.replace(merged, reached=max(ends, default=None))
+    again = dict(old.again)
+    for pair_id, number in new.again:
+        again[pair_id] = max(number, again.get(pair_id, 0))
+    return dataclasses.replace(
+        merged, reached=max(ends, default=None), again=tuple(sorted(again.items()))
+    )
 
 
 def cut(record: WalkRecord, revs: AbstractSet[str]) -> WalkRecord:
     """What a record says of some of its commits."""
     some = {rev: verdict for rev, verdict in _verdicts(record).items() if rev in revs}
     kept = _arrange(record.repository, some, dict(record.keys))
-    return dataclasses.replace(kept, reached=record.reached)
+    return dataclasses.replace(kept, reached=record.reached, again=record.again)
 
 
 def arrange(record: WalkRecord) -> WalkRecord:
     """The record sorted, its repository row counting what it holds."""
     arranged = _arrange(record.repository, _verdicts(record), dict(record.keys))
-    return dataclasses.replace(arranged, reached=record.reached)
+    return dataclasses.replace(arranged, reached=record.reached, again=tuple(sorted(record.again)))
 
 
 def _verdicts(record: WalkRecord) -> dict[str, _Verdict]:

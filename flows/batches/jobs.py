@@ -28,6 +28,9 @@ class BatchJob:
     repo     its key in the data, None for that which its source says
     commits  the newest to visit; 0 for as many as the profile says
     until    no commits that are newer
+    since    none that are older
+    ref      where the walk starts; None for the default branch
+    again    whether known pairs are executed once more
     """
 
     verb: Verb
@@ -37,6 +40,9 @@ class BatchJob:
     profile: str = 'default'
     commits: int = 0
     until: datetime | None = None
+    since: datetime | None = None
+    ref: str | None = None
+    again: bool = False
     walk: Walk | None = None
     jobs: int = 1
     sandbox: str = 'bubblewrap'

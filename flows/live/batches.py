@@ -51,7 +51,7 @@ def _jobs(store: Root, repositories: Sequence[str], job: BatchJob) -> Iterator[B
     known = candidates.sources(store)
     for words in repositories:
         if words in known:
-            yield replace(job, repo=words, source=known[words])
+            yield replace(job, repo=job.repo or words, source=known[words])
         else:
             yield replace(job, source=words)
 

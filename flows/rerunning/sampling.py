@@ -26,25 +26,31 @@ class DrawnLabel:
     tracked: bool
 
 
-def draw(store: Store, released: Path | str | None, seed: int) -> tuple[DrawnLabel, ...]:
+def draw(
+    store: Store, released: Path | str | None, seed: int, repository: str | None = None
+) -> tuple[DrawnLabel, ...]:
     """All labels of a store that were not refuted, in the order of the sample.
 
     The order depends on the seed and on the ids of methods alone.
 
-    released  a snapshot: only what stands in it
+    released    a snapshot: only what stands in it
+    repository  only what is of that one
     """
 
     def place(label: DrawnLabel) -> tuple[bool, str]:
         rank = hashlib.sha256(f'{seed}\0{label.method_id}'.encode()).hexdigest()
         return not label.tracked, rank
 
-    return tuple(sorted(_population(store, released), key=place))
+    return tuple(sorted(_population(store, released, repository), key=place))
 
 
-def _population(store: Store, released: Path | str | None) -> Iterator[DrawnLabel]:
+def _population(
+    store: Store, released: Path | str | None, repository: str | None
+) -> Iterator[DrawnLabel]:
     """One for each method id, whatever the number of walks that meet it."""
     selected = None if released is None else _released(released)
-    partitions = sorted(store.partitions(), key=lambda one: _PREFERENCE.index(one.walk))
+    there = store.partitions() if repository is None else store.of_repository(repository)
+    partitions = sorted(there, key=lambda one: _PREFERENCE.index(one.walk))
     known = {id_ for partition in partitions for id_ in _refuted(store, partition)}
     for partition in partitions:
         for segment in store.segments(partition):

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
 from pathlib import Path
 
-from coevo.model.errors import Fatal
 from coevo.storage.place import root_of
 
 
@@ -35,17 +31,3 @@ def runs(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f'{text!r} is not a number of runs')
     return int(text)
-
-
-def day(text: str | None, *, end: bool) -> datetime | None:
-    """A date or time in UTC; a bare date is its first moment, or its last one where `end`."""
-    if text is None:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise Fatal(f'{text!r} is not a date; write it as 2026-01-31') from None
-    found = found.replace(tzinfo=found.tzinfo or UTC)
-    if end and len(text) == len('2026-01-31'):
-        found += timedelta(days=1) - timedelta(microseconds=1)
-    return found

@@ -14,9 +14,9 @@ from coevo.options.arguments import add_sandbox
 from coevo.options.parser import PIPELINE_VERBS
 from coevo.options.parser import Parser
 from coevo.storage.place import on_disk
+from flows.months import day
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
-from flows.verbs.arguments import day
 from flows.verbs.arguments import runs
 
 
@@ -89,6 +89,12 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         action='store_true',
         help='try again the pairs that this very build of coevo could not mine',
     )
+    verb.add_argument(
+        '--again',
+        action='store_true',
+        help='execute the pairs of this walk once more, past what is known; what came out before counts '
+        'until then, and a month that was released stays as it is',
+    )
     verb.set_defaults(run=_mine)
 
 
@@ -125,6 +131,7 @@ def _mine(arguments: argparse.Namespace) -> int:
         local=arguments.local or on_disk(arguments.store),  # which is not where --cache says
         brings_runtimes=arguments.runtimes == 'bring',
         retry_bugs=arguments.retry_bugs,
+        again=arguments.again,
     )
     if arguments.cache:
         os.environ['COEVO_CACHE'] = str(arguments.cache.absolute())

@@ -10,9 +10,9 @@ from coevo.options.arguments import in_unicode
 from coevo.options.parser import PIPELINE_VERBS
 from coevo.options.parser import Parser
 from coevo.storage.place import root_of
+from flows.months import day
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
-from flows.verbs.arguments import day
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:

@@ -23,6 +23,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     add_store(verb)
     verb.add_argument('--sample', type=positive, default=100, metavar='N', help='how many labels')
     verb.add_argument('--seed', type=int, default=0, metavar='S', help='decides which are drawn')
+    verb.add_argument('--repository', metavar='OWNER/NAME', help='draw of this one alone')
     add_jobs(verb)
     verb.set_defaults(run=_run)
 
@@ -39,6 +40,7 @@ def _run(arguments: argparse.Namespace) -> int:
         sample=arguments.sample,
         seed=arguments.seed,
         snapshot=arguments.snapshot,
+        repository=arguments.repository,
         jobs=arguments.jobs,
     )
     with showing(open_console()) as listener:

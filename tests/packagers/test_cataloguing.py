@@ -122,7 +122,8 @@ def tasks(path: Path, **dates: str | int) -> int:
     return int(count)
 
 
-def test_dates_limit_what_is_opened(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dates_limit_what_is_opened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    snapshot = snapshots.make(tmp_path, 1, 2, 3, 4)
     dates = coevo.open(snapshot).execute('SELECT contamination_date FROM tasks').fetchall()
     days = sorted(date for (date,) in dates if date)
     assert len(days) < len(dates)  # one has no date, and is in neither part

@@ -1,0 +1,115 @@
+"""The verb `coevo status`: what a store holds, and what is next."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from coevo.options.parser import PIPELINE_VERBS
+from coevo.options.parser import Parser
+from flows.verbs.arguments import add_store
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from coevo.storage.store import Store
+    from flows.status import RepositoryStatus
+    from flows.status import StoreStatus
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    verb = verbs.add_parser(
+        'status',
+        help=PIPELINE_VERBS['status'],
+        example='coevo status apache/commons-csv',
+    )
+    verb.add_argument(
+        'repository', nargs='?', metavar='OWNER/NAME', help='all of one (default: a line for each)'
+    )
+    add_store(verb)
+    verb.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from coevo.display.console import open_console
+    from coevo.storage.store import Store
+    from flows.status import status
+
+    store = Store(arguments.store)
+    found = status(store, arguments.repository)
+    console = open_console()
+    if arguments.repository is None:
+        _show_all(console, found)
+    else:
+        (one,) = found.repositories
+        _show(console, store, one)
+    return 0
+
+
+def _show_all(console: Console, found: StoreStatus) -> None:
+    from rich.table import Table
+
+    table = Table(title='Repositories', title_justify='left')
+    for heading in ('repository', 'walk', 'reached', 'pairs', 'not mined', 'failures', 'next'):
+        table.add_column(heading, justify='right' if heading in ('pairs', 'not mined') else 'left')
+    for one in found.repositories:
+        for walk in one.walks or (None,):
+            table.add_row(
+                one.repo,
+                str(walk.partition.walk) if walk else '',
+                f'{walk.reached:%Y-%m-%d}' if walk and walk.reached else '',
+                str(walk.pairs) if walk else '',
+                str(walk.unmined) if walk else '',
+                str(len(one.failures) or ''),
+                one.next,
+            )
+    console.print(table)
+    _say(console, f'months released: {", ".join(found.months) or "none"}')
+    for taken_back in found.withdrawals:
+        _say(console, f'withdrawn: {taken_back.kind} {taken_back.id}: {taken_back.reason}')
+
+
+def _show(console: Console, store: Store, one: RepositoryStatus) -> None:
+    from flows.console import funnel_table
+    from flows.funnel import funnel
+    from flows.funnel import labels
+
+    _say(console, one.repo)
+    if one.validation is not None:
+        _say(console, one.validation.sentence)
+    for walk in one.walks:
+        reached = f', known until {walk.reached:%Y-%m-%d %H:%M}' if walk.reached else ''
+        _say(
+            console,
+            f'{walk.partition.language}, {walk.partition.walk}: {walk.commits} commits down from '
+            f'{walk.head[:12]}{reached}, {walk.pairs} pairs, {walk.unmined} not mined, '
+            f'{walk.again} asked for once more, engine {walk.engine_version}',
+        )
+        segments = tuple(store.segments(walk.partition))
+        console.print(funnel_table(tuple(funnel(store.walk(walk.partition).drops, segments))))
+        counted = labels(segments)
+        if counted:
+            _say(console, 'labels: ' + ', '.join(f'{name} {count}' for name, count in counted))
+    for sentence in _cost_and_trouble(store, one):
+        _say(console, sentence)
+
+
+def _cost_and_trouble(store: Store, one: RepositoryStatus) -> Iterator[str]:
+    from flows.status import spent
+
+    cost = spent(store, one.repo)
+    if cost.seconds:
+        total = sum(cpu for cpu, _ in cost.seconds.values())
+        steps = sorted(cost.seconds.items(), key=lambda item: -item[1][0])
+        parts = ', '.join(f'{step} {cpu:.1f}' for step, (cpu, _) in steps if cpu >= 0.05)
+        yield f'CPU seconds: {total:.1f} ({parts})'
+    if cost.reverified:
+        yield f'run again: {cost.reverified} labels, {cost.lost} lost'
+    for failure in one.failures:
+        yield f'{failure.at} {failure.sentence} ({failure.name})'.strip()
+    yield f'next: {one.next}'
+
+
+def _say(console: Console, sentence: str) -> None:
+    console.print(sentence, markup=False, highlight=False, soft_wrap=True)

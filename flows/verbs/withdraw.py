@@ -1,0 +1,73 @@
+"""The verb `coevo withdraw`: a repository, pair or task that releases leave out from now on."""
+
+from __future__ import annotations
+
+import argparse
+
+from coevo.model.errors import Fatal
+from coevo.options.parser import PIPELINE_VERBS
+from coevo.options.parser import Parser
+from coevo.storage.store import Store
+from coevo.storage.withdrawals import WithdrawnKind
+from flows.verbs.arguments import add_store
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    verb = verbs.add_parser(
+        'withdraw',
+        help=PIPELINE_VERBS['withdraw'],
+        description='Take a repository, a pair or a task back. Months that were released stay as they '
+        'are; from the next one on it is left out, and `withdrawn` tells why.',
+        example="coevo withdraw --repository owner/name --reason 'its owners asked for it'",
+    )
+    which = verb.add_mutually_exclusive_group(required=True)
+    which.add_argument('--repository', metavar='OWNER/NAME', help='all of a repository')
+    which.add_argument('--pair', metavar='PAIR_ID', help='a pair, in every walk')
+    which.add_argument('--task', metavar='TASK_ID', help='a task; its methods keep their labels')
+    verb.add_argument('--reason', required=True, metavar='TEXT', help='what readers are told')
+    add_store(verb)
+    verb.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from coevo.storage import withdrawals
+    from coevo.storage.withdrawals import Withdrawal
+
+    kind, id_ = _named(arguments)
+    reason = ' '.join(arguments.reason.split())
+    if not reason:
+        raise Fatal('--reason is empty; say in a few words why, for those who miss it')
+    store = Store(arguments.store)
+    _check(store, kind, id_)
+    kept = withdrawals.keep(store.place, Withdrawal(kind=kind, id=id_, reason=reason))
+    print(
+        f'{kind} {id_} is left out of releases from the next month on ({kept.reason}); '
+        f'{store.place.shown(f"{withdrawals.FOLDER}/{kept.number}.json")} says so'
+    )
+    return 0
+
+
+def _named(arguments: argparse.Namespace) -> tuple[WithdrawnKind, str]:
+    for kind in WithdrawnKind:
+        id_ = getattr(arguments, str(kind))
+        if id_ is not None:
+            return kind, id_
+    raise AssertionError('one of them is required')
+
+
+def _check(store: Store, kind: WithdrawnKind, id_: str) -> None:
+    """Fatal for what the store does not have: a slip of the pen would withdraw nothing."""
+    from packagers.drafts import task_id
+
+    if kind is WithdrawnKind.REPOSITORY:
+        store.of_repository(id_)
+        return
+    for partition in store.partitions():
+        if kind is WithdrawnKind.PAIR:
+            found = id_ in {pair_id for _, pair_id in store.walk(partition).pairs}
+        else:
+            rows = (row for segment in store.segments(partition) for row in segment.methods)
+            found = any(row.track is not None and task_id(row) == id_ for row in rows)
+        if found:
+            return
+    raise Fatal(f'{store.root} has no {kind} {id_!r}: look it up in a snapshot with `coevo query`')
