@@ -119,5 +119,8 @@ class Reading(Protocol):
     # the simple name of the type that a test is named after, whether there is one or not
     def class_under_test(self, test: TestMethod) -> str: ...
 
-    # whether an executed method of a file is that member of a type, or lies in it
-    def is_part_of(self, one: ExecutedMethod, member: Member, type_: DeclaredType) -> bool: ...
+    # whether an executed method of a file is that member of a type, or lies in it; without a member,
+    # whether the rest of the type counts as executed with it
+    def is_part_of(
+        self, one: ExecutedMethod, member: Member | None, type_: DeclaredType
+    ) -> bool: ...

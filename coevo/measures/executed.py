@@ -9,6 +9,7 @@ from coevo.git.repository import Repository
 from coevo.languages.table import reading
 from coevo.languages.traces import Trace
 from coevo.measures.declaration_pairs import declared
+from coevo.measures.declaration_pairs import declared_type
 from coevo.model.records import Dependency
 from coevo.model.records import Pair
 from coevo.model.records import Revised
@@ -31,8 +32,8 @@ def executed_at_new(
 
 def _executed(repository: Repository, pair: Pair, one: Dependency, trace: Trace) -> bool:
     executed = [method for method in trace.executed if method.file == one.file]
-    standing = declared(repository, pair, one)
-    if standing is None or standing.member is None:
-        return any(method.type == one.name for method in executed)
+    standing = declared(repository, pair, one) or declared_type(repository, pair, one)
+    if standing is None:
+        return False
     is_part_of = reading(pair.language).is_part_of
     return any(is_part_of(method, standing.member, standing.type) for method in executed)

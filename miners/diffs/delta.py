@@ -93,4 +93,4 @@ def _counts(change: SourceChange, executed: Executed, *, is_named: bool) -> bool
 
 def _has_code(change: SourceChange) -> bool:
     members = [m for m in (change.old_member, change.new_member) if m is not None]
-    return any(member.source.rstrip().endswith('}') for member in members)
+    return any(member.body_hash is not None for member in members)

@@ -30,7 +30,5 @@ class Executions:
         if located is None or (member is None and change.member is not None):
             return None
         found = self._by_file.get(located.path, [])
-        if member is None:
-            return any(one.type == located.type.name for one in found)
         is_part_of = reading_at(located.path).is_part_of
         return any(is_part_of(one, member, located.type) for one in found)

@@ -101,5 +101,5 @@ def class_under_test(test: TestMethod) -> str:
     return test.test_class.rpartition('.')[2].removesuffix('Test')
 
 
-def is_part_of(one: ExecutedMethod, member: Member, type_: DeclaredType) -> bool:
-    return (one.type, one.method) == (type_.name, member.name)
+def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
+    return one.type == type_.name and (member is None or one.method == member.name)

@@ -16,8 +16,10 @@ from coevo.languages.traces import ExecutedMethod
 _PARAMETER = re.compile(r'\[*(?:L([^;]+);|[BCDFIJSZ])')
 
 
-def is_part_of(one: ExecutedMethod, member: Member, type_: DeclaredType) -> bool:
+def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
     """Whether an executed method of a file is that member of a type, or lies in it."""
+    if member is None:
+        return one.type == type_.name
     name = '<init>' if member.kind == 'constructor' else member.name
     if one.type == type_.name and one.method == name:
         overloads = [m for m in type_.members if (m.kind, m.name) == (member.kind, member.name)]

@@ -7,12 +7,14 @@ from coevo.languages.declarations import Member
 from coevo.languages.traces import ExecutedMethod
 
 
-def is_part_of(one: ExecutedMethod, member: Member, type_: DeclaredType) -> bool:
+def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
     """Whether an executed function of a file is that member of a type, or lies in it.
 
     Lines tell: code begins with its first decorator, and so does the declaration; nested functions,
-    lambdas and, before 3.12, comprehensions are functions of their own within it.
+    lambdas and, before 3.12, comprehensions are functions of their own within it. The rest of a module
+    counts with any function of its file, that of a class with those that stand in it.
     """
+    whole = member or type_
     if not one.first_line:
         return False
-    return member.start_line <= one.first_line and one.last_line <= member.end_line
+    return whole.start_line <= one.first_line and one.last_line <= whole.end_line

@@ -47,6 +47,15 @@ def test_what_lies_in_a_function_is_part_of_it() -> None:
     assert parts(0, 0) == []
 
 
+def test_what_runs_in_a_class_is_part_of_its_rest_and_of_its_module_s() -> None:
+    source = b'LIMIT = 1\nclass A:\n    x = 2\n    def f(self): return self.x\nclass B:\n    pass\n'
+    types = READING.parse(source, 'a.py').types
+    one = ExecutedMethod(
+        type='a', method='A.f', descriptor='', file='a.py', first_line=4, last_line=4
+    )
+    assert [t.name for t in types if READING.is_part_of(one, None, t)] == ['a', 'a$A']
+
+
 def test_a_version_is_a_digest() -> None:
     assert len(READING.version()) == 64
     assert READING.version() == READING.version()
