@@ -190,10 +190,12 @@ class PythonBuiltPair:
     ) -> Traced:
         traces: list[Trace | None] = []
         spent = 0.0
+        edited = compiled.edits.tests if compiled.edits else ()
+        theirs = self._context.trees.tests(compiled.tests_rev) | {path for path, _ in edited}
         for batch in [methods] if shared else [[method] for method in methods]:
             done = self._run(compiled, batch, conditions, 'trace', sorted(files))
             spent += done.cpu_seconds
-            traces += [read_trace(heard, files) for heard in done.heard.targets]
+            traces += [read_trace(heard, files, theirs) for heard in done.heard.targets]
         return Traced(traces=tuple(traces), cpu_seconds=spent)
 
     def environment(self, rev: str, module: str) -> Environment | None:

@@ -30,6 +30,7 @@ from coevo.languages.python.runner import Done
 from coevo.languages.python.runner import run_request
 from coevo.languages.python.sides import is_test_file
 from coevo.languages.verdicts import Verdict
+from coevo.languages.python.sides import tests_side
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
@@ -176,10 +177,12 @@ class PythonCells:
         """Other test files that name a class of one: where its subclasses may be."""
         last = name.rpartition('.')[2].encode()
         files = self._context.trees.cell(cell.key.tests_rev, cell.key.code_rev, cell.key.edits)
+        theirs = tests_side(files.keys())
         return [
             path
             for path, (_, content) in sorted(files.items())
             if path != file
+            and path in theirs
             and is_test_file(path)
             and last in content
             and not path.endswith('conftest.py')
@@ -210,7 +213,7 @@ class PythonCells:
         others = tuple(f'{one}/' for one in cell.module.others)
         return sorted(
             path
-            for path in self._paths(cell.key)
+            for path in tests_side(self._paths(cell.key))
             if is_test_file(path)
             and path.startswith(prefix)
             and not path.endswith('conftest.py')

@@ -1,9 +1,11 @@
 """Whose a file is: the tests', or the code's, by the paths of a whole revision alone.
 
 Tests have: folders named for them, wherever they lie, with all that is in them; files that pytest
-collects by their names, or that hold fixtures. A folder `testing` is theirs only if it has such files,
-since packages offer `pkg.testing` to others (click, numpy). Settings of pytest belong to the code, as
-POMs do in Java.
+collects by their names, or that hold fixtures. Some names mean the one or the other, since packages
+offer to others what is to be tested with (`click.testing`, `django.test`) or have a part of that name
+(`jinja2.tests`): a folder `testing`, and a folder `test` in a package, are theirs only if such files lie
+below it; `test.py` and `tests.py` in a package are the code's where a test file is named for them
+(`test_tests.py`). Settings of pytest belong to the code, as POMs do in Java.
 """
 
 from __future__ import annotations
@@ -13,15 +15,17 @@ from collections.abc import Collection
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-_FOLDERS = frozenset({'test', 'tests', '_tests', 'unit_test', 'unit_tests', 'unittests'})
+_FOLDERS = frozenset({'tests', '_tests', 'unit_test', 'unit_tests', 'unittests'})
+_IN_PACKAGES_DOUBTFUL = 'test'
 _DOUBTFUL = 'testing'
 _FILE = re.compile(r'(test_[^/]*|[^/]*_test|tests?|conftest)\.py')
+_DOUBTFUL_FILES = ('test.py', 'tests.py')
 
 
 def tests_side(paths: Collection[str]) -> frozenset[str]:
     """Those of a revision's paths that belong to its tests."""
-    folders = frozenset(_testing_folders(paths))
-    return frozenset(path for path in paths if _is_theirs(path, folders))
+    folders, code = frozenset(_testing_folders(paths)), frozenset(_named_like_tests(paths))
+    return frozenset(path for path in paths if path not in code and _is_theirs(path, folders))
 
 
 def is_test_file(path: str) -> bool:
@@ -37,8 +41,25 @@ def _is_theirs(path: str, testing: frozenset[str]) -> bool:
 
 
 def _testing_folders(paths: Collection[str]) -> Iterator[str]:
-    """Folders of the doubtful name that have a test file right in them."""
+    """Folders of the doubtful names that are the tests'."""
     for path in paths:
+        for folder in PurePosixPath(path).parents:
+            if folder.name == _IN_PACKAGES_DOUBTFUL:
+                in_package = str(folder.parent / '__init__.py') in paths
+                if is_test_file(path) or not in_package:
+                    yield str(folder)
         folder = PurePosixPath(path).parent
         if folder.name == _DOUBTFUL and is_test_file(path):
             yield str(folder)
+
+
+def _named_like_tests(paths: Collection[str]) -> Iterator[str]:
+    """Modules of packages that have the name of a test file, and a test file of their own."""
+    names = {path.rpartition('/')[2] for path in paths}
+    for path in paths:
+        folder, _, name = path.rpartition('/')
+        if name in _DOUBTFUL_FILES and f'{folder}/__init__.py' in paths:
+            stem = name.removesuffix('.py')
+            parents = PurePosixPath(folder).parts
+            if not _FOLDERS.intersection(parents) and names & {f'test_{name}', f'{stem}_test.py'}:
+                yield path

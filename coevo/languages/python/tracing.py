@@ -12,15 +12,18 @@ from typing import Any
 
 from coevo.languages.python.events import HeardTarget
 from coevo.languages.python.reading.places import module_name
-from coevo.languages.python.sides import tests_side
 from coevo.languages.traces import CoveredLine
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.traces import Trace
 from coevo.model.records import Outcome
 
 
-def read_trace(heard: HeardTarget, files: Collection[str]) -> Trace | None:
-    """What a target executed; None for one that did not pass to its end."""
+def read_trace(heard: HeardTarget, files: Collection[str], tests: Collection[str]) -> Trace | None:
+    """What a target executed of the code; None for one that did not pass to its end.
+
+    files  those whose lines are wanted
+    tests  those that are none of the code's
+    """
     if not heard.ended or not heard.tests or not heard.traces:
         return None
     if any(test.outcome is not Outcome.PASS for test in heard.tests):
@@ -28,8 +31,7 @@ def read_trace(heard: HeardTarget, files: Collection[str]) -> Trace | None:
     # Two lambdas may begin in one line; there the longer one stands for both.
     every = sorted((m for event in heard.traces for m in _methods(event)), key=_order)
     found = {(m.type, m.method, m.descriptor): m for m in every}.values()
-    theirs = tests_side({method.file for method in found if method.file})
-    executed = [method for method in found if method.file not in theirs]
+    executed = [method for method in found if method.file not in tests]
     lines = {path: line for event in heard.traces for path, line in _lines(event)}
     return Trace(
         executed=tuple(sorted(executed, key=_order)),

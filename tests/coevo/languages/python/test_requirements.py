@@ -199,3 +199,15 @@ def test_whose_a_file_is() -> None:
     ]
     code = ['setup.py', 'tox.ini', 'click/testing.py', 'numpy/testing/utils.py', 'shop/contest.py']
     assert sides.tests_side([*tests, *code]) == frozenset(tests)
+
+
+def test_parts_of_a_package_that_have_the_names_of_tests() -> None:
+    tests = ['tests/test_tests.py', 'shop/till/test/unit/test_till.py', 'shop/till/test/data.json']
+    code = ['shop/__init__.py', 'shop/tests.py', 'shop/test/__init__.py', 'shop/test/client.py']
+    found = sides.tests_side([*tests, *code, 'shop/till/__init__.py'])
+    assert found == frozenset(tests)
+    # Nothing says that these are a package's, or that they have tests of their own.
+    assert sides.tests_side(['app/tests.py', 'app/__init__.py', 'test/suite.py']) == {
+        'app/tests.py',
+        'test/suite.py',
+    }
