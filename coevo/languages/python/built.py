@@ -76,10 +76,14 @@ def module_of(
     needs: Needs,
     installed: Installed,
     others: Sequence[str] = (),
+    beside: Sequence[str] = (),
 ) -> PythonModule:
-    """others  all folders of modules"""
+    """others  all folders of modules
+    beside  those of which it needs the code
+    """
     paths = repository.tree(rev).keys()
-    roots = layout.import_roots(paths, folder)
+    every = [layout.import_roots(paths, one) for one in (folder, *beside)]
+    roots = tuple(dict.fromkeys(root for found in every for root in found))
     settings = dict(_settings(repository, rev, folder))
     return PythonModule(
         rev=rev,

@@ -15,6 +15,7 @@ from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.interpreter_choice import candidates
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import main_packages
+from coevo.languages.python.members import joined
 from coevo.languages.python.requirements.reading import needs
 from coevo.languages.python.resolution import Unresolved
 from coevo.languages.python.run_context import PythonRunContext
@@ -83,13 +84,16 @@ class EndMaker:
         workarounds: list[str] = []
         spent = 0.0
         folders = module_folders(self._context.trees, rev)
+        members = {folder: needs(self._context.repository, rev, folder) for folder in folders}
         for folder in folders:
-            wanted = needs(self._context.repository, rev, folder)
+            wanted, beside = joined(folder, members)
             found = self._context.environment(wanted, interpreter, pair.new.committer_date)
             if isinstance(found, Unresolved):
                 told[folder] = found.reason
                 continue
-            module = module_of(self._context.repository, rev, folder, wanted, found, folders)
+            module = module_of(
+                self._context.repository, rev, folder, wanted, found, others=folders, beside=beside
+            )
             told[folder], used = self._probe(module)
             spent += used
             if told[folder] is None:

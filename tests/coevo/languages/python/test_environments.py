@@ -78,6 +78,21 @@ def test_a_test_requirement_that_is_not_there_is_left_out(tmp_path: Path) -> Non
         assert {'six', 'pytest'} <= names(place).keys()
 
 
+def test_projects_of_one_repository_are_not_taken_from_the_index(tmp_path: Path) -> None:
+    files = {
+        **FILES,
+        'tests/test_till.py': 'import docopt\n\n\ndef test_own():\n    assert docopt.own == 1\n',
+        'stock/pyproject.toml': '[project]\nname = "docopt"\ndependencies = ["six"]\n',
+        'stock/src/docopt.py': 'import six\n\nown = 1\n',
+    }
+    project = PROJECT + 'dependencies = ["docopt>=0.6"]\n'
+    with shop(tmp_path, files, {'README': ''}, project) as place:
+        found = names(place)
+        assert 'six' in found
+        assert 'docopt' not in found
+        assert place.verdict(method('test_own')).outcome is Outcome.PASS
+
+
 def test_code_without_its_requirements_is_not_built(tmp_path: Path) -> None:
     absent = PROJECT + 'dependencies = ["coevo-has-no-such-package"]\n'
     with shop(tmp_path, FILES, {'pyproject.toml': PROJECT}, absent) as place:

@@ -13,6 +13,7 @@ from coevo.languages.python import sides
 from coevo.languages.python.interpreter_choice import allows
 from coevo.languages.python.interpreter_choice import candidates
 from coevo.languages.python.interpreter_choice import meets
+from coevo.languages.python.members import joined
 from coevo.languages.python.requirements.reading import needs
 from coevo.languages.python.requirements.stated import Needs
 from tests.repos import commit
@@ -184,6 +185,21 @@ def test_versions_are_compared_by_their_numbers() -> None:
     assert meets((1, 10), 'six~=1.4')
     assert not meets((2, 0), 'six<2')
     assert not meets((1, 10, 1), 'six==1.10')
+
+
+def test_projects_of_one_repository_need_each_other_s_requirements() -> None:
+    members = {
+        '.': Needs(),
+        'a': Needs(name='Shop_A', runtime=('attrs>=1',)),
+        'b': Needs(name='shop-b', runtime=('lxml', 'shop.a~=1'), tests=('shop-c', 'six')),
+        'c': Needs(name='shop-c', runtime=('shop-b', 'toml')),
+    }
+    assert joined('a', members) == (members['a'], ())
+    found, beside = joined('b', members)
+    assert found.runtime == ('attrs>=1', 'lxml')
+    assert {'six', 'toml'} <= {*found.tests} <= {'attrs>=1', 'lxml', 'six', 'toml'}
+    assert beside == ('a', 'c')
+    assert joined('c', members)[1] == ('b', 'a')  # they need each other
 
 
 def test_whose_a_file_is() -> None:
