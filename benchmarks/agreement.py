@@ -1,4 +1,4 @@
-"""Does the engine agree with oracle A? Cells of a mined store, drawn by seed, run again and compared.
+"""Does the engine agree with an oracle? Cells of a mined store, drawn by seed, run again and compared.
 
     python -m benchmarks.agreement draw STORE RESULTS.csv [--repo OWNER/NAME] [--seed N]
     python -m benchmarks.agreement refresh STORE RESULTS.csv
@@ -8,6 +8,7 @@
 The sample is stratified by repository, cell and outcome. A tree is built once for a few methods of
 a cell. Where the engine needed a workaround, the oracle runs the cell as it is and with the same workaround. `refresh`
 reads anew what the engine says of the drawn cells, `arbitrate` asks oracle B where the two differ.
+Of Java the oracle is A, of Python `python -m pytest ID` in a fresh virtual environment.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from benchmarks.binomial import upper_bound
 from benchmarks.mined import MinedCell
 from benchmarks.mined import mined_cells
 from benchmarks.mined import open_clone
+from benchmarks.mined import pair_of
 from benchmarks.mined import partitions
 from benchmarks.oracles.cell import Answer
 from benchmarks.oracles.cell import Bench
@@ -33,11 +36,14 @@ from benchmarks.oracles.cell import Oracle
 from benchmarks.oracles.cell import Place
 from benchmarks.oracles.cell import Ruling
 from benchmarks.oracles.cell import Target
+from benchmarks.oracles.python_cell import PytestBench
 from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
 from benchmarks.tables import write
+from coevo.git.repository import Repository
 from coevo.languages.java.maven.workarounds import WORKAROUNDS
+from coevo.languages.python.language import NAME as PYTHON
 from coevo.model.records import Outcome
 
 KEY = ('repo', 'old', 'new', 'cell', 'method')
@@ -83,14 +89,36 @@ def _draw_tree(
     return chosen
 
 
+class Benches:
+    """The oracles, each made ready when it is first asked."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+
+    @cached_property
+    def java(self) -> Bench:
+        return Bench(self._stack)
+
+    @cached_property
+    def python(self) -> PytestBench:
+        return PytestBench(self._stack)
+
+
 def judge(
-    bench: Bench, store: Path, repo: str, place: Place, cells: Sequence[MinedCell]
+    benches: Benches, clone: Repository, place: Place, cells: Sequence[MinedCell]
 ) -> Iterator[tuple[MinedCell, Answer, Ruling, Ruling | None]]:
     """What the oracle says of each cell of a tree, and of those that were worked around, with the workaround."""
+    if cells[0].pair.language == PYTHON:
+        pair = pair_of(clone, cells[0].pair)
+        answer = benches.python.run(clone, pair, place, [one.method for one in cells])
+        yield from (
+            (one, answer, said, None) for one, said in zip(cells, answer.rulings, strict=True)
+        )
+        return
     worked_around = [one for one in cells if one.override in WORKAROUNDS]
     targets = [Target(method=one.method) for one in cells]
-    targets += [_worked_around(bench, one) for one in worked_around]
-    answer = bench.run(Oracle.A, Flags.C1, open_clone(store, repo), place, targets)
+    targets += [_worked_around(benches.java, one) for one in worked_around]
+    answer = benches.java.run(Oracle.A, Flags.C1, clone, place, targets)
     again = dict(zip(map(id, worked_around), answer.rulings[len(cells) :], strict=True))
     for one, ruling in zip(cells, answer.rulings, strict=False):
         yield one, answer, ruling, again.get(id(one))
@@ -140,24 +168,26 @@ def run(arguments: argparse.Namespace) -> None:
     known = {key_of(row) for row in read(arguments.results)}
     sample = Sample(seed=arguments.seed, cells=arguments.cells, per_tree=arguments.per_tree)
     with ExitStack() as stack:
-        bench = Bench(stack)
+        benches = Benches(stack)
         for partition in partitions(arguments.store):
             if arguments.repo in (None, partition.repo):
                 cells = list(mined_cells(arguments.store, partition, arguments.profile))
-                for place, chosen in _by_place(draw(cells, sample, partition.repo)).items():
+                drawn = draw(cells, sample, partition.repo)
+                for (_, place), chosen in _by_tree(drawn).items():
                     todo = [one for one in chosen if cell_key(partition.repo, one) not in known]
                     if todo:
-                        _judge_place(bench, arguments, partition.repo, place, todo)
+                        _judge_place(benches, arguments, partition.repo, place, todo)
 
 
 def _judge_place(
-    bench: Bench,
+    benches: Benches,
     arguments: argparse.Namespace,
     repo: str,
     place: Place,
     cells: Sequence[MinedCell],
 ) -> None:
-    for cell, answer, ruling, worked_around in judge(bench, arguments.store, repo, place, cells):
+    clone = open_clone(arguments.store, repo)
+    for cell, answer, ruling, worked_around in judge(benches, clone, place, cells):
         row = row_of(cell_key(repo, cell), cell, answer, ruling, worked_around)
         append(arguments.results, [row])
         text = {name: str(value) for name, value in row.items()}
@@ -166,10 +196,12 @@ def _judge_place(
             print(answer.log or (worked_around or ruling).log, flush=True)
 
 
-def _by_place(cells: Sequence[MinedCell]) -> dict[Place, list[MinedCell]]:
-    found: dict[Place, list[MinedCell]] = {}
+def _by_tree(cells: Sequence[MinedCell]) -> dict[tuple[str, Place], list[MinedCell]]:
+    """By what one tree serves; where dates decide on libraries, those of a pair have their own."""
+    found: dict[tuple[str, Place], list[MinedCell]] = {}
     for one in cells:
-        found.setdefault(one.place, []).append(one)
+        pair = one.pair.pair_id if one.pair.language == PYTHON else ''
+        found.setdefault((pair, one.place), []).append(one)
     return found
 
 
@@ -197,11 +229,12 @@ def refresh(arguments: argparse.Namespace) -> None:
 def arbitrate(arguments: argparse.Namespace) -> None:
     """Ask `mvn test` about every difference."""
     cells = _mined_by_key(arguments)
+    without_another = {one.pair.repo for one in cells.values() if one.pair.language == PYTHON}
     rows: list[Row] = []
     with ExitStack() as stack:
         bench = Bench(stack)
         for row in read(arguments.results):
-            if differs(row) and not row['surefire']:
+            if differs(row) and not row['surefire'] and row['repo'] not in without_another:
                 cell = cells[key_of(row)]
                 clone = open_clone(arguments.store, row['repo'])
                 target = Target(method=cell.method)

@@ -75,7 +75,7 @@ def mined_cells(store: Path, partition: Partition, profile: str) -> Iterator[Min
 def pair_of(repository: Repository, row: PairRow) -> Pair:
     return Pair(
         repo=row.repo,
-        language='java',
+        language=row.language,
         walk=Walk(row.walk),
         old=repository.commit(row.old_rev),
         new=repository.commit(row.new_rev),

@@ -56,7 +56,7 @@ _STYLE_OFF = (
 
 C1 = ('-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1')
 
-_LIMITS = Limits(
+LIMITS = Limits(
     cpu_seconds=7200,
     wall_seconds=14400,
     memory_bytes=8 << 30,
@@ -229,7 +229,7 @@ class Bench:
                 *self._mounts,
             ),
             sockets=(Mount(source=self._proxy.socket, target='/run/coevo-artifacts'),),
-            limits=_LIMITS,
+            limits=LIMITS,
             environment={
                 'JAVA_HOME': home,
                 'PATH': f'{home}/bin:/usr/bin:/bin',

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from coevo.git.repository import Repository
+from coevo.languages.reading import Reading
 
 _DEFAULT = 'src/test'
 
@@ -34,6 +35,29 @@ def write_cell(repository: Repository, tests_rev: str, code_rev: str, folder: Pa
                 (folder / place).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copytree(donor / place, folder / place, symlinks=True, dirs_exist_ok=True)
     _open_to_all(folder)
+
+
+def write_cell_of(
+    reading: Reading, repository: Repository, tests_rev: str, code_rev: str, folder: Path
+) -> None:
+    """The same for a language of which single files, not folders, belong to the tests."""
+    repository.materialise(code_rev, folder)
+    if tests_rev == code_rev:
+        return
+    for path in _tests(reading, repository, code_rev):
+        (folder / path).unlink(missing_ok=True)
+    with TemporaryDirectory(dir=folder.parent) as scratch:
+        donor = Path(scratch, 'donor')
+        repository.materialise(tests_rev, donor)
+        for path in _tests(reading, repository, tests_rev):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(donor / path, folder / path, follow_symlinks=False)
+    _open_to_all(folder)
+
+
+def _tests(reading: Reading, repository: Repository, rev: str) -> Iterator[str]:
+    tree = reading.tree(repository, rev)
+    return (path for path in repository.tree(rev) if not tree.is_source(path))
 
 
 def _test_folders(repository: Repository, rev: str) -> Iterator[str]:

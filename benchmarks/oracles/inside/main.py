@@ -86,7 +86,7 @@ def run_console(request: dict[str, Any], server: socket.socket) -> dict[str, Any
     built = _maven(request, *goals)
     answer: dict[str, Any] = {'build_seconds': built.seconds, 'log': '', 'methods': []}
     if built.status:
-        answer['log'] = _log()
+        answer['log'] = log_end()
         outcome = _why_not_built(request)
         answer['methods'] = [_verdict(outcome) for _ in request['methods']]
         return answer
@@ -149,7 +149,7 @@ def run_surefire(request: dict[str, Any], _: socket.socket) -> dict[str, Any]:
         )
         verdict = _read(done, folder)
         if done.status and verdict['outcome'] in ('missing', 'error') and not folder.is_dir():
-            answer['log'] = _log()
+            answer['log'] = log_end()
             broken = broken or _why_not_built(request)
             verdict['outcome'] = broken
         answer['methods'].append(verdict)
@@ -182,7 +182,7 @@ def _read(done: Timed, folder: Path) -> dict[str, Any]:
         outcome = 'timeout'
     elif outcome == 'missing' and done.status not in (0, 1, 2):
         outcome = 'error'  # its JVM ended before it could report
-    log = '' if outcome == 'pass' else _log()
+    log = '' if outcome == 'pass' else log_end()
     return {**_verdict(outcome), 'exception': exception, 'seconds': done.seconds, 'log': log}
 
 
@@ -190,7 +190,7 @@ def _verdict(outcome: str) -> dict[str, Any]:
     return {'outcome': outcome, 'exception': '', 'seconds': 0.0, 'log': '', 'written': ''}
 
 
-def _log() -> str:
+def log_end() -> str:
     """The end of what the last command printed, for the person who explains a difference."""
     with LOG.open('rb') as log:
         log.seek(max(0, LOG.stat().st_size - 4000))

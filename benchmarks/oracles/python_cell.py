@@ -1,0 +1,179 @@
+"""Run one cell of a pair by the plain way of Python: `python -m pytest ID` in a fresh virtual environment.
+
+The tree is written anew: the code's revision with all files that the language calls the tests' of the
+other one. Versions of libraries and the interpreter are those that the language says of the pair; they are installed
+again, and nothing else of the engine takes part: no worker, no channel, no stand-ins, no options of ours.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import ExitStack
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from benchmarks.oracles.cell import LIMITS
+from benchmarks.oracles.cell import Answer
+from benchmarks.oracles.cell import Place
+from benchmarks.oracles.cell import Ruling
+from benchmarks.oracles.trees import write_cell_of
+from coevo.git.repository import Repository
+from coevo.languages.base import RunSettings
+from coevo.languages.python import language
+from coevo.languages.python import uv
+from coevo.languages.python.interpreters import Interpreter
+from coevo.languages.python.interpreters import find_interpreters
+from coevo.languages.python.interpreters import standing
+from coevo.languages.python.names import pytest_id
+from coevo.model.errors import Transient
+from coevo.model.records import Environment
+from coevo.model.records import Outcome
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.workspace import workspace
+from coevo.storage.folders import cache_folder
+
+_SYSTEM = Path('/usr')
+_ANSWER_BYTES = 16 << 20
+_START = 'import sys; sys.path.insert(0, "/in"); from inside.pytest_cell import main; main()'
+
+
+class PytestBench:
+    """Sandbox and packages of the oracle, for one repository after the other."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._sandbox: Sandbox = open_sandbox('bubblewrap')
+        stack.callback(self._sandbox.close)
+        self._root = stack.enter_context(workspace())
+        self._packages: dict[tuple[str, ...], Path] = {}
+        self._environments: dict[tuple[str, str], Environment | None] = {}
+
+    def run(
+        self, repository: Repository, pair: Pair, place: Place, methods: Sequence[TestMethod]
+    ) -> Answer:
+        """Transient if the libraries could not be installed or the driver itself failed."""
+        environment = self._environment(repository, pair, place)
+        if environment is None:
+            unbuilt = Ruling(outcome=Outcome.UNBUILDABLE, exception='', seconds=0.0, log='')
+            return Answer(build_seconds=0.0, rulings=(unbuilt,) * len(methods), log='')
+        interpreter = next(i for i in find_interpreters() if i.version == environment.runtime)
+        names = tuple(library.coordinates for library in environment.libraries)
+        packages = self._installed(interpreter, names)
+        with self._tree(repository, place) as tree:
+            return _answer(self._ask(tree, interpreter, packages, place, methods))
+
+    def _environment(self, repository: Repository, pair: Pair, place: Place) -> Environment | None:
+        """What the language says that the code's revision is run with; None where it cannot be."""
+        key = pair.pair_id, f'{place.code_rev} {place.module}'
+        if key not in self._environments:
+            known = language.runtimes()
+            settings = RunSettings(repository=repository, sandbox='bubblewrap', runtimes=known)
+            with ExitStack() as stack:
+                workshop = language.engine(settings, stack).workshop()
+                stack.callback(workshop.close)
+                workshop.build(pair)
+                self._environments[key] = workshop.environment(place.code_rev, place.module)
+        return self._environments[key]
+
+    def _installed(self, interpreter: Interpreter, names: tuple[str, ...]) -> Path:
+        key = interpreter.version, *names
+        if key not in self._packages:
+            folder = self._root / f'packages-{len(self._packages)}'
+            folder.mkdir(mode=0o755)
+            words = ('pip', 'install', '--target', str(folder), '--no-deps', '--no-build', '-q')
+            done = subprocess.run(
+                [uv.program(), *words, '--python', str(interpreter.program), *names],
+                env={**uv.TRUST, **os.environ, 'UV_CACHE_DIR': str(cache_folder() / 'uv')},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode:
+                raise Transient(f'libraries could not be installed: {done.stderr[-500:]}')
+            self._packages[key] = folder
+        return self._packages[key]
+
+    @contextmanager
+    def _tree(self, repository: Repository, place: Place) -> Iterator[Path]:
+        folder = Path(mkdtemp(dir=self._root))
+        folder.chmod(0o711)
+        try:
+            write_cell_of(
+                language.READING, repository, place.tests_rev, place.code_rev, folder / 'tree'
+            )
+            yield folder / 'tree'
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _ask(
+        self,
+        tree: Path,
+        interpreter: Interpreter,
+        packages: Path,
+        place: Place,
+        methods: Sequence[TestMethod],
+    ) -> dict[str, Any]:
+        is_system = interpreter.prefix == _SYSTEM
+        home = '/usr' if is_system else '/python'
+        mounts = [
+            Mount(source=tree, target='/in/tree'),
+            Mount(source=packages, target='/in/packages'),
+            Mount(source=self._programs(), target='/in/inside'),
+        ]
+        if not is_system:
+            mounts.append(Mount(source=standing(interpreter), target=home))
+        request = {
+            'python': f'{home}/{interpreter.name}',
+            'libraries': None if is_system else f'{home}/lib',
+            'module': place.module,
+            'ids': [pytest_id(method) for method in methods],
+        }
+        job = Job(
+            argv=('/usr/bin/python3', '-I', '-B', '-c', _START),
+            mounts=tuple(mounts),
+            limits=LIMITS,
+            environment={'PATH': '/usr/bin:/bin'},
+        )
+        with self._sandbox.start(job) as process:
+            process.stdin.write(json.dumps(request).encode())
+            process.stdin.close()
+            text = process.stdout.read(_ANSWER_BYTES)
+            process.wait()
+            if not text:
+                raise Transient(f'the oracle said nothing: {process.noise()[-2000:]}')
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    def _programs(self) -> Path:
+        folder = self._root / 'inside'
+        if not folder.is_dir():
+            shutil.copytree(
+                Path(__file__).with_name('inside'),
+                folder,
+                ignore=shutil.ignore_patterns('__pycache__'),
+            )
+            folder.chmod(0o755)
+            for file in folder.iterdir():
+                file.chmod(0o644)
+        return folder
+
+
+def _answer(found: dict[str, Any]) -> Answer:
+    return Answer(
+        build_seconds=found['build_seconds'],
+        rulings=tuple(
+            Ruling(**{**one, 'outcome': Outcome(one['outcome'])}) for one in found['methods']
+        ),
+        log='',
+    )
