@@ -25,7 +25,7 @@ from benchmarks.oracles.cell import Place
 from benchmarks.oracles.cell import Ruling
 from benchmarks.oracles.trees import write_cell_of
 from coevo.git.repository import Repository
-from coevo.languages.base import RunSettings
+from coevo.languages.engine import RunSettings
 from coevo.languages.python import language
 from coevo.languages.python import uv
 from coevo.languages.python.interpreters import Interpreter
@@ -80,10 +80,10 @@ class PytestBench:
             known = language.runtimes()
             settings = RunSettings(repository=repository, sandbox='bubblewrap', runtimes=known)
             with ExitStack() as stack:
-                workshop = language.engine(settings, stack).workshop()
-                stack.callback(workshop.close)
-                workshop.build(pair)
-                self._environments[key] = workshop.environment(place.code_rev, place.module)
+                builder = language.engine(settings, stack).builder()
+                stack.callback(builder.close)
+                built = builder.build(pair)
+                self._environments[key] = built.environment(place.code_rev, place.module)
         return self._environments[key]
 
     def _installed(self, interpreter: Interpreter, names: tuple[str, ...]) -> Path:

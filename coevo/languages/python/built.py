@@ -31,6 +31,7 @@ class PythonModule:
     folder  '.' for the root
     roots   folders on `sys.path`
     tops    packages of the code
+    compiled  C extensions, by path
     others  folders of modules below it
     """
 
@@ -42,6 +43,7 @@ class PythonModule:
     tops: frozenset[str]
     options: tuple[str, ...]
     written: tuple[tuple[str, bytes], ...]
+    compiled: tuple[tuple[str, bytes], ...] = ()
     others: tuple[str, ...] = ()
 
 

@@ -146,6 +146,7 @@ class PythonBuiltPair:
             *(str(repository.header(rev).tree) for rev in revs),
             repr(cell.module.needs),
             repr((cell.module.folder, cell.module.roots, cell.module.options, cell.module.written)),
+            *(f'{path} {hashlib.sha256(made).hexdigest()}' for path, made in cell.module.compiled),
             cell.module.installed.locked,
             cell.module.installed.interpreter.version,
             self.context.digest,
@@ -191,7 +192,7 @@ class PythonBuiltPair:
         traces: list[Trace | None] = []
         spent = 0.0
         edited = compiled.edits.tests if compiled.edits else ()
-        theirs = self._context.trees.tests(compiled.tests_rev) | {path for path, _ in edited}
+        theirs = self.context.trees.tests(compiled.tests_rev) | {path for path, _ in edited}
         for batch in [methods] if shared else [[method] for method in methods]:
             done = self._run(compiled, batch, conditions, 'trace', sorted(files))
             spent += done.cpu_seconds

@@ -29,8 +29,8 @@ from coevo.languages.python.runner import WALL_PER_CPU
 from coevo.languages.python.runner import Done
 from coevo.languages.python.runner import run_request
 from coevo.languages.python.sides import is_test_file
-from coevo.languages.verdicts import Verdict
 from coevo.languages.python.sides import tests_side
+from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
@@ -265,7 +265,7 @@ class PythonCells:
 
     def _packed(self, key: PythonCellKey, module: PythonModule) -> Path:
         files = self._context.trees.cell(key.tests_rev, key.code_rev, key.edits)
-        for path, content in module.written:
+        for path, content in (*module.written, *module.compiled):
             files.setdefault(path, ('100644', content))
         major, minor = module.installed.interpreter.feature
         site = f'env/lib/python{major}.{minor}/site-packages'

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from datetime import UTC
+from datetime import datetime
 
 from coevo.languages.builds import Build
 from coevo.languages.python.built import BuiltEnd
@@ -12,6 +14,7 @@ from coevo.languages.python.built import module_folders
 from coevo.languages.python.built import module_of
 from coevo.languages.python.cells import PythonCellKey
 from coevo.languages.python.cells import PythonCells
+from coevo.languages.python.extensions import extensions
 from coevo.languages.python.interpreter_choice import candidates
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import main_packages
@@ -94,19 +97,26 @@ class EndMaker:
             module = module_of(
                 self._context.repository, rev, folder, wanted, found, others=folders, beside=beside
             )
-            told[folder], used = self._probe(module)
-            spent += used
+            made = extensions(self._context, module, _day(pair))
+            module = dataclasses.replace(module, compiled=made.files)
+            told[folder], used = self._probe(module, made.failure)
+            spent += made.cpu_seconds + used
             if told[folder] is None:
                 ready[folder] = module
                 workarounds += found.workarounds
         build = _build(rev, interpreter, None, told, tuple(dict.fromkeys(workarounds)))
         return BuiltEnd(build=dataclasses.replace(build, cpu_seconds=spent), modules=ready)
 
-    def _probe(self, module: PythonModule) -> tuple[str | None, float]:
+    def _probe(self, module: PythonModule, failure: str | None) -> tuple[str | None, float]:
         """Why the package of the project's own name cannot be imported, where there is one; CPU
-        seconds."""
+        seconds.
+
+        failure  why its extensions were not built: some projects do without
+        """
         paths = self._context.repository.tree(module.rev).keys()
         names = main_packages(paths, module.roots, module.needs.name)
+        if failure is not None and not names:
+            return failure, 0.0
         key = PythonCellKey(
             tests_rev=module.rev,
             code_rev=module.rev,
@@ -117,8 +127,13 @@ class EndMaker:
         cell = self._cells.get(key, module)
         done = self._cells.ask(cell, {'mode': 'probe', 'files': list(names)}, ())
         for verdict in done.heard.files.values():
-            return f'import:{verdict.signature}', done.cpu_seconds
+            return failure or f'import:{verdict.signature}', done.cpu_seconds
         return None if done.status == 'exit:0' else f'import:{done.status}', done.cpu_seconds
+
+
+def _day(pair: Pair) -> datetime:
+    """Whose tools build what is compiled."""
+    return pair.new.committer_date or datetime.now(UTC)
 
 
 def _extent(ends: Sequence[BuiltEnd]) -> tuple[int, int]:

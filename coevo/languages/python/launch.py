@@ -36,6 +36,9 @@ _ADD_PACKAGES = f"""printf '%s%s%s\\n' "import site; site.addsitedir('" {PACKAGE
 _BUILDING_SECONDS = 900.0
 _CHECKING_SECONDS = 120.0
 
+# For builds that ask Git, which is not there (setuptools_scm, pbr).
+_NO_VERSION = {'SETUPTOOLS_SCM_PRETEND_VERSION': '0', 'PBR_VERSION': '0'}
+
 _SEED_TOGETHER, _SEED_ALONE = '0', '1'
 
 
@@ -153,6 +156,27 @@ def wheel_job(setup: PythonSetup, source: Path, backend: str, paths: Sequence[st
         limits=_limits(_BUILDING_SECONDS, _BUILDING_SECONDS * 4),
         mounts=(*mounts, Mount(source=source, target=place)),
         environment={**setup.libraries, 'SOURCE_DATE_EPOCH': '946684800'},
+    )
+
+
+def extension_job(setup: PythonSetup, tree: Path, folder: str) -> Job:
+    """Builds C extensions in a tree that is laid out anew; their files are on standard output."""
+    lines = (
+        'set -e',
+        f'tar -x -p --no-same-owner -f {TREE_FILE} -C /w',
+        f'cd {shlex.quote(f"{TREE}/{folder}")}',
+        f'exec {setup.python} -I -S -B {PROGRAMS}/extension_builder.py {PACKAGES} 3>&1 1>&2',
+    )
+    return Job(
+        argv=('/bin/sh', '-c', '\n'.join(lines)),
+        limits=_limits(_BUILDING_SECONDS, _BUILDING_SECONDS * 4),
+        mounts=tuple(setup.mounts(tree)),
+        environment={
+            **setup.libraries,
+            **_NO_VERSION,
+            'PATH': '/usr/bin:/bin',
+            'SOURCE_DATE_EPOCH': '946684800',
+        },
     )
 
 

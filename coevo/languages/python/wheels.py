@@ -37,7 +37,7 @@ from coevo.storage.folders import cache_folder
 NO_WHEEL, NEEDS_COMPILER, NO_SOURCE = 'no_wheel', 'needs_compiler', 'no_source'
 
 # The first day on which setuptools could build what names no backend (40.8.0).
-_EARLIEST = datetime(2019, 3, 1, tzinfo=UTC)
+EARLIEST = datetime(2019, 3, 1, tzinfo=UTC)
 _LEGACY = 'setuptools.build_meta:__legacy__'
 _TEXT_BYTES = 1 << 20
 _WHEEL_BYTES = 128 << 20
@@ -88,14 +88,14 @@ class WheelMaker:
         source = home / archive.file
         durable.write(source, [content])
         source.chmod(0o644)
-        return self._built(source, content, max(before, _EARLIEST), interpreter)
+        return self._built(source, content, max(before, EARLIEST), interpreter)
 
     def _built(
         self, source: Path, content: bytes, day: datetime, interpreter: Interpreter
     ) -> Path | str:
         system = _build_system(source.name, content)
         setup = _member(source.name, content, 'setup.py')
-        packages = self._packages(system, setup, day, interpreter)
+        packages = build_packages(system, setup, day, interpreter)
         if packages is None:
             return NO_WHEEL
         backend = str(system.get('build-backend') or _LEGACY)
@@ -109,22 +109,29 @@ class WheelMaker:
         first, _, wheel = said.partition(b'\n')
         name = first.decode(errors='replace')
         if not wheel or not _NAME.fullmatch(name):
-            return NEEDS_COMPILER if _COMPILER.search(noise) else NO_WHEEL
+            return why_not_built(noise)
         durable.write(source.parent / name, [wheel])
         return source.parent / name
 
-    def _packages(
-        self, system: dict[str, Any], setup: bytes, day: datetime, interpreter: Interpreter
-    ) -> Installed | None:
-        wanted = [one for one in system.get('requires') or () if isinstance(one, str)]
-        wanted += [name for name in _PLUGINS if name.encode() in setup]
-        for lines in (wanted, []):
-            both = [*lines, 'setuptools', 'wheel']
-            locked = uv.resolved(both, interpreter.program, day, {})
-            if isinstance(locked, str):
-                found = installed(Locked(text=locked), interpreter)
-                return None if isinstance(found, Unresolved) else found
-        return None
+
+def build_packages(
+    system: dict[str, Any], setup: bytes, day: datetime, interpreter: Interpreter
+) -> Installed | None:
+    """What a build needs, by its table `build-system` and its setup.py, as of a day."""
+    wanted = [one for one in system.get('requires') or () if isinstance(one, str)]
+    wanted += [name for name in _PLUGINS if name.encode() in setup]
+    for lines in (wanted, []):
+        both = [*lines, 'setuptools', 'wheel']
+        locked = uv.resolved(both, interpreter.program, day, {})
+        if isinstance(locked, str):
+            found = installed(Locked(text=locked), interpreter)
+            return None if isinstance(found, Unresolved) else found
+    return None
+
+
+def why_not_built(noise: str) -> str:
+    """Whether it was for want of a compiler, by what a build printed: for people, no verdict rests on it."""
+    return NEEDS_COMPILER if _COMPILER.search(noise) else NO_WHEEL
 
 
 def _build_system(name: str, content: bytes) -> dict[str, Any]:

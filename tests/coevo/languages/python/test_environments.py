@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,45 @@ def test_the_next_interpreter_is_tried_where_the_code_does_not_load(tmp_path: Pa
             assert [one[:4] for one in build.runtimes_tried] == ['3.11', '3.10']
             assert build.runtime.startswith('3.10.')
         assert place.verdict(method('test_price')).outcome is Outcome.PASS
+
+
+SETUP = """\
+from setuptools import Extension, setup
+
+setup(
+    name='till',
+    version='1.0',
+    packages=['till'],
+    ext_modules=[Extension('till._price', ['src/price.c']), Extension('till.plain', ['src/plain.c'])],
+)
+"""
+MODULE = """\
+#include <Python.h>
+
+static PyObject *price(PyObject *self, PyObject *ignored) {{ return PyLong_FromLong({price}); }}
+static PyMethodDef methods[] = {{{{"price", price, METH_NOARGS, 0}}, {{0, 0, 0, 0}}}};
+static PyModuleDef module = {{PyModuleDef_HEAD_INIT, "{name}", 0, -1, methods}};
+PyMODINIT_FUNC PyInit_{name}(void) {{ return PyModule_Create(&module); }}
+"""
+
+
+@pytest.mark.skipif(shutil.which('gcc') is None, reason='there is no compiler')
+def test_extensions_are_built_of_the_code_s_revision(tmp_path: Path) -> None:
+    files = {
+        'setup.py': SETUP,
+        'src/price.c': MODULE.format(name='_price', price=1),
+        'src/plain.c': MODULE.format(name='plain', price=1),
+        'till/__init__.py': 'from till._price import price\nfrom till.plain import other\n',
+        'till/plain.py': 'other = "of Python"\n',
+        'tests/test_till.py': 'import till\n\n\ndef test_price():\n    assert till.price() == 1\n',
+    }
+    dearer = {'src/price.c': MODULE.format(name='_price', price=2)}
+    with shop(tmp_path, files, dearer) as place:
+        if place.builds[0].trouble('.') == 'needs_compiler':
+            pytest.skip('the interpreter has no headers')
+        assert [build.trouble('.') for build in place.builds] == [None, None]
+        for tests, code, outcome in (
+            (place.old, place.old, Outcome.PASS),
+            (place.old, place.new, Outcome.FAIL),
+        ):
+            assert place.verdict(method('test_price'), place.cell(tests, code)).outcome is outcome

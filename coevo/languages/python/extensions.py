@@ -1,0 +1,137 @@
+"""A project's own C extensions, built in its tree in the sandbox; kept by what they are made of.
+
+An extension that stands in the place of a module in Python is left out: what is mined, edited and mutated is
+source code. Cython's and C's own files are the code's, though nothing in them is a declaration to us.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import posixpath
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from coevo.languages.python.archive import pack
+from coevo.languages.python.built import PythonModule
+from coevo.languages.python.launch import PythonSetup
+from coevo.languages.python.launch import extension_job
+from coevo.languages.python.run_context import PythonRunContext
+from coevo.languages.python.wheels import EARLIEST
+from coevo.languages.python.wheels import build_packages
+from coevo.languages.python.wheels import why_not_built
+from coevo.storage import durable
+from coevo.storage.folders import cache_folder
+
+_ASKED = re.compile(rb'ext_modules|\bExtension\s*\(|\bcythonize\b|cffi_modules')
+_NO_PART = ('.py', '.md', '.rst', '.yml', '.yaml')
+_BYTES = 256 << 20
+
+Files = tuple[tuple[str, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extensions:
+    """files  by path from the root; failure: why they could not be built"""
+
+    files: Files = ()
+    failure: str | None = None
+    cpu_seconds: float = 0.0
+
+
+def extensions(context: PythonRunContext, module: PythonModule, when: datetime) -> Extensions:
+    """Those of a module, built now or before; nothing for a project that has none."""
+    setup = _read(context, module, 'setup.py')
+    if not _ASKED.search(setup):
+        return Extensions()
+    place = cache_folder() / 'pythons/extensions' / _key(context, module)
+    spent = 0.0
+    if place.is_file():
+        said = place.read_bytes()
+    else:
+        said, noise, spent = _built(context, module, setup, when)
+        if _parsed(said) is None:
+            return Extensions(failure=why_not_built(noise), cpu_seconds=spent)
+        place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        durable.write(place, [said])
+    return Extensions(files=tuple(_usable(context, module, said)), cpu_seconds=spent)
+
+
+def _key(context: PythonRunContext, module: PythonModule) -> str:
+    """What it is made of: all but Python's files and texts, and the interpreter."""
+    found = hashlib.sha256(f'{module.installed.interpreter.version}\0{module.folder}'.encode())
+    theirs = context.trees.tests(module.rev)
+    for path, entry in sorted(context.repository.tree(module.rev).items()):
+        is_part = not path.endswith(_NO_PART) or posixpath.basename(path) == 'setup.py'
+        if is_part and path not in theirs:
+            found.update(f'\0{path}\0{entry.oid}'.encode(errors='surrogateescape'))
+    return found.hexdigest()[:24]
+
+
+def _built(
+    context: PythonRunContext, module: PythonModule, setup: bytes, when: datetime
+) -> tuple[bytes, str, float]:
+    """What the builder said, its noise, CPU seconds."""
+    interpreter = module.installed.interpreter
+    system = _build_system(_read(context, module, 'pyproject.toml'))
+    system['requires'] = [*(system.get('requires') or ()), *module.needs.runtime]
+    packages = build_packages(system, setup, max(when, EARLIEST), interpreter)
+    if packages is None:
+        return b'', '', 0.0
+    files = context.trees.cell(module.rev, module.rev, None)
+    files |= {path: ('100644', content) for path, content in module.written if path not in files}
+    tree = pack({f'tree/{path}': one for path, one in files.items()}, context.root / 'extensions')
+    chosen = extension_job(
+        PythonSetup(installed=packages, programs=context.programs), tree, module.folder
+    )
+    try:
+        with context.sandbox.start(chosen) as process:
+            said = process.stdout.read(_BYTES)
+            process.stdin.close()
+            process.wait()
+            return said, process.noise(), process.cpu_seconds()
+    finally:
+        tree.unlink()
+
+
+def _usable(
+    context: PythonRunContext, module: PythonModule, said: bytes
+) -> Iterator[tuple[str, bytes]]:
+    """Extensions that hide no module of the tree."""
+    paths = context.repository.tree(module.rev).keys()
+    prefix = '' if module.folder == '.' else f'{module.folder}/'
+    for name, content in _parsed(said) or ():
+        path = posixpath.normpath(prefix + name)
+        folder, _, file = path.rpartition('/')
+        stem = f'{folder}/{file.partition(".")[0]}'.lstrip('/')
+        if not path.startswith(('../', '/')) and not {f'{stem}.py', path} & paths:
+            yield path, content
+
+
+def _parsed(said: bytes) -> list[tuple[str, bytes]] | None:
+    """None for what the builder would not say."""
+    try:
+        rows = json.loads(said)
+        return [(str(name), base64.b64decode(content, validate=True)) for name, content in rows]
+    except (ValueError, TypeError):
+        return None
+
+
+def _build_system(source: bytes) -> dict[str, Any]:
+    try:
+        found = tomllib.loads(source.decode(errors='replace')).get('build-system')
+    except tomllib.TOMLDecodeError:
+        return {}
+    return dict(found) if isinstance(found, dict) else {}
+
+
+def _read(context: PythonRunContext, module: PythonModule, name: str) -> bytes:
+    path = str(Path(module.folder, name))
+    entry = context.repository.tree(module.rev).get(path)
+    return context.repository.blob(entry.oid) if entry is not None else b''
