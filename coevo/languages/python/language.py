@@ -12,6 +12,7 @@ from coevo.languages.capabilities import not_offered
 from coevo.languages.engine import RunSettings
 from coevo.languages.measures import Measures
 from coevo.languages.prompt_words import PromptWords
+from coevo.languages.python import assertions
 from coevo.languages.python import reading
 from coevo.languages.python import surgery
 from coevo.languages.python import uv
@@ -44,7 +45,7 @@ NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 WORKAROUNDS = frozenset[str]()
 READING: Reading = reading
 SURGERY: Surgery = surgery
-MEASURES = Measures(mutation=UniversalMutator(suffix='.py'))
+MEASURES = Measures(assertions=assertions, mutation=UniversalMutator(suffix='.py'))
 mutation_tool = not_offered(Capability.MUTATE)
 OFFERS = frozenset({Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES})
 

@@ -1,0 +1,161 @@
+"""The assertions of Python tests: where they stand, and what they say.
+
+Fulfils `coevo.languages.assertions.Assertions`. Plain `assert`, unittest, pytest, NumPy's and mocks' by name;
+a helper whose name says that it asserts or verifies is one, too.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+
+from tree_sitter import Node
+from tree_sitter import Parser
+
+from coevo.languages.python.names import class_of
+from coevo.languages.python.reading.syntax import parse
+from coevo.languages.python.reading.tokens import DEDENT
+from coevo.languages.python.reading.tokens import INDENT
+from coevo.languages.python.reading.tokens import NEWLINE
+from coevo.languages.python.reading.tokens import PYTHON
+from coevo.languages.python.reading.tokens import PythonTokens
+from coevo.model.records import TestMethod
+
+# How many arguments unittest's take without a message (unittest.TestCase).
+_ONE = [
+    'assertTrue',
+    'assertFalse',
+    'assertIsNone',
+    'assertIsNotNone',
+    'assert_',
+    'failIf',
+    'failUnless',
+]
+_TWO = [
+    'assertEqual',
+    'assertNotEqual',
+    'assertEquals',
+    'assertNotEquals',
+    'assertIs',
+    'assertIsNot',
+    'assertIn',
+    'assertNotIn',
+    'assertIsInstance',
+    'assertNotIsInstance',
+    'assertGreater',
+    'assertGreaterEqual',
+    'assertLess',
+    'assertLessEqual',
+    'assertRegex',
+    'assertNotRegex',
+    'assertCountEqual',
+    'assertMultiLineEqual',
+    'assertSequenceEqual',
+    'assertListEqual',
+    'assertTupleEqual',
+    'assertSetEqual',
+    'assertDictEqual',
+]
+_ARITY = {
+    **dict.fromkeys(_ONE, 1),
+    **dict.fromkeys(_TWO, 2),
+    **dict.fromkeys(('assertAlmostEqual', 'assertNotAlmostEqual'), 3),  # the third is `places`
+    'fail': 0,
+}
+_PYTEST = frozenset({'raises', 'warns', 'deprecated_call', 'fail'})
+_BY_NAME = ('assert', 'verify', 'failIf', 'failUnless')
+_OWN = frozenset({'self', 'cls'})
+_WORD = re.compile(r'[\w.]+')
+_LAYOUT = (INDENT, DEDENT, NEWLINE)
+_ENDS = frozenset({'raises', 'expectedFailure'})
+
+
+def assertions_of(source: str) -> tuple[str, ...]:
+    """The assertions of a test method in order, as texts; source is the method alone.
+
+    Comments, layout and messages are left out, and so is `self`.
+    """
+    text = textwrap.dedent(source).encode()
+    root = Parser(PYTHON).parse(text).root_node
+    tokens = PythonTokens(root, text)
+    return tuple(_text(node, tokens) for node in _oracles(root))
+
+
+def kind_of(text: str) -> str:
+    found = _WORD.match(text)
+    return found[0].rpartition('.')[2] if found is not None else text
+
+
+def oracle_lines(source: bytes) -> frozenset[int]:
+    nodes = _oracles(Parser(PYTHON).parse(source).root_node)
+    return frozenset(
+        line for node in nodes for line in range(node.start_point.row + 1, node.end_point.row + 2)
+    )
+
+
+def expects_its_end(source: bytes, method: TestMethod) -> bool:
+    """Whether a decorator says that a test has to fail, or with what."""
+    around = [part for part in class_of(method).split('.') if part]
+    for type_ in parse(source).types:
+        for member in type_.members:
+            if (
+                member.name == method.test_method
+                and list(type_.around[1:]) + ([type_.simple] if type_.around else []) == around
+            ):
+                return not _ENDS.isdisjoint(member.annotations)
+    raise LookupError(f'no {method.test_method} in {method.test_file}')
+
+
+def _oracles(root: Node) -> Iterator[Node]:
+    """Assert statements and calls that assert, outer ones before those in their arguments."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.type == 'assert_statement' or (node.type == 'call' and _is_oracle(node)):
+            yield node
+        stack += reversed(node.children)
+
+
+def _is_oracle(call: Node) -> bool:
+    receiver, name = _called(call)
+    if name in _PYTEST:
+        return receiver in ('pytest', '') if name != 'fail' else receiver in ('pytest', *_OWN)
+    return name.startswith(_BY_NAME)
+
+
+def _called(call: Node) -> tuple[str, str]:
+    """What stands before the last dot of what is called, and what behind it."""
+    function = call.child_by_field_name('function')
+    text = function.text.decode(errors='replace') if function and function.text else ''
+    receiver, _, name = text.rpartition('.')
+    return receiver, name if name.isidentifier() else ''
+
+
+def _text(node: Node, tokens: PythonTokens) -> str:
+    if node.type == 'assert_statement':
+        return f'assert {_joined(tokens, node.named_children[0])}'
+    receiver, name = _called(node)
+    start = name if receiver in _OWN else f'{receiver}.{name}'.lstrip('.')
+    return f'{start}({", ".join(_arguments(node, name, tokens))})'
+
+
+def _arguments(call: Node, name: str, tokens: PythonTokens) -> Iterator[str]:
+    """Those that are no message."""
+    listed = call.child_by_field_name('arguments')
+    children = listed.named_children if listed is not None else []
+    count = 0
+    for child in children:
+        if child.type == 'keyword_argument':
+            key = child.child_by_field_name('name')
+            if key is None or key.text not in (b'msg', b'message', b'err_msg', b'reason'):
+                yield _joined(tokens, child)
+        elif child.type != 'comment':
+            if count < _ARITY.get(name, count + 1):
+                yield _joined(tokens, child)
+            count += 1
+
+
+def _joined(tokens: PythonTokens, node: Node) -> str:
+    texts = tokens.within([(node.start_byte, node.end_byte)]).texts
+    return ' '.join(text for text in texts if text not in _LAYOUT)

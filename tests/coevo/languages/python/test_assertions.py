@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from coevo.languages.python.assertions import assertions_of
+from coevo.languages.python.assertions import expects_its_end
+from coevo.languages.python.assertions import kind_of
+from coevo.languages.python.assertions import oracle_lines
+from tests.coevo.languages.python.shops import method
+
+
+@pytest.mark.parametrize(
+    ('line', 'expected', 'kind'),
+    [
+        ("assert  f(1) == (2), 'message'", 'assert f ( 1 ) == 2', 'assert'),
+        ('self.assertEqual(a, "b",\n "why")', "assertEqual(a, 'b')", 'assertEqual'),
+        ('self.assertEqual(a, b, msg=1)', 'assertEqual(a, b)', 'assertEqual'),
+        ('self.assertAlmostEqual(a, b, 3, "x")', 'assertAlmostEqual(a, b, 3)', 'assertAlmostEqual'),
+        ('with pytest.raises(E):  # why\n    g()', 'pytest.raises(E)', 'raises'),
+        ('mock.assert_called_with(1)', 'mock.assert_called_with(1)', 'assert_called_with'),
+        ('testing.assert_equal(a, b, err_msg="x")', 'testing.assert_equal(a, b)', 'assert_equal'),
+        ('verify_all(x)', 'verify_all(x)', 'verify_all'),
+        ('self.fail("no")', 'fail()', 'fail'),
+    ],
+)
+def test_assertions_are_texts_without_layout_and_messages(
+    line: str, expected: str, kind: str
+) -> None:
+    body = line.replace('\n', '\n        ')
+    assert assertions_of(f'    def test_a(self):\n        {body}\n') == (expected,)
+    assert kind_of(expected) == kind
+
+
+@pytest.mark.parametrize('line', ['raises(x)(y)', 'self.raises(x)', 'check(x)', 'x.fail()'])
+def test_other_calls_are_none(line: str) -> None:
+    found = assertions_of(f'def test_a(self):\n    {line}\n')
+    assert found == (('raises(x)',) if line.startswith('raises') else ())
+
+
+def test_lines_that_may_fail_a_test() -> None:
+    source = b'def test_a():\n    x = 1\n    assert (\n        x\n    )\n    self.assertTrue(y)\n'
+    assert oracle_lines(source) == {3, 4, 5, 6}
+
+
+def test_a_decorator_may_say_how_a_test_ends() -> None:
+    source = b"""
+class TestTill:
+    @unittest.expectedFailure
+    def test_ends(self):
+        pass
+
+def test_ends():
+    pass
+"""
+    assert expects_its_end(source, method('test_ends', 'TestTill'))
+    assert not expects_its_end(source, method('test_ends'))
+    with pytest.raises(LookupError):
+        expects_its_end(source, method('test_other'))
