@@ -53,8 +53,10 @@ format: setup ## lay out the code and mend what can be mended by itself
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
 
-docs: setup ## write what is generated of docs/: the tables and columns
+docs: setup ## write what is generated of docs/, and build the manual strictly into dist/manual
 	@$(BIN)/python -m packagers.dictionary
+	@$(BIN)/python -m flows.command_page
+	@$(BIN)/sphinx-build -q -W --keep-going -b html docs dist/manual
 
 lock: setup ## write the locks anew; LOCKFLAGS=--upgrade for the newest versions
 	@$(LOCK) requirements-setup.in -o requirements-setup.lock

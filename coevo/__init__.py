@@ -1,12 +1,21 @@
-"""coevo: executable test-maintenance tasks from the history of public repositories."""
+"""coevo: executable test-maintenance tasks from the history of public repositories.
+
+A snapshot is a folder, a .zip, or a URL of https:// or s3://. Bad input raises `coevo.model.errors.Fatal`, whose
+text says what to do next.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+from typing import Literal
 
 if TYPE_CHECKING:
     import duckdb
+
+    from coevo.evaluation.reporting.report import Report
 
 __version__ = '0.1.0'
 
@@ -26,6 +35,11 @@ def open(
     $COEVO_SNAPSHOTS names (./snapshots). With dates every table has what was public strictly later
     than `after` (a day or month as text), or than the cutoff of a `model`, by `margin` days at least,
     and what was public before `before` began. What has no date is left out.
+
+    >>> open('snapshot').sql('SELECT count(*) FROM tasks').fetchall()
+    [(6,)]
+    >>> open('snapshot', after='2024-01-03').sql('SELECT count(*) FROM tasks').fetchall()
+    [(2,)]
     """
     # only who opens one pays for the imports
     from coevo.snapshots import query
@@ -34,3 +48,44 @@ def open(
 
     cutoff = chosen(after=after, before=before, model=model, margin=margin, models=models)
     return snapshot.connect((path, *more), dict(query.conditions(cutoff)))
+
+
+def prompt(path: Path | str, task_id: str) -> str:
+    """What an agent is told of a task, the same for all agents; Fatal for an unknown task.
+
+    >>> print(prompt('snapshot', '04c13ef810a3f971').splitlines()[0])
+    You are updating JUnit tests to reflect a production code change in this repository.
+    """
+    from coevo.snapshots.task_prompts import task_prompt
+
+    return task_prompt(path, task_id)
+
+
+def evaluate(
+    path: Path | str,
+    predictions: Mapping[str, str] | Path | Literal['gold'],
+    *,
+    out: Path | str,
+    store: Path | None = None,
+    tasks: Collection[str] | None = None,
+    jobs: int = 1,
+    adequacy: bool = True,
+) -> Report:
+    """Score patches against the tasks of a snapshot, as `coevo evaluate` does.
+
+    Writes `results.parquet`, `report.json` and `junit.xml` into `out`, and gives what the report holds.
+    It takes the extra `evaluate`, Git, bubblewrap, and what the languages of the tasks are built with.
+
+    predictions  a unified diff by task_id, a file or folder of them, or the word for the developers' own;
+                 a task without a patch fails
+    store        whose clones are used; what it lacks is cloned from the tasks' URLs
+    tasks        ids of those that count; None is all but leaking ones and interleaved branches
+    adequacy     whether it is measured what passing tests are worth
+
+    >>> report = evaluate('snapshot', {}, out='results')
+    >>> [(str(one.track), one.tasks, one.macro.success.value) for one in report.tracks]
+    [('generation', 3, 0.0), ('update', 3, 0.0)]
+    """
+    from coevo.evaluation.answers import scored
+
+    return scored(path, predictions, Path(out), store, tasks, jobs=jobs, adequacy=adequacy)

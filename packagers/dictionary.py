@@ -47,13 +47,14 @@ def page() -> str:
     """The whole of `docs/schema.md`."""
     blocks = (
         _HEAD,
+        '## Tables',
         *_tables(),
         f'### `{NAME}`',
         'What `coevo evaluate` makes of each target of a task. It is no table of a snapshot.',
         _columns(MethodResult),
         '## Values',
         _CHOICES,
-        *_choices((*TABLES.values(), MethodResult)),
+        *_choices((*TABLES.values(), MethodResult), level=3),
         '## Reasons',
         _REASONS,
         *_reasons(),
@@ -99,7 +100,7 @@ def _name(values: tuple[Choice, ...]) -> str:
     return type(values[0]).__name__
 
 
-def _choices(records: Iterable[type]) -> Iterator[str]:
+def _choices(records: Iterable[type], *, level: int = 4) -> Iterator[str]:
     found = {
         _name(one.values): one.values
         for record in records
@@ -107,7 +108,7 @@ def _choices(records: Iterable[type]) -> Iterator[str]:
         if one.values
     }
     for name, values in sorted(found.items()):
-        yield f'#### {name}'
+        yield f'{"#" * level} {name}'
         yield table(('value', 'meaning'), ((f'`{one.value}`', one.clause) for one in values))
 
 

@@ -240,18 +240,9 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _prompt(arguments: argparse.Namespace) -> int:
-    from coevo.snapshots import snapshot
+    from coevo.snapshots.task_prompts import task_prompt
 
-    sql = 'SELECT prompt FROM tasks WHERE task_id = ?'
-    with snapshot.reading((arguments.snapshot,)):
-        connection = snapshot.open(arguments.snapshot)
-        found = connection.execute(sql, [arguments.task]).fetchall()
-    if not found or found[0][0] is None:
-        raise Fatal(
-            f'{arguments.snapshot} has no prompt of a task {arguments.task!r}; '
-            '`coevo query SNAPSHOT "SELECT task_id FROM tasks"` lists its tasks'
-        )
-    terminal.write_data(found[0][0].encode())
+    terminal.write_data(task_prompt(arguments.snapshot, arguments.task).encode())
     return 0
 
 

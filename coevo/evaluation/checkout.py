@@ -51,7 +51,7 @@ def check_out(place: Path | str, task_id: str, folder: Path, store: Path | None 
     (assignment,) = assignments(place, {task_id})
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        commit = _write(assignment.task, folder, store)
+        commit = _write(assignment.task, folder.absolute(), store)
     except NoRepository as error:
         raise Fatal(str(error)) from None
     except StartStateLost as error:

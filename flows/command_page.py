@@ -1,0 +1,101 @@
+"""The reference of the command, `docs/command.md`, from its parsers (`make docs`)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from coevo.command.main import parser
+from coevo.options.parser import GROUPS
+from coevo.options.parser import Parser
+from coevo.options.parser import TopParser
+from packagers.dictionary import table
+
+FILE = Path('docs/command.md')
+
+_HEAD = """\
+# The command
+
+<!-- Made by `make docs` from the parsers of the command; do not edit. -->
+
+`coevo VERB --help` says the same. Every verb ends with status 0; with 1 for a no (a snapshot that is not good, a
+repository that cannot be mined); with 2 and one sentence for bad input; with 3 for trouble that another try may not
+have; with 130 when it was interrupted. What was finished is kept."""
+
+
+def page() -> str:
+    """The whole of `docs/command.md`."""
+    blocks = [_HEAD]
+    for title, verbs in GROUPS.items():
+        found = [(verb, one) for verb in verbs if (one := _verb(verb)) is not None]
+        blocks.append(f'## {title.capitalize()}')
+        blocks += [block for verb, one in found for block in _blocks(verb, one)]
+    return '\n\n'.join(blocks) + '\n'
+
+
+def _verb(name: str) -> Parser | None:
+    """The parser of a verb with all of its options; None where this coevo has no such verb."""
+    top = parser([name])
+    assert isinstance(top, TopParser)
+    return top.verbs.choices.get(name)
+
+
+def _blocks(name: str, verb: Parser) -> Iterator[str]:
+    yield f'### `coevo {name}`'
+    yield verb.description or _sentence(name)
+    yield f'```sh\n{verb.example}\n```'
+    for inner in (a for a in verb._actions if isinstance(a, argparse._SubParsersAction)):
+        for action, sub in inner.choices.items():
+            yield f'`coevo {name} {action}`: {inner._get_subactions()[0].help}.'
+            yield _table(sub)
+    yield _table(verb)
+
+
+def _sentence(name: str) -> str:
+    top = parser([name])
+    assert isinstance(top, TopParser)
+    (text,) = (one.help for one in top.verbs._get_subactions() if one.dest == name)
+    return f'{(text or "")[:1].upper()}{(text or "")[1:]}.'
+
+
+def _table(verb: argparse.ArgumentParser) -> str:
+    rows = [
+        (_words(action), _meaning(action))
+        for action in verb._actions
+        if not isinstance(action, (argparse._HelpAction, argparse._SubParsersAction))
+    ]
+    return table(('word', 'meaning'), rows) if rows else 'It takes no words.'
+
+
+def _words(action: argparse.Action) -> str:
+    value = '' if action.nargs == 0 else _value(action)
+    if not action.option_strings:
+        return f'`{value}`'
+    needed = ', needed' if action.required else ''
+    names = ', '.join(action.option_strings)
+    return f'`{names}{f" {value}" if value else ""}`{needed}'
+
+
+def _value(action: argparse.Action) -> str:
+    if action.choices is not None:
+        return '{' + ','.join(map(str, action.choices)) + '}'
+    found = action.metavar or (action.dest.upper() if action.option_strings else action.dest)
+    return str(found)
+
+
+def _meaning(action: argparse.Action) -> str:
+    text = (action.help or '').replace('%%', '%').replace('<', '&lt;').replace('*', '\\*')
+    takes_a_value = bool(action.option_strings) and action.nargs != 0
+    given = action.default is not None and action.default != []
+    if takes_a_value and given and 'default: ' not in text:
+        return f'{text} (default: `{action.default}`)'
+    return text
+
+
+def main() -> None:
+    FILE.write_text(page())
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,36 @@
+"""The pages that people read, and the fenced blocks that stand in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGES = (ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md')))
+
+_FENCE = re.compile(r'^```(\w*)\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    page: Path
+    language: str
+    text: str
+
+
+def blocks(page: Path, language: str) -> Iterator[Block]:
+    """The blocks of a page in that language, in order."""
+    for found in _FENCE.finditer(page.read_text()):
+        if found[1] == language:
+            yield Block(page=page, language=language, text=found[2])
+
+
+def commands(page: Path) -> Iterator[str]:
+    """Each line of shell that a page shows, without what is only said about it."""
+    for block in blocks(page, 'sh'):
+        for line in block.text.replace('\\\n', ' ').splitlines():
+            words = line.strip()
+            if words and not words.startswith('#'):
+                yield words

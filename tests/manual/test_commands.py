@@ -1,0 +1,105 @@
+"""Every command that a page shows is one: the parser takes it, and what is no coevo says why it is there.
+
+Those of the tutorial are run as they stand, on a repository of toys in place of the demo's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coevo.command.main import parser
+from flows import command_page
+from tests.languages import toys
+from tests.manual.pages import PAGES
+from tests.manual.pages import ROOT
+from tests.manual.pages import blocks
+from tests.manual.pages import commands
+from tests.projects import write
+
+# What else pages tell people to type, and what stands for its being right.
+OTHERS = {
+    'make': 'its targets are asked of the Makefile below; make demo is tests/flows/test_demo.py',
+    'git': 'Git itself, which the tutorial runs',
+    'cd': 'the shell',
+    'mkdir': 'the shell',
+    'sed': 'the edit of a person, of a file that the demo has',
+    'pip': 'tests/test_project.py installs the wheel',
+    'uv': 'tests/test_project.py installs the wheel',
+    'python3': 'a static server of the standard library',
+}
+
+
+def split(line: str) -> list[str]:
+    """The words of the first command of a line, without variables of the environment before it."""
+    words = shlex.split(line, comments=True)
+    ends = [at for at, word in enumerate(words) if word in ('&&', '|', '>')]
+    words = words[: ends[0]] if ends else words
+    while words and re.match(r'\w+=', words[0]):
+        words.pop(0)
+    return words
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_command_is_one(page: Path) -> None:
+    for line in commands(page):
+        asked = re.search(r'\$\((coevo .*)\)$', line)
+        words = split(asked[1] if asked else line)
+        if words and words[0] == 'coevo':
+            parser(words[1:]).parse_args(words[1:])
+        else:
+            assert not words or words[0] in OTHERS, line
+
+
+def test_every_target_of_make_is_one() -> None:
+    known = set(re.findall(r'^([a-z-]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE))
+    for page in PAGES:
+        for line in commands(page):
+            words = split(line)
+            assert words[:1] != ['make'] or set(words[1:]) <= known, line
+
+
+def test_the_reference_of_the_command_is_current() -> None:
+    """If it is not: make docs."""
+    assert (ROOT / command_page.FILE).read_text() == command_page.page()
+
+
+OLD = {
+    **toys.BUILD,
+    **toys.source('Tariff', 'fee: 2'),
+    **toys.tests('Tariff', 'charges: is Tariff.fee 2'),
+}
+NEW = {**toys.source('Tariff', 'fee: 3'), **toys.tests('Tariff', 'charges: is Tariff.fee 3')}
+
+
+def test_the_tutorial_works_as_it_stands(tmp_path: Path) -> None:
+    write(tmp_path / 'demo/repository', [OLD, NEW])
+    shown = [block.text for block in blocks(ROOT / 'docs/tutorial.md', 'sh')]
+    (edit,) = [text for text in shown if text.startswith('sed ')]
+    instead = "sed -i 's/Tariff.fee 2/Tariff.fee 3/' work/test_tariff.toy\n"
+    script = ''.join(instead if text is edit else text for text in shown)
+    (tmp_path / 'bin').mkdir()
+    command = tmp_path / 'bin/coevo'
+    command.write_text(
+        f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m tests.languages.coevo_with_toy "$@"\n'
+    )
+    command.chmod(0o755)
+    done = subprocess.run(
+        ['bash', '-e', '-o', 'pipefail'],
+        input=script,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, 'PATH': f'{command.parent}:{os.environ["PATH"]}'},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'snapshot: good' in done.stdout
+    assert re.search(r'^success +100\.0%$', done.stdout, re.MULTILINE)
+    assert '-charges: is Tariff.fee 2' in done.stdout

@@ -1,0 +1,91 @@
+"""The ten recipes, the notebook and the docstrings give the answers that are shown beside them."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import dataclasses
+import doctest
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import coevo
+from coevo.display.presentation import render
+from coevo.storage.store import Store
+from packagers.built import Built
+from packagers.rows import Rows
+from tests import segments
+from tests import snapshots
+from tests.manual.pages import ROOT
+from tests.manual.pages import blocks
+
+RECIPES = ROOT / 'docs/recipes.md'
+NOTEBOOK = ROOT / 'docs/notebook.ipynb'
+PROMPT = 'You are updating JUnit tests to reflect a production code change in this repository.\n'
+
+
+@pytest.fixture(scope='module')
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The snapshot of three pairs that recipes and notebook are about, with prompts."""
+
+    def build(rows: Rows) -> Built:
+        built = snapshots.build(rows)
+        told = [dataclasses.replace(task, prompt=PROMPT) for task in built.tasks]
+        return dataclasses.replace(built, tasks=told)
+
+    folder = tmp_path_factory.mktemp('manual')
+    store = Store(folder / 'store')
+    segments.fill(store, 1, 2, 3)
+    snapshots.write(store, folder / 'snapshot', build=build)
+    return folder / 'snapshot'
+
+
+@pytest.fixture
+def beside(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working folder with the snapshot in it."""
+    shutil.copytree(made, tmp_path / 'snapshot')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
+
+
+def test_there_are_ten_recipes_with_their_answers(made: Path) -> None:
+    connection = coevo.open(made)
+    questions, answers = (list(blocks(RECIPES, language)) for language in ('sql', 'text'))
+    assert len(questions) == len(answers) == 10
+    for question, answer in zip(questions, answers, strict=True):
+        assert render(connection.sql(question.text), 'table').decode() == answer.text
+
+
+@pytest.mark.usefixtures('beside')
+def test_the_notebook_gives_what_it_shows() -> None:
+    space: dict[str, Any] = {}
+    for cell in json.loads(NOTEBOOK.read_text())['cells']:
+        if cell['cell_type'] == 'code':
+            said, value = _run(''.join(cell['source']), space)
+            shown = {one['output_type']: one for one in cell['outputs']}
+            assert said == ''.join(shown.get('stream', {}).get('text', []))
+            result = shown.get('execute_result', {}).get('data', {}).get('text/plain', [])
+            assert ''.join(result) == ('' if value is None else repr(value))
+
+
+def _run(source: str, space: dict[str, Any]) -> tuple[str, object]:
+    """What a cell prints, and the value of its last line if that is an expression."""
+    body = ast.parse(source).body
+    last = body.pop() if isinstance(body[-1], ast.Expr) else None
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(compile(ast.Module(body, []), 'cell', 'exec'), space)  # noqa: S102  # our own notebook
+        value = last and eval(compile(ast.Expression(last.value), 'cell', 'eval'), space)
+    return said.getvalue(), value
+
+
+@pytest.mark.usefixtures('beside')
+def test_the_docstrings_of_the_public_functions_are_true() -> None:
+    found = doctest.testmod(coevo)
+    assert found.attempted >= 4
+    assert found.failed == 0
