@@ -85,8 +85,20 @@ def test_the_wheel_holds_the_core_alone(wheel: Path) -> None:
         assert any(line.startswith(needed) for line in names), needed
 
 
+def test_what_is_said_of_the_package_is_so(wheel: Path) -> None:
+    """One version everywhere; types for who imports it; a public CI that calls the two commands."""
+    names = run(BIN / 'python', '-m', 'zipfile', '-l', wheel)
+    assert 'coevo/py.typed' in names
+    cited = re.search(r'^version: (.*)$', (ROOT / 'CITATION.cff').read_text(), re.MULTILINE)
+    assert cited is not None
+    assert cited[1] == version('coevo')
+    steps = (ROOT / '.github/workflows/test.yml').read_text()
+    assert re.findall(r'- run: (make .*)', steps) == ['make demo', 'make test']
+
+
 def test_the_wheel_works_alone(alone: Path, tmp_path: Path) -> None:
     assert 'query' in run(alone / 'coevo', '--help', cwd=tmp_path)
+    assert run(alone / 'coevo', '--version', cwd=tmp_path) == f'coevo {version("coevo")}\n'
     imports = '; '.join(f'import {name}' for name in IMPORTABLE)
     code = f'import sys; before = {{*sys.modules}}; {imports}; print(*{{*sys.modules}} - before)'
     loaded = run(alone / 'python', '-c', code, cwd=tmp_path)
