@@ -13,6 +13,9 @@ KILLED = ('exit:137', 'exit:-9')
 # The signature of a test whose process refuses the options that the project has for it.
 OPTIONS_REFUSED = 'jvm_options'
 
+# The signature of tests that were to run under a clock that cannot be set here.
+NO_CLOCK = 'no_clock'
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:

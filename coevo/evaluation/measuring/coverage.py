@@ -176,7 +176,8 @@ def _expects_its_end(context: SubmissionContext, test: GoldTest) -> bool:
 
 def _types(context: SubmissionContext, path: str) -> tuple[str, ...]:
     source = content(context.repository, context.pair.new.rev, path)
-    return top_level_types(reading(context.pair.language), source) if source is not None else ()
+    text = reading(context.pair.language)
+    return top_level_types(text, source, path) if source is not None else ()
 
 
 def _files(context: SubmissionContext, dependencies: Sequence[Dependency]) -> frozenset[str]:

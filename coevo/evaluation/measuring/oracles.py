@@ -27,8 +27,8 @@ def oracle_lines(
     found: Lines = {}
     queue, seen = [(path, content)], {path}
     while queue:
-        _, source = queue.pop()
-        found |= _by_type(assertions, text, source)
+        place, source = queue.pop()
+        found |= _by_type(assertions, text, source, place)
         for name in sorted(text.parse(source).names & stems.keys()):
             for other in stems[name]:
                 if other not in seen:
@@ -47,11 +47,11 @@ def _stems(text: Reading, repository: Repository, rev: str) -> Mapping[str, list
     return found
 
 
-def _by_type(assertions: Assertions, text: Reading, source: bytes) -> Lines:
+def _by_type(assertions: Assertions, text: Reading, source: bytes, path: str) -> Lines:
     lines = assertions.oracle_lines(source)
-    return dict.fromkeys(top_level_types(text, source), lines) if lines else {}
+    return dict.fromkeys(top_level_types(text, source, path), lines) if lines else {}
 
 
-def top_level_types(text: Reading, source: bytes) -> tuple[str, ...]:
+def top_level_types(text: Reading, source: bytes, path: str) -> tuple[str, ...]:
     """Their binary names."""
-    return tuple(type_.name for type_ in text.parse(source).types if not type_.outer)
+    return tuple(type_.name for type_ in text.parse(source, path).types if not type_.outer)

@@ -111,7 +111,8 @@ def _changed(context: SubmissionContext, target: Target) -> Lines:
         if stands and declared(context.repository, context.pair, one) is not None:
             source = content(context.repository, context.pair.new.rev, one.file)
             text = reading(context.pair.language)
-            for name in top_level_types(text, source) if source is not None else ():
+            types = top_level_types(text, source, one.file) if source is not None else ()
+            for name in types:
                 own = frozenset(range(one.start_line, one.end_line + 1))
                 found[name] = found.get(name, frozenset()) | own
     return found

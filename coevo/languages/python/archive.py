@@ -23,7 +23,7 @@ from coevo.languages.cells import Edits
 from coevo.languages.python.sides import tests_side
 
 # 2000-01-01, which is before any code that is mined: no file is younger than the clock says.
-_SECONDS = 946_684_800
+SECONDS = 946_684_800
 
 # As in Java: a tree that takes half of a sandbox's disk, or has names that Linux does not keep.
 MOST_BYTES = 512 << 20
@@ -116,7 +116,7 @@ def _add(
     archive: tarfile.TarFile, name: str, kind: bytes, rights: int, content: bytes = b''
 ) -> None:
     info = tarfile.TarInfo(name)
-    info.mtime, info.mode, info.type = _SECONDS, rights, kind
+    info.mtime, info.mode, info.type = SECONDS, rights, kind
     if kind == tarfile.SYMTYPE:
         info.linkname = os.fsdecode(content)
         archive.addfile(info)

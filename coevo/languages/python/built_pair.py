@@ -22,6 +22,7 @@ from coevo.languages.conditions import PLAIN
 from coevo.languages.conditions import Conditions
 from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.built import PythonModule
+from coevo.languages.python.c_libraries import OBSERVER
 from coevo.languages.python.cells import PythonCell
 from coevo.languages.python.cells import PythonCellKey
 from coevo.languages.python.cells import PythonCells
@@ -29,6 +30,9 @@ from coevo.languages.python.checking import check
 from coevo.languages.python.environments import packages
 from coevo.languages.python.events import verdicts
 from coevo.languages.python.names import target
+from coevo.languages.python.observation import UNOBSERVED
+from coevo.languages.python.observation import Observation
+from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import Unresolved
 from coevo.languages.python.run_context import PythonRunContext
@@ -38,6 +42,7 @@ from coevo.languages.python.runner import Done
 from coevo.languages.python.tracing import read_trace
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
+from coevo.languages.verdicts import NO_CLOCK
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import Environment
@@ -47,9 +52,6 @@ from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 
 _MISSING = Verdict(outcome=Outcome.MISSING)
-
-# Says that nobody watched, see `Verdict.tampered`.
-UNOBSERVED = 'unobserved'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,22 +164,26 @@ class PythonBuiltPair:
         if not methods:
             return Batch(verdicts=(), cpu_seconds=0.0)
         cell = self._cell(compiled)
+        if conditions.clock is not None and self._clock(cell, conditions) is None:
+            unknown = Verdict(outcome=Outcome.INFRA, signature=NO_CLOCK)
+            return Batch(verdicts=(unknown,) * len(methods), cpu_seconds=0.0)
         files = [method.test_file for method in methods]
         if not any(self.cells.has(cell, file) for file in files):  # pytest would run all others
             return Batch(verdicts=(_MISSING,) * len(methods), cpu_seconds=0.0)
-        done = self._run(compiled, methods, conditions, 'run', ())
+        observed = conditions.observed and self.context.has_library(OBSERVER)
+        watched: dict[str, int] | None = {} if observed else None
+        done = self._run(compiled, methods, conditions, 'run', watched=watched)
         spent = done.cpu_seconds
         loads_now, used = self._loads_now(cell, done)
         spent += used
         if loads_now:
-            done = self._run(compiled, methods, conditions, 'run', ())
+            done = self._run(compiled, methods, conditions, 'run', watched=watched)
             spent += done.cpu_seconds
         found = [*verdicts(done.heard, files, done.status, done.noise)]
-        told = tuple(
-            self._told(cell, method, verdict, conditions)
-            for method, verdict in zip(methods, found, strict=True)
-        )
-        return Batch(verdicts=told, cpu_seconds=spent, output=done.noise)
+        told = [self._told(cell, *one) for one in zip(methods, found, strict=True)]
+        if conditions.observed:
+            told = [_doubted(verdict, done.heard.seen, i) for i, verdict in enumerate(told)]
+        return Batch(verdicts=tuple(told), cpu_seconds=spent, output=done.noise)
 
     def trace(
         self,
@@ -189,15 +195,42 @@ class PythonBuiltPair:
         shared: bool = False,
         watched: Mapping[str, Collection[int]] | None = None,
     ) -> Traced:
+        """Watched lines are seen in a process of their own, where nobody else traces."""
         traces: list[Trace | None] = []
         spent = 0.0
         edited = compiled.edits.tests if compiled.edits else ()
         theirs = self.context.trees.tests(compiled.tests_rev) | {path for path, _ in edited}
         for batch in [methods] if shared else [[method] for method in methods]:
-            done = self._run(compiled, batch, conditions, 'trace', sorted(files))
+            done = self._run(compiled, batch, conditions, 'trace', traced=sorted(files))
             spent += done.cpu_seconds
-            traces += [read_trace(heard, files, theirs) for heard in done.heard.targets]
+            found = [read_trace(heard, files, theirs) for heard in done.heard.targets]
+            if watched is not None:
+                found, used = self._reaching(compiled, batch, conditions, found, watched)
+                spent += used
+            traces += found
         return Traced(traces=tuple(traces), cpu_seconds=spent)
+
+    def _reaching(
+        self,
+        compiled: Compiled,
+        methods: Sequence[TestMethod],
+        conditions: Conditions,
+        traces: Sequence[Trace | None],
+        watched: Mapping[str, Collection[int]],
+    ) -> tuple[list[Trace | None], float]:
+        """Traces with the watched lines that were seen reached; None of what was not seen to pass."""
+        if not self.context.has_library(OBSERVER):
+            return [None] * len(methods), 0.0
+        counts = self.cells.line_counts(self._cell(compiled), watched.keys())
+        done = self._run(compiled, methods, conditions, 'run', watched=counts)
+        seen, found = done.heard.seen, list[Trace | None]()
+        for place, (trace, heard) in enumerate(zip(traces, done.heard.targets, strict=True)):
+            passed = heard.ended and all(one.outcome is Outcome.PASS for one in heard.tests)
+            if trace is None or seen is None or not passed or seen.disagreement(place):
+                found.append(None)
+            else:
+                found.append(replace(trace, reached=_reached(seen, watched)))
+        return found, done.cpu_seconds
 
     def environment(self, rev: str, module: str) -> Environment | None:
         found = self._module(rev, module)
@@ -262,9 +295,12 @@ class PythonBuiltPair:
         methods: Sequence[TestMethod],
         conditions: Conditions,
         mode: str,
-        traced: Sequence[str],
+        *,
+        traced: Sequence[str] = (),
+        watched: Mapping[str, int] | None = None,
     ) -> Done:
         cell = self._cell(compiled)
+        clock = self._clock(cell, conditions)
         files = self._files(cell, methods)
         request = {
             'mode': mode,
@@ -279,7 +315,16 @@ class PythonBuiltPair:
             [conditions.cpu_limit or self._limit(method) for method in methods],
             alone=len(methods) == 1,
             cpu_seconds=conditions.process_cpu_limit,
+            watched=watched,
+            sources=conditions.sources,
+            clock=clock,
         )
+
+    def _clock(self, cell: PythonCell, conditions: Conditions) -> Mapping[str, str] | None:
+        """None where it is not asked for, or cannot be set."""
+        if conditions.clock is None:
+            return None
+        return self.context.clock(cell.module.installed, conditions.clock)
 
     def _files(self, cell: PythonCell, methods: Sequence[TestMethod]) -> list[str]:
         """Files to collect, in the order of the methods: their own, and those of subclasses."""
@@ -310,7 +355,7 @@ class PythonBuiltPair:
         return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self.slowest.get(method, 0.0))
 
     def _told(
-        self, cell: PythonCell, method: TestMethod, verdict: Verdict | None, conditions: Conditions
+        self, cell: PythonCell, method: TestMethod, verdict: Verdict | None
     ) -> Verdict | None:
         """A verdict with what the process could not know."""
         if verdict is None:
@@ -318,8 +363,26 @@ class PythonBuiltPair:
         if verdict.outcome is Outcome.PASS:
             slowest = max(self.slowest.get(method, 0.0), verdict.cpu_seconds)
             self.slowest[method] = slowest
-            return replace(verdict, tampered=UNOBSERVED) if conditions.observed else verdict
+            return verdict
         hidden = method.test_file in cell.stood_in and self.cells.declares(cell, method)
         if verdict.outcome is Outcome.MISSING and hidden:
             return replace(verdict, outcome=Outcome.COMPILE_ERROR, signature='missing:declaration')
         return verdict
+
+
+def _doubted(verdict: Verdict | None, seen: Observation | None, place: int) -> Verdict | None:
+    """Only passes are questioned."""
+    if verdict is None or verdict.outcome is not Outcome.PASS:
+        return verdict
+    return replace(verdict, tampered=UNOBSERVED if seen is None else seen.disagreement(place))
+
+
+def _reached(
+    seen: Observation, watched: Mapping[str, Collection[int]]
+) -> dict[str, frozenset[int]]:
+    """The watched lines that were reached, by module."""
+    found = {name: frozenset[int]() for name in watched}
+    for path, lines in seen.reached.items():
+        name = module_name(path)
+        found[name] |= lines.intersection(watched[name])
+    return found

@@ -9,25 +9,34 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Collection
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from coevo.languages.cells import BorrowedSettings
 from coevo.languages.cells import Edits
+from coevo.languages.conditions import MainSources
+from coevo.languages.python.archive import Files
 from coevo.languages.python.archive import pack
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.launch import job
 from coevo.languages.python.layout import metadata
+from coevo.languages.python.places import PACKAGES
 from coevo.languages.python.places import TREE
+from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import LOADING_SECONDS
 from coevo.languages.python.runner import WALL_PER_CPU
 from coevo.languages.python.runner import Done
 from coevo.languages.python.runner import run_request
+from coevo.languages.python.shown_sources import sources_of
+from coevo.languages.python.shown_sources import with_shown
 from coevo.languages.python.sides import is_test_file
 from coevo.languages.python.sides import tests_side
 from coevo.languages.verdicts import Verdict
@@ -77,6 +86,7 @@ class PythonCells:
         self._context = context
         self._folder = context.root / f'trees-{id(self):x}'
         self._cells: dict[PythonCellKey, PythonCell] = {}
+        self._shown: dict[tuple[PythonCellKey, MainSources], tuple[PythonModule, Path]] = {}
 
     def get(self, key: PythonCellKey, module: PythonModule) -> PythonCell:
         found = self._cells.pop(key, None)
@@ -93,6 +103,7 @@ class PythonCells:
     def close(self) -> None:
         """Remove what was packed; it is packed again when asked for."""
         self._cells.clear()
+        self._shown.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def load(self, cell: PythonCell, file: str) -> tuple[Verdict | None, float]:
@@ -126,21 +137,28 @@ class PythonCells:
         *,
         alone: bool = False,
         cpu_seconds: float | None = None,
+        watched: Mapping[str, int] | None = None,
+        sources: MainSources | None = None,
+        clock: Mapping[str, str] | None = None,
     ) -> Done:
         """Run a request in a cell; what it says of the tree is filled in.
 
         limits       CPU seconds for each target
         cpu_seconds  for the whole process; None is what its targets may use together
+        watched      as `run_request` has it
+        sources      as `Conditions` has them
+        clock        as `job` has it
         """
         module = cell.module
         chosen = job(
             PythonSetup(installed=module.installed, programs=self._context.programs),
-            cell.tree,
+            cell.tree if sources is None else self._with_sources(cell, sources),
             module.folder,
             module.roots,
             alone=alone,
             cpu_seconds=cpu_seconds or sum(limits) + LOADING_SECONDS,
             wall_seconds=(sum(limits) + LOADING_SECONDS) * WALL_PER_CPU,
+            clock=clock,
         )
         whole = {
             'root': TREE,
@@ -148,9 +166,10 @@ class PythonCells:
             'options': list(module.options),
             'absent': [],
             'tops': sorted(module.tops),
+            'packages': PACKAGES,
             **request,
         }
-        return run_request(self._context.sandbox, chosen, whole, limits)
+        return run_request(self._context.sandbox, chosen, whole, limits, watched)
 
     def files(self, cell: PythonCell, files: Sequence[str]) -> list[str]:
         """Paths of the repository as the process sees them from its folder."""
@@ -187,6 +206,15 @@ class PythonCells:
             and last in content
             and not path.endswith('conftest.py')
         ]
+
+    def line_counts(self, cell: PythonCell, modules: Collection[str]) -> dict[str, int]:
+        """Of the files of some modules, by path: a number that no line of theirs reaches."""
+        files = self._context.trees.cell(cell.key.tests_rev, cell.key.code_rev, cell.key.edits)
+        return {
+            path: content.count(b'\n') + content.count(b'\r') + 2
+            for path, (_, content) in files.items()
+            if path.endswith('.py') and module_name(path) in modules
+        }
 
     def declares(self, cell: PythonCell, method: TestMethod) -> bool:
         """Whether the text of a test's file has a function of its name."""
@@ -263,16 +291,54 @@ class PythonCells:
             raise Transient(f'a test process did not start: {done.noise[-300:].strip()}')
         return done
 
+    def _with_sources(self, cell: PythonCell, sources: MainSources) -> Path:
+        """The tree of a cell with other sources than its own beside its code."""
+        key = (cell.key, sources)
+        found = self._shown.pop(key, None)
+        if found is not None and found[0] is not cell.module:  # of an interpreter tried before
+            found[1].unlink()
+            found = None
+        if found is None:
+            while len(self._shown) >= _MOST_PACKED:
+                self._shown.pop(next(iter(self._shown)))[1].unlink()
+            found = cell.module, self._packed_with(cell, sources)
+        self._shown[key] = found
+        return found[1]
+
+    def _packed_with(self, cell: PythonCell, sources: MainSources) -> Path:
+        module, trees = cell.module, self._context.trees
+        files = self._files_of(cell.key, module)
+        shown: dict[str, bytes] = {}
+        if sources.rev is not None:
+            texts = trees.cell(sources.rev, sources.rev, None)
+            shown = sources_of(texts, trees.tests(sources.rev))
+        tests = trees.tests(cell.key.tests_rev)
+        own = sources_of(files, tests | {path for path, _ in _test_edits(cell.key)})
+        compiled = partial(self._context.byte_code.of, installed=module.installed)
+        feature = module.installed.interpreter.feature
+        return self._pack(with_shown(files, own, shown, feature, compiled), module)
+
     def _packed(self, key: PythonCellKey, module: PythonModule) -> Path:
+        return self._pack(self._files_of(key, module), module)
+
+    def _files_of(self, key: PythonCellKey, module: PythonModule) -> dict[str, tuple[str, bytes]]:
+        """Of the tree of a cell, with modules that a build would have written."""
         files = self._context.trees.cell(key.tests_rev, key.code_rev, key.edits)
         for path, content in (*module.written, *module.compiled):
             files.setdefault(path, ('100644', content))
+        return files
+
+    def _pack(self, files: Files, module: PythonModule) -> Path:
         major, minor = module.installed.interpreter.feature
         site = f'env/lib/python{major}.{minor}/site-packages'
         packed = {f'tree/{path}': found for path, found in files.items()}
         for path, content in metadata(module.needs).items():
             packed[f'{site}/{path}'] = ('100644', content)
         return pack(packed, self._folder)
+
+
+def _test_edits(key: PythonCellKey) -> tuple[tuple[str, bytes | None], ...]:
+    return key.edits.tests if key.edits is not None else ()
 
 
 def _package(path: str) -> str:

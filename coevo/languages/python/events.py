@@ -11,6 +11,8 @@ from dataclasses import field
 from typing import Any
 from typing import BinaryIO
 
+from coevo.languages.python.observation import Observation
+from coevo.languages.python.observation import observation
 from coevo.languages.python.withheld import withheld
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
@@ -43,9 +45,13 @@ class Heard:
     started whether the controller was there: who kills it is no trouble of ours
     loaded  whether the session went to its end
     status  how the test process ended, as its controller saw it
+    key     under which the controller tells what was observed, '' where nothing is
+    seen    what was
     """
 
     targets: list[HeardTarget]
+    key: str = ''
+    seen: Observation | None = None
     files: dict[str, Verdict] = field(default_factory=dict)
     absent: dict[tuple[str, str, str], str] = field(default_factory=dict)
     started: bool = False
@@ -61,6 +67,8 @@ class Heard:
                 self.status = str(event['status'])[:40]
             case 'file' if isinstance(event.get('file'), str):
                 self.files.setdefault(event['file'], _file_verdict(event))
+            case 'seen' if self.key and event.get('key') == self.key:
+                self.seen = observation(event, len(self.targets))
             case 'started':
                 self.started = True
             case 'loaded':

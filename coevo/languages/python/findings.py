@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from coevo.languages.findings import DoctorFinding
 from coevo.languages.python import uv
+from coevo.languages.python.c_libraries import compiler
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.model.errors import Fatal
 
@@ -18,6 +19,13 @@ def findings() -> Iterator[DoctorFinding]:
         good=bool(known),
         state=', '.join(known) or 'none',
         advice=None if known else 'install one (apt install python3), or let uv bring it',
+    )
+    program = compiler()
+    yield DoctorFinding(
+        name='C compiler',
+        good=program is not None,
+        state=program or 'not found',
+        advice=None if program else 'install gcc: passes of Python tests are `unobserved` without',
     )
 
 

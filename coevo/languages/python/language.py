@@ -13,6 +13,7 @@ from coevo.languages.engine import RunSettings
 from coevo.languages.measures import Measures
 from coevo.languages.prompt_words import PromptWords
 from coevo.languages.python import assertions
+from coevo.languages.python import c_libraries
 from coevo.languages.python import reading
 from coevo.languages.python import surgery
 from coevo.languages.python import uv
@@ -38,7 +39,7 @@ from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'python'
-ENGINE_VERSION = 1
+ENGINE_VERSION = 2
 RUNTIME = 'Python'
 NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 
@@ -47,7 +48,9 @@ READING: Reading = reading
 SURGERY: Surgery = surgery
 MEASURES = Measures(assertions=assertions, mutation=UniversalMutator(suffix='.py'))
 mutation_tool = not_offered(Capability.MUTATE)
-OFFERS = frozenset({Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES})
+# Without a compiler nobody can watch; doctor says so.
+_WATCH = frozenset({Capability.WATCH} if c_libraries.compiler() else ())
+OFFERS = _WATCH | {Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES}
 
 __all__ = [
     'WORKAROUNDS',

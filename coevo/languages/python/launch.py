@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,12 +90,15 @@ def job(
     alone: bool,
     cpu_seconds: float,
     wall_seconds: float,
+    clock: Mapping[str, str] | None = None,
 ) -> Job:
     """A controller with its channel on standard output.
 
     roots  folders of the tree on `sys.path`, see `layout.import_roots`
+    clock  variables of `ProcessClock.environment`
     """
     variables = {
+        **(clock or {}),
         **setup.libraries,
         'PATH': f'{ENVIRONMENT}/bin:/usr/bin:/bin',
         'PYTHONDONTWRITEBYTECODE': '1',
@@ -134,12 +138,28 @@ def _script(setup: PythonSetup, folder: str, roots: Sequence[str]) -> str:
 
 def checker_job(setup: PythonSetup) -> Job:
     """Reads sources from standard input, answers on standard output."""
+    return _program_job(setup, 'checker.py')
+
+
+def compiler_job(setup: PythonSetup) -> Job:
+    """The same for byte code."""
+    return _program_job(setup, 'compiler.py')
+
+
+def clock_job(setup: PythonSetup, clock: Mapping[str, str]) -> Job:
+    """Prints what `ProcessClock` wants to know."""
+    return _program_job(setup, 'clock_probe.py', clock)
+
+
+def _program_job(
+    setup: PythonSetup, program: str, variables: Mapping[str, str] | None = None
+) -> Job:
     mounts = list(setup.mounts(setup.programs))
     return Job(
-        argv=(setup.python, '-I', '-S', '-B', f'{PROGRAMS}/checker.py'),
+        argv=(setup.python, '-I', '-S', '-B', f'{PROGRAMS}/{program}'),
         limits=_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
         mounts=tuple(mount for mount in mounts if mount.target != TREE_FILE),
-        environment=setup.libraries,
+        environment={**setup.libraries, **(variables or {})},
     )
 
 

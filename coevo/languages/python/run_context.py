@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import shutil
 import threading
+from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import UTC
 from datetime import date
@@ -15,16 +17,23 @@ from coevo.git.repository import Repository
 from coevo.languages.python import inside
 from coevo.languages.python.archive import Trees
 from coevo.languages.python.built import BuiltEnd
+from coevo.languages.python.byte_code import ByteCode
+from coevo.languages.python.c_libraries import SLEEP
+from coevo.languages.python.c_libraries import library
 from coevo.languages.python.environments import Installed
 from coevo.languages.python.environments import installed
 from coevo.languages.python.interpreter_choice import RELEASED
 from coevo.languages.python.interpreter_choice import SETTLED
 from coevo.languages.python.interpreters import Interpreter
+from coevo.languages.python.launch import PythonSetup
+from coevo.languages.python.launch import clock_job
+from coevo.languages.python.places import PROGRAMS
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import Unresolved
 from coevo.languages.python.resolution import resolve
 from coevo.languages.python.wheels import WheelMaker
 from coevo.model.listener import Say
+from coevo.sandboxes.clock import ProcessClock
 from coevo.sandboxes.sandbox import open_sandbox
 from coevo.sandboxes.workspace import workspace
 
@@ -45,6 +54,9 @@ class PythonRunContext:
         self.programs = copy_programs(self.root / 'programs')
         self.digest = _digest(self.programs)
         self._wheels = 0
+        self._libraries: dict[str, bool] = {}
+        self.byte_code = ByteCode(self.sandbox, self.programs)
+        self._clocks: dict[str, ProcessClock] = {}
         self.ends: dict[tuple[str, str, date | None], BuiltEnd] = {}
         self._known: dict[_Key, Installed | Unresolved] = {}
         self._locks: dict[_Key, threading.Lock] = {}
@@ -54,6 +66,27 @@ class PythonRunContext:
         """What was found out of a revision; environments are the requirements' alone."""
         for key in [key for key in self.ends if key[0] == rev]:
             self.ends.pop(key, None)
+
+    def has_library(self, name: str) -> bool:
+        """Whether a library of ours could be compiled here; it lies with our programs then."""
+        with self._lock:
+            if name not in self._libraries:
+                found = library(name)
+                if found is not None:
+                    place = self.programs / f'{name}.so'
+                    shutil.copyfile(found, place)
+                    place.chmod(0o644)
+                self._libraries[name] = found is not None
+            return self._libraries[name]
+
+    def clock(self, installed: Installed, start: datetime) -> Mapping[str, str] | None:
+        """The variables of a process whose clock starts at a date; None where it cannot be set."""
+        setup = PythonSetup(installed=installed, programs=self.programs)
+        preload = (f'{PROGRAMS}/{SLEEP}.so',) if self.has_library(SLEEP) else ()
+        made = ProcessClock(self.sandbox, functools.partial(clock_job, setup), preload)
+        with self._lock:
+            found = self._clocks.setdefault(installed.interpreter.version, made)
+        return found.environment(start)
 
     def environment(
         self, needs: Needs, interpreter: Interpreter, when: datetime | None

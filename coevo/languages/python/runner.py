@@ -49,15 +49,21 @@ class Done:
 
 
 def run_request(
-    sandbox: Sandbox, job: Job, request: Mapping[str, Any], limits: Sequence[float]
+    sandbox: Sandbox,
+    job: Job,
+    request: Mapping[str, Any],
+    limits: Sequence[float],
+    watched: Mapping[str, int] | None = None,
 ) -> Done:
     """One run; another one if the process was killed, for which nobody's tests need be the reason.
 
-    limits  CPU seconds for each target
+    limits   CPU seconds for each target
+    watched  files of which the observer is to see the lines, and how many they have; None: there is
+             no observer
     """
     used = 0.0
     for _ in range(MOST_KILLS):
-        done, killed = _run_once(sandbox, job, request, limits)
+        done, killed = _run_once(sandbox, job, request, limits, watched)
         used += done.cpu_seconds
         if not killed:
             break
@@ -65,13 +71,22 @@ def run_request(
 
 
 def _run_once(
-    sandbox: Sandbox, job: Job, request: Mapping[str, Any], limits: Sequence[float]
+    sandbox: Sandbox,
+    job: Job,
+    request: Mapping[str, Any],
+    limits: Sequence[float],
+    watched: Mapping[str, int] | None,
 ) -> tuple[Done, bool]:
     nonce = secrets.token_hex(16)
-    heard = Heard(targets=[HeardTarget() for _ in limits])
+    key = '' if watched is None else secrets.token_hex(16)
+    heard = Heard(targets=[HeardTarget() for _ in limits], key=key)
+    order = {'nonce': nonce, 'command': worker_command(), 'request': request, 'observed': None}
+    if watched is not None:
+        lines = [[path, count] for path, count in sorted(watched.items())]
+        order['observed'] = {'key': key, 'targets': len(limits), 'lines': lines}
     process = sandbox.start(job)
     try:
-        _send(process, nonce, request)
+        _send(process, order)
         with _watch(process, heard, limits):
             for event in events(process.stdout, nonce):
                 heard.hear(event)
@@ -85,8 +100,7 @@ def _run_once(
     return Done(heard=heard, status=status, cpu_seconds=used, noise=noise), killed
 
 
-def _send(process: Process, nonce: str, request: Mapping[str, Any]) -> None:
-    order = {'nonce': nonce, 'command': worker_command(), 'request': request}
+def _send(process: Process, order: Mapping[str, Any]) -> None:
     line = process.inside(json.dumps(order)) + '\n'
     try:
         process.stdin.write(line.encode())

@@ -19,6 +19,7 @@ from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.maven.runner import did_not_start
 from coevo.languages.java.maven.runner import run_observed
 from coevo.languages.java.maven.runner import run_targets
+from coevo.languages.verdicts import NO_CLOCK
 from coevo.languages.verdicts import OPTIONS_REFUSED
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
@@ -28,9 +29,6 @@ from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Sandbox
 
 Run = Callable[[Sandbox, Job, Sequence[RunTarget]], Batch]
-
-# The signature of tests that were to run under a clock that cannot be set here.
-NO_CLOCK = 'no_clock'
 
 
 def run_cell(

@@ -27,7 +27,6 @@ from coevo.languages.java.maven.attempts import why
 from coevo.languages.java.maven.build_outputs import BuildOutput
 from coevo.languages.java.maven.build_outputs import separate
 from coevo.languages.java.maven.builder_archive import rehearsal
-from coevo.languages.java.maven.clock import JvmClock
 from coevo.languages.java.maven.launch import Launcher
 from coevo.languages.java.maven.left_out import need_of
 from coevo.languages.java.maven.levels import declared_level
@@ -55,6 +54,7 @@ from coevo.languages.java.tools.toolchain import toolchain
 from coevo.model.errors import Transient
 from coevo.model.records import Environment
 from coevo.model.records import LibraryEntry
+from coevo.sandboxes.clock import ProcessClock
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
 from coevo.storage.folders import cache_folder
@@ -111,7 +111,7 @@ class SharedBuilds:
             *_foreign(self.toolchain.tools_home, unless=self.toolchain.java_home),
         )
         self.launcher = Launcher(toolchain=self.toolchain, workspace=self.root, mounts=self._mounts)
-        self.clock = JvmClock(self.sandbox, self.launcher.clock_probe)
+        self.clock = ProcessClock(self.sandbox, self.launcher.clock_probe)
 
     def session(self) -> Session:
         """A JVM of its own for builds and compilations, started on its first request."""

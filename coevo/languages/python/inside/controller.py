@@ -1,17 +1,23 @@
 """The process above a test process: it alone has the channel and its nonce, and runs no project's code.
 
-Its standard input has one line of JSON: nonce, command, request. The test process has a pipe and a secret
-of its own; what it says under that is said again on the channel under the nonce. Nobody in the sandbox
-can look into this process, since it cannot be dumped (prctl(2), PR_SET_DUMPABLE).
+Its standard input has one line of JSON: nonce, command, request, and, where the request is to be observed,
+a key, the number of targets and the watched files with how many lines each has. The test process has a
+pipe and a secret of its own; what it says under that is said again on the channel under the nonce. What its
+observer counted (`observer.c`) is read once it has ended, and said with the key, which the test process
+does not know. Nobody in the sandbox can look into this process, since it cannot be dumped (prctl(2),
+PR_SET_DUMPABLE).
 """
 
 import ctypes
 import json
+import mmap
 import os
 import select
 import signal
+import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 CHANNEL = 3
@@ -26,12 +32,15 @@ def main() -> None:
     nonce = order['nonce'].encode()
     os.set_inheritable(CHANNEL, False)
     say(nonce + b'\t{"e": "started"}')
+    page = Page(order['observed']) if order['observed'] else None
     reading, writing = os.pipe()
     secret = os.urandom(16).hex()
+    if page is not None:
+        order['request']['observed'] = page.request()
     process = subprocess.Popen(
         [*order['command'], str(writing)],
         stdin=subprocess.PIPE,
-        pass_fds=[writing],
+        pass_fds=[writing, *([page.descriptor] if page is not None else ())],
         start_new_session=True,
     )
     os.close(writing)
@@ -43,7 +52,45 @@ def main() -> None:
         pass
     follow(process, reading, secret.encode() + b'\t', nonce + b'\t')
     status = end(process)
+    if page is not None:
+        say(nonce + b'\t' + json.dumps(page.seen()).encode())
     say(nonce + b'\t' + json.dumps({'e': 'status', 'status': 'exit:%d' % status}).encode())
+
+
+class Page:
+    """What the observer in the test process counts into, as `observer.c` has it; a file without a name."""
+
+    HEAD, EACH = 2, 3
+
+    def __init__(self, order: dict) -> None:
+        self.key, self.targets = order['key'], order['targets']
+        self.files, words = [], self.HEAD + self.EACH * self.targets
+        for path, lines in order['lines']:
+            self.files.append([path, words, lines])
+            words += lines // 32 + 1
+        self.words, self.bytes = words, -(-words * 4 // mmap.PAGESIZE) * mmap.PAGESIZE
+        self.file = tempfile.TemporaryFile()
+        self.file.truncate(self.bytes)
+        self.memory = mmap.mmap(self.file.fileno(), self.bytes)
+        self.descriptor = self.file.fileno()
+
+    def request(self) -> dict:
+        return {'descriptor': self.descriptor, 'bytes': self.bytes, 'files': self.files}
+
+    def seen(self) -> dict:
+        words = struct.unpack_from('%dI' % self.words, self.memory)
+        counts = words[self.HEAD : self.HEAD + self.EACH * self.targets]
+        return {
+            'e': 'seen',
+            'key': self.key,
+            'ready': words[0] == 1,
+            'reached_for': words[1],
+            'counts': [counts[at : at + self.EACH] for at in range(0, len(counts), self.EACH)],
+            'lines': {
+                path: [n for n in range(lines) if words[first + n // 32] >> n % 32 & 1]
+                for path, first, lines in self.files
+            },
+        }
 
 
 def follow(process: subprocess.Popen, reading: int, secret: bytes, nonce: bytes) -> None:

@@ -4,6 +4,8 @@ Python 3.12 and newer: `sys.monitoring`, each place told once for a test (PEP 66
 What ran while files were loaded belongs to no test. Class bodies and modules are no functions.
 """
 
+import importlib.util
+import marshal
 import os
 import sys
 import types
@@ -71,7 +73,18 @@ def _lines(code):
     return found or [code.co_firstlineno]
 
 
+# Of files of byte code, before the code (PEP 552).
+_HEAD = 16 if sys.version_info >= (3, 7) else 12
+
+
 def _compiled(path):
+    """The code of a file: what was laid beside its text, or in its place, comes first."""
+    for place in (importlib.util.cache_from_source(path), path + 'c'):
+        try:
+            with open(place, 'rb') as file:
+                return marshal.loads(file.read()[_HEAD:])
+        except (OSError, EOFError, ValueError, TypeError):
+            pass
     try:
         with open(path, 'rb') as source:
             return compile(source.read(), path, 'exec', dont_inherit=True)
@@ -154,10 +167,7 @@ class _Settrace(_Tracer):
         if file is None or not self.on:
             return None
         self.codes.add(frame.f_code)
-        if file not in self.files:
-            frame.f_trace_lines = False
-            return None
-        return self.stepped
+        return self.stepped if file in self.files else None
 
     def stepped(self, frame, event, argument):
         if self.on and event == 'line':

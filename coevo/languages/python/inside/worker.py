@@ -14,6 +14,8 @@ The request has
     options    of pytest
     absent     files whose missing names are stood in for, and the packages of the code
     traced     for `trace`: files of the code whose lines are wanted
+    observed   where the observer counts, as the controller adds it; else nothing is there
+    packages   the folder of libraries
 """
 
 import inspect
@@ -303,6 +305,9 @@ def run(request, teller):
     sys.argv[:] = ['pytest']
     if request['mode'] == 'probe':
         return probe(request, teller)
+    if request.get('observed'):
+        _beside(here, 'observing').watch(request, here, [request['packages']])
+        sys.modules.pop('coevo_observing')
     if request['absent']:
         absent = _beside(here, 'absent')
         for file, package in request['absent']:

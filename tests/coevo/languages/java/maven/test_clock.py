@@ -11,12 +11,12 @@ import pytest
 
 from coevo.languages.conditions import PLAIN
 from coevo.languages.conditions import Conditions
-from coevo.languages.java.maven.clock import JvmClock
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from coevo.sandboxes import libfaketime
+from coevo.sandboxes.clock import ProcessClock
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened
 from tests.projects import junit
@@ -165,7 +165,7 @@ def test_a_library_that_sets_no_clock_is_not_believed(
 def with_libraries(places: tuple[str, ...], place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Look for the library elsewhere, with a clock that was not found right before."""
     monkeypatch.setattr(libfaketime, 'PLACES', places)
-    clock = JvmClock(place.builds.sandbox, place.builds.launcher.clock_probe)
+    clock = ProcessClock(place.builds.sandbox, place.builds.launcher.clock_probe)
     monkeypatch.setattr(place.builds, 'clock', clock)
 
 

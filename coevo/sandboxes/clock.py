@@ -1,8 +1,8 @@
 """Test processes whose clock starts at a given date, by libfaketime; time runs on from there.
 
-What a JVM measures time with, and what it waits by, stays real: only dates are other. So do the
-dates of files. A Java agent was no choice: the clock is read in JDK and libraries, too, and who
-counts on an unchanged class file would see another one.
+What a process measures time with, and what it waits by, stays real: only dates are other. So do the
+dates of files. An agent in a JVM, or patches of a module of Python's, were no choice: the clock is read
+in runtimes and libraries, too, and who counts on an unchanged class file would see another one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import UTC
 from datetime import datetime
 from math import ceil
@@ -24,7 +25,7 @@ from coevo.sandboxes.sandbox import Sandbox
 # https://github.com/wolfcw/libfaketime/issues/425 and 460).
 _MONOTONIC_FIXES = ('0', '1')
 
-# What `coevo.worker.ClockProbe` waits for, how early a wait may end by rounding, and what a busy
+# What a probe waits for, how early a wait may end by rounding, and what a busy
 # machine may add: an answer counts for the whole run.
 _WAIT_MILLIS, _EARLY_MILLIS, _LATE_MILLIS = 200, 5, 240_000
 
@@ -32,15 +33,24 @@ _PROBED_DATE = datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC)
 _OUTPUT_BYTES = 200
 
 
-class JvmClock:
-    """Sets the clock of one JDK's processes in a sandbox, once a first JVM has shown that it can.
+class ProcessClock:
+    """Sets the clock of one runtime's processes in a sandbox, once a first one has shown that it can.
 
     Safe from several threads.
     """
 
-    def __init__(self, sandbox: Sandbox, probe: Callable[[Mapping[str, str]], Job]) -> None:
-        """`probe` makes a job of `coevo.worker.ClockProbe` with some environment variables."""
-        self._sandbox, self._probe = sandbox, probe
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        probe: Callable[[Mapping[str, str]], Job],
+        preload: Sequence[str] = (),
+    ) -> None:
+        """
+        probe    makes a job with some environment variables, which prints the milliseconds since 1970
+                 by its clock, then of several waits of 200 how many each took, and exits with 0
+        preload  libraries that come before libfaketime, as the sandbox sees them
+        """
+        self._sandbox, self._probe, self._preload = sandbox, probe, preload
         self._lock = threading.Lock()
         self._settings: Mapping[str, str] | None = None
         self._tried = False
@@ -57,11 +67,11 @@ class JvmClock:
         for library in libraries():
             for fix in _MONOTONIC_FIXES:
                 settings = {
-                    'LD_PRELOAD': str(library),
+                    'LD_PRELOAD': ':'.join((*self._preload, str(library))),
                     'FAKETIME_DONT_FAKE_MONOTONIC': '1',
                     'DONT_FAKE_MONOTONIC': '1',  # its name up to 0.9.7
                     'FAKETIME_FORCE_MONOTONIC_FIX': fix,
-                    'NO_FAKE_STAT': '1',  # a JVM asks in some ways of which it knows not all
+                    'NO_FAKE_STAT': '1',  # runtimes ask in some ways of which it knows not all
                 }
                 if self._is_reliable(settings):
                     yield settings

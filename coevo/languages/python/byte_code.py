@@ -1,0 +1,82 @@
+"""Byte code of sources, made by a pair's interpreter in the sandbox, which runs none of them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+
+from coevo.languages.python.environments import Installed
+from coevo.languages.python.launch import PythonSetup
+from coevo.languages.python.launch import compiler_job
+from coevo.languages.python.places import TREE
+from coevo.model.errors import Transient
+from coevo.sandboxes.sandbox import Sandbox
+
+_BYTES = 256 << 20
+_MOST_KEPT = 1 << 13
+
+# What stands for a text whose compilation ends its process: hostile text can.
+_CRASHING = b"raise SyntaxError('the compiler crashed')"
+
+_Key = tuple[str, str, bytes]
+
+
+class ByteCode:
+    """Kept by interpreter, path and text. Safe from several threads."""
+
+    def __init__(self, sandbox: Sandbox, programs: Path) -> None:
+        self._sandbox, self._programs = sandbox, programs
+        self._kept: dict[_Key, bytes] = {}
+        self._lock = threading.Lock()
+
+    def of(self, sources: Mapping[str, bytes], installed: Installed) -> dict[str, bytes]:
+        """Magic number and marshalled code by repository path."""
+        version = installed.interpreter.version
+        keys = {path: (version, path, text) for path, text in sources.items()}
+        with self._lock:
+            found = {path: self._kept[key] for path, key in keys.items() if key in self._kept}
+        lacking = [(path, sources[path]) for path in sorted(sources.keys() - found.keys())]
+        if lacking:
+            made = zip(lacking, self._compiled(lacking, installed), strict=True)
+            found |= {path: code for (path, _), code in made}
+        with self._lock:
+            for path, key in keys.items():
+                self._kept[key] = found[path]
+            for key in list(self._kept)[: max(0, len(self._kept) - _MOST_KEPT)]:
+                del self._kept[key]
+        return found
+
+    def _compiled(self, sources: Sequence[tuple[str, bytes]], installed: Installed) -> list[bytes]:
+        """All at once; each for itself where one of them ends the process."""
+        found = self._asked(sources, installed)
+        if found is not None:
+            return found
+        if len(sources) > 1:
+            return [self._compiled([one], installed)[0] for one in sources]
+        ((path, text),) = sources
+        if text == _CRASHING:
+            raise Transient('the interpreter does not compile in the sandbox')
+        return self._compiled([(path, _CRASHING)], installed)
+
+    def _asked(
+        self, sources: Sequence[tuple[str, bytes]], installed: Installed
+    ) -> list[bytes] | None:
+        setup = PythonSetup(installed=installed, programs=self._programs)
+        rows = [[f'{TREE}/{path}', base64.b64encode(text).decode()] for path, text in sources]
+        with self._sandbox.start(compiler_job(setup)) as process:
+            try:
+                process.stdin.write(process.inside(json.dumps(rows)).encode())
+                process.stdin.close()
+            except BrokenPipeError:
+                pass  # its silence is the answer
+            said = process.stdout.read(_BYTES)
+            process.wait(timeout=None)
+        try:
+            found = [base64.b64decode(row, validate=True) for row in json.loads(said)]
+        except (ValueError, TypeError):
+            return None
+        return found if len(found) == len(sources) else None

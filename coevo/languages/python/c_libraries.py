@@ -1,0 +1,70 @@
+"""What test processes load that is written in C, compiled by this machine's compiler into the tool cache.
+
+One library serves all interpreters, since each is built without their headers.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from coevo.languages.python import inside
+from coevo.model.errors import Transient
+from coevo.storage.folders import cache_folder
+
+OBSERVER = 'observer'  # watches passes
+SLEEP = 'sleep'  # for clocks that are set
+
+_COMPILERS = ('cc', 'gcc', 'clang')
+_FLAGS = ('-O2', '-shared', '-fPIC', '-fvisibility=hidden')
+_SECONDS = 120
+
+
+@functools.cache
+def compiler() -> str | None:
+    """None where this machine has none."""
+    return next((found for name in _COMPILERS if (found := shutil.which(name))), None)
+
+
+def library(name: str) -> Path | None:
+    """Compiled once; None without a compiler. Transient where it is there and does not do it."""
+    program = compiler()
+    if program is None:
+        return None
+    source = Path(str(inside.__file__)).parent / f'{name}.c'
+    text = source.read_bytes() + ' '.join((*_FLAGS, platform.machine())).encode()
+    folder = cache_folder() / 'pythons/libraries'
+    place = folder / f'{name}-{hashlib.sha256(text).hexdigest()[:32]}.so'
+    if not place.is_file():
+        folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        _compile(program, source, place)
+    return place
+
+
+def _compile(program: str, source: Path, place: Path) -> None:
+    descriptor, name = tempfile.mkstemp(dir=place.parent, prefix='.new-', suffix='.so')
+    os.close(descriptor)
+    new = Path(name)
+    try:
+        subprocess.run(
+            [program, *_FLAGS, '-o', new, source, '-ldl'],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+            timeout=_SECONDS,
+        )
+        new.chmod(0o644)
+        new.rename(place)
+    except (OSError, subprocess.SubprocessError) as error:
+        said = getattr(error, 'stderr', None) or str(error).encode()
+        raise Transient(
+            f'{program} does not compile {source.name}: {said[-300:].decode(errors="replace")}'
+        ) from error
+    finally:
+        new.unlink(missing_ok=True)

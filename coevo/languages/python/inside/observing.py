@@ -1,0 +1,90 @@
+"""Sets the observer on the targets of a request, before any code of the project runs (`observer.c`)."""
+
+import ast
+import importlib.machinery
+import importlib.util
+import opcode
+import os
+import sys
+import sysconfig
+
+_NAME = 'coevo_observer'
+# Where a generator stands as it yields; since 3.13 it is where it will go on.
+_YIELDING = ('YIELD_VALUE', 'YIELD_FROM') + (('RESUME',) if sys.version_info >= (3, 13) else ())
+# How a frame is left that returns; up to 3.11 a profiler is told by what it is given.
+_RETURNING = ('RETURN_VALUE', 'RETURN_CONST') if sys.version_info >= (3, 12) else ()
+
+
+def watch(request, folder, packages):
+    """packages  the folders of libraries, which are trusted as the environment is"""
+    order = request['observed']
+    root = os.path.realpath(request['root'])
+    targets = []
+    for place, (file, owner, name) in enumerate(request['targets']):
+        path = os.path.join(root, file)
+        targets += [(path, name, line, place) for line in _first_lines(path, owner, name)]
+    files = [(os.path.join(root, file), word, lines) for file, word, lines in order['files']]
+    library = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
+    trusted = tuple(
+        place if place.endswith(os.sep) else place + os.sep
+        for place in [library, folder, *packages]
+    )
+    if sysconfig.get_config_var('Py_GIL_DISABLED'):
+        return  # its objects look different: nothing is observed
+    observer = _observer(os.path.join(folder, 'observer.so'))
+    observer.watch(
+        order['descriptor'],
+        order['bytes'],
+        tuple(targets),
+        tuple(files),
+        trusted,
+        _numbers(_RETURNING),
+        _numbers(_YIELDING),
+        opcode.opmap.get('YIELD_FROM', -1),
+        tuple(_natives(root)),
+    )
+    for name in (_NAME, '_ctypes'):  # the latter is looked at in 3.6 and 3.7 alone
+        sys.modules.pop(name, None)
+
+
+def _observer(path):
+    loader = importlib.machinery.ExtensionFileLoader(_NAME, path)
+    spec = importlib.util.spec_from_file_location(_NAME, path, loader=loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def _natives(root):
+    for folder, _, names in os.walk(root):
+        for name in sorted(names):
+            if name.endswith('.so'):
+                yield os.path.join(folder, name)
+
+
+def _numbers(names):
+    return tuple(opcode.opmap[name] for name in names if name in opcode.opmap)
+
+
+def _first_lines(path, owner, name):
+    """Where the code of a function begins, of each that has its name there: at its first decorator."""
+    try:
+        with open(path, 'rb') as source:
+            tree = ast.parse(source.read())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return []
+    return sorted(set(_found(tree, owner.split('.') if owner else [], name)))
+
+
+def _found(node, owners, name):
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef):
+            if owners and child.name == owners[0]:
+                for line in _found(child, owners[1:], name):
+                    yield line
+        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if not owners and child.name == name:
+                yield min([child.lineno] + [one.lineno for one in child.decorator_list])
+        else:
+            for line in _found(child, owners, name):
+                yield line

@@ -1,0 +1,87 @@
+"""The files of a cell whose code is run from byte code, whatever texts lie beside it.
+
+In Python sources are the code. So that a test can tell nothing of a cell by its texts, each source has the
+text that is shown, and the byte code of the cell's own; an import takes the latter, since its head has
+the date and size of the former (https://docs.python.org/3/reference/import.html#cached-bytecode-invalidation). A source that is not
+shown has byte code alone. One that is shown and is none of the cell's cannot be imported.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import struct
+from collections.abc import Callable
+from collections.abc import Mapping
+
+from coevo.git.objects import LINK
+from coevo.languages.python.archive import SECONDS
+from coevo.languages.python.archive import Files
+
+_ABSENT = b'raise ModuleNotFoundError("No module named %r" % __name__, name=__name__)\n'
+_PACKAGE = '__init__.py'
+
+# Up to 3.6 the head of byte code has no word for flags (PEP 552).
+_OLDEST_WITH_FLAGS = (3, 7)
+
+Compile = Callable[[Mapping[str, bytes]], Mapping[str, bytes]]
+"""Magic number and marshalled code of sources, by path."""
+
+
+def sources_of(files: Files, tests: frozenset[str]) -> dict[str, bytes]:
+    """Texts of the code among the files of a tree."""
+    return {
+        path: text
+        for path, (mode, text) in files.items()
+        if path.endswith('.py') and path not in tests and mode != LINK
+    }
+
+
+def with_shown(
+    files: Files,
+    own: Mapping[str, bytes],
+    shown: Mapping[str, bytes],
+    feature: tuple[int, int],
+    compiled: Compile,
+) -> dict[str, tuple[str, bytes]]:
+    """files  of the cell; own: its sources; shown: texts of sources, by path"""
+    others = {path: text for path, text in shown.items() if _may_stand(path, own, files)}
+    code = compiled({**dict.fromkeys(others, _ABSENT), **own})
+    found = {path: entry for path, entry in files.items() if path not in own}
+    for path in sorted({*own, *others}):
+        text = _text(path, shown)
+        mode = files[path][0] if path in files else '100644'
+        if text is None:
+            found[f'{path}c'] = _dated(feature, b'', code[path])
+        else:
+            found[path] = (mode, text)
+            found[_cached(path, feature)] = _dated(feature, text, code[path])
+    return found
+
+
+def _text(path: str, shown: Mapping[str, bytes]) -> bytes | None:
+    """A package is known by its file, which has no text where none is shown."""
+    empty = b'' if posixpath.basename(path) == _PACKAGE else None
+    return shown.get(path, empty)
+
+
+def _may_stand(path: str, own: Mapping[str, bytes], files: Files) -> bool:
+    """Whether a source that is none of the cell's takes no place from one that is."""
+    if path in files:
+        return False
+    folder = posixpath.dirname(path)
+    if posixpath.basename(path) == _PACKAGE:
+        return f'{folder}.py' not in own and not any(one.startswith(f'{folder}/') for one in own)
+    stem = path.removesuffix('.py')
+    return not any(one.startswith(f'{stem}/') for one in own)
+
+
+def _cached(path: str, feature: tuple[int, int]) -> str:
+    folder, name = posixpath.split(path)
+    stem = name.removesuffix('.py')
+    return posixpath.join(folder, '__pycache__', f'{stem}.cpython-{feature[0]}{feature[1]}.pyc')
+
+
+def _dated(feature: tuple[int, int], text: bytes, code: bytes) -> tuple[str, bytes]:
+    """A file of byte code that says it was made of a text."""
+    words = (*((0,) if feature >= _OLDEST_WITH_FLAGS else ()), SECONDS, len(text) & 0xFFFFFFFF)
+    return '100644', code[:4] + struct.pack(f'<{len(words)}I', *words) + code[4:]
