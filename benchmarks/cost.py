@@ -62,7 +62,7 @@ def measure(arguments: argparse.Namespace) -> None:
 
 
 def _mine(arguments: argparse.Namespace, store: Path, when: str) -> Path:
-    """MiningRun the walk into an empty store; the clone is made before, as A would need one too."""
+    """Mine the walk into an empty store; the clone is made before, as A would need one too."""
     obtain(str(arguments.clone), store=store, name=arguments.repo)
     used = store.with_suffix('.json')
     command = [

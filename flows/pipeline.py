@@ -80,7 +80,7 @@ class MineReport:
 
 
 def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
-    """MiningRun one repository under one walk; what the store has is not run again."""
+    """Mine one repository under one walk; what the store has is not run again."""
     with cloned(options, listener) as (clone, repository):
         return _mine(options, clone, repository, listener)
 
@@ -180,7 +180,7 @@ def _mine_missing(
     report: MineReport,
     listener: Listener,
 ) -> None:
-    """MiningRun the pairs that the store lacks, oldest first, so that neighbours share their builds."""
+    """Mine the pairs that the store lacks, oldest first, so that neighbours share their builds."""
     language = LANGUAGES[report.partition.language]
     runtimes = language.runtimes(brings=options.brings_runtimes, say=listener.say)
     known = store.keys(report.partition)

@@ -10,13 +10,13 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.application import Applied
 from coevo.evaluation.judging.application import apply
 from coevo.evaluation.judging.application import unacceptable
+from coevo.evaluation.judging.judgement import Judgement
+from coevo.evaluation.judging.judgement import in_trouble
+from coevo.evaluation.judging.judgement import refused
 from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.judging.protocol import Judgement
 from coevo.evaluation.judging.protocol import KnownAnswers
 from coevo.evaluation.judging.protocol import NotBuilt
-from coevo.evaluation.judging.protocol import in_trouble
 from coevo.evaluation.judging.protocol import judge
-from coevo.evaluation.judging.protocol import refused
 from coevo.evaluation.judging.protocol import submitted
 from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates

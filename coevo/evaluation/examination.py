@@ -27,11 +27,11 @@ from coevo.evaluation.cases import prepared
 from coevo.evaluation.cases import settled
 from coevo.evaluation.clones import NoRepository
 from coevo.evaluation.clones import repository_of
+from coevo.evaluation.judging.judgement import Judgement
+from coevo.evaluation.judging.judgement import in_trouble
 from coevo.evaluation.judging.placebos import Placebos
 from coevo.evaluation.judging.preconditions import Preconditions
-from coevo.evaluation.judging.protocol import Judgement
 from coevo.evaluation.judging.protocol import KnownAnswers
-from coevo.evaluation.judging.protocol import in_trouble
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
+from coevo.evaluation.judging.judgement import Judgement
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.outcomes import decide
 from coevo.evaluation.judging.outcomes import decide_by_module
-from coevo.evaluation.judging.protocol import Judgement
 from coevo.evaluation.measuring.strict import flagged
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult

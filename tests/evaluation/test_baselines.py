@@ -16,9 +16,9 @@ from coevo.evaluation.cases import RepositoryContext
 from coevo.evaluation.cases import examined
 from coevo.evaluation.cases import prepared
 from coevo.evaluation.clones import repository_of
+from coevo.evaluation.judging.judgement import Judgement
 from coevo.evaluation.judging.placebos import Placebos
 from coevo.evaluation.judging.preconditions import Preconditions
-from coevo.evaluation.judging.protocol import Judgement
 from coevo.evaluation.judging.protocol import KnownAnswers
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.ledger import Ledger

@@ -22,7 +22,7 @@ from coevo.evaluation.cases import settled
 from coevo.evaluation.evaluation import Evaluation
 from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.examination import ROUNDS
-from coevo.evaluation.judging.protocol import Judgement
+from coevo.evaluation.judging.judgement import Judgement
 from coevo.evaluation.options import Options
 from coevo.evaluation.output import summary
 from coevo.evaluation.output import write

@@ -10,8 +10,8 @@ from coevo.command.main import main
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.judging.application import Refusal
+from coevo.evaluation.judging.judgement import Judgement
 from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.judging.protocol import Judgement
 from coevo.evaluation.measuring.strict import flagged
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult

@@ -15,7 +15,7 @@ from coevo.evaluation.assignments import assignments
 from coevo.evaluation.cases import Case
 from coevo.evaluation.cases import RepositoryContext
 from coevo.evaluation.cases import prepared
-from coevo.evaluation.judging.protocol import Judgement
+from coevo.evaluation.judging.judgement import Judgement
 from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.start_states import fresh_repository

@@ -10,8 +10,8 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.assignments import named
+from coevo.evaluation.judging.judgement import Judgement
 from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.judging.protocol import Judgement
 from coevo.evaluation.judging.submissions import located
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import MOST_OUTPUT

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
+from coevo.evaluation.judging.judgement import Judgement
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.outcomes import decide
 from coevo.evaluation.judging.placebos import Placebos
 from coevo.evaluation.judging.placebos import Sight
 from coevo.evaluation.judging.placebos import with_sight
-from coevo.evaluation.judging.protocol import Judgement
 from coevo.evaluation.judging.steadiness import fails_still
 from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.judging.task_context import TaskContext

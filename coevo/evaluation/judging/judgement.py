@@ -1,0 +1,49 @@
+"""What is seen of the targets of one prediction, all together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.judging.application import Refusal
+from coevo.evaluation.judging.neighbours import Neighbours
+from coevo.evaluation.judging.outcomes import Seen
+from coevo.evaluation.records import Adequacy
+from coevo.evaluation.records import Detail
+from coevo.languages.conditions import MainSources
+from coevo.model.records import TestMethod
+
+
+@dataclass(slots=True, kw_only=True)
+class Judgement:
+    """What was seen of each target by its name; what all of them cost together.
+
+    methods   the targets as they were submitted
+    adequacy  of those of which it was measured
+    runtime   with which all was built and run; None where nothing was
+    sources   that lay beside the tests in every cell; None where nothing was run
+    others    the other tests of the file; None where no target passes on the new code
+    """
+
+    seen: dict[str, Seen]
+    methods: Mapping[str, TestMethod] = field(default_factory=dict)
+    adequacy: Mapping[str, Adequacy] = field(default_factory=dict)
+    runtime: str | None = None
+    sources: MainSources | None = None
+    others: Neighbours | None = None
+    cpu_seconds: float = 0.0
+    seconds: float = 0.0
+
+
+def refused(assignment: Assignment, refusal: Refusal, cpu_seconds: float = 0.0) -> Judgement:
+    """A patch that cannot be judged fails all targets alike; nothing is run."""
+    seen = {target.name: Seen(refusal=refusal) for target in assignment.targets}
+    return Judgement(seen=seen, cpu_seconds=cpu_seconds)
+
+
+def in_trouble(assignment: Assignment, detail: Detail, said: str) -> Judgement:
+    """Trouble of ours, which is no verdict on any target."""
+    trouble = Refusal(detail=detail, said=said)
+    return Judgement(seen={target.name: Seen(trouble=trouble) for target in assignment.targets})
