@@ -19,7 +19,7 @@ from flows.funnel import labels
 from packagers.news import RepositoryNews
 
 if TYPE_CHECKING:
-    from flows.pipeline import MineReport
+    from flows.missing_pairs import MineReport
 
 
 def print_report(

@@ -6,49 +6,36 @@ Prefect's flows and the command line only call what stands here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import closing
-from dataclasses import dataclass
-from dataclasses import field
 from datetime import datetime
 
-from coevo.engine.builders import Builders
 from coevo.engine.cache import Cache
 from coevo.engine.suites import Suites
-from coevo.engine.workers import WorkFailure
-from coevo.engine.workers import run_in_parallel
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
-from coevo.languages.engine import Builder
-from coevo.languages.engine import RunSettings
 from coevo.languages.refactorings import RefactoringFinder
-from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import engine_version
 from coevo.languages.table import language_of
-from coevo.model.containment import Bug
 from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.reasons import Reason
-from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.repository_rows import RepositoryRow
-from coevo.model.segment import Segment
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.store import WalkRecord
-from flows.bugs import PairBugs
 from flows.cloning import cloned
 from flows.licence import spdx_of
 from flows.mining import MiningRun
-from flows.mining import key_without
-from flows.mining import mine_pair
 from flows.mining import segment_key
+from flows.missing_pairs import MineReport
+from flows.missing_pairs import mine_missing
+from flows.missing_pairs import missing_pairs
 from flows.options import MineOptions
 from flows.study import Tools
 from miners.cloning.clones import Clone
@@ -58,25 +45,6 @@ from miners.walks.pairs import Route
 from miners.walks.pairs import Visit
 from miners.walks.pairs import visit
 from miners.walks.releases import latest_release
-
-
-@dataclass(slots=True, kw_only=True)
-class MineReport:
-    """What a run did; `failures` are troubles of ours, by pair id.
-
-    tasks  that were found in what was mined now
-    bugs   where the record lies of each bug that keeps a pair from being mined, by pair id
-    """
-
-    partition: Partition
-    visited: int
-    pairs: int
-    executed: int = 0
-    tasks: int = 0
-    reused: int = 0
-    failures: dict[str, str] = field(default_factory=dict)
-    bugs: dict[str, str] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()  # damage that the store or the walk found
 
 
 def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
@@ -115,7 +83,9 @@ def _mine(
         )
         store.write_walk(partition, _walk_record(options, clone, mining, route, seen))
         report = MineReport(partition=partition, visited=len(seen.visited), pairs=len(seen.pairs))
-        _mine_missing(options, mining, store, seen.pairs, report, listener)
+        runtimes = language.runtimes(brings=options.brings_runtimes, say=listener.say)
+        missing = missing_pairs(options, mining, store, report, seen.pairs, runtimes)
+        mine_missing(options, missing, runtimes, listener)
         store.compact(partition)
         report.warnings = (
             *clone.warnings,
@@ -170,81 +140,6 @@ def _start(options: MineOptions, clone: Clone, repository: Repository) -> str:
     if options.ref is None and options.profile.latest_release:
         released = latest_release(repository, options.until)
     return options.ref or released or clone.default_ref
-
-
-def _mine_missing(
-    options: MineOptions,
-    mining: MiningRun,
-    store: Store,
-    pairs: Sequence[Pair],
-    report: MineReport,
-    listener: Listener,
-) -> None:
-    """Mine the pairs that the store lacks, oldest first, so that neighbours share their builds."""
-    language = LANGUAGES[report.partition.language]
-    runtimes = language.runtimes(brings=options.brings_runtimes, say=listener.say)
-    known = store.keys(report.partition)
-    keys = {pair: segment_key(mining, pair) for pair in pairs}
-    unmined = [pair for pair in reversed(pairs) if not _is_known(keys[pair], known, runtimes)]
-    report.reused = len(pairs) - len(unmined)
-    bugs = PairBugs(store.place, report.partition)
-    met = {
-        pair: None if options.retry_bugs else bugs.of_this_build(pair, keys[pair])
-        for pair in unmined
-    }
-    report.bugs = {pair.pair_id: record for pair, record in met.items() if record is not None}
-    todo = [pair for pair in unmined if met[pair] is None]
-    if not todo:
-        return
-
-    def work(pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
-        return mine_pair(mining, pair, open_builder)
-
-    run = RunSettings(
-        repository=mining.repository,
-        sandbox=options.sandbox,
-        say=listener.say,
-        runtimes=runtimes,
-        end_helpers=mining.tools.refactorings.close,
-    )
-    with (
-        Builders(language, run, todo) as builders,
-        closing(run_in_parallel(work, todo, builders, jobs=options.jobs)) as results,
-    ):
-        for done, (pair, result) in enumerate(results, start=1):
-            if isinstance(result, Bug):
-                report.bugs[pair.pair_id] = bugs.keep(pair, keys[pair], result)
-            elif isinstance(result, WorkFailure):
-                report.failures[pair.pair_id] = result.sentence
-            elif _is_remade_next_time(mining, result):
-                report.failures[pair.pair_id] = 'its clone lacks a file, and is made anew next time'
-            else:
-                store.write(report.partition, result)
-                bugs.forget(pair, keys[pair])
-                report.executed += 1
-                report.tasks += _tasks(result)
-            builders.forget(pair)
-            listener.found(f'{report.tasks} task{"" if report.tasks == 1 else "s"} so far')
-            listener.step('pairs', done, len(todo))
-
-
-def _tasks(segment: Segment) -> int:
-    """As many as a release would make of it, but for copies and what it withholds."""
-    rows = [row for row in segment.methods if row.track is not None]
-    return len({(row.test_file, row.track) for row in rows})
-
-
-def _is_known(key: str, known: AbstractSet[str], runtimes: Runtimes) -> bool:
-    """Whether a pair is mined, or was dropped for want of a runtime that is still not to be had."""
-    return key in known or any(
-        key_without(key, one) in known and not runtimes.has(one) for one in runtimes.bringable
-    )
-
-
-def _is_remade_next_time(mining: MiningRun, segment: Segment) -> bool:
-    """Whether a pair has only failed for a file that another clone will have."""
-    unreadable = any(drop.reason == Reason.UNREADABLE_OBJECT for drop in segment.drops)
-    return unreadable and suspect(mining.repository.git_dir, [segment.pair.new_rev])
 
 
 def _walk_record(

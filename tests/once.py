@@ -25,7 +25,7 @@ from coevo.model.profiles import Profile
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk
-from flows import pipeline
+from flows import missing_pairs
 from tests.projects import QUICK
 from tests.projects import Mined
 from tests.projects import mined
@@ -81,5 +81,5 @@ def mined_once(
 ) -> Mined:
     """The same as `mined`, in real JVMs, but for runs of what has run."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, 'Builders', OnceForAll)
+        patch.setattr(missing_pairs, 'Builders', OnceForAll)
         return mined(repository, store, walk=walk, profile=profile)

@@ -16,8 +16,8 @@ from coevo.model.records import Cell
 from coevo.model.records import Drop
 from coevo.model.records import Walk
 from coevo.storage.store import Store
+from flows.missing_pairs import MineReport
 from flows.options import MineOptions
-from flows.pipeline import MineReport
 from flows.pipeline import mine
 from tests.repos import commit
 from tests.repos import init

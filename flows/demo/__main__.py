@@ -29,9 +29,9 @@ from flows.demo.comparison import names
 from flows.demo.expected import LOSSES
 from flows.demo.expected import METHODS
 from flows.funnel import funnel
+from flows.missing_pairs import MineReport
 from flows.options import MineOptions
 from flows.options import ReleaseOptions
-from flows.pipeline import MineReport
 from flows.pipeline import mine
 from flows.publication import publish
 from miners.walks.pairs import Route

@@ -13,8 +13,8 @@ from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import LIMIT
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.storage.store import Store
+from flows.missing_pairs import MineReport
 from flows.options import MineOptions
-from flows.pipeline import MineReport
 from flows.pipeline import mine
 from tests.coevo.debian.archive import CODENAME
 from tests.coevo.debian.archive import configure

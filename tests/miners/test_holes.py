@@ -19,7 +19,7 @@ from coevo.languages.java.reading.tests import find_tests
 from coevo.model.errors import Fatal
 from coevo.storage.store import Store
 from flows.licence import spdx_of
-from flows.pipeline import MineReport
+from flows.missing_pairs import MineReport
 from flows.pipeline import mine
 from miners.cloning.clones import obtain
 from packagers.contamination import first_seen

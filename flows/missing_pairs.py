@@ -1,0 +1,150 @@
+"""The pairs of a run that the store lacks: which they are, mined, and what came of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import closing
+from dataclasses import dataclass
+from dataclasses import field
+
+from coevo.engine.builders import Builders
+from coevo.engine.workers import WorkFailure
+from coevo.engine.workers import run_in_parallel
+from coevo.languages.engine import Builder
+from coevo.languages.engine import RunSettings
+from coevo.languages.runtimes import Runtimes
+from coevo.languages.table import LANGUAGES
+from coevo.model.containment import Bug
+from coevo.model.listener import Listener
+from coevo.model.reasons import Reason
+from coevo.model.records import Pair
+from coevo.model.segment import Segment
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
+from flows.bugs import PairBugs
+from flows.mining import MiningRun
+from flows.mining import key_without
+from flows.mining import mine_pair
+from flows.mining import segment_key
+from flows.options import MineOptions
+from miners.cloning.damage import suspect
+
+
+@dataclass(slots=True, kw_only=True)
+class MineReport:
+    """What a run did; `failures` are troubles of ours, by pair id.
+
+    tasks  that were found in what was mined now
+    bugs   where the record lies of each bug that keeps a pair from being mined, by pair id
+    """
+
+    partition: Partition
+    visited: int
+    pairs: int
+    executed: int = 0
+    tasks: int = 0
+    reused: int = 0
+    failures: dict[str, str] = field(default_factory=dict)
+    bugs: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()  # damage that the store or the walk found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingPairs:
+    """The pairs that a store lacks, oldest first, so that neighbours share their builds."""
+
+    mining: MiningRun
+    store: Store
+    report: MineReport
+    keys: Mapping[Pair, str]
+    bugs: PairBugs
+    pairs: Sequence[Pair]
+
+    def keep(self, pair: Pair, result: Segment | WorkFailure | Bug) -> None:
+        """Write what came of a pair, or why nothing did."""
+        report = self.report
+        if isinstance(result, Bug):
+            report.bugs[pair.pair_id] = self.bugs.keep(pair, self.keys[pair], result)
+        elif isinstance(result, WorkFailure):
+            report.failures[pair.pair_id] = result.sentence
+        elif _is_remade_next_time(self.mining, result):
+            report.failures[pair.pair_id] = 'its clone lacks a file, and is made anew next time'
+        else:
+            self.store.write(report.partition, result)
+            self.bugs.forget(pair, self.keys[pair])
+            report.executed += 1
+            report.tasks += _tasks(result)
+
+
+def missing_pairs(
+    options: MineOptions,
+    mining: MiningRun,
+    store: Store,
+    report: MineReport,
+    pairs: Sequence[Pair],
+    runtimes: Runtimes,
+) -> MissingPairs:
+    """What is to be mined, less the pairs that met a bug of this very build before."""
+    known = store.keys(report.partition)
+    keys = {pair: segment_key(mining, pair) for pair in pairs}
+    unmined = [pair for pair in reversed(pairs) if not _is_known(keys[pair], known, runtimes)]
+    report.reused = len(pairs) - len(unmined)
+    bugs = PairBugs(store.place, report.partition)
+    met = {
+        pair: None if options.retry_bugs else bugs.of_this_build(pair, keys[pair])
+        for pair in unmined
+    }
+    report.bugs = {pair.pair_id: record for pair, record in met.items() if record is not None}
+    todo = [pair for pair in unmined if met[pair] is None]
+    return MissingPairs(mining=mining, store=store, report=report, keys=keys, bugs=bugs, pairs=todo)
+
+
+def mine_missing(
+    options: MineOptions, missing: MissingPairs, runtimes: Runtimes, listener: Listener
+) -> None:
+    """Mine them in threads; the report of the run says what came of it."""
+    if not missing.pairs:
+        return
+    report, mining, todo = missing.report, missing.mining, missing.pairs
+
+    def work(pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
+        return mine_pair(mining, pair, open_builder)
+
+    run = RunSettings(
+        repository=mining.repository,
+        sandbox=options.sandbox,
+        say=listener.say,
+        runtimes=runtimes,
+        end_helpers=mining.tools.refactorings.close,
+    )
+    with (
+        Builders(LANGUAGES[report.partition.language], run, todo) as builders,
+        closing(run_in_parallel(work, todo, builders, jobs=options.jobs)) as results,
+    ):
+        for done, (pair, result) in enumerate(results, start=1):
+            missing.keep(pair, result)
+            builders.forget(pair)
+            listener.found(f'{report.tasks} task{"" if report.tasks == 1 else "s"} so far')
+            listener.step('pairs', done, len(todo))
+
+
+def _tasks(segment: Segment) -> int:
+    """As many as a release would make of it, but for copies and what it withholds."""
+    rows = [row for row in segment.methods if row.track is not None]
+    return len({(row.test_file, row.track) for row in rows})
+
+
+def _is_known(key: str, known: AbstractSet[str], runtimes: Runtimes) -> bool:
+    """Whether a pair is mined, or was dropped for want of a runtime that is still not to be had."""
+    return key in known or any(
+        key_without(key, one) in known and not runtimes.has(one) for one in runtimes.bringable
+    )
+
+
+def _is_remade_next_time(mining: MiningRun, segment: Segment) -> bool:
+    """Whether a pair has only failed for a file that another clone will have."""
+    unreadable = any(drop.reason == Reason.UNREADABLE_OBJECT for drop in segment.drops)
+    return unreadable and suspect(mining.repository.git_dir, [segment.pair.new_rev])
