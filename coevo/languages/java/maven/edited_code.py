@@ -26,7 +26,9 @@ from coevo.languages.java.maven.edited_files import is_below
 from coevo.languages.java.maven.edited_files import is_of
 from coevo.languages.java.maven.edited_files import lay
 from coevo.languages.java.maven.edited_files import take_classes
-from coevo.languages.java.maven.edited_files import type_names
+from coevo.languages.java.maven.edited_sources import CheckedSets
+from coevo.languages.java.maven.edited_sources import EditedSources
+from coevo.languages.java.maven.edited_sources import java_sources
 from coevo.languages.java.maven.javac_options import javac_options
 from coevo.languages.java.maven.launch import Launcher
 from coevo.languages.java.maven.report import MavenModule
@@ -59,15 +61,6 @@ class EditedCode:
     outside_same: bool = True
     failure: str | None = None
     cpu_seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Result:
-    """The compiler's answer: what it says of each set, and where their class files lie."""
-
-    checked: tuple[Mapping[str, str | None], ...]
-    folder: Path
-    cpu_seconds: float
 
 
 class CodeEditor:
@@ -147,45 +140,27 @@ class CodeEditor:
         odd = next(filter(None, (self._not_as_built(module, path) for path, _ in files)), None)
         if odd is not None:
             return replace(edited, failure=odd)
-        root = PurePosixPath(module.path, RESOURCES)
-        sources = tuple(
-            one
-            for one in files
-            if one[0].endswith('.java') and not PurePosixPath(one[0]).is_relative_to(root)
-        )
         place = edited.layers[1] / module.path / module.classes
+        sources = java_sources(module, files)
         if not sources:
             gone = list(self._lay_resources(module, files, place))
             classes = {**edited.classes, module.path: (place, self._built(module))}
             return replace(edited, removed=(*edited.removed, *gone), classes=classes)
-        before = tuple(
-            (path, text) for path, _ in sources if (text := self._original(path)) is not None
-        )
-        after = tuple(one for one in sources if one[1] is not None)
-        sets = self._folder / 'sets' / str(module.index)
-        lay(sets / 'before', before)
-        lay(sets / 'after', after)
-        family = families([text for _, text in before])
-        lost = type_names(text for _, text in before) - type_names(
-            text for _, text in after if text
-        )
-        base = self._mirror(module, family) if lost else self._built(module)
+        own = self._laid_out(module, sources)
+        family = own.family
+        base = self._mirror(module, family) if own.loses_types else self._built(module)
         classes = {**edited.classes, module.path: (base,)}
-        asked = [sets / name for name, some in (('before', before), ('after', after)) if some]
-        result = self._ask([[root] for root in asked], self._javac(module, classes), keep=True)
+        result = self._ask([[one] for one in own.sets], self._javac(module, classes), keep=True)
         if isinstance(result, Died):
             return replace(edited, failure=compiler_died(result))
-        spent = edited.cpu_seconds + result.cpu_seconds
-        now = result.checked[-1] if after else None
-        if now is not None and now['signature'] is not None:
-            return replace(edited, failure=now['signature'], cpu_seconds=spent)
-        was = result.checked[0] if before else None
-        same = bool(was and now and was['outside'] and was['outside'] == now['outside'])
-        made = result.folder / str(len(asked) - 1) if after else self._folder / 'nothing'
-        failure = None
+        spent, failure = edited.cpu_seconds + result.cpu_seconds, own.failure(result)
+        if failure is not None:
+            return replace(edited, failure=failure, cpu_seconds=spent)
+        made, same = own.made(result) or self._folder / 'nothing', own.is_same_outside(result)
         if not same:
-            whole = self._whole(module, sets / 'after', [path for path, _ in sources], classes)
-            made, failure, spent = whole[0] or made, whole[1], spent + whole[2]
+            paths = [path for path, _ in sources]
+            whole, failure, more = self._whole(module, own.folder / 'after', paths, classes)
+            made, spent = whole or made, spent + more
         take_classes(made, place, self._versions(module))
         gone = [*self._lay_resources(module, files, place), *self._gone(module, family, place)]
         return replace(
@@ -196,6 +171,18 @@ class CodeEditor:
             failure=failure,
             cpu_seconds=spent,
         )
+
+    def _laid_out(self, module: MavenModule, sources: Files) -> EditedSources:
+        before = tuple(
+            (path, text) for path, _ in sources if (text := self._original(path)) is not None
+        )
+        after = tuple((path, text) for path, text in sources if text is not None)
+        own = EditedSources(
+            folder=self._folder / 'sets' / str(module.index), before=before, after=after
+        )
+        lay(own.folder / 'before', before)
+        lay(own.folder / 'after', after)
+        return own
 
     def _whole(
         self,
@@ -228,7 +215,7 @@ class CodeEditor:
 
     def _ask(
         self, sets: Sequence[Sequence[Path]], javac: Javac, *, keep: bool, name: str = 'made'
-    ) -> _Result | Died:
+    ) -> CheckedSets | Died:
         inside = self._launcher.inside
         request = check_request(
             [[inside(root) for root in roots] for roots in sets], javac, keep=keep
@@ -242,7 +229,7 @@ class CodeEditor:
             answer = self._session.ask(request, folder)
         if isinstance(answer, Died):
             return answer
-        return _Result(
+        return CheckedSets(
             checked=tuple(answer.report['checked']),
             folder=folder,
             cpu_seconds=answer.cpu_seconds,
