@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
 from coevo.languages.java.surgery import start_state
-from coevo.languages.java.surgery.namers import JavaNamers
+from coevo.languages.java.surgery.namers import namers
 from coevo.languages.java.surgery.pieces import JavaOutline
 from coevo.languages.java.surgery.reach import derived
 from coevo.languages.java.surgery.reach import names_used_elsewhere
@@ -26,7 +25,3 @@ __all__ = [
 
 def other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
     return start_state.other_tests(JavaOutline(source), targets)
-
-
-def namers(repository: Repository, rev: str) -> JavaNamers:
-    return JavaNamers(repository, rev)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
 from coevo.languages.python.reading import parse
 from coevo.languages.python.surgery import start_state
-from coevo.languages.python.surgery.namers import PythonNamers
+from coevo.languages.python.surgery.namers import namers
 from coevo.languages.python.surgery.pieces import outline
 from coevo.languages.python.surgery.reach import derived
 from coevo.languages.python.surgery.reach import names_used_elsewhere
@@ -29,7 +28,3 @@ def other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> lis
     """With the full names of what owns them."""
     placed = {m.start_byte: m for type_ in parse(source, path).types for m in type_.members}
     return [placed[m.start_byte] for m in start_state.other_tests(outline(source), targets)]
-
-
-def namers(repository: Repository, rev: str) -> PythonNamers:
-    return PythonNamers(repository, rev)
