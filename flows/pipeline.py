@@ -24,6 +24,7 @@ from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.reasons import Reason
+from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.repository_rows import RepositoryRow
 from coevo.storage.store import Partition
