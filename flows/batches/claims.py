@@ -32,6 +32,12 @@ def living_runs(store: Root) -> frozenset[str]:
     return frozenset(_run_id(one.name) for one in found if one.left >= 0)
 
 
+def silent_runs(store: Root) -> frozenset[str]:
+    """The ids of those that were heard of, and are no more, though they gave nothing back."""
+    found = standings(place_of(store), _RUNS)
+    return frozenset(_run_id(one.name) for one in found if one.left < 0)
+
+
 def forget_dead_runs(store: Root) -> None:
     """Remove the leases of runs that are over; no run ever takes one of these again."""
     place, living = place_of(store), living_runs(store)

@@ -13,13 +13,17 @@ from coevo.storage.place import Root
 from coevo.storage.places import place_of
 from flows.batches import claims
 
+# A run that nobody has heard of for so long is dead; it says so four times as often.
+SECONDS = 45.0
+
 
 @contextmanager
 def living(store: Root) -> Iterator[None]:
     """Hold the lease of the present flow run until the block ends."""
     run_id = str(flow_run.id)
     try:
-        lease = leases.take(place_of(store), claims.of_run(run_id), leases.Terms())
+        terms = leases.Terms(seconds=SECONDS)
+        lease = leases.take(place_of(store), claims.of_run(run_id), terms)
     except leases.Taken:
         raise Fatal(f'flow run {run_id} is at work in another process: start a new one') from None
     with lease:

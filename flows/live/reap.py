@@ -1,6 +1,7 @@
 """The reaper: end what Prefect believes to be running though nobody has heard of it, and free its slot.
 
 A run that was killed is started once more, with the same parameters; the store knows what it had done.
+One whose heartbeat has stopped is dead at once, one that never had any after a while.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def end_dead_runs(store: Root, grace: timedelta) -> tuple[FlowRun, ...]:
             get_run_logger().warning('%s has no heartbeat: its process is gone', run.name)
             crashed: State[None] = Crashed(message='no heartbeat: the process of this run is gone')
             client.set_flow_run_state(run.id, crashed, force=True)
-            _start_again(client, run)
+            if AGAIN not in run.tags:
+                _start_again(client, run)
     claims.forget_dead_runs(store)
     return dead
 
@@ -56,19 +58,20 @@ def _dead(client: SyncPrefectClient, store: Root, grace: timedelta) -> Iterator[
     wanted = FlowRunFilter.model_validate(
         {'state': {'type': {'any_': _OPEN}}, 'tags': {'all_': [TAG]}}
     )
-    now, living = datetime.now(tz=UTC), claims.living_runs(store)
+    now, living, silent = datetime.now(tz=UTC), claims.living_runs(store), claims.silent_runs(store)
     for run in client.read_flow_runs(flow_run_filter=wanted):
         assert run.state is not None
         fresh = now - run.state.timestamp < grace
-        if not fresh and str(run.id) not in living | {str(this_run.id)}:
+        known_dead = str(run.id) in silent or not fresh
+        if known_dead and str(run.id) not in living | {str(this_run.id)}:
             yield run
 
 
 def _start_again(client: SyncPrefectClient, run: FlowRun) -> None:
-    if run.deployment_id is not None and AGAIN not in run.tags:
+    if run.deployment_id is not None:
         client.create_flow_run_from_deployment(
             run.deployment_id,
             parameters=run.parameters,
-            tags=[*run.tags, AGAIN],
+            tags=sorted({*run.tags, AGAIN}),
             idempotency_key=f'{run.id}-{AGAIN}',
         )

@@ -1,9 +1,10 @@
-"""`release`: a snapshot of all that the store holds, each month."""
+"""`release`: the snapshot of a month, the catalogue with it, and the page over all of them."""
 
 from __future__ import annotations
 
 from datetime import UTC
 from datetime import datetime
+from pathlib import Path
 
 from prefect import flow
 from prefect import get_run_logger
@@ -14,12 +15,15 @@ from prefect.states import Completed
 
 from coevo.storage.place import Root
 from flows import months
+from flows.announcing import Announcement
+from flows.announcing import announce
 from flows.live.heartbeat import living
 from flows.live.trying import tried
 from flows.live.worker_settings import check_engine
 from flows.live.worker_settings import worker_settings
 from flows.options import ReleaseOptions
 from flows.publication import publish
+from packagers.news import rows_of_news
 from packagers.publishing import below
 from packagers.publishing import names
 from packagers.release import ReleaseReport
@@ -30,6 +34,7 @@ def release(
     month: str | None = None,
     name: str | None = None,
     previous: str | None = None,
+    reached: str | None = None,
     accepted: list[str] | None = None,
     engine: dict[str, int] | None = None,
 ) -> State[None]:
@@ -37,6 +42,7 @@ def release(
 
     name      of the snapshot's folder, by default the month
     previous  name of the snapshot that it follows, by default the last one before it by name
+    reached   YYYY-MM-DD, until when copies have all commits, where their mining did not say
     accepted  SPDX ids of licences that will do though the OSI has not approved them
     """
     check_engine(engine)
@@ -53,14 +59,24 @@ def release(
                 store=place.store,
                 snapshot=below(snapshots, name),
                 month=month,
+                reached=months.day(reached, end=True),
                 previous=earlier,
                 accepted=tuple(sorted(set(accepted or ()))),
             )
         )
+        announced = _announce(snapshots, place.site)
     get_run_logger().info(report.sentence)
+    get_run_logger().info('%s, %s', announced.catalogue, announced.site or 'no page: $COEVO_SITE')
     rows = [{'table': table, 'rows': count} for table, count in report.rows.items()]
     create_table_artifact(rows, key='snapshot', description=f'{name} after {earlier or "nothing"}')
+    if report.news:
+        create_table_artifact(rows_of_news(report.news), key='news', description=name)
     return Completed(message=f'{report.rows["tasks"]} tasks in {name}')
+
+
+@tried
+def _announce(snapshots: Root, site: Path | None) -> Announcement:
+    return announce(snapshots, site, get_run_logger().info)
 
 
 @tried

@@ -29,6 +29,7 @@ def reverify(
     sample: int = 100,
     seed: int | None = None,
     snapshot: str | None = None,
+    repository: str | None = None,
     engine: dict[str, int] | None = None,
 ) -> State[None]:
     """Run some labels again; what is lost is withdrawn at the next release.
@@ -36,6 +37,7 @@ def reverify(
     seed      of the sample; by default the year and week that this run was meant for
     snapshot  name of the one to draw from; by default the last by name, and if there is none, all
               labels of the store
+    repository  owner/name; only labels of that one
     """
     check_engine(engine)
     place = worker_settings()
@@ -46,6 +48,7 @@ def reverify(
         sample=sample,
         seed=100 * year + week if seed is None else seed,
         snapshot=below(place.snapshots, last) if last else None,
+        repository=repository,
         jobs=place.jobs,
     )
     with living(place.store):

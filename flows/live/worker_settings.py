@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from coevo.languages.table import engine_versions
 from coevo.model.errors import Fatal
@@ -13,12 +14,16 @@ from coevo.storage.place import root_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSettings:
-    """The same for all flows of a worker: $COEVO_STORE, $COEVO_SNAPSHOTS, $COEVO_SANDBOX, $COEVO_JOBS."""
+    """The same for all flows of a worker: $COEVO_STORE, $COEVO_SNAPSHOTS, $COEVO_SANDBOX, $COEVO_JOBS.
+
+    site  $COEVO_SITE, the folder of the page that a release makes anew; None for no page
+    """
 
     store: Root
     snapshots: Root
     sandbox: str
     jobs: int
+    site: Path | None = None
 
 
 def worker_settings() -> WorkerSettings:
@@ -27,6 +32,7 @@ def worker_settings() -> WorkerSettings:
         snapshots=root_of(os.environ.get('COEVO_SNAPSHOTS', 'snapshots')),
         sandbox=os.environ.get('COEVO_SANDBOX', 'bubblewrap'),
         jobs=int(os.environ.get('COEVO_JOBS') or os.cpu_count() or 1),
+        site=Path(site) if (site := os.environ.get('COEVO_SITE')) else None,
     )
 
 

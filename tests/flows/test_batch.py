@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -173,3 +174,19 @@ def test_the_process_ends_with_the_one_that_started_it(repository: Path, tmp_pat
         assert process.stdout.readline()  # it is at work
         process.stdin.close()
         assert process.wait(timeout=600) == -signal.SIGKILL
+
+
+def test_a_run_that_falls_silent_is_told_from_one_that_ended(tmp_path: Path) -> None:
+    """The first holds its lease until that is over, the other has given it back."""
+    place = place_of(tmp_path)
+    short = leases.Terms(seconds=0.1)
+    leases.take(place, claims.of_run('silent'), short)  # nobody renews it
+    with leases.take(place, claims.of_run('ended'), short):
+        pass
+    with leases.take(place, claims.of_run('living'), leases.Terms(seconds=600)):
+        deadline = time.monotonic() + 60
+        while 'silent' in claims.living_runs(tmp_path):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert claims.silent_runs(tmp_path) == {'silent'}
+        assert claims.living_runs(tmp_path) == {'living'}

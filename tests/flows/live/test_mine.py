@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from coevo.snapshots.catalogue import latest
 from coevo.storage.leases import standings
 from coevo.storage.places import place_of
 from tests.flows.mining_runs import PAIRS
@@ -24,24 +26,34 @@ def scheduled(server: Server) -> set[str]:
     return {names[one['deployment_id']] for one in planned}
 
 
+@pytest.fixture(scope='module')
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp('live')
+    places = {'COEVO_STORE': str(folder / 'store'), 'COEVO_SNAPSHOTS': str(folder / 'snapshots')}
+    with prefect_server(folder / 'server', **places) as found:
+        deploy(found)
+        yield found
+
+
 @pytest.mark.live
 @pytest.mark.jvm
-@pytest.mark.timeout(900)
-def test_one_repository_that_cannot_be_mined_stops_none(repository: Path, tmp_path: Path) -> None:
+@pytest.mark.timeout(1500)
+def test_one_repository_that_cannot_be_mined_stops_none(
+    server: Server, repository: Path, tmp_path: Path
+) -> None:
     """It is refused, kept as a failure with what it complained of, and the next one is mined."""
-    store = tmp_path / 'store'
+    store = Path(server.environment['COEVO_STORE'])
     nothing = tmp_path / 'nothing'
     nothing.mkdir()
-    with prefect_server(tmp_path / 'live', COEVO_STORE=str(store)) as server:
-        deploy(server)
-        with worker(server, 'one'):
-            asked = [str(nothing), str(repository)]
-            run = server.start('mine/batch', repositories=asked, profile='quick')
-            template = ('--base-job-template', 'infra/kubernetes-job.json')
-            server.prefect('work-pool', 'create', 'jobs', '--type', 'kubernetes', *template)
-            assert server.wait(run) == f'1 done, 1 refused, {PAIRS} pairs executed'
-            assert scheduled(server) >= {'daily', 'monthly', 'weekly', 'minutes'}
-        tables = server.tables(run)
+    with worker(server, 'one'):
+        asked = [str(nothing), str(repository)]
+        run = server.start('mine/batch', repositories=asked, profile='quick')
+        template = ('--base-job-template', 'infra/kubernetes-job.json')
+        server.prefect('work-pool', 'create', 'jobs', '--type', 'kubernetes', *template)
+        assert server.wait(run) == f'1 done, 1 refused, {PAIRS} pairs executed'
+        assert scheduled(server) >= {'daily', 'monthly', 'weekly', 'minutes'}
+        is_released_and_holds(server)
+    tables = server.tables(run)
     refused, good = tables['repositories']
     assert 'is not a Git repository' in refused['why']
     assert 'is not a Git repository' in (store / refused['record']).read_text()
@@ -49,3 +61,16 @@ def test_one_repository_that_cannot_be_mined_stops_none(repository: Path, tmp_pa
     assert {row['stage'] for row in tables['funnel']} == STAGES
     assert not standings(place_of(store), 'claims/repositories')
     assert not standings(place_of(store), 'claims/runs')
+
+
+def is_released_and_holds(server: Server) -> None:
+    """The month is in the catalogue, says what is new, and its labels come out again."""
+    snapshots = server.environment['COEVO_SNAPSHOTS']
+    run = server.start('release/monthly', month='2024-01', reached='2024-02-01')
+    assert server.wait(run) == f'{PAIRS} tasks in 2024-01'
+    assert latest(snapshots) == f'{snapshots}/2024-01'
+    assert (Path(snapshots) / 'catalogue.json').is_file()
+    (news,) = server.tables(run)['news']
+    assert (news['new'], news['changed'], news['withdrawn']) == (PAIRS, 0, 0)
+    run = server.start('reverify/weekly', sample=1)
+    assert server.wait(run) == f'1 of {PAIRS} labels: 1 hold, 0 lost, 0 unknown'

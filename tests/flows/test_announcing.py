@@ -1,0 +1,39 @@
+"""After a release: the catalogue and the page tell of all months that are there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from coevo.snapshots.catalogue import latest
+from coevo.storage.place import Root
+from coevo.storage.place import Url
+from coevo.storage.store import Store
+from flows.announcing import announce
+from packagers.publishing import below
+from tests import segments
+from tests import snapshots
+
+
+def silent(sentence: str) -> None:
+    pass
+
+
+@pytest.mark.parametrize('kind', ['folder', 's3'])
+def test_all_months_are_told_of(tmp_path: Path, kind: str, request: pytest.FixtureRequest) -> None:
+    place: Root = tmp_path / 'public'
+    if kind == 's3':
+        place = Url(f'{request.getfixturevalue("bucket")}/public')
+    store, site = Store(tmp_path / 'store'), tmp_path / 'site'
+    segments.fill(store, 1, 2)
+    first = below(place, '2024-01')
+    for month, previous in (('2024-01', None), ('2024-02', first)):
+        snapshots.write(store, below(place, month), month=month, previous=previous)
+        announced = announce(place, site, silent)
+        assert announced.catalogue == f'{place}/catalogue.json'
+        assert latest(str(place)) == f'{place}/{month}'
+    index = json.loads((site / 'site.json').read_text())
+    assert [month['month'] for month in index['months']] == ['2024-02', '2024-01']
+    assert announce(place, None, silent).site is None
