@@ -6,6 +6,7 @@ import argparse
 
 from coevo.options.parser import Parser
 from flows.verbs import crawl
+from flows.verbs import forecast
 from flows.verbs import mine
 from flows.verbs import publish
 from flows.verbs import release
@@ -17,5 +18,16 @@ from flows.verbs import withdraw
 
 
 def add_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
-    for verb in (mine, release, publish, crawl, validate, site, reverify, withdraw, status):
+    for verb in (
+        mine,
+        release,
+        publish,
+        crawl,
+        validate,
+        site,
+        reverify,
+        withdraw,
+        status,
+        forecast,
+    ):
         verb.add(verbs)

@@ -24,6 +24,7 @@ class MineOptions:
            the store is a URL
     brings_runtimes  whether those that the machine lacks are brought when a pair is to be built with
                      them
+    pushed       when the source was last pushed to, as its host said before it is fetched
     again        whether pairs that were mined are executed once more, past the cache of verdicts
     reached      until when a copy has all commits of its repository; None is nobody knows
     retry_bugs   whether pairs are tried again that this build of coevo could not mine
@@ -47,6 +48,7 @@ class MineOptions:
     retry_bugs: bool = False
     reached: datetime | None = None
     again: bool = False
+    pushed: datetime | None = None
 
     @property
     def folder(self) -> Path:

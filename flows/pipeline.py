@@ -168,6 +168,7 @@ def _walk_record(
         drops=seen.drops,
         keys=tuple((pair.pair_id, segment_key(mining, pair)) for pair in seen.pairs),
         again=tuple(mining.again.items()),
+        pushed=None if options.until else options.pushed,
         reached=_reached(options, clone, repository.commit(seen.head).committer_date),
     )
 

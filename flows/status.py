@@ -22,6 +22,9 @@ from flows.batches.failures import FOLDER
 from flows.validations import Validation
 from flows.validations import latest_validation
 
+# A step of a pair's own process that its total has, too.
+_WITHIN = 'diff'
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkStatus:
@@ -111,6 +114,8 @@ def spent(store: Store, repo: str) -> Spent:
     for partition in store.of_repository(repo):
         for segment in store.segments(partition):
             for row in segment.timings:
+                if row.step == _WITHIN:
+                    continue
                 cpu[row.step] += row.cpu_seconds
                 wall[row.step] += row.wall_seconds
         for record in reverifications.records(store.place, partition):

@@ -26,6 +26,7 @@ PIPELINE_VERBS = {
     'site': 'write a static site over snapshots',
     'withdraw': 'leave a repository, pair or task out of releases to come',
     'status': 'say what the store holds, how far it is, and what is next',
+    'forecast': 'say what a month and the backfill would cost',
 }
 
 Verb = Callable[[argparse.Namespace], int]
@@ -51,17 +52,16 @@ GROUPS = {
         'submit',
     ),
     'make a snapshot': (
-        *(
-            'crawl',
-            'validate',
-            'mine',
-            'status',
-            'release',
-            'publish',
-            'site',
-            'reverify',
-            'withdraw',
-        ),
+        'crawl',
+        'validate',
+        'mine',
+        'status',
+        'forecast',
+        'reverify',
+        'withdraw',
+        'release',
+        'publish',
+        'site',
     ),
     'look after this machine': ('doctor', 'jdks', 'pythons'),
 }

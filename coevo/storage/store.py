@@ -225,6 +225,12 @@ class Store:
         there = self._current(partition, walk)
         return tuple(sorted({p for _, p in walk.pairs if p not in there}))
 
+    def pending(self, partition: Partition) -> tuple[str, ...]:
+        """The ids of the walk's pairs whose segment, as the latest run asked for it, is not there."""
+        walk, there = self.walk(partition), self.keys(partition)
+        named = dict(walk.keys)
+        return tuple(sorted({p for _, p in walk.pairs if named.get(p) not in there}))
+
     def write_walk(self, partition: Partition, record: WalkRecord) -> None:
         """Add what a walk saw to what earlier ones saw (`coevo.storage.walks.merge`)."""
         self._stamp()

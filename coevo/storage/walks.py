@@ -26,6 +26,7 @@ class WalkRecord:
     pairs    (new revision, pair_id); more than one to a revision under the walk `window` alone
     keys     (pair_id, key of the segment that holds it now); where a pair has none, any will do
     again    (pair_id, how often it was asked for once more), of pairs for which that was done
+    pushed   when the source was last pushed to, as its host had said before it was asked; None for unknown
     reached  until when a walk saw all commits: when the remote was asked, or what was said of a copy
     """
 
@@ -35,6 +36,7 @@ class WalkRecord:
     keys: tuple[tuple[str, str], ...] = ()
     again: tuple[tuple[str, int], ...] = ()
     reached: datetime | None = None
+    pushed: datetime | None = None
 
 
 def merge(old: WalkRecord, new: WalkRecord) -> WalkRecord:
@@ -52,7 +54,10 @@ def merge(old: WalkRecord, new: WalkRecord) -> WalkRecord:
     for pair_id, number in new.again:
         again[pair_id] = max(number, again.get(pair_id, 0))
     return dataclasses.replace(
-        merged, reached=max(ends, default=None), again=tuple(sorted(again.items()))
+        merged,
+        reached=max(ends, default=None),
+        again=tuple(sorted(again.items())),
+        pushed=new.pushed,
     )
 
 
@@ -60,13 +65,20 @@ def cut(record: WalkRecord, revs: AbstractSet[str]) -> WalkRecord:
     """What a record says of some of its commits."""
     some = {rev: verdict for rev, verdict in _verdicts(record).items() if rev in revs}
     kept = _arrange(record.repository, some, dict(record.keys))
-    return dataclasses.replace(kept, reached=record.reached, again=record.again)
+    return dataclasses.replace(
+        kept, reached=record.reached, again=record.again, pushed=record.pushed
+    )
 
 
 def arrange(record: WalkRecord) -> WalkRecord:
     """The record sorted, its repository row counting what it holds."""
     arranged = _arrange(record.repository, _verdicts(record), dict(record.keys))
-    return dataclasses.replace(arranged, reached=record.reached, again=tuple(sorted(record.again)))
+    return dataclasses.replace(
+        arranged,
+        reached=record.reached,
+        again=tuple(sorted(record.again)),
+        pushed=record.pushed,
+    )
 
 
 def _verdicts(record: WalkRecord) -> dict[str, _Verdict]:

@@ -86,6 +86,7 @@ def _mine(job: BatchJob, listener: Listener) -> JobOutput:
         since=job.since,
         ref=job.ref,
         again=job.again,
+        pushed=job.pushed,
         walk=job.walk or profile.walk,
         jobs=job.jobs,
         sandbox=job.sandbox,

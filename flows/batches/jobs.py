@@ -31,6 +31,7 @@ class BatchJob:
     since    none that are older
     ref      where the walk starts; None for the default branch
     again    whether known pairs are executed once more
+    pushed   when it was last pushed to, as the latest crawl says
     """
 
     verb: Verb
@@ -43,6 +44,7 @@ class BatchJob:
     since: datetime | None = None
     ref: str | None = None
     again: bool = False
+    pushed: datetime | None = None
     walk: Walk | None = None
     jobs: int = 1
     sandbox: str = 'bubblewrap'

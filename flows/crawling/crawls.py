@@ -57,7 +57,11 @@ class Crawl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawledRepository:
-    """A repository to clone, validate and mine; `repo` is its key in all data."""
+    """A repository to clone, validate and mine; `repo` is its key in all data.
+
+    pushed_at  when somebody last pushed to it, as GitHub says; None if it does not
+    crawled    when the last crawl that met it began, which said so
+    """
 
     repo: str
     github_id: int
@@ -66,6 +70,8 @@ class CrawledRepository:
     default_branch: str
     stars: int
     license: str | None
+    pushed_at: datetime | None
+    crawled: datetime
     profiles: tuple[str, ...]
 
 
@@ -80,7 +86,12 @@ def latest_kept(store: Root, profile: str | None = None) -> tuple[CrawledReposit
                     rows[row.github_id] = row
                     names.setdefault(row.github_id, []).append(name)
     found = [
-        part(CrawledRepository, row, profiles=tuple(sorted(names[number])))
+        part(
+            CrawledRepository,
+            row,
+            profiles=tuple(sorted(names[number])),
+            crawled=time_of(row.last_seen),
+        )
         for number, row in rows.items()
     ]
     return tuple(sorted(found, key=lambda one: one.repo))

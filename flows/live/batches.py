@@ -48,10 +48,13 @@ def work_through(repositories: Sequence[str], job: BatchJob, limits: BatchLimits
 
 
 def _jobs(store: Root, repositories: Sequence[str], job: BatchJob) -> Iterator[BatchJob]:
-    known = candidates.sources(store)
+    known = candidates.known(store)
     for words in repositories:
         if words in known:
-            yield replace(job, repo=job.repo or words, source=known[words])
+            found = known[words]
+            yield replace(
+                job, repo=job.repo or words, source=found.clone_url, pushed=found.pushed_at
+            )
         else:
             yield replace(job, source=words)
 

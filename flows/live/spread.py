@@ -26,12 +26,14 @@ def spread(
 ) -> State[None]:
     """Start a run of the verb's deployment for every `size` repositories, with these parameters.
 
-    All candidates are validated, and all that proved valid are mined: what the store has of them
-    is not executed again. This run waits for none of those that it starts.
+    All candidates are validated, and those that proved valid are mined unless nothing was pushed since
+    they were: what the store has of them is not executed again. This run waits for none of those that it starts.
     """
     store = worker_settings().store
     with living(store):
-        batches = list(_batches(candidates.names(store, verb), size))
+        due = candidates.due(store, verb, (parameters or {}).get('profile'))
+        candidates.note_unchanged(store, due.unchanged)
+        batches = list(_batches(due.repositories, size))
         for number, batch in enumerate(batches):
             run_deployment(
                 f'{verb}/{deployment}',
@@ -46,7 +48,10 @@ def spread(
                 # if this run is tried again, those that it had started are not started twice
                 idempotency_key=f'{flow_run.id}-{number}',
             )
-    return Completed(message=f'{sum(map(len, batches))} repositories in {len(batches)} batches')
+    return Completed(
+        message=f'{sum(map(len, batches))} repositories in {len(batches)} batches, '
+        f'{len(due.unchanged)} without anything new'
+    )
 
 
 def _batches(names: Sequence[str], size: int) -> Iterator[list[str]]:

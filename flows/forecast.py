@@ -1,0 +1,175 @@
+"""What a month and the backfill would cost, by what the store says of the work that was done.
+
+A pair costs what pairs cost so far, a repository has as many new ones a month as it had in the last three
+that are known of it. It is arithmetic on the past: a new kind of project may cost something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from datetime import timedelta
+from pathlib import Path
+
+from coevo.storage.clone_folders import clone_folder
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
+from flows.batches.jobs import Verb
+from flows.candidates import due
+
+# benchmarks/orchestration.md: CPU seconds of a repository's process and task, and of a flow run of eight.
+REPOSITORY_SECONDS = 2.1
+RUN_SECONDS = 14.0
+BATCH = 8
+# The share of its cores that a walk keeps busy, since builds of a pair wait for one another (ibid.).
+BUSY = 0.75
+_MONTHS = 3
+_DAYS_ASKED = 30
+
+# A step of a pair's own process that its total has, too.
+_WITHIN = 'diff'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machines:
+    """Of one kind."""
+
+    count: int
+    cores: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What was mined of one partition: `recent` pairs are those of its last three known months."""
+
+    pairs: int
+    recent: int
+    cpu_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Means over what the store holds; bytes are None where they cannot be told."""
+
+    repositories: int
+    pairs: int
+    pair_seconds: float
+    pairs_of_one: float
+    new_pairs_of_one: float
+    clone_bytes: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """CPU hours, hours on the machines that were named, and bytes of clones; None where unknown."""
+
+    repositories: int
+    pairs: float
+    cpu_hours: float
+    hours: float
+    clone_bytes: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """`month` is of all repositories that are to be followed, `backfill` of those not mined yet."""
+
+    measured: Measured
+    month: Cost
+    backfill: Cost
+
+
+def forecast(store: Store, folder: Path, machines: Machines) -> Forecast | None:
+    """None where nothing was mined yet, by which one could tell.
+
+    folder  where the clones of this machine lie
+    """
+    partitions = store.partitions()
+    works = [_work(store, partition) for partition in partitions]
+    mined = {partition.repo for partition in partitions}
+    pairs = sum(work.pairs for work in works)
+    if not pairs:
+        return None
+    measured = Measured(
+        repositories=len(mined),
+        pairs=pairs,
+        pair_seconds=sum(work.cpu_seconds for work in works) / pairs,
+        pairs_of_one=pairs / len(mined),
+        new_pairs_of_one=sum(work.recent for work in works) / _MONTHS / len(mined),
+        clone_bytes=_mean(_sizes(folder, mined)),
+    )
+    wanted = due(store.root, Verb.MINE)
+    valid = {*wanted.repositories, *wanted.unchanged}
+    missing = len(valid - mined)
+    return Forecast(
+        measured=measured,
+        month=_month(measured, len(valid | mined), machines),
+        backfill=_backfill(measured, missing, machines),
+    )
+
+
+def _month(measured: Measured, repositories: int, machines: Machines) -> Cost:
+    """Each repository that has new commits is asked each day; a quiet one costs nothing."""
+    pairs = repositories * measured.new_pairs_of_one
+    asked = _DAYS_ASKED * min(repositories, pairs / _DAYS_ASKED)
+    seconds = pairs * measured.pair_seconds + _orchestration(asked)
+    return _cost(repositories, pairs, seconds, machines, clone_bytes=None)
+
+
+def _backfill(measured: Measured, repositories: int, machines: Machines) -> Cost:
+    pairs = repositories * measured.pairs_of_one
+    seconds = pairs * measured.pair_seconds + _orchestration(repositories)
+    size = measured.clone_bytes
+    clones = None if size is None else repositories * size
+    return _cost(repositories, pairs, seconds, machines, clone_bytes=clones)
+
+
+def _orchestration(asked: float) -> float:
+    return asked * (REPOSITORY_SECONDS + RUN_SECONDS / BATCH)
+
+
+def _cost(
+    repositories: int,
+    pairs: float,
+    seconds: float,
+    machines: Machines,
+    *,
+    clone_bytes: float | None,
+) -> Cost:
+    return Cost(
+        repositories=repositories,
+        pairs=pairs,
+        cpu_hours=seconds / 3600,
+        hours=seconds / 3600 / (machines.count * machines.cores * BUSY),
+        clone_bytes=clone_bytes,
+    )
+
+
+def _work(store: Store, partition: Partition) -> Work:
+    dates: list[datetime] = []
+    pairs, seconds = 0, 0.0
+    for segment in store.segments(partition):
+        pairs += 1
+        seconds += sum(row.cpu_seconds for row in segment.timings if row.step != _WITHIN)
+        if segment.pair.new_committer_date is not None:
+            dates.append(segment.pair.new_committer_date)
+    walk = store.walked(partition)
+    end = (walk.reached if walk else None) or max(dates, default=None)
+    since = end - timedelta(days=_MONTHS * 365.25 / 12) if end else None
+    recent = sum(since is not None and date > since for date in dates)
+    return Work(pairs=pairs, recent=recent, cpu_seconds=seconds)
+
+
+def _sizes(folder: Path, repos: Iterable[str]) -> Iterator[int]:
+    """Bytes of the clones that lie here."""
+    for repo in sorted(repos):
+        git_dir = clone_folder(folder, repo)
+        if git_dir.is_dir():
+            yield sum(path.stat().st_size for path in git_dir.rglob('*') if path.is_file())
+
+
+def _mean(numbers: Iterable[int]) -> float | None:
+    found = list(numbers)
+    return sum(found) / len(found) if found else None

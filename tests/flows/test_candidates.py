@@ -1,0 +1,93 @@
+"""What is mined on schedule: repositories to which nothing was pushed are not even asked."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from coevo.storage.store import Store
+from flows.batches.jobs import Verb
+from flows.candidates import due
+from flows.candidates import known
+from flows.candidates import note_unchanged
+from flows.pipeline import mine
+from flows.validations import Seconds
+from flows.validations import Suite
+from flows.validations import Validation
+from flows.validations import keep_validation
+from flows.validations import name_latest
+from tests.flows.crawling import crawled
+from tests.flows.crawling import github
+from tests.flows.crawling import many
+from tests.languages import toys
+from tests.languages.table import known_toy
+from tests.projects import options
+from tests.projects import write
+
+
+def at(day: int) -> datetime:
+    return datetime(2026, 2, day, tzinfo=UTC)
+
+
+def validated(store: Path, repo: str) -> None:
+    found = Validation(
+        repo=repo,
+        rev='0' * 40,
+        ref='refs/heads/main',
+        committed=None,
+        suite=Suite(passed=1),
+        sandbox='bubblewrap',
+        engine_version=1,
+    )
+    keep_validation(store, found, Seconds(build=0.0, suite=0.0))
+    name_latest(store, found)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / 'store'
+
+
+def test_what_was_not_pushed_to_is_left_alone(tmp_path: Path, store: Path) -> None:
+    repository = write(tmp_path / 'repository', [toys.BUILD, {**toys.BUILD, 'NOTES': 'none'}])
+    with github(*many(2)) as server, known_toy():
+        crawled(server, store, now=at(1))
+        for name in ('ada/r1', 'ada/r2'):
+            validated(store, name)
+        asked = dataclasses.replace(
+            options(repository, store),
+            name='ada/r1',
+            pushed=known(store)['ada/r1'].pushed_at,
+            reached=at(2),
+        )
+        mine(asked)
+        # The crawl was before the remote was asked: it says nothing of what came since.
+        assert due(store, Verb.MINE).repositories == ('ada/r1', 'ada/r2')
+        crawled(server, store, now=at(3))
+        found = due(store, Verb.MINE)
+        assert (found.repositories, found.unchanged) == (('ada/r2',), ('ada/r1',))
+        assert due(store, Verb.MINE, 'another profile').unchanged == ()
+        assert due(store, Verb.VALIDATE).repositories == ('ada/r1', 'ada/r2')
+
+        note_unchanged(store, found.unchanged)
+        (partition,) = Store(store).partitions()
+        assert Store(store).walk(partition).reached == at(3)
+        assert due(store, Verb.MINE) == found
+
+        walk = Store(store).walk(partition)
+        redone = dataclasses.replace(walk, keys=(*walk.keys, ('f' * 16, 'e' * 16)))
+        redone = dataclasses.replace(redone, pairs=(*walk.pairs, ('f' * 40, 'f' * 16)))
+        with_one_more = Store(tmp_path / 'other')
+        with_one_more.write_walk(partition, redone)
+        assert with_one_more.pending(partition) == ('f' * 16,)
+
+        server.world[1].pushed_at = '2026-02-03T12:00:00Z'
+        crawled(server, store, now=at(4))
+        assert due(store, Verb.MINE).repositories == ('ada/r1', 'ada/r2')
+        mine(dataclasses.replace(asked, pushed=known(store)['ada/r1'].pushed_at, until=at(1)))
+        # A walk that does not go to the end has not seen what was pushed.
+        assert due(store, Verb.MINE).unchanged == ()
