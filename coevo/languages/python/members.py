@@ -22,7 +22,8 @@ def joined(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tuple[str,
     """
     named = {normal(one.name): place for place, one in members.items() if one.name}
     found: list[str] = []
-    runtime, tests = set(members[folder].runtime), set(members[folder].tests)
+    runtime = set(members[folder].runtime)
+    tests = {*members[folder].tests, *_of_all(folder, members)}
     left: list[str] = []
     for lines in (runtime, tests):
         left += _named(sorted(lines), named)
@@ -32,8 +33,6 @@ def joined(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tuple[str,
                 found.append(other)
                 left += _named(members[other].runtime, named)
             lines.update(members[other].runtime)
-    if not found:
-        return members[folder], ()
     return (
         replace(
             members[folder],
@@ -42,6 +41,14 @@ def joined(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tuple[str,
         ),
         tuple(found),
     )
+
+
+def _of_all(folder: str, members: Mapping[str, Needs]) -> Sequence[str]:
+    """What the root says that tests need; one that is no project itself says so of all below it."""
+    root = members.get('.')
+    if folder == '.' or root is None:
+        return ()
+    return root.tests if root.name else (*root.tests, *root.runtime)
 
 
 def _named(lines: Sequence[str], members: Mapping[str, str]) -> list[str]:

@@ -13,15 +13,17 @@ from coevo.languages.python.requirements.ini_files import tox_ini
 from coevo.languages.python.requirements.setup_py import setup_py
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.requirements.stated import Stated
+from coevo.languages.python.requirements.stated import for_tests
 from coevo.languages.python.requirements.stated import merged
+from coevo.languages.python.requirements.toml_files import pipfile
 from coevo.languages.python.requirements.toml_files import pyproject
 
 # What a project is built by; the folder of one is a module.
 BUILD_FILES = ('pyproject.toml', 'setup.py', 'setup.cfg')
 
 _TEST_LIST = re.compile(
-    r'(requirements/|reqs/)?(requirements[-_.]?)?(tests?|testing|dev|develop|ci)[-_.]?'
-    r'(requirements)?\.(txt|in|pip)'
+    r'(requirements/|reqs/|tests?/)?(requirements[-_.]?)?(tests?|testing|dev|develop|ci)[-_.]?'
+    r'(requirements)?\.(txt|in|pip)|tests?/requirements\.(txt|in)'
 )
 _MOST_BYTES = 1 << 20
 
@@ -37,19 +39,26 @@ class _Files:
         self._prefix = '' if folder == '.' else f'{folder}/'
 
     def stated(self) -> Iterator[Stated]:
+        told = False
         for name, reader in (
             ('pyproject.toml', pyproject),
             ('setup.cfg', setup_cfg),
             ('setup.py', setup_py),
             ('tox.ini', tox_ini),
+            ('Pipfile', pipfile),
         ):
             source = self._read(self._prefix + name)
             if source is not None:
-                yield reader(source)
-        yield from self._lists()
+                found = reader(source)
+                told = told or bool(found.runtime)
+                yield found
+        yield from self._lists(told=told)
 
-    def _lists(self) -> Iterator[Stated]:
-        """The lists for tests; of compiled ones (.txt beside .in) the source."""
+    def _lists(self, *, told: bool) -> Iterator[Stated]:
+        """The lists for tests; of compiled ones (.txt beside .in) the source.
+
+        told  whether the project says elsewhere what it needs: its plain list is then for who works on it
+        """
         for path in self._tree:
             name = path.removeprefix(self._prefix)
             if not path.startswith(self._prefix) or not _TEST_LIST.fullmatch(name):
@@ -60,7 +69,7 @@ class _Files:
             yield Stated(groups={kind: tuple(requirement_list(path, self._read))})
         if (self._prefix + 'requirements.txt') in self._tree:
             lines = tuple(requirement_list(self._prefix + 'requirements.txt', self._read))
-            yield Stated(groups={'requirements': lines}, runtime=lines)
+            yield Stated(groups={'tests': lines}) if told else Stated(runtime=for_tests(lines))
 
     def _read(self, path: str) -> bytes | None:
         entry = self._tree.get(path)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 from coevo.languages.python.requirements.stated import Stated
 
 _UNKNOWN = object()
 _DEEP = 100  # parts of a sum
+# Words of conditions for other interpreters and systems than those that we have.
+_ELSEWHERE = frozenset({'version_info', 'hexversion', 'platform', 'PY2', 'python_version', 'name'})
 
 
 def setup_py(source: bytes) -> Stated:
@@ -62,20 +65,56 @@ def _arguments(call: ast.Call, names: dict[str, Any]) -> Iterator[tuple[str, Any
 
 
 def _assigned(module: ast.Module) -> dict[str, Any]:
-    """Names of the module that are given values that can be told, the last one counts."""
+    """Names that are given values that can be told, the last one counts."""
     names: dict[str, Any] = {}
-    for node in module.body:
-        if not isinstance(node, ast.Assign):
-            continue
-        value = _value(node.value, names)
-        for target in node.targets:
-            if isinstance(target, ast.Name):
-                names[target.id] = value
-            elif isinstance(target, ast.Subscript):
-                holder, key = _value(target.value, names), _value(target.slice, names)
-                if isinstance(holder, dict) and isinstance(key, str):
-                    holder[key] = value
+    for node in _statements(module.body):
+        match node:
+            case ast.Assign():
+                value = _value(node.value, names)
+                for target in node.targets:
+                    _assign(target, value, names)
+            case ast.AugAssign(op=ast.Add()):
+                _add(_value(node.target, names), _value(node.value, names))
+            case ast.Expr(value=ast.Call(func=ast.Attribute() as method, args=[argument])):
+                value = _value(argument, names)
+                added = [value] if method.attr == 'append' else value
+                if method.attr in ('append', 'extend', 'update'):
+                    _add(_value(method.value, names), added)
     return names
+
+
+def _statements(body: Sequence[ast.stmt], depth: int = 0) -> Iterator[ast.stmt]:
+    """Those that are run where nothing goes wrong; what is asked of versions and systems is left out."""
+    for node in body:
+        match node:
+            case ast.If() if not _ELSEWHERE.intersection(_words(node.test)) and depth < _DEEP:
+                yield from _statements(node.body, depth + 1)
+            case ast.Try() | ast.With() | ast.FunctionDef() if depth < _DEEP:
+                yield from _statements(node.body, depth + 1)
+            case _:
+                yield node
+
+
+def _words(node: ast.expr) -> Iterator[str]:
+    for part in ast.walk(node):
+        yield getattr(part, 'attr', '') or getattr(part, 'id', '')
+
+
+def _assign(target: ast.expr, value: Any, names: dict[str, Any]) -> None:
+    if isinstance(target, ast.Name):
+        names[target.id] = value
+    elif isinstance(target, ast.Subscript):
+        holder, key = _value(target.value, names), _value(target.slice, names)
+        if isinstance(holder, dict) and isinstance(key, str):
+            holder[key] = value
+
+
+def _add(holder: Any, value: Any) -> None:
+    """To a list or table in place."""
+    if isinstance(holder, list) and isinstance(value, list):
+        holder += value
+    elif isinstance(holder, dict) and isinstance(value, dict):
+        holder |= value
 
 
 def _value(node: ast.expr, names: dict[str, Any], depth: int = 0) -> Any:

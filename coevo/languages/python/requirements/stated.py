@@ -22,7 +22,8 @@ _NOT_FOR_TESTS = re.compile(
     r'|pyright|ty|towncrier|cogapp|check-manifest|bump2?version|wheel|coveralls|codecov|docutils'
     r'|readme-renderer|types-.*|pytest-xdist|pytest-randomly|pytest-cov|pytest-flake8|pytest-sugar'
     r'|pytest-codspeed|pytest-mypy-plugins|zest-releaser|ipython|jupyter|mkdocs.*|pip-tools|uv|hatch'
-    r'|poetry|pyupgrade|interrogate|bandit|safety|pydocstyle|pycodestyle|codespell)'
+    r'|poetry|pyupgrade|interrogate|bandit|safety|pydocstyle|pycodestyle|codespell|coverage|pip'
+    r'|ipdb|gitlint|invoke|autopep8|yapf|autoflake|pyflakes|pytest-black|pytest-isort|pytest-pep8)'
 )
 
 # A plain requirement: a name, extras, versions, a marker; neither a place nor an option.
@@ -78,6 +79,12 @@ def plain(line: str) -> str | None:
     return text if text and _PLAIN.fullmatch(text) else None
 
 
+def for_tests(lines: Iterable[str]) -> tuple[str, ...]:
+    """The plain requirements among lines that a test may import."""
+    found = (plain(line) for line in lines)
+    return tuple(line for line in found if line and not _NOT_FOR_TESTS.fullmatch(name_of(line)))
+
+
 def name_of(requirement: str) -> str:
     found = _PLAIN.fullmatch(requirement)
     assert found is not None, 'what `plain` let pass'
@@ -94,15 +101,18 @@ def merged(stated: Iterable[Stated]) -> Needs:
     for one in files:
         for group, lines in one.groups.items():
             extras[normal(group)] = (*extras.get(normal(group), ()), *lines)
-    wanted = [line for one in files for line in _for_tests(one.groups)]
-    tests = sorted(_usable(_with_extras(wanted, extras, own), own))
+    tests: list[str] = []
+    for one in files:
+        found = sorted(_usable(_with_extras(_for_tests(one.groups), extras, own), own))
+        known = {name_of(line) for line in tests}  # where files contradict, the first counts
+        tests += [line for line in found if name_of(line) not in known]
     points: dict[str, list[str]] = {}
     for one in files:
         for group, lines in one.entry_points.items():
             points.setdefault(group, []).extend(line for line in lines)
     return Needs(
         runtime=tuple(runtime),
-        tests=tuple(line for line in tests if not _NOT_FOR_TESTS.fullmatch(name_of(line))),
+        tests=tuple(sorted(for_tests(tests))),
         pythons=tuple(sorted({one.python for one in files if one.python})),
         name=name,
         version=next((one.version for one in files if one.version), None),

@@ -1,4 +1,4 @@
-"""pyproject.toml: PEP 621, dependency groups (PEP 735), and the tables of poetry, pdm, uv and hatch."""
+"""pyproject.toml: PEP 621, dependency groups (PEP 735), and the tables of poetry, pdm, uv and hatch; Pipfile."""
 
 from __future__ import annotations
 
@@ -39,6 +39,16 @@ def pyproject(source: bytes) -> Stated:
         groups=groups,
         entry_points=_entry_points(project, poetry),
     )
+
+
+def pipfile(source: bytes) -> Stated:
+    """The lists of pipenv, which have the words of poetry's."""
+    try:
+        document = tomllib.loads(source.decode(errors='replace'))
+    except tomllib.TOMLDecodeError:
+        return Stated()
+    lists = [tuple(_poetry_lines(_table(document, name))) for name in ('packages', 'dev-packages')]
+    return Stated(groups={'tests': (*lists[0], *lists[1])})
 
 
 def _table(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:

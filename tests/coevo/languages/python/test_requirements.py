@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC
 from datetime import datetime
 from pathlib import Path
@@ -118,7 +119,48 @@ setup(
 """,
     )
     assert (found.name, found.version, found.pythons) == ('till', None, ('>=3.6',))
-    assert (found.runtime, found.tests) == (('six',), ('coverage', 'mock', 'nose', 'six'))
+    assert (found.runtime, found.tests) == (('six',), ('mock', 'nose', 'six'))
+
+
+def test_setup_py_that_puts_its_lists_together(tmp_path: Path) -> None:
+    found = needs_of(
+        tmp_path,
+        setup__py="""\
+import sys
+info = dict(name='till', version='1.0')
+more = dict(install_requires=['six'])
+try:
+    from setuptools import setup
+    info.update(more)
+except ImportError:
+    info['install_requires'] = ['distribute']
+info['install_requires'].append('attrs')
+info['install_requires'] += ['click>=7']
+if sys.version_info < (3,):
+    info['install_requires'].append('enum34')
+if __name__ == '__main__':
+    setup(**info)
+""",
+    )
+    assert (found.name, found.runtime) == ('till', ('attrs', 'click>=7', 'six'))
+
+
+def test_a_plain_list_beside_what_the_project_says_is_for_who_works_on_it(tmp_path: Path) -> None:
+    lists = {'requirements__txt': 'six==1.0\nmypy\nmock\n', 'tests___requirements__txt': 'attrs\n'}
+    stated = needs_of(tmp_path / 'a', setup__py="setup(install_requires=['six'])\n", **lists)
+    assert (stated.runtime, stated.tests) == (('six',), ('attrs', 'mock', 'six==1.0'))
+    alone = needs_of(tmp_path / 'b', **lists)
+    assert (alone.runtime, alone.tests) == (('mock', 'six==1.0'), ('attrs',))
+
+
+def test_where_files_contradict_each_other_the_first_counts(tmp_path: Path) -> None:
+    found = needs_of(
+        tmp_path,
+        pyproject__toml='[dependency-groups]\ntest = ["pytest>=6,<7", "six; os_name == \'nt\'", "six"]\n',
+        tox__ini='[testenv]\ndeps =\n  pytest==3.7.1\n  mock\n',
+        Pipfile='[packages]\nsix = "==1.0"\n[dev-packages]\ntoml = "*"\n',
+    )
+    assert found.tests == ('mock', 'pytest>=6,<7', 'six', "six; os_name == 'nt'", 'toml')
 
 
 def test_one_that_no_parser_reads_says_nothing(tmp_path: Path) -> None:
@@ -189,15 +231,16 @@ def test_versions_are_compared_by_their_numbers() -> None:
 
 def test_projects_of_one_repository_need_each_other_s_requirements() -> None:
     members = {
-        '.': Needs(),
+        '.': Needs(runtime=('mock',)),
         'a': Needs(name='Shop_A', runtime=('attrs>=1',)),
         'b': Needs(name='shop-b', runtime=('lxml', 'shop.a~=1'), tests=('shop-c', 'six')),
         'c': Needs(name='shop-c', runtime=('shop-b', 'toml')),
     }
-    assert joined('a', members) == (members['a'], ())
+    assert joined('.', members) == (members['.'], ())
+    assert joined('a', members) == (replace(members['a'], tests=('mock',)), ())
     found, beside = joined('b', members)
     assert found.runtime == ('attrs>=1', 'lxml')
-    assert {'six', 'toml'} <= {*found.tests} <= {'attrs>=1', 'lxml', 'six', 'toml'}
+    assert {'mock', 'six', 'toml'} <= {*found.tests} <= {'attrs>=1', 'lxml', 'mock', 'six', 'toml'}
     assert beside == ('a', 'c')
     assert joined('c', members)[1] == ('b', 'a')  # they need each other
 
