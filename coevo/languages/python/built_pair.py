@@ -87,7 +87,7 @@ class PythonBuiltPair:
         failure, spent = None, 0.0
         sources = [(p, c) for p, c in edits.code if c and p.endswith('.py')] if edits else []
         if sources and edits is not None:
-            found = self._check(code_rev, module, [content for _, content in sources])
+            found = self._check(code_rev, module, sources)
             failure = next((one.signature for one in found if one.signature), None)
             spent = sum(one.cpu_seconds for one in found)
         compiled = Compiled(
@@ -115,7 +115,7 @@ class PythonBuiltPair:
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[Checked, ...]:
-        return self._check(code_rev, module, variants)
+        return self._check(code_rev, module, [(path, text) for text in variants])
 
     def differs(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
         own, other = self._module(code_rev, module), self._module(borrowed.rev, module)
@@ -282,10 +282,12 @@ class PythonBuiltPair:
         )
         return None if isinstance(found, Unresolved) else replace(own, installed=found)
 
-    def _check(self, code_rev: str, module: str, variants: Sequence[bytes]) -> tuple[Checked, ...]:
+    def _check(
+        self, code_rev: str, module: str, sources: Sequence[tuple[str, bytes]]
+    ) -> tuple[Checked, ...]:
         own = self._module(code_rev, module)
         assert own is not None, 'a module is built before it is used'
-        return check(self.context, own.installed, variants)
+        return check(self.context, own.installed, sources)
 
     # -- runs --------------------------------------------------------------------------------------
 

@@ -33,6 +33,11 @@ class ByteCode:
         self._kept: dict[_Key, bytes] = {}
         self._lock = threading.Lock()
 
+    def keep(self, installed: Installed, path: str, text: bytes, code: bytes) -> None:
+        """What was compiled elsewhere."""
+        with self._lock:
+            self._kept[installed.interpreter.version, path, text] = code
+
     def of(self, sources: Mapping[str, bytes], installed: Installed) -> dict[str, bytes]:
         """Magic number and marshalled code by repository path."""
         version = installed.interpreter.version

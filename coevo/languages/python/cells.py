@@ -47,6 +47,9 @@ from coevo.model.records import TestMethod
 # Archives of one pair. Each is as large as its tree, and a test runs several times with the same one.
 _MOST_PACKED = 6
 
+# Bytes of sources up to which their byte code lies beside them, whether a test needs it or not.
+_MOST_COMPILED = 8 << 20
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonCellKey:
@@ -319,7 +322,15 @@ class PythonCells:
         return self._pack(with_shown(files, own, shown, feature, compiled), module)
 
     def _packed(self, key: PythonCellKey, module: PythonModule) -> Path:
-        return self._pack(self._files_of(key, module), module)
+        """With the byte code of all sources that are not edited: it is made once, not by each process."""
+        files = self._files_of(key, module)
+        edited = {path for path, _ in (*key.edits.code, *key.edits.tests)} if key.edits else set()
+        theirs = self._context.trees.tests(key.tests_rev)
+        own = sources_of(files, theirs | edited)
+        if sum(map(len, own.values())) <= _MOST_COMPILED:
+            compiled = partial(self._context.byte_code.of, installed=module.installed)
+            files = with_shown(files, own, own, module.installed.interpreter.feature, compiled)
+        return self._pack(files, module)
 
     def _files_of(self, key: PythonCellKey, module: PythonModule) -> dict[str, tuple[str, bytes]]:
         """Of the tree of a cell, with modules that a build would have written."""

@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from coevo.git.repository import Repository
+from coevo.languages.cells import Checked
 from coevo.languages.python import inside
 from coevo.languages.python.archive import Trees
 from coevo.languages.python.built import BuiltEnd
@@ -55,6 +56,8 @@ class PythonRunContext:
         self.digest = _digest(self.programs)
         self._wheels = 0
         self._libraries: dict[str, bool] = {}
+        self.checked: dict[tuple[str, str, bytes], Checked] = {}
+        self.lock = threading.Lock()  # of what was checked
         self.byte_code = ByteCode(self.sandbox, self.programs)
         self._clocks: dict[str, ProcessClock] = {}
         self.ends: dict[tuple[str, str, date | None], BuiltEnd] = {}
