@@ -13,9 +13,11 @@ from coevo.model.labels import CELL_ORDER
 from coevo.model.labels import TABLE
 from coevo.model.labels import TRACKS
 from coevo.model.reasons import BY_STAGE
+from coevo.model.records import Track
 from coevo.model.schema import CONTENTS
 from coevo.model.schema import TABLES
 from coevo.snapshots.cutoffs import first_clean_moment
+from packagers import datasheet
 from packagers.dictionary import table
 from packagers.dictionary import tables_of_columns
 from packagers.funnel import funnel
@@ -90,9 +92,22 @@ LIMITS = """\
 - An edit that stands in several pairs (branches, merges, rebased copies, forks) is in `methods` each
   time, with `duplicate_of`; as a task it is there once, with `also_at`. Repositories that share a
   commit are of one `family`.
-- The data is under CC BY 4.0. The code in it is that of the repositories, each under its own licence
-  (`pairs.license`, at the new revision); `permissive` holds what no copyleft covers. Where a licence is
-  unknown or not approved by the OSI there is no code, only drops and counts."""
+- Tasks of one month are for evaluation: all that there is stands in the split `test`."""
+
+LICENCES = """\
+Most bytes here are code of other people. It stays under the licence of the repository that it comes from, as
+`pairs.license` and `tasks.license` say of each row, at the new revision; copies of it have to keep what that
+licence asks for. `permissive` holds what no copyleft covers. Where a licence is unknown or not approved by the OSI
+there is no code, only drops and counts.
+
+What coevo adds (labels, cells, dates, measurements, their arrangement) is under CC BY 4.0."""
+
+# Neither is the licence of all of it.
+_LICENCE = (
+    'license: other',
+    'license_name: code-of-each-repository-and-cc-by-4.0-for-the-rest',
+    'license_link: README.md#licences',
+)
 
 
 def text(rows: Rows, about: About) -> str:
@@ -124,6 +139,11 @@ def text(rows: Rows, about: About) -> str:
         table(('stage', 'reason', 'here', 'meaning'), _reasons(rows)),
         '## Limits',
         LIMITS + _not_offered(rows),
+        '## Licences',
+        LICENCES,
+        table(('licence', 'pairs', 'tasks'), _licences(rows)),
+        '## Datasheet',
+        datasheet.sections(3),
     )
     return '\n\n'.join(blocks) + '\n'
 
@@ -131,18 +151,25 @@ def text(rows: Rows, about: About) -> str:
 def _configs(rows: Rows) -> str:
     """The head that dataset viewers read: a configuration for each table, and one for each track.
 
-    One without rows is left out, since Hugging Face's library calls it broken.
+    A table without rows is left out, since Hugging Face's library has no data for it. A track is not: who
+    asks every month for the same three is told that it is empty, not that there is none.
     """
-    lines = ['---', 'license: cc-by-4.0', 'tags:', '- code', '- software-testing', 'configs:']
+    lines = ['---', *_LICENCE, 'tags:', '- code', '- software-testing', 'configs:']
     paths = {name: f'data/{name}/*.parquet' for name in TABLES if getattr(rows, name)}
-    tracks = sorted({task.track for task in rows.tasks})
-    paths |= {f'test_{track}': f'data/tasks/{track}.parquet' for track in tracks}
+    paths |= {f'test_{track}': f'data/tasks/{track}.parquet' for track in sorted(Track)}
     for name, path in paths.items():
-        lines += [f'- config_name: {name}', '  data_files:', '  - split: train']
+        lines += [f'- config_name: {name}', '  data_files:', '  - split: test']
         lines += [f'    path: {path}']
         if name == 'tasks':
             lines += ['  default: true']
     return '\n'.join((*lines, '---'))
+
+
+def _licences(rows: Rows) -> Iterator[tuple[object, ...]]:
+    pairs = Counter(pair.license or 'unknown' for pair in rows.pairs)
+    tasks = Counter(task.license or 'unknown' for task in rows.tasks)
+    for name, count in sorted(pairs.items()):
+        yield name, count, tasks[name]
 
 
 def _tables(rows: Rows) -> Iterator[tuple[str, str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any
 
@@ -55,8 +56,15 @@ CONTEXT = {
 }
 
 
-def text(month: str, files: Checksums) -> str:
-    """The description as JSON-LD, nested columns included."""
+# Of labels, cells, dates and measurements; code has that of its repository.
+_OF_OURS = 'https://creativecommons.org/licenses/by/4.0/'
+
+
+def text(month: str, files: Checksums, licences: Iterable[str] = ()) -> str:
+    """The description as JSON-LD, nested columns included.
+
+    licences  SPDX expressions of the code in it; what coevo adds has one of its own
+    """
     names = [name for name in TABLES if name != UNCHECKED]
     content = {
         '@context': CONTEXT,
@@ -65,7 +73,7 @@ def text(month: str, files: Checksums) -> str:
         'name': f'coevo-{month}',
         'description': 'Test methods and the code changes that they had to follow, with what '
         'running the tests at both revisions gave.',
-        'license': 'https://creativecommons.org/licenses/by/4.0/',
+        'license': [_OF_OURS, *sorted(set(licences))],
         'url': 'README.md',
         'version': f'{month.replace("-0", "-").replace("-", ".")}.0',
         'datePublished': f'{month}-01',

@@ -149,13 +149,17 @@ def write(folder: Path, rows: Rows, about: manifests.About) -> None:
         for file in write_table(folder, name, getattr(rows, name), rows.space)
     ]
     data = manifests.checksums(folder, files)
-    _text(folder / 'croissant.json', croissant.text(about.month, data))
+    _text(folder / 'croissant.json', croissant.text(about.month, data, _licences(rows)))
     _text(folder / 'README.md', card.text(rows, about))
     texts = [folder / 'croissant.json', folder / 'README.md']
     checked = data | manifests.checksums(folder, texts)
     _text(folder / MANIFEST, manifests.text(rows, about, checked))
     for path in sorted(folder.rglob('*'), reverse=True):
         durable.sync(path)
+
+
+def _licences(rows: Rows) -> set[str]:
+    return {task.license for task in rows.tasks if task.license is not None}
 
 
 def _refuse_unsound(made: Path, target: Root) -> None:

@@ -41,6 +41,7 @@ from packagers.drafts import Draft
 from packagers.drafts import DraftGroup
 from packagers.drafts import draft
 from packagers.drafts import groups
+from packagers.focal_sources import focal_source
 from packagers.gold import gold
 from packagers.leaks import Leaks
 from packagers.sameness import Identity
@@ -159,6 +160,7 @@ class _Maker:
         rows, pair = first.group.rows, self.pair(first)
         row, repository = rows[0], self.repositories[pair.repo]
         adequacy = gold(rows, covered)
+        focal = listing.focal_method(rows)
         leaks = self.leaks(row.repo, row.language)
         return TaskRow(
             task_id=first.group.task_id,
@@ -189,7 +191,10 @@ class _Maker:
             source_patch=source_patch(self.clone(first.group), rows),
             dependencies=listing.dependencies,
             dependency_list=listing.which,
-            focal_method=listing.focal_method(rows),
+            focal_method=focal,
+            focal_source=focal_source(
+                self.clone(first.group), focal, listing.dependencies, row.old_rev, row.new_rev
+            ),
             environment=self.environments.get((row.pair_id, row.module)),
             prompt=prompt(self.clone(first.group), rows, listing.used),
             prompt_version=prompts.VERSION,

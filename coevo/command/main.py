@@ -48,6 +48,16 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     _add_pipeline(verbs, argv)
     _add_query(verbs)
     _add_identification(verbs)
+    statistics = verbs.add_parser(
+        'statistics',
+        help='print the tables and the figure of TestEvo-Bench for a snapshot',
+        example='coevo statistics snapshots/2026-05 --results results',
+    )
+    add_snapshot(statistics)
+    statistics.add_argument(
+        '--results', type=Path, metavar='DIR', help='an evaluation, for run and attempt times'
+    )
+    statistics.set_defaults(run=_statistics)
     verify = verbs.add_parser(
         'verify',
         help='check a snapshot; status 1 if anything is off',
@@ -215,6 +225,13 @@ def _identification(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
     )
     identify(arguments.snapshot, study)
+    return 0
+
+
+def _statistics(arguments: argparse.Namespace) -> int:
+    from coevo.snapshots.statistics_text import text
+
+    terminal.write_data(text(arguments.snapshot, arguments.results).encode())
     return 0
 
 

@@ -53,6 +53,7 @@ ADDED: dict[str, dict[str, Added]] = {
         'change': Added(minor=1, sql_type='VARCHAR'),
     },
     'pairs': {'runtime_missing': Added(minor=1, sql_type='VARCHAR')},
+    'tasks': {'focal_source': Added(minor=1, sql_type='VARCHAR')},
 }
 
 TABLES: dict[str, type] = {

@@ -128,6 +128,13 @@ class TaskRow:
         ),
     ] = None
     focal_method: FocalMethod
+    focal_source: Annotated[
+        str | None,
+        Column(
+            'The text of the focal method at the new revision, or at the old one if it was removed.'
+            ' Null if there is no focal method, and before schema 2.1.'
+        ),
+    ] = None
     environment: Annotated[
         Environment | None,
         Column('What it takes to build and run the module. Null if it is not known.'),

@@ -16,6 +16,7 @@ import pytest
 
 from coevo.command.main import parser
 from flows import command_page
+from packagers import datasheet
 from tests.languages import toys
 from tests.manual.pages import PAGES
 from tests.manual.pages import ROOT
@@ -65,9 +66,10 @@ def test_every_target_of_make_is_one() -> None:
             assert words[:1] != ['make'] or set(words[1:]) <= known, line
 
 
-def test_the_reference_of_the_command_is_current() -> None:
+def test_the_pages_that_are_made_are_current() -> None:
     """If it is not: make docs."""
     assert (ROOT / command_page.FILE).read_text() == command_page.page()
+    assert (ROOT / datasheet.FILE).read_text() == datasheet.page()
 
 
 OLD = {

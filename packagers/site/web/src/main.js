@@ -66,7 +66,7 @@ function frame(place, month) {
   )
   const { rows, manifest_sha256: sum } = month.entry
   document.getElementById('footer').replaceChildren(
-    h('p', {}, `Snapshot ${month.name}: ${plural(rows.tasks, 'task')}, ${plural(rows.methods, 'test method')}, ${plural(rows.pairs, 'pair')}. Data: CC BY 4.0; code in it: under the licence that each row names.`),
+    h('p', {}, `Snapshot ${month.name}: ${plural(rows.tasks, 'task')}, ${plural(rows.methods, 'test method')}, ${plural(rows.pairs, 'pair')}. Code in it: under the licence that each row names; the rest: CC BY 4.0.`),
     h('p', {}, 'SHA-256 of its manifest ', h('code', {}, sum)),
     h('p', {}, h('a', { href: 'licences.txt' }, 'Licences of what this page is made of')),
   )

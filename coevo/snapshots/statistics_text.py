@@ -1,0 +1,92 @@
+"""`coevo statistics`: the tables and the figure of TestEvo-Bench for a snapshot, with what it cost."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coevo.display import presentation
+from coevo.display.terminal import visible
+from coevo.model.errors import Fatal
+from coevo.snapshots import snapshot
+from coevo.snapshots.statistics import STATISTICS
+
+if TYPE_CHECKING:
+    import duckdb
+
+_WIDTH = 80
+_RESULTS = 'results.parquet'
+_NUMBERS = (int, float, type(None))
+
+_MINING = """
+SELECT walk::VARCHAR AS walk, step, sum("count")::BIGINT AS times,
+    round(sum(cpu_seconds)) AS cpu_seconds, round(sum(wall_seconds)) AS wall_seconds
+FROM timings GROUP BY ALL ORDER BY ALL"""
+_MINING_NOTE = (
+    'What mining took, by step, of the runs that a machine had to make; it is outside of the checksums.'
+    ' Programs in the sandbox have processor time alone; `pair` has the elapsed time of whole pairs.'
+)
+# The agent's seconds are those of a task, and stand in each row of its targets.
+_TIMES = """
+SELECT track::VARCHAR AS track, count(*) AS tasks, round(sum(run)) AS run_seconds,
+    round(sum(agent)) AS agent_seconds, count(agent) AS tasks_with_agent_seconds
+FROM (SELECT track, task_id, sum(seconds) AS run, any_value(agent_seconds) AS agent
+    FROM read_parquet($file) GROUP BY track, task_id)
+GROUP BY track ORDER BY track"""
+_TIMES_NOTE = (
+    'Elapsed time of all runs that judging took (the paper: of all tests once), and what agents say that'
+    ' they took. What was judged before has the time that it took then.'
+)
+
+
+def text(place: Path | str, results: Path | None = None) -> str:
+    """Every statistic with its heading and note.
+
+    results  the --out of a `coevo evaluate`, of which run and attempt times are told
+    Fatal for what is no snapshot, or a folder without results.
+    """
+    with snapshot.reading((place,)):
+        blocks = list(_blocks(snapshot.open(place), results))
+    return '\n\n'.join(blocks) + '\n'
+
+
+def _blocks(connection: duckdb.DuckDBPyConnection, results: Path | None) -> Iterator[str]:
+    for one in STATISTICS:
+        yield _block(one.title, connection.sql(one.sql), one.note)
+    yield _block('What mining took', connection.sql(_MINING), _MINING_NOTE)
+    if results is not None:
+        file = results / _RESULTS
+        if not file.is_file():
+            raise Fatal(f'{results} has no {_RESULTS}; name the --out of a `coevo evaluate`')
+        found = connection.sql(_TIMES, params={'file': str(file)})
+        yield _block('Run and attempt times (Table 1)', found, _TIMES_NOTE)
+
+
+def _block(title: str, answer: duckdb.DuckDBPyRelation, note: str) -> str:
+    told = '\n'.join(textwrap.wrap(note, _WIDTH))
+    return f'{title}\n\n{_table(answer.columns, answer.fetchall())}\n{told}'
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Lines for rows; where that is wider than a terminal, lines for columns, then row by row."""
+    shown = [[_shown(value) for value in row] for row in rows]
+    right = [all(isinstance(row[at], _NUMBERS) for row in rows) for at in range(len(names))]
+    table = presentation.columns([list(names), *shown], right)
+    turned = presentation.columns(
+        list(zip(names, *shown, strict=True)), [False, *[True] * len(shown)]
+    )
+    for found in (table, turned):
+        if max(map(len, found.splitlines())) <= _WIDTH:
+            return found
+    return '\n'.join(
+        presentation.columns(list(zip(names, row, strict=True)), [False, False]) for row in shown
+    )
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return ''
+    return f'{value:,.2f}'.removesuffix('.00') if isinstance(value, float) else visible(str(value))
