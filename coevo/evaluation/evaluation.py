@@ -21,6 +21,7 @@ from coevo.evaluation.gold_patches import gold_patches
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.options import Options
+from coevo.evaluation.parts import tasks_of
 from coevo.evaluation.predictions import check_ids
 from coevo.evaluation.predictions import read_predictions
 from coevo.evaluation.records import MethodResult
@@ -72,6 +73,8 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
     )
     if not wanted:
         raise Fatal('no task is left to score; name others, or an earlier cutoff, or add --leaking')
+    if options.part is not None:
+        wanted = tasks_of(options.part, wanted)
     opened = snapshot.attach((options.snapshot,))
     found = _predictions(options, wanted, known_tasks(opened))
     answers = {one.task_id: one for one in found}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from coevo.evaluation.parts import Part
 from coevo.evaluation.records import Prediction
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.storage.folders import cache_folder
@@ -19,6 +20,7 @@ class Options:
     predictions   a file or folder, the predictions themselves, or the word for the developers' own
     store         whose clones are used; what it lacks is cloned from the tasks' URLs
     tasks, cutoff limit the tasks; a task without a prediction fails
+    part          only the tasks of some repositories, for one of several machines; None for all
     models        a file with cutoffs of models that nobody else knows
     interleaved   whether tasks count whose old revision is no ancestor of the new one, where `tasks`
                   names none
@@ -34,6 +36,7 @@ class Options:
     store: Path | None = None
     tasks: frozenset[str] | None = None
     cutoff: Cutoff | None = None
+    part: Part | None = None
     models: Path | None = None
     interleaved: bool = False
     leaking: bool = False

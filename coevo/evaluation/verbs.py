@@ -41,6 +41,18 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         '--format', choices=('table', 'json'), default='table', help='how the answer is written'
     )
     compare.set_defaults(run=with_extra(_compare))
+    merge = verbs.add_parser(
+        'merge',
+        help='put results of several machines together',
+        description='Put the results of `coevo evaluate --part` of several machines together, as if one had '
+        'made them. What two of them say of a method has to be the same.',
+        example='coevo merge part-1 part-2 --out results',
+    )
+    merge.add_argument('folders', nargs='+', type=Path, metavar='DIR', help='each one an --out')
+    merge.add_argument(
+        '--out', type=Path, required=True, metavar='DIR', help='where results and report go'
+    )
+    merge.set_defaults(run=with_extra(_merge))
     regrade = verbs.add_parser(
         'regrade',
         help='report on stored results again, running nothing',
@@ -83,6 +95,11 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     add_store_of_clones(evaluate)
     add_tasks(evaluate)
+    evaluate.add_argument(
+        '--part',
+        metavar='K/N',
+        help='only the tasks of the K-th of N parts of the repositories; `coevo merge` puts results together',
+    )
     add_cutoff(evaluate)
     add_jobs(evaluate)
     add_sandbox(evaluate)
@@ -162,6 +179,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     from coevo.evaluation.output import check
     from coevo.evaluation.output import summary
     from coevo.evaluation.output import write
+    from coevo.evaluation.parts import parse_part
     from coevo.evaluation.reporting import tables
 
     console = open_console()
@@ -176,6 +194,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
                 store=existing_store(arguments.store),
                 tasks=named_tasks(arguments.tasks),
                 cutoff=_cutoff(arguments),
+                part=parse_part(arguments.part) if arguments.part else None,
                 models=arguments.models,
                 interleaved=arguments.interleaved,
                 leaking=arguments.leaking,
@@ -197,8 +216,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 
 def _cutoff(arguments: argparse.Namespace) -> Cutoff | None:
     """Here --models may stand alone: results say the cutoff of the model that answered."""
-    asked = (arguments.after, arguments.model, arguments.margin or None)
-    return None if asked == (None, None, None) else cutoff_of(arguments)
+    asked = (arguments.after, arguments.before, arguments.model, arguments.margin or None)
+    return None if set(asked) == {None} else cutoff_of(arguments)
 
 
 def add_tasks(verb: Parser) -> None:
@@ -258,6 +277,15 @@ def _compare(arguments: argparse.Namespace) -> int:
         sys.stdout.write(comparison_tables.encode(found).decode())
     else:
         comparison_tables.show(found, open_console())
+    return 0
+
+
+def _merge(arguments: argparse.Namespace) -> int:
+    from coevo.display.console import open_console
+    from coevo.evaluation.merging import merge
+    from coevo.evaluation.reporting import tables
+
+    tables.show(merge(arguments.folders, arguments.out), open_console())
     return 0
 
 

@@ -48,6 +48,7 @@ GROUPS = {
         'evaluate',
         'attempt',
         'compare',
+        'merge',
         'regrade',
         'submit',
     ),
