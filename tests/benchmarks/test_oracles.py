@@ -15,7 +15,9 @@ from benchmarks.oracles.levels import PROPERTIES
 from benchmarks.oracles.levels import level_properties
 from benchmarks.oracles.levels import raise_literals
 from benchmarks.oracles.trees import write_cell
+from benchmarks.oracles.trees import write_cell_of
 from coevo.git.repository import Repository
+from coevo.languages.python import reading as python
 from tests.repos import commit
 from tests.repos import init
 
@@ -56,6 +58,22 @@ def test_a_cell_has_the_code_of_one_revision_and_all_tests_of_the_other(tmp_path
         'src/test/java/ATest.java': 'old',
         'src/test/java/Gone.java': 'old',
         'm/checks/B.java': 'old',
+    }
+
+
+def test_a_cell_of_python_has_single_files_of_either_revision(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    texts = ('setup.py', 'till/__init__.py', 'till/test_till.py', 'tests/data/prices.json')
+    old = commit(repo, 'old', {**dict.fromkeys(texts, 'old'), 'tests/test_gone.py': 'old'})
+    new = commit(repo, 'new', {**dict.fromkeys(texts, 'new'), 'tests/test_gone.py': None})
+    write_cell_of(python, Repository(repo / '.git'), old, new, tmp_path / 'cell')
+    files = (path for path in (tmp_path / 'cell').rglob('*') if path.is_file())
+    assert {str(one.relative_to(tmp_path / 'cell')): one.read_text() for one in files} == {
+        'setup.py': 'new',
+        'till/__init__.py': 'new',
+        'till/test_till.py': 'old',
+        'tests/data/prices.json': 'old',
+        'tests/test_gone.py': 'old',
     }
 
 
