@@ -129,8 +129,9 @@ def _bodies(repository: Repository, row: MethodRow) -> _Bodies:
 
 
 def _code(repository: Repository, rev: str, dependency: Dependency) -> Iterator[str]:
-    """The method or constructor that stands at a dependency's lines; none for a whole type."""
-    if dependency.revised is Revised.REMOVED:
+    """The method or constructor that stands at a dependency's lines; none for the rest of a type,
+    nor for a resource, of which no bodies are kept."""
+    if dependency.revised is Revised.REMOVED or dependency.is_resource:
         return
     for member in _members(repository, rev, dependency.file):
         place = (member.start_line, member.end_line)

@@ -16,7 +16,10 @@ import duckdb
 import pytest
 
 from coevo.git.repository import Repository
+from coevo.model.records import RESOURCE
 from coevo.model.records import Change
+from coevo.model.records import Dependency
+from coevo.model.records import Revised
 from coevo.snapshots import cutoffs
 from packagers.contamination import earliest
 from packagers.dating import DatedCrawl
@@ -307,7 +310,9 @@ def test_it_does_not_get_through(tmp_path: Path, name: str) -> None:
     assert is_clean(date, CUTOFF) is False
 
 
-def dated(repo: Path, others: list[Path]) -> datetime | None:
+def dated(
+    repo: Path, others: list[Path], dependencies: tuple[Dependency, ...] = ()
+) -> datetime | None:
     """The contamination date of the test at HEAD, as a release would fill it."""
     listing = git(repo, 'ls-tree', '-r', '--name-only', 'HEAD').splitlines()
     row = dataclasses.replace(
@@ -316,7 +321,7 @@ def dated(repo: Path, others: list[Path]) -> datetime | None:
         new_rev=head(repo),
         test_file=next(path for path in listing if path.endswith('SumTest.java')),
         test_class='p.SumTest',
-        dependencies=(),
+        dependencies=dependencies,
     )
     crawls = {
         f'a/{path.name}': DatedCrawl(repository=Repository(path / '.git'), crawled_at=CRAWLED)
@@ -324,6 +329,22 @@ def dated(repo: Path, others: list[Path]) -> datetime | None:
     }
     (found,) = date_methods([row], crawls, cache_folder=repo.parent / 'cache')
     return found.contamination_date
+
+
+def test_a_test_that_depends_on_a_resource_is_dated(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    commit(repo, 'root', {'README.md': ''}, date='2020-01-01T00:00:00Z')
+    logging = 'src/main/resources/logging.properties'
+    commit(repo, 'test', {FILE: java(), logging: 'level=INFO\n'}, date='2020-01-03T00:00:00Z')
+    resource = Dependency(
+        declaration=RESOURCE,
+        file=logging,
+        start_line=1,
+        end_line=1,
+        revised=Revised.INSERTED,
+        rank=1,
+    )
+    assert dated(repo, [], (resource,)) == datetime(2020, 1, 3, tzinfo=UTC)
 
 
 def is_clean(date: datetime | None, cutoff: str | None) -> object:
