@@ -27,9 +27,9 @@ def day(text: str | None, *, end: bool) -> datetime | None:
         return None
     try:
         found = datetime.fromisoformat(text)
-    except ValueError:
+        found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+    except (OverflowError, ValueError):
         raise Fatal(f'{text!r} is not a date; write it as 2026-01-31') from None
-    found = found.replace(tzinfo=found.tzinfo or UTC)
     if end and len(text) == len('2026-01-31'):
         found += timedelta(days=1) - timedelta(microseconds=1)
     return found

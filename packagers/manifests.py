@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from datetime import UTC
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -144,4 +145,4 @@ def _walk(row: RepositoryRow, about: About) -> dict[str, Any]:
 
 
 def _moment(date: datetime | None) -> str | None:
-    return None if date is None else date.isoformat()
+    return None if date is None else date.astimezone(UTC).isoformat()

@@ -6,7 +6,9 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
+from datetime import datetime
 from datetime import timedelta
+from datetime import timezone
 from pathlib import Path
 from typing import Any
 
@@ -270,6 +272,17 @@ def test_a_cutoff_that_was_not_given_is_the_newest_commit(store: Store, tmp_path
     assert found['month'] == '2024-01'
     assert [walk['cutoff'] for walk in found['walks']] == ['2024-01-03T12:00:00+00:00']
     assert rows(tmp_path / 'snapshot', 'repositories')[0]['cutoff'] == segments.day(2)
+
+
+def test_a_cutoff_of_another_time_zone_is_told_in_utc(store: Store, tmp_path: Path) -> None:
+    east = datetime(2024, 1, 3, 13, tzinfo=timezone(timedelta(hours=1)))
+    walk = store.walk(PARTITION)
+    told = dataclasses.replace(walk.repository, cutoff=east)
+    store.write_walk(PARTITION, dataclasses.replace(walk, repository=told))
+    snapshots.write(store, tmp_path / 'snapshot')
+    (shown,) = manifest(tmp_path / 'snapshot')['walks']
+    assert shown['cutoff'] == '2024-01-03T12:00:00+00:00'
+    assert verify(tmp_path / 'snapshot') == []
 
 
 @pytest.mark.parametrize('month', ['2024', '2024-13', '2024-1', 'January'])
