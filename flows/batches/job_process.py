@@ -18,6 +18,7 @@ from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.listener import Listener
 from coevo.model.profiles import load_profile
+from coevo.model.reasons import explained
 from coevo.storage.place import root_of
 from coevo.storage.store import Store
 from flows.batches.contained import stop_with_parent
@@ -115,7 +116,7 @@ def _row(step: FunnelStep) -> FunnelRow:
         unit=step.stage.unit,
         entered=step.entered,
         kept=step.kept,
-        reasons=', '.join(f'{reason} {count}' for reason, count in step.dropped),
+        reasons='; '.join(f'{count}: {explained(reason)}' for reason, count in step.dropped),
     )
 
 
