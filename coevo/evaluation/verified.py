@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from coevo.model.errors import Fatal
-from coevo.snapshots.locations import locate
+from coevo.snapshots.catalogue import located
 from coevo.snapshots.verification import verify
 
 
@@ -18,4 +18,4 @@ def verified(snapshot: Path | str) -> str:
             f'{snapshot} is not what it claims ({findings[0].rule} in {findings[0].table}); '
             '`coevo verify` says all, get it again'
         )
-    return hashlib.sha256(locate(snapshot).manifest()).hexdigest()
+    return hashlib.sha256(located(snapshot).manifest()).hexdigest()

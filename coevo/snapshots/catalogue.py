@@ -23,10 +23,15 @@ from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
 from coevo.snapshots import forms
 from coevo.snapshots.locations import MANIFEST
+from coevo.snapshots.locations import Location
 from coevo.snapshots.locations import locate
+from coevo.snapshots.manifests import manifest_at
 
 CATALOGUE = 'catalogue.json'
 VERSION = 1
+
+# The last month of the catalogue, unless a folder of that name is here.
+LATEST = 'latest'
 
 COUNTED = ('tasks', 'methods', 'pairs', 'repositories')
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,127}', re.ASCII)
@@ -111,6 +116,12 @@ def latest(place: Path | str | None = None) -> str:
     return f'{root}/{found[-1].name}'
 
 
+def located(place: Path | str) -> Location:
+    """Where a path, a URL or the word `latest` leads; Fatal if nobody can read from there."""
+    is_latest = str(place) == LATEST and not Path(place).exists()
+    return locate(latest() if is_latest else place)
+
+
 def _root(place: Path | str) -> str:
     return str(place).removesuffix(f'/{CATALOGUE}').rstrip('/') or '/'
 
@@ -143,10 +154,8 @@ def _entries(content: Any) -> Iterator[Catalogued]:
 
 def _listed(folder: Path) -> Iterator[Catalogued]:
     """The snapshots that lie in a folder of this machine."""
-    from coevo.snapshots.snapshot import manifest
-
     if not folder.is_dir():
         raise Fatal(f'{folder} is no folder of snapshots: name one, or a URL with a {CATALOGUE}')
     for path in sorted(folder.iterdir()):
         if (path / MANIFEST).is_file():
-            yield catalogued(path.name, manifest(path))
+            yield catalogued(path.name, manifest_at(locate(path)))

@@ -9,11 +9,11 @@ from pathlib import Path
 from pathlib import PurePosixPath
 
 from coevo.model.errors import Damaged
+from coevo.snapshots.catalogue import located
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.locations import Location
 from coevo.snapshots.locations import SnapshotFolder
-from coevo.snapshots.locations import locate
-from coevo.snapshots.snapshot import manifest_at
+from coevo.snapshots.manifests import manifest_at
 from coevo.storage import durable
 
 # The manifest does not name them, since seconds are not the same twice.
@@ -29,7 +29,7 @@ def local(place: Path | str) -> Iterator[Path]:
     A copy has what the manifest names and is there; of a .zip or a bucket also what it does not name.
     A web server does not tell what else it has.
     """
-    location = locate(place)
+    location = located(place)
     listed = manifest_at(location)['files']
     if isinstance(location, SnapshotFolder):
         yield location.path

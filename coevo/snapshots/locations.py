@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MANIFEST = 'manifest.json'
-# The last month of the catalogue, unless a folder of that name is here.
-LATEST = 'latest'
 
 
 class Location(Protocol):
@@ -110,12 +108,8 @@ class Elsewhere:
 
 
 def locate(place: Path | str) -> Location:
-    """Where a path, a URL or the word `latest` leads; Fatal if nobody can read from there."""
+    """Where a path or a URL leads; Fatal if nobody can read from there."""
     text = str(place)
-    if text == LATEST and not Path(text).exists():
-        from coevo.snapshots.catalogue import latest
-
-        return locate(latest())
     if not _is_unicode(text):
         raise Fatal(f'{text!r} has a name that is not UTF-8, which DuckDB cannot open; rename it')
     scheme = urlsplit(text).scheme if '://' in text else ''

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -11,31 +10,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
-from typing import cast
 
 from coevo.model import licences
 from coevo.model.errors import Damaged
-from coevo.model.errors import Fatal
 from coevo.model.labels import TABLE
 from coevo.model.labels import Demand
 from coevo.model.labels import Row
 from coevo.model.records import Cell
-from coevo.model.schema import SCHEMA_VERSION
 from coevo.model.schema import TABLES
 from coevo.model.schema import missing_columns
 from coevo.snapshots import columns
 from coevo.snapshots import comments
 from coevo.snapshots import cutoffs
 from coevo.snapshots import forms
+from coevo.snapshots.catalogue import located
 from coevo.snapshots.columns import ColumnPart
 from coevo.snapshots.leaks import no_leak
 from coevo.snapshots.locations import MANIFEST
-from coevo.snapshots.locations import Location
 from coevo.snapshots.locations import data_files
-from coevo.snapshots.locations import locate
 from coevo.snapshots.locations import quoted
 from coevo.snapshots.locations import source
-from coevo.snapshots.manifest_form import is_manifest
+from coevo.snapshots.manifests import manifest_at
 
 if TYPE_CHECKING:
     import duckdb
@@ -135,7 +130,7 @@ def unchecked(places: Sequence[Path | str]) -> Opened:
     """The same whatever the values are: nothing is to be done with these but to look at them."""
     import duckdb
 
-    found = [(place, manifest_at(place)) for place in map(locate, places)]
+    found = [(place, manifest_at(place)) for place in map(located, places)]
     contents = [content for _, content in found]
     connection = duckdb.connect(config=_NOTHING_FETCHED)
     connection.execute("SET TimeZone = 'UTC'")
@@ -232,29 +227,7 @@ def minor_of(content: Mapping[str, Any]) -> int:
 
 def manifest(path: Path | str) -> dict[str, Any]:
     """A snapshot's manifest; Damaged if there is none, Fatal if this version is too old for it."""
-    return manifest_at(locate(path))
-
-
-def manifest_at(location: Location) -> dict[str, Any]:
-    """The same of a place that was located already."""
-    try:
-        found = json.loads(location.manifest())
-    except FileNotFoundError:
-        raise Damaged(f'{location.shown} is no snapshot: it has no {MANIFEST}') from None
-    except (ValueError, RecursionError, IsADirectoryError):
-        found = None
-    if not is_manifest(found):
-        raise Damaged(f'{location.shown}/{MANIFEST} is damaged: get the snapshot again')
-    if found['schema_version'] > SCHEMA_VERSION:
-        raise Fatal(
-            f'{location.shown} is of a newer schema ({found["schema_version"]}): update coevo'
-        )
-    if found['schema_version'] < SCHEMA_VERSION:
-        raise Fatal(
-            f'{location.shown} is of schema {found["schema_version"]}, whose columns have other names'
-            ' now: release it again from its store, which can still be read'
-        )
-    return cast('dict[str, Any]', found)
+    return manifest_at(located(path))
 
 
 def standard() -> str:

@@ -107,7 +107,7 @@ class JobOutcome(StrEnum):
 
     DONE = 'done'
     CLAIMED = 'claimed'  # somebody else is at it
-    REFUSED = 'refused'  # nothing can be done with it as it is: no pom.xml, no commits
+    REFUSED = 'refused'  # nothing can be done with it as it is: no build file, no commits
     TRANSIENT = 'transient'  # trouble of ours, worth another try
     FAILED = 'failed'  # a hang, too much memory, a kill, or a bug of ours
 

@@ -1,6 +1,6 @@
 """Whether a submitted file can be read by our own parser: no patch may stop an evaluation.
 
-The parser itself counts what it reads (`coevo.languages.java.reading.syntax`), here and in the miner. What is long or nested
+The parsers themselves count what they read, here and in the miner. What is long or nested
 deeply is moreover tried by a process of its own first, within limits: a submission is hostile, and what
 nobody thought of may take its time or our stack.
 """

@@ -31,7 +31,7 @@ from coevo.languages.python.environments import packages
 from coevo.languages.python.events import verdicts
 from coevo.languages.python.names import target
 from coevo.languages.python.observation import UNOBSERVED
-from coevo.languages.python.observation import Observation
+from coevo.languages.python.observation import PythonObservation
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import Unresolved
@@ -372,7 +372,7 @@ class PythonBuiltPair:
         return verdict
 
 
-def _doubted(verdict: Verdict | None, seen: Observation | None, place: int) -> Verdict | None:
+def _doubted(verdict: Verdict | None, seen: PythonObservation | None, place: int) -> Verdict | None:
     """Only passes are questioned."""
     if verdict is None or verdict.outcome is not Outcome.PASS:
         return verdict
@@ -380,7 +380,7 @@ def _doubted(verdict: Verdict | None, seen: Observation | None, place: int) -> V
 
 
 def _reached(
-    seen: Observation, watched: Mapping[str, Collection[int]]
+    seen: PythonObservation, watched: Mapping[str, Collection[int]]
 ) -> dict[str, frozenset[int]]:
     """The watched lines that were reached, by module."""
     found = {name: frozenset[int]() for name in watched}

@@ -11,7 +11,7 @@ from dataclasses import field
 from typing import Any
 from typing import BinaryIO
 
-from coevo.languages.python.observation import Observation
+from coevo.languages.python.observation import PythonObservation
 from coevo.languages.python.observation import observation
 from coevo.languages.python.withheld import withheld
 from coevo.languages.verdicts import Verdict
@@ -51,7 +51,7 @@ class Heard:
 
     targets: list[HeardTarget]
     key: str = ''
-    seen: Observation | None = None
+    seen: PythonObservation | None = None
     files: dict[str, Verdict] = field(default_factory=dict)
     absent: dict[tuple[str, str, str], str] = field(default_factory=dict)
     started: bool = False

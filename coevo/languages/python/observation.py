@@ -23,7 +23,7 @@ class Calls:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class PythonObservation:
     """calls  of each target; reached: lines by file
 
     interferes  whether the process reached for what who forges needs: objects of the collector, memory,
@@ -46,14 +46,14 @@ class Observation:
         return 'interferes' if self.interferes else None
 
 
-def observation(event: Mapping[str, Any], targets: int) -> Observation | None:
+def observation(event: Mapping[str, Any], targets: int) -> PythonObservation | None:
     """From the controller's event; None where the observer was not in its place."""
     if event.get('ready') is not True:
         return None
     calls = tuple(Calls(entered=e, returned=r, thrown=t) for e, r, t in event['counts'])
     if len(calls) != targets:
         return None
-    return Observation(
+    return PythonObservation(
         calls=calls,
         reached={path: frozenset(lines) for path, lines in event['lines'].items()},
         interferes=event['reached_for'] != 0,

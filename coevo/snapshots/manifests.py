@@ -1,0 +1,36 @@
+"""The manifest of a snapshot, read from where that lies."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from typing import cast
+
+from coevo.model.errors import Damaged
+from coevo.model.errors import Fatal
+from coevo.model.schema import SCHEMA_VERSION
+from coevo.snapshots.locations import MANIFEST
+from coevo.snapshots.locations import Location
+from coevo.snapshots.manifest_form import is_manifest
+
+
+def manifest_at(location: Location) -> dict[str, Any]:
+    """Damaged if there is none, Fatal if this version is too old for it."""
+    try:
+        found = json.loads(location.manifest())
+    except FileNotFoundError:
+        raise Damaged(f'{location.shown} is no snapshot: it has no {MANIFEST}') from None
+    except (ValueError, RecursionError, IsADirectoryError):
+        found = None
+    if not is_manifest(found):
+        raise Damaged(f'{location.shown}/{MANIFEST} is damaged: get the snapshot again')
+    if found['schema_version'] > SCHEMA_VERSION:
+        raise Fatal(
+            f'{location.shown} is of a newer schema ({found["schema_version"]}): update coevo'
+        )
+    if found['schema_version'] < SCHEMA_VERSION:
+        raise Fatal(
+            f'{location.shown} is of schema {found["schema_version"]}, whose columns have other names'
+            ' now: release it again from its store, which can still be read'
+        )
+    return cast('dict[str, Any]', found)
