@@ -140,7 +140,7 @@ def _prove(
     with Builders(language, around, [alone]) as builders, closing(builders.open()) as builder:
         listener.step('build', 0, 1)
         pair = builder.build(alone)
-        build = pair.new
+        build = pair.old
         outdated = language.outdated(repository, blank.rev, build.level)
         built = of_build(blank, build, outdated)
         if built.reason is not None:
@@ -186,7 +186,7 @@ def _of_tests(
     pair: BuiltPair,
 ) -> tuple[Validation, float]:
     """What the tests of all modules show, and the CPU seconds that they took."""
-    build = pair.new
+    build = pair.old
     tests = {module: methods for module, methods in declared.items() if module in build.modules}
     built = replace(built, tests=sum(map(len, tests.values())))
     if not tests:

@@ -7,7 +7,7 @@ const PAGE = 50
 const NEWEST_FIRST = '-committed'
 
 const simple = name => name.split('.').at(-1)
-const file = path => path.split('/').at(-1).replace(/\.java$/, '')
+const file = path => path.split('/').at(-1).replace(/\.[a-z]+$/, '')
 const methods = names => {
   const first = names[0]?.split('#').at(-1) ?? ''
   return names.length > 1 ? `${first} and ${names.length - 1} more` : first
