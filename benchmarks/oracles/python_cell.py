@@ -63,7 +63,7 @@ class PytestBench:
         self, repository: Repository, pair: Pair, place: Place, methods: Sequence[TestMethod]
     ) -> Answer:
         """Transient if the libraries could not be installed or the driver itself failed."""
-        environment = self._environment(repository, pair, place)
+        environment = self.environment(repository, pair, place)
         if environment is None:
             unbuilt = Ruling(outcome=Outcome.UNBUILDABLE, exception='', seconds=0.0, log='')
             return Answer(build_seconds=0.0, rulings=(unbuilt,) * len(methods), log='')
@@ -73,7 +73,14 @@ class PytestBench:
         with self._tree(repository, place) as tree:
             return _answer(self._ask(tree, interpreter, packages, place, methods))
 
-    def _environment(self, repository: Repository, pair: Pair, place: Place) -> Environment | None:
+    def prepare(self, repository: Repository, pair: Pair, place: Place) -> None:
+        """Install the libraries of a place now, not when it is run first."""
+        environment = self.environment(repository, pair, place)
+        if environment is not None:
+            interpreter = next(i for i in find_interpreters() if i.version == environment.runtime)
+            self._installed(interpreter, tuple(one.coordinates for one in environment.libraries))
+
+    def environment(self, repository: Repository, pair: Pair, place: Place) -> Environment | None:
         """What the language says that the code's revision is run with; None where it cannot be."""
         key = pair.pair_id, f'{place.code_rev} {place.module}'
         if key not in self._environments:
