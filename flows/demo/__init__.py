@@ -1,1 +1,1 @@
-"""A small Java project with a history that holds every label and drop once at least."""
+"""Small projects with histories, one for each language, and what mining them has to give."""

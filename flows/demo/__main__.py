@@ -1,4 +1,4 @@
-"""`make demo`: write a small history, mine it, release it, and compare with what it must give."""
+"""`make demo`: write small histories, mine and release them, and compare with what they must give."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from flows.demo.comparison import differences
 from flows.demo.comparison import losses
 from flows.demo.comparison import methods
 from flows.demo.comparison import names
-from flows.demo.expected import LOSSES
-from flows.demo.expected import METHODS
+from flows.demo.stories import STORIES
+from flows.demo.stories import Story
 from flows.funnel import funnel
 from flows.missing_pairs import MineReport
 from flows.options import MineOptions
@@ -38,17 +38,15 @@ from miners.walks.pairs import Route
 from miners.walks.pairs import visit
 
 FOLDER = Path('demo')
-REPOSITORY, STORE, SNAPSHOT = FOLDER / 'repository', FOLDER / 'store', FOLDER / 'snapshot'
-NAME = 'demo/harbour'
 
 QUESTION = """\
 SELECT label, count(*) AS methods, min(test_class || '#' || test_method) AS example
 FROM methods GROUP BY label ORDER BY label"""
 
 WHAT_NEXT = f"""\
-The repository is {REPOSITORY}, the snapshot {SNAPSHOT}. From here on:
-  coevo query {SNAPSHOT} "SELECT * FROM tasks"     any question, in SQL
-  coevo query {SNAPSHOT} --after 2024-06-30        only what was public later
+The repository is {FOLDER}/repository, the snapshot {FOLDER}/snapshot; those of Python are in {FOLDER}/python. From here on:
+  coevo query {FOLDER}/snapshot "SELECT * FROM tasks"     any question, in SQL
+  coevo query {FOLDER}/snapshot --after 2024-06-30        only what was public later
   coevo mine PATH, URL or owner/name               a repository of your own
   coevo release --snapshot DIR                     a snapshot of all that you have mined
 (coevo is in .venv/bin.)"""
@@ -68,43 +66,59 @@ def main() -> int:
 
 
 def run(console: Console, profile: str) -> int:
-    for folder in (REPOSITORY, STORE, SNAPSHOT):
+    wrong = [line for story in STORIES for line in tell(console, story, profile)]
+    if wrong:
+        console.print('\nNot as expected (-), but found (+):', *wrong, sep='\n')
+        return 1
+    count = sum(len(story.methods) for story in STORIES)
+    console.print(f'\nAll {count} test methods came out as expected.\n\n{WHAT_NEXT}')
+    return 0
+
+
+def tell(console: Console, story: Story, profile: str) -> tuple[str, ...]:
+    """Write, mine and release a history; what differs from its table, and what could not be mined."""
+    home = FOLDER / story.folder
+    repository, store, snapshot = (home / name for name in ('repository', 'store', 'snapshot'))
+    for folder in (repository, store, snapshot):
         shutil.rmtree(folder, ignore_errors=True)
-    commits = history.write(REPOSITORY)
-    console.print(f'{REPOSITORY}: {len(commits)} commits written; now mining them')
+    commits = history.write(repository, story)
+    console.print(f'{repository}: {len(commits)} commits written; now mining them')
     options = MineOptions(
-        source=str(REPOSITORY),
-        store=STORE,
+        source=str(repository),
+        store=store,
         profile=replace(load_profile(profile), measure_runs=0),
-        name=NAME,
+        name=story.name,
         commits=None,
         jobs=os.cpu_count() or 1,
         brings_runtimes=False,
     )
     with showing(console) as listener:
         report = mine(options, listener)
-    wrong = compare(console, commits, report)
-    console.print(publish(ReleaseOptions(store=STORE, snapshot=SNAPSHOT)).sentence)
+    failed = tuple(f'{story.name}: not mined: {failure}' for failure in report.failures)
+    wrong = compare(console, story, repository, Store(store), commits, report)
+    console.print(publish(ReleaseOptions(store=store, snapshot=snapshot)).sentence)
     console.print(f'\n{QUESTION}\n')
-    query((SNAPSHOT,), Question(sql=QUESTION))
-    if wrong or report.failures:
-        console.print('\nNot as expected (-), but found (+):', *wrong, sep='\n')
-        return 1
-    console.print(f'\nAll {len(METHODS)} test methods came out as expected.\n\n{WHAT_NEXT}')
-    return 0
+    query((snapshot,), Question(sql=QUESTION))
+    return (*failed, *wrong)
 
 
-def compare(console: Console, commits: dict[str, str], report: MineReport) -> tuple[str, ...]:
+def compare(
+    console: Console,
+    story: Story,
+    folder: Path,
+    store: Store,
+    commits: dict[str, str],
+    report: MineReport,
+) -> tuple[str, ...]:
     """Print the funnel; give the differences between the table and what the store holds."""
-    store = Store(STORE)
     segments, walked = tuple(store.segments(report.partition)), store.walk(report.partition)
     print_report(console, report, tuple(funnel(walked.drops, segments)), segments)
-    repository = Repository(REPOSITORY / '.git')
-    seen = visit(repository, Route(repo=NAME, language='java', walk=Walk.PARENTS, ref='HEAD'))
+    repository = Repository(folder / '.git')
+    route = Route(repo=story.name, language=story.language, walk=Walk.PARENTS, ref='HEAD')
     steps = {rev: subject for subject, rev in commits.items()}
-    found_methods = methods(segments, steps, names(repository, seen.pairs))
+    found_methods = methods(segments, steps, names(repository, visit(repository, route).pairs))
     found_losses = losses(segments, walked.drops, steps)
-    return (*differences(LOSSES, found_losses), *differences(METHODS, found_methods))
+    return (*differences(story.losses, found_losses), *differences(story.methods, found_methods))
 
 
 if __name__ == '__main__':

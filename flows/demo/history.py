@@ -6,44 +6,41 @@ import os
 import subprocess
 from collections.abc import Iterator
 from collections.abc import Mapping
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
 from pathlib import Path
 
-from flows.demo.steps import STEPS
 from flows.demo.steps import DemoStep
+from flows.demo.stories import Story
 
-PROJECT = Path(__file__).parent / 'project'
+# What builds and tests leave behind.
+_MADE = {'target', '__pycache__'}
+
 IDENTITY = 'Coevo Demo <demo@example.org>'
-START = datetime(2024, 1, 1, 12, tzinfo=UTC)
-INTERVAL = timedelta(days=18)  # the history spans a year: filters by date have something to do
 
 Files = Mapping[str, str]
 
 
-def write(folder: Path) -> dict[str, str]:
+def write(folder: Path, story: Story) -> dict[str, str]:
     """Make `folder` a repository with the demo's history; give the commit id of every subject."""
     folder.mkdir(parents=True)
     _git(folder, 'init', '--quiet', '--initial-branch=main')
     marks = folder.absolute() / '.git' / 'demo-marks'
-    _git(folder, 'fast-import', '--quiet', f'--export-marks={marks}', stdin=_stream())
+    _git(folder, 'fast-import', '--quiet', f'--export-marks={marks}', stdin=_stream(story))
     _git(folder, 'reset', '--quiet', '--hard', 'main')
     numbered = dict(line.split() for line in marks.read_text().splitlines())
     marks.unlink()
-    return {step.subject: numbered[f':{mark}'] for mark, step in enumerate(STEPS, 1)}
+    return {step.subject: numbered[f':{mark}'] for mark, step in enumerate(story.steps, 1)}
 
 
-def trees() -> dict[str, Files]:
+def trees(story: Story) -> dict[str, Files]:
     """The files of every step, by its subject."""
     made: dict[str, Files] = {}
-    for step in STEPS:
-        made[step.subject] = _tree(step, made)
+    for step in story.steps:
+        made[step.subject] = _tree(story, step, made)
     return made
 
 
-def _tree(step: DemoStep, made: Mapping[str, Files]) -> Files:
-    files = _merged(step, made) if step.parents else _project()
+def _tree(story: Story, step: DemoStep, made: Mapping[str, Files]) -> Files:
+    files = _merged(story, step, made) if step.parents else _project(story.project)
     for edit in step.edits:
         if files[edit.path].count(edit.old) != 1:
             raise ValueError(f'{step.subject}: not exactly once in {edit.path}: {edit.old}')
@@ -52,29 +49,29 @@ def _tree(step: DemoStep, made: Mapping[str, Files]) -> Files:
     return {path: text for path, text in files.items() if path not in step.removed}
 
 
-def _merged(step: DemoStep, made: Mapping[str, Files]) -> dict[str, str]:
+def _merged(story: Story, step: DemoStep, made: Mapping[str, Files]) -> dict[str, str]:
     """The first parent's files with what the other parent, one commit long, changed or added."""
     files = dict(made[step.parents[0]])
     for side in step.parents[1:]:
-        fork = made[next(one for one in STEPS if one.subject == side).parents[0]]
+        fork = made[next(one for one in story.steps if one.subject == side).parents[0]]
         files.update({path: text for path, text in made[side].items() if fork.get(path) != text})
     return files
 
 
-def _project() -> dict[str, str]:
-    paths = (path for path in PROJECT.rglob('*') if path.is_file() and 'target' not in path.parts)
-    return {path.relative_to(PROJECT).as_posix(): path.read_text('utf-8') for path in paths}
+def _project(folder: Path) -> dict[str, str]:
+    paths = (path for path in folder.rglob('*') if path.is_file() and not _MADE & {*path.parts})
+    return {path.relative_to(folder).as_posix(): path.read_text('utf-8') for path in paths}
 
 
-def _stream() -> bytes:
-    return b''.join(_commits())
+def _stream(story: Story) -> bytes:
+    return b''.join(_commits(story))
 
 
-def _commits() -> Iterator[bytes]:
+def _commits(story: Story) -> Iterator[bytes]:
     """The history in the language of `git fast-import`."""
-    marks = {step.subject: mark for mark, step in enumerate(STEPS, 1)}
-    for number, (step, files) in enumerate(zip(STEPS, trees().values(), strict=True)):
-        stamp = f'{IDENTITY} {int((START + number * INTERVAL).timestamp())} +0000'
+    marks = {step.subject: mark for mark, step in enumerate(story.steps, 1)}
+    for number, (step, files) in enumerate(zip(story.steps, trees(story).values(), strict=True)):
+        stamp = f'{IDENTITY} {int((story.start + number * story.interval).timestamp())} +0000'
         yield f'commit refs/heads/main\nmark :{marks[step.subject]}\n'.encode()
         yield f'author {stamp}\ncommitter {stamp}\n'.encode()
         yield _data(step.subject + '\n')

@@ -14,32 +14,38 @@ import pytest
 from coevo.model.labels import contradictions
 from coevo.model.records import Label
 from flows.demo import history
-from flows.demo import steps
 from flows.demo.comparison import differences
-from flows.demo.expected import LOSSES
-from flows.demo.expected import METHODS
 from flows.demo.expected import ExpectedMethod
+from flows.demo.stories import STORIES
+from flows.demo.stories import Story
 
 ROOT = Path(__file__).parents[2]
-HEAD = '3df648de62ece49d8a25faa05d1446eb92046ceb'
+HEADS = {
+    'demo/harbour': '3df648de62ece49d8a25faa05d1446eb92046ceb',
+    'demo/kiosk': 'c55fa614895491e29f41a46e6a17aae2dda19695',
+}
+each_story = pytest.mark.parametrize('story', STORIES, ids=lambda story: story.language)
 
 # A time limit or trouble of ours takes too long or too much to bring about in a demo.
 NOT_SHOWN = ('_timeout', '_infra', '_not_run')
 
 
-def test_its_commit_ids_are_constants(tmp_path: Path) -> None:
-    commits = history.write(tmp_path / 'repository')
-    assert list(commits) == [step.subject for step in steps.STEPS]
-    assert commits[steps.RECONCILE] == HEAD
+@each_story
+def test_its_commit_ids_are_constants(tmp_path: Path, story: Story) -> None:
+    commits = history.write(tmp_path / 'repository', story)
+    assert list(commits) == [step.subject for step in story.steps]
+    assert commits[story.steps[-1].subject] == HEADS[story.name]
 
 
-def test_its_table_shows_every_label_twice() -> None:
-    shown = Counter(method.label for method in METHODS if method.label)
+@each_story
+def test_its_table_shows_every_label_twice(story: Story) -> None:
+    shown = Counter(method.label for method in story.methods if method.label)
     assert all(shown[label] >= 2 for label in Label), shown
 
 
-def test_its_table_shows_every_contradiction_and_either_kind_of_flake() -> None:
-    shown = {method.reason for method in METHODS}
+@each_story
+def test_its_table_shows_every_contradiction_and_either_kind_of_flake(story: Story) -> None:
+    shown = {method.reason for method in story.methods}
     assert {one for one in contradictions() if not one.endswith(NOT_SHOWN)} <= shown
     assert {'flaky', 'order_dependent', 'no_source_change', 'not_sampled'} <= shown
 
@@ -72,15 +78,19 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
 @pytest.mark.timeout(600)
 def test_mining_it_gives_its_table(demo: tuple[str, Path]) -> None:
     printed, _ = demo
-    assert f'All {len(METHODS)} test methods came out as expected.' in printed
-    for loss in LOSSES:
-        assert loss.reason in printed
+    count = sum(len(story.methods) for story in STORIES)
+    assert f'All {count} test methods came out as expected.' in printed
+    for story in STORIES:
+        for loss in story.losses:
+            assert loss.reason in printed
 
 
 @pytest.mark.jvm
 @pytest.mark.timeout(600)
-def test_its_snapshot_holds_what_has_a_label(demo: tuple[str, Path]) -> None:
+@each_story
+def test_its_snapshot_holds_what_has_a_label(demo: tuple[str, Path], story: Story) -> None:
+    methods = demo[1] / story.folder / 'snapshot/data/methods'
     rows = duckdb.sql(
-        f"SELECT label, count(*) FROM '{demo[1]}/snapshot/data/methods/*.parquet' GROUP BY label"
+        f"SELECT label, count(*) FROM '{methods}/*.parquet' GROUP BY label"
     ).fetchall()
-    assert dict(rows) == Counter(str(method.label) for method in METHODS if method.label)
+    assert dict(rows) == Counter(str(method.label) for method in story.methods if method.label)

@@ -1,0 +1,1 @@
+"""A small Java project with a history that holds every label and drop once at least."""

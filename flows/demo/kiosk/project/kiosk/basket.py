@@ -1,0 +1,2 @@
+def count(adults, children):
+    return adults + children

@@ -1,0 +1,5 @@
+PIERS = 'ABCD'
+
+
+def miles(start, end):
+    return 25 * abs(PIERS.index(start) - PIERS.index(end))

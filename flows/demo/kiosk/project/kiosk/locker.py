@@ -1,0 +1,2 @@
+def code(number):
+    return 'L' + str(number)

@@ -1,0 +1,2 @@
+def drawing():
+    return False

@@ -1,0 +1,2 @@
+def fee(hours):
+    return 2 * hours

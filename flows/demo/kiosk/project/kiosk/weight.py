@@ -1,0 +1,2 @@
+def kilograms(grams):
+    return grams / 1000

@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.fixture
+def price():
+    return 5
