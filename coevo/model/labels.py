@@ -30,20 +30,26 @@ class Demand(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of the table; `since` is the first engine version that gave the label."""
+    """One line of the table.
+
+    since  the first engine version that gave the label, by language; languages that are not named had it
+           from their first version on
+    """
 
     label: Label
     change: Change
     demands: Mapping[Cell, Demand]
-    since: int
+    since: Mapping[str, int]
 
 
-def _row(label: Label, change: Change, since: int = 1, **demands: Demand) -> Row:
+def _row(
+    label: Label, change: Change, since: Mapping[str, int] | None = None, **demands: Demand
+) -> Row:
     return Row(
         label=label,
         change=change,
         demands={Cell(name): want for name, want in demands.items()},
-        since=since,
+        since=since or {},
     )
 
 
@@ -60,7 +66,12 @@ TABLE = (
     _row(Label.BROKEN_BY_CHANGE, Change.UNCHANGED, told_cold=P, tnew_cnew=B),
     _row(Label.FIXTURE_UPDATE, Change.CONTEXT_CHANGED, told_cold=P, tnew_cnew=P, told_cnew=B),
     _row(
-        Label.FIXTURE_REFINEMENT, Change.CONTEXT_CHANGED, 5, told_cold=P, tnew_cnew=P, told_cnew=P
+        Label.FIXTURE_REFINEMENT,
+        Change.CONTEXT_CHANGED,
+        {'java': 5},
+        told_cold=P,
+        tnew_cnew=P,
+        told_cnew=P,
     ),
     _row(Label.OBSOLETE, Change.DELETED, told_cold=P, told_cnew=B),
     _row(Label.RETIRED, Change.DELETED, told_cold=P, told_cnew=P),
@@ -90,10 +101,21 @@ RECORDED_CELL = Cell.TNEW_COLD
 RECORDED_LABELS = (Label.UPDATE, Label.REPAIR, Label.REFINEMENT)
 
 
-def rows_of(change: Change, engine: int | None = None) -> tuple[Row, ...]:
-    """The lines of a change, as the engine of that version had them; None is this one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineRelease:
+    """Whose table was asked: each language's engine has versions of its own."""
+
+    language: str
+    version: int
+
+    def has(self, row: Row) -> bool:
+        return row.since.get(self.language, 1) <= self.version
+
+
+def rows_of(change: Change, engine: EngineRelease | None = None) -> tuple[Row, ...]:
+    """The lines of a change, as an engine had them; None is this one, of any language."""
     return tuple(
-        row for row in TABLE if row.change is change and (engine is None or row.since <= engine)
+        row for row in TABLE if row.change is change and (engine is None or engine.has(row))
     )
 
 
@@ -108,14 +130,14 @@ def label(
     cells: Mapping[Cell, Outcome | None],
     *,
     dependency_changed: bool = True,
-    engine: int | None = None,
+    engine: EngineRelease | None = None,
 ) -> Label | str:
     """The label, or the reason of the drop: the first contradicting cell and its outcome.
 
     A cell that was not run contradicts as `<cell>_not_run`. A test that did not change and of
     which no dependency changed is no candidate: `no_changed_dependency`.
 
-    engine  the version whose table is asked, for rows that an earlier one has labelled
+    engine  whose table is asked, for rows that an earlier one has labelled
     """
     if change is Change.UNCHANGED and not dependency_changed:
         return NO_CHANGED_DEPENDENCY
@@ -132,7 +154,7 @@ def label(
     return open_rows[0].label
 
 
-def contradictions(engine: int | None = None) -> tuple[str, ...]:
+def contradictions(engine: EngineRelease | None = None) -> tuple[str, ...]:
     """Every reason that `label` can return for a cell, in a fixed order."""
     found = {
         f'{cell}_{outcome}': None
@@ -151,6 +173,10 @@ def contradictions(engine: int | None = None) -> tuple[str, ...]:
 
 def former_contradictions() -> tuple[str, ...]:
     """Those that earlier engines gave and this one does not: released data still holds them."""
-    earlier = sorted({row.since - 1 for row in TABLE} - {0})
+    earlier = [
+        EngineRelease(language=language, version=first - 1)
+        for row in TABLE
+        for language, first in row.since.items()
+    ]
     found = dict.fromkeys(reason for engine in earlier for reason in contradictions(engine))
     return tuple(reason for reason in found if reason not in contradictions())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from coevo.model.labels import CELL_ORDER
 from coevo.model.labels import TRACKS
+from coevo.model.labels import EngineRelease
 from coevo.model.labels import deciding_cells
 from coevo.model.labels import label
 from coevo.model.records import Cell
@@ -37,11 +38,11 @@ class Labelled:
     """A method row, as far as its labels go.
 
     name    its id and walk
-    engine  the version that labelled it; None where its walk is unknown
+    engine  that labelled it; None where its walk is unknown
     """
 
     name: str
-    engine: int | None
+    engine: EngineRelease | None
     change: Change
     label: Label | None
     track: str | None
@@ -54,16 +55,27 @@ class Labelled:
 def rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Labelled]:
     columns = ', '.join(f'{cell}, {cell}_unit, {cell}_passes, {cell}_runs' for cell in CELL_ORDER)
     sql = (
-        "SELECT method_id || ' ' || walk, r.engine_version, change, label, track, label_by_module, "
+        "SELECT method_id || ' ' || walk, language, r.engine_version, change, label, track, label_by_module, "
         f'track_by_module, m.sandbox, {columns} FROM methods m '
         'LEFT JOIN repositories r USING (repo, language, walk) ORDER BY method_id, walk'
     )
     result = connection.execute(sql)
     while found := result.fetchmany(10_000):
-        for name, engine, change, own, track, by_module, module_track, sandbox, *cells in found:
+        for (
+            name,
+            language,
+            version,
+            change,
+            own,
+            track,
+            by_module,
+            module_track,
+            sandbox,
+            *cells,
+        ) in found:
             yield Labelled(
                 name=name,
-                engine=engine,
+                engine=version and EngineRelease(language=language, version=version),
                 change=Change(change),
                 label=own and Label(own),
                 track=track,

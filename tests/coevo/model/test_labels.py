@@ -10,6 +10,7 @@ import pytest
 
 from coevo.model.labels import CELL_ORDER
 from coevo.model.labels import TABLE
+from coevo.model.labels import EngineRelease
 from coevo.model.labels import contradictions
 from coevo.model.labels import deciding_cells
 from coevo.model.labels import former_contradictions
@@ -22,6 +23,8 @@ from coevo.model.records import Outcome
 from coevo.model.records import Stage
 
 OUTCOMES = (None, *Outcome)
+
+JAVA_4, JAVA_5 = (EngineRelease(language='java', version=number) for number in (4, 5))
 
 
 def outcomes(text: str) -> dict[Cell, Outcome | None]:
@@ -117,14 +120,16 @@ def test_unchanged_without_a_changed_dependency_is_no_candidate() -> None:
 def test_an_earlier_engine_had_no_label_for_a_fixture_that_nothing_asked_for() -> None:
     passing = dict.fromkeys(CELL_ORDER, Outcome.PASS)
     assert label(Change.CONTEXT_CHANGED, passing) is Label.FIXTURE_REFINEMENT
-    assert label(Change.CONTEXT_CHANGED, passing, engine=5) is Label.FIXTURE_REFINEMENT
-    assert label(Change.CONTEXT_CHANGED, passing, engine=4) == 'told_cnew_pass'
-    assert label(Change.CHANGED, passing, engine=4) is Label.REFINEMENT
+    assert label(Change.CONTEXT_CHANGED, passing, engine=JAVA_5) is Label.FIXTURE_REFINEMENT
+    assert label(Change.CONTEXT_CHANGED, passing, engine=JAVA_4) == 'told_cnew_pass'
+    assert label(Change.CHANGED, passing, engine=JAVA_4) is Label.REFINEMENT
+    python = EngineRelease(language='python', version=1)  # it came when the label was there
+    assert label(Change.CONTEXT_CHANGED, passing, engine=python) is Label.FIXTURE_REFINEMENT
 
 
 def test_the_reason_that_it_gave_instead_is_still_known() -> None:
     assert former_contradictions() == ('told_cnew_pass',)
-    assert 'told_cnew_pass' in contradictions(engine=4)
+    assert 'told_cnew_pass' in contradictions(engine=JAVA_4)
     assert 'told_cnew_pass' not in contradictions()
     assert OWNERS['told_cnew_pass'] is Stage.LABEL
 
