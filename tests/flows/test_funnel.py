@@ -10,10 +10,12 @@ from rich.console import Console
 
 from coevo.model.records import Stage
 from flows.console import funnel_table
+from flows.console import print_report
 from flows.console import reasons_told
 from flows.funnel import FunnelStep
 from flows.funnel import funnel
 from flows.funnel import labels
+from flows.pipeline import MineReport
 from tests import segments
 
 
@@ -69,3 +71,14 @@ def test_a_terminal_has_room_for_the_table_and_reasons_are_sentences() -> None:
     assert told[0] == 'Left at walk, commits that end no pair:'
     sentence = 'No file of the language differs from the first parent. (no_code_change)'
     assert f'      1  {sentence}' in told
+
+
+def test_a_runtime_that_was_missing_is_named_with_the_command_that_brings_it() -> None:
+    """By the column of the pair: the detail of a drop is for people."""
+    lacking = dataclasses.replace(
+        segments.segment(1), pair=dataclasses.replace(segments.pair(1), runtime_missing='21')
+    )
+    log = io.StringIO()
+    report = MineReport(partition=segments.PARTITION, visited=1, pairs=1)
+    print_report(Console(file=log, width=160), report, steps(), [lacking])
+    assert '1 pair was dropped for want of JDK 21; once `coevo jdks install 21`' in log.getvalue()
