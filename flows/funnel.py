@@ -24,7 +24,8 @@ class FunnelStep:
 
 
 def funnel(walk_drops: Sequence[Drop], segments: Sequence[Segment]) -> Iterator[FunnelStep]:
-    """The steps from commits to methods with a track; tasks are counted at release."""
+    """The steps from commits to methods with a track, or test files that a family takes; tasks are
+    counted at release."""
     drops = [drop for segment in segments for drop in segment.drops]
     rows = [row for segment in segments for row in segment.methods]
     yield _step(Stage.WALK, len({s.pair.new_rev for s in segments}), walk_drops)
@@ -36,6 +37,10 @@ def funnel(walk_drops: Sequence[Drop], segments: Sequence[Segment]) -> Iterator[
     labelled = [row for row in rows if row.label in TRACKS]
     lost = [d for d in drops if d.stage is Stage.TRACK]
     yield _step(Stage.TRACK, len(labelled) - len(lost), lost)
+    taken = [row for segment in segments for row in segment.standing if row.adequacy is not None]
+    others = [d for d in drops if d.stage is Stage.STANDING]
+    if taken or others:
+        yield _step(Stage.STANDING, len(taken), others)
 
 
 def _step(stage: Stage, kept: int, drops: Sequence[Drop]) -> FunnelStep:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -31,6 +32,7 @@ from coevo.model.records import Drop
 from coevo.model.records import Pair
 from coevo.model.records import Stage
 from coevo.model.records import TestMethod
+from coevo.model.records import Walk
 from coevo.model.records import short_hash
 from coevo.model.segment import Segment
 from filters import sieve
@@ -39,6 +41,8 @@ from flows.rows import DecidedMethod
 from flows.rows import cell_rows
 from flows.rows import method_row
 from flows.rows import pair_row
+from flows.standing.selection import STANDING_VERSION
+from flows.standing.study import stand
 from flows.study import PairContext
 from flows.study import Study
 from flows.study import Tools
@@ -91,6 +95,7 @@ def segment_key(run: MiningRun, pair: Pair) -> str:
         run.profile.fingerprint,
         run.sandbox,
         str(engine_version(pair.language)),
+        *((str(STANDING_VERSION),) if pair.walk is Walk.STANDING else ()),
         *pair.between,
         *lacked(run.repository, pair),
         *([f'again {run.again[pair.pair_id]}'] if pair.pair_id in run.again else []),
@@ -104,6 +109,8 @@ def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -
         detail = f'{len(absent)} files, the first is {absent[0]}'
         return _nothing(run, pair, Reason.OBJECT_MISSING, detail)
     try:
+        if pair.walk is Walk.STANDING:
+            return _mine_standing(run, pair, open_builder)
         return _mine_pair(run, pair, open_builder)
     except CorruptObject as error:
         return _nothing(run, pair, Reason.UNREADABLE_OBJECT, str(error))
@@ -149,13 +156,35 @@ def _mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) 
         ),
         cells=tuple(cell_rows(pair, selected, evaluation)) if evaluation else (),
         drops=(*drops, *_drops(pair, decided)),
-        environments=tuple(_environments(pair, tracked, evaluation)) if evaluation else (),
+        environments=tuple(_environments(pair, _modules(tracked), evaluation))
+        if evaluation
+        else (),
         timings=tuple(clock.rows(pair, evaluation)),
         refactorings=studied.refactorings,
         executed=studied.executed,
         mutants=studied.mutants,
         reversals=studied.reversals,
         starts=studied.starts,
+    )
+
+
+def _mine_standing(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
+    """The test files of a revision; nothing of it is a change of a method."""
+    clock = StageClock()
+    stood = stand(run.tools, pair, run.cache, open_builder)
+    evaluation = stood.evaluation
+    if evaluation is not None and evaluation.new.runtime_lacking is not None:
+        return _without_runtime(run, evaluation, pair, evaluation.new.runtime_lacking)
+    modules = {row.module for row in stood.rows if row.adequacy is not None}
+    return Segment(
+        key=segment_key(run, pair),
+        pair=pair_row(_no_change(pair), evaluation, candidates=0, sandbox=run.sandbox),
+        methods=(),
+        cells=(),
+        drops=stood.drops,
+        environments=tuple(_environments(pair, modules, evaluation)) if evaluation else (),
+        timings=tuple(clock.rows(pair, evaluation)),
+        standing=stood.rows,
     )
 
 
@@ -188,14 +217,7 @@ def _nothing(
     evaluation: PairEvaluation | None = None,
 ) -> Segment:
     """A pair that gives nothing, for want of a file or of what would build it: the walk goes on."""
-    change = PairChange(
-        pair=pair,
-        build_changed=False,
-        source_changed=False,
-        tests_changed=False,
-        candidates=(),
-        reason=reason,
-    )
+    change = _no_change(pair)
     return Segment(
         key=segment_key(run, pair),
         pair=pair_row(change, evaluation, candidates=0, sandbox=run.sandbox),
@@ -204,6 +226,17 @@ def _nothing(
         drops=(Drop.at(Stage.PAIR, pair, pair.pair_id, reason, detail),),
         environments=(),
         timings=(),
+    )
+
+
+def _no_change(pair: Pair) -> PairChange:
+    return PairChange(
+        pair=pair,
+        build_changed=False,
+        source_changed=False,
+        tests_changed=False,
+        candidates=(),
+        reason=None,
     )
 
 
@@ -233,10 +266,14 @@ def _drops(pair: Pair, decided: Sequence[DecidedMethod]) -> Iterator[Drop]:
             yield drop.of(candidate.method, candidate.change)
 
 
+def _modules(tracked: Sequence[DecidedMethod]) -> set[str]:
+    return {item.selected.candidate.method.module for item in tracked}
+
+
 def _environments(
-    pair: Pair, tracked: Sequence[DecidedMethod], evaluation: PairEvaluation
+    pair: Pair, modules: Collection[str], evaluation: PairEvaluation
 ) -> Iterator[EnvironmentRow]:
-    for module in sorted({item.selected.candidate.method.module for item in tracked}):
+    for module in sorted(modules):
         environment = evaluation.built.environment(pair.new.rev, module)
         if environment is not None:
             yield EnvironmentRow(pair_id=pair.pair_id, module=module, environment=environment)

@@ -71,6 +71,7 @@ def _mine(
         commits=options.commits,
         since=options.since,
         until=options.until,
+        beside_release=options.ref is None,
     )
     seen = visit(repository, route)
     partition = Partition(repo=clone.repo, language=language.NAME, walk=options.walk)

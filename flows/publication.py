@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.model.method_rows import MethodRow
+from coevo.model.standing_rows import StandingRow
 from coevo.storage import months
 from coevo.storage.months import CloneMoment
 from coevo.storage.store import Store
@@ -25,6 +27,7 @@ from miners.discovery.crawls import refs
 from packagers.built import Built
 from packagers.dating import DatedCrawl
 from packagers.dating import date_methods
+from packagers.dating import date_standing
 from packagers.families import families
 from packagers.months import Known
 from packagers.months import MonthCut
@@ -33,6 +36,7 @@ from packagers.plan import ReleasePlan
 from packagers.release import ReleaseReport
 from packagers.release import release
 from packagers.rows import Rows
+from packagers.standing import suite_tasks
 from packagers.tasks import build_tasks
 
 
@@ -70,28 +74,34 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
         except CorruptObject:
             return None
 
-    def date(rows: Rows) -> Iterator[MethodRow]:
-        repos = sorted({row.repo for row in rows.repositories})
-        crawls = {
+    def crawls(rows: Rows) -> dict[str, DatedCrawl]:
+        return {
             repo: DatedCrawl(
                 repository=clone(repo),
                 crawled_at=moments[repo].crawled_at,
                 refs=moments[repo].refs,
             )
-            for repo in repos
+            for repo in sorted({row.repo for row in rows.repositories})
         }
-        cache_folder = options.folder / 'cache'
-        return date_methods(rows.methods, crawls, cache_folder=cache_folder, space=rows.space)
+
+    cache_folder = options.folder / 'cache'
+
+    def date(rows: Rows) -> Iterator[MethodRow]:
+        return date_methods(rows.methods, crawls(rows), cache_folder=cache_folder, space=rows.space)
+
+    def standing(rows: Rows) -> Iterator[StandingRow]:
+        return date_standing(rows.standing, crawls(rows), cache_folder=cache_folder)
 
     def build(rows: Rows) -> Built:
+        pairs = {(row.pair_id, row.walk): row for row in rows.pairs}
+        environments = {(row.pair_id, row.module): row.environment for row in rows.environments}
+        repos = {row.repo for row in rows.methods} | {row.repo for row in rows.standing}
+        clones = {repo: clone(repo) for repo in sorted(repos)}
         built = build_tasks(
-            rows.methods,
-            {(row.pair_id, row.walk): row for row in rows.pairs},
-            rows.repositories,
-            {row.repo: clone(row.repo) for row in rows.methods},
-            {(row.pair_id, row.module): row.environment for row in rows.environments},
-            rows.starts,
+            rows.methods, pairs, rows.repositories, clones, environments, rows.starts
         )
+        suites = suite_tasks(rows.standing, pairs, rows.repositories, clones, environments)
+        built = replace(built, tasks=(*built.tasks, *suites.tasks), standing=suites.ids)
         for repo in sorted({task.repo for task in built.tasks}):
             revs = {rev for t in built.tasks if t.repo == repo for rev in (t.old_rev, t.new_rev)}
             keep(clone(repo).git_dir, revs)
@@ -107,6 +117,7 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
         ReleasePlan(
             snapshot=options.snapshot,
             date=date,
+            date_standing=standing,
             build=build,
             licence=licence,
             size=cache(lambda repo, rev, language: code_size(clone(repo), rev, language)),

@@ -8,7 +8,9 @@ from __future__ import annotations
 import dataclasses
 from collections import defaultdict
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from itertools import chain
 from typing import TypeVar
@@ -16,7 +18,9 @@ from typing import TypeVar
 from coevo.model.reasons import Reason
 from coevo.model.records import Drop
 from coevo.model.records import Stage
+from coevo.model.records import Walk
 from coevo.model.repository_rows import RepositoryRow
+from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import TaskRow
 from coevo.storage.withdrawals import Withdrawal
 from coevo.storage.withdrawals import WithdrawnKind
@@ -45,11 +49,14 @@ def assemble(rows: Rows, plan: ReleasePlan) -> Rows:
     )
     rows = withhold(fill_licences(rows, plan.licence), plan.accepted)
     rows = rows.but(methods=plan.date(rows))
+    rows = rows.but(standing=plan.date_standing(rows))
     tasks, drops = Sorter(TaskRow, rows.space), Sorter(Drop, rows.space)
+    suites: dict[tuple[str, Walk], str] = {}
     alike = chain(duplicates(rows), near_duplicates(rows.methods, rows.space))
-    of_tasks = _built(rows, plan, tasks, drops)
+    of_tasks = _built(rows, plan, tasks, drops, suites)
     methods = marked(rows.methods, chain(alike, of_tasks), rows.space)
     rows = rows.but(methods=methods)
+    rows = rows.but(standing=_with_tasks(rows.standing, suites))
     return rows.but(tasks=tasks.finish(), drops=chain(rows.drops, drops.finish()))
 
 
@@ -64,16 +71,28 @@ def _completed(row: RepositoryRow, family: str, plan: ReleasePlan) -> Repository
     )
 
 
+def _with_tasks(
+    rows: Iterable[StandingRow], ids: Mapping[tuple[str, Walk], str]
+) -> Iterator[StandingRow]:
+    return (dataclasses.replace(row, task_id=ids.get((row.standing_id, row.walk))) for row in rows)
+
+
 def _built(
-    rows: Rows, plan: ReleasePlan, tasks: Sorter[TaskRow], drops: Sorter[Drop]
+    rows: Rows,
+    plan: ReleasePlan,
+    tasks: Sorter[TaskRow],
+    drops: Sorter[Drop],
+    suites: dict[tuple[str, Walk], str],
 ) -> Iterator[Mark]:
-    """The marks of methods that have a task; tasks and drops are added to those that are there."""
+    """The marks of methods that have a task; tasks and drops, and the tasks of suites, are added to
+    those that are there."""
     families: dict[str, set[str]] = defaultdict(set)
     for row in rows.repositories:
         families[row.family or row.repo].add(row.repo)
     for _, repos in sorted(families.items()):
         some = _of_family(rows, sorted(repos))
         built = _but_withdrawn(plan.build(some), rows.withdrawals)
+        suites |= built.standing
         for task in built.tasks:
             tasks.add((), task)
         for drop in built.drops:
@@ -95,6 +114,7 @@ def _but_withdrawn(built: Built, withdrawals: Sequence[Withdrawal]) -> Built:
         built,
         tasks=[task for task in built.tasks if task.task_id not in taken_back],
         ids={key: id_ for key, id_ in built.ids.items() if id_ not in taken_back},
+        standing={key: id_ for key, id_ in built.standing.items() if id_ not in taken_back},
         drops=(*built.drops, *drops),
     )
 
@@ -112,6 +132,7 @@ def _of_family(rows: Rows, repos: Collection[str]) -> Rows:
         methods=theirs(rows.methods),
         environments=theirs(rows.environments),
         starts=theirs(rows.starts),
+        standing=theirs(rows.standing),
     )
 
 

@@ -14,11 +14,14 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
+from coevo.languages.declarations import SourceFile
+from coevo.languages.table import reading
 from coevo.languages.table import reading_at
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import Change
 from coevo.model.records import Dependency
 from coevo.model.records import Revised
+from coevo.model.standing_rows import StandingRow
 from packagers.contamination import earliest
 from packagers.contamination import first_seen
 from packagers.row_files import Sorter
@@ -78,6 +81,49 @@ def date_methods(
         )
 
 
+def date_standing(
+    rows: Sequence[StandingRow], crawls: Mapping[str, DatedCrawl], *, cache_folder: Path
+) -> Iterator[StandingRow]:
+    """The rows that a family takes with their dates, of all tests of the file and of the focus."""
+    bodies = {
+        (row.standing_id, row.walk): _standing_bodies(crawls[row.repo].repository, row)
+        for row in rows
+        if row.adequacy is not None
+    }
+    wanted = defaultdict[str, set[str]](set)
+    for row in rows:
+        if row.adequacy is not None:
+            wanted[row.language].update(_all(bodies[row.standing_id, row.walk]))
+    searches = {
+        language: _search(language, some, crawls, cache_folder)
+        for language, some in sorted(wanted.items())
+    }
+    for row in rows:
+        if row.adequacy is None:
+            yield row
+            continue
+        search, own = searches[row.language], bodies[row.standing_id, row.walk]
+        yield dataclasses.replace(
+            row,
+            contamination_date=earliest(search.dates.get(body) for body in own.test),
+            contamination_basis=search.basis[row.repo],
+            unit_date=earliest(search.dates.get(body) for body in own.code),
+        )
+
+
+def _standing_bodies(repository: Repository, row: StandingRow) -> _Bodies:
+    file = _file(repository, row.new_rev, row.test_file)
+    tests = reading(row.language).find_tests(file, lambda name: ()) if file else ()
+    code = [
+        member.bare_hash
+        for one in row.focus
+        for member in _members(repository, row.new_rev, one.file)
+        if one.start_line <= member.start_line <= one.end_line
+        and member.kind in ('method', 'constructor')
+    ]
+    return _Bodies(test=tuple(h for _, one in tests for h in _hashes(one)), code=tuple(code))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
     """Of the bodies of one language: when each was first seen, if it was at all and there is telling;
@@ -121,11 +167,14 @@ def _bodies(repository: Repository, row: MethodRow) -> _Bodies:
         if member.owner == row.test_class
         and member.name == row.test_method
         and member.parameters == row.parameters
-        for hash_ in (member.bare_hash, member.body_hash)
-        if hash_ is not None
+        for hash_ in _hashes(member)
     ]
     code = (_code(repository, row.new_rev, dependency) for dependency in row.dependencies)
     return _Bodies(test=tuple(test), code=tuple(hash_ for hashes in code for hash_ in hashes))
+
+
+def _hashes(member: Member) -> tuple[str, ...]:
+    return tuple(one for one in (member.bare_hash, member.body_hash) if one is not None)
 
 
 def _code(repository: Repository, rev: str, dependency: Dependency) -> Iterator[str]:
@@ -140,8 +189,10 @@ def _code(repository: Repository, rev: str, dependency: Dependency) -> Iterator[
 
 
 def _members(repository: Repository, rev: str, path: str) -> Iterable[Member]:
+    file = _file(repository, rev, path)
+    return (member for type_ in (file.types if file else ()) for member in type_.members)
+
+
+def _file(repository: Repository, rev: str, path: str) -> SourceFile | None:
     entry = repository.tree(rev).get(path)
-    if entry is None:
-        return ()
-    file = reading_at(path).parse(repository.blob(entry.oid), path)
-    return (member for type_ in file.types for member in type_.members)
+    return None if entry is None else reading_at(path).parse(repository.blob(entry.oid), path)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.results import NAME
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.results import NAME as SUITES
 from coevo.model.choices import Choice
 from coevo.model.dictionary import columns
 from coevo.model.dictionary import entries
@@ -52,9 +54,12 @@ def page() -> str:
         f'### `{NAME}`',
         'What `coevo evaluate` makes of each target of a task. It is no table of a snapshot.',
         _columns(MethodResult),
+        f'### `{SUITES}`',
+        'What `coevo evaluate` makes of each task that asks for a suite. It is no table of a snapshot.',
+        _columns(SuiteResult),
         '## Values',
         _CHOICES,
-        *_choices((*TABLES.values(), MethodResult), level=3),
+        *_choices((*TABLES.values(), MethodResult, SuiteResult), level=3),
         '## Reasons',
         _REASONS,
         *_reasons(),

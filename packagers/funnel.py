@@ -41,9 +41,12 @@ def funnel(rows: Rows) -> Iterator[ReleasedStep]:
         Stage.LABEL: len(rows.methods) + drops[Stage.PUBLISH],
         Stage.PUBLISH: len(rows.methods),
         Stage.TRACK: sum(row.label in TRACKS for row in rows.methods) - drops[Stage.TRACK],
+        Stage.STANDING: sum(row.task_id is not None for row in rows.standing),
         Stage.TASK: sum(1 + len(task.also_at) for task in rows.tasks),
     }
     for stage in Stage:
+        if stage is Stage.STANDING and not rows.standing and not drops[stage]:
+            continue  # nobody has asked for test files
         ordered = sorted(reasons[stage].items(), key=lambda item: (-item[1], item[0]))
         yield ReleasedStep(
             stage=stage,

@@ -68,6 +68,17 @@ def withhold(rows: Rows, accepted: Collection[str]) -> Rows:
         for row in rows.methods
         if (place := (row.pair_id, row.walk)) in reasons
     )
+    files = (
+        Drop.at(
+            Stage.STANDING,
+            row,
+            row.standing_id,
+            Reason.FILE_NOT_PUBLISHED,
+            _detail(withheld[place][1], None),
+        )
+        for row in rows.standing
+        if (place := (row.pair_id, row.walk)) in reasons and row.adequacy is not None
+    )
     # A method leaves the funnel once: what is not published has no track to lose.
     kept_drops = (
         drop
@@ -81,7 +92,8 @@ def withhold(rows: Rows, accepted: Collection[str]) -> Rows:
         mutants=_kept(rows.mutants, reasons),
         reversals=_kept(rows.reversals, reasons),
         refactorings=_kept(rows.refactorings, reasons),
-        drops=chain(kept_drops, drops),
+        standing=_kept(rows.standing, reasons),
+        drops=chain(kept_drops, drops, files),
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.model.method_rows import MethodRow
+from coevo.model.standing_rows import StandingRow
 from coevo.storage.place import Root
 from packagers.built import Built
 from packagers.licensing import Licence
@@ -18,6 +19,8 @@ from packagers.rows import Rows
 
 # Methods with their contamination columns filled, in any order.
 Date = Callable[[Rows], Iterable[MethodRow]]
+# Test files of revisions with their dates filled, in any order.
+DateStanding = Callable[[Rows], Iterable[StandingRow]]
 # The family of each of some repositories: forks and their like have the same one.
 Families = Callable[[Sequence[str]], Mapping[str, str]]
 Size = Callable[[str, str, str], tuple[int, int] | None]
@@ -46,6 +49,7 @@ class ReleasePlan:
     licence: Licence
     size: Size
     families: Families
+    date_standing: DateStanding = lambda rows: rows.standing
     accepted: tuple[str, ...] = ()
     month: str | None = None
     cut: MonthCut | None = None

@@ -21,6 +21,8 @@ from coevo.git.patches import tree_patch
 from coevo.git.repository import Repository
 from coevo.languages.surgery import StartStateInvalid
 from coevo.model.errors import Fatal
+from coevo.model.families import Family
+from coevo.model.families import StartBuilder
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.quality import Coverage
@@ -209,6 +211,10 @@ class _Maker:
             siblings=first.around.siblings if first.around else (),
             reads_sources=first.around.reads_sources if first.around else None,
             sibling_patch=first.around.sibling_patch if first.around else '',
+            family=Family.COEVOLUTION,
+            start_builder=StartBuilder.REMOVED
+            if row.track is Track.GENERATION
+            else StartBuilder.REVERTED,
         )
 
 

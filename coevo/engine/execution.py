@@ -17,6 +17,7 @@ from dataclasses import field
 from coevo.engine.cache import Cache
 from coevo.engine.cache import Known
 from coevo.engine.cache import batch_key
+from coevo.engine.groups import CellsOf
 from coevo.engine.groups import Ends
 from coevo.engine.groups import Group
 from coevo.engine.groups import Results
@@ -46,6 +47,7 @@ from coevo.model.errors import Transient
 from coevo.model.labels import BROKEN_CELL
 from coevo.model.labels import RECORDED_CELL
 from coevo.model.labels import RECORDED_LABELS
+from coevo.model.labels import deciding_cells
 from coevo.model.labels import label
 from coevo.model.records import Cell
 from coevo.model.records import Change
@@ -115,15 +117,42 @@ def evaluate(
     )
 
 
+def observe(
+    builder: Builder, pair: Pair, selected: Sequence[SelectedMethod], cache: Cache = NO_CACHE
+) -> PairEvaluation:
+    """Run tests of the new revision on its own code alone, as a cell that decides is run."""
+    runner = _CellRunner(built=builder.build(pair), cache=cache)
+    _, settled, groups = _begin(runner, selected, _own_cells)
+    while is_mute(groups) and (other := runner.built.otherwise()) is not None:
+        runner.built, runner.override = other, None
+        _, settled, groups = _begin(runner, selected, _own_cells)
+    for order in (Order.REVERSED, Order.ALONE):
+        _pass_all(runner, groups, order)
+    for group in groups:
+        _keep(runner, group)
+        _repeat_where_split(runner, group)
+    return PairEvaluation(
+        built=runner.built,
+        override=runner.override,
+        results=results_of(settled, groups),
+        fixed_by_settings={},
+        cost=runner.cost,
+    )
+
+
+def _own_cells(_: Change) -> tuple[Cell, ...]:
+    return (Cell.TNEW_CNEW,)
+
+
 def _begin(
-    runner: _CellRunner, selected: Sequence[SelectedMethod]
+    runner: _CellRunner, selected: Sequence[SelectedMethod], cells: CellsOf = deciding_cells
 ) -> tuple[Ends, Results, list[Group]]:
     """What cannot be built, and groups of the rest, compiled and run once."""
     ends = Ends(old=runner.built.old, new=runner.built.new)
     for build in (ends.old, ends.new):
         runner.cost.add(Step.BUILD, build.cpu_seconds)
-    settled = unbuildable(ends, selected)
-    groups = list(form_groups(runner.built, ends, selected, settled))
+    settled = unbuildable(ends, selected, cells)
+    groups = list(form_groups(runner.built, ends, selected, settled, cells))
     for group in groups:
         runner.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
         group.known = _recall(runner, group)

@@ -15,9 +15,12 @@ from typing import TypeVar
 from coevo.languages.table import LANGUAGES
 from coevo.model import codec
 from coevo.model.errors import Fatal
+from coevo.model.families import Family
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
+from coevo.model.records import Walk
+from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import TaskRow
 from coevo.snapshots import snapshot
 from coevo.snapshots.cutoffs import Cutoff
@@ -63,12 +66,20 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
+    """A task with its targets; where a suite is asked for, with its gold as it stands instead."""
+
     task: TaskRow
     targets: tuple[Target, ...]
+    standing: StandingRow | None = None
 
     @property
     def task_id(self) -> str:
         return self.task.task_id
+
+    @property
+    def family(self) -> Family:
+        """Snapshots of a schema before 2.1 have one alone."""
+        return self.task.family or Family.COEVOLUTION
 
     @property
     def is_generation(self) -> bool:
@@ -81,7 +92,8 @@ class Assignment:
     @property
     def override(self) -> str | None:
         """The workaround under which the cells of its pair ran; what else is overridden, a build does."""
-        names = {name for t in self.targets for name in (t.row.override or '').split('+')}
+        rows = (*(target.row for target in self.targets), self.standing)
+        names = {name for row in rows if row for name in (row.override or '').split('+')}
         return next(iter(sorted(names & LANGUAGES[self.task.language].WORKAROUNDS)), None)
 
 
@@ -115,14 +127,26 @@ def assignments(
         )
     where = 'true' if leaking or tasks is not None else no_leak()
     methods: dict[str, list[MethodRow]] = defaultdict(list)
+    standing: dict[tuple[str, str], StandingRow] = {}
     with snapshot.reading((place,)):
         snapshot.limit(opened, dict(conditions(cutoff)))
         rows = _rows(opened.connection, 'tasks', TaskRow, where)
         for row in _rows(opened.connection, 'methods', MethodRow, 'task_id IS NOT NULL'):
             methods[row.method_id].append(row)
+        for gold in _rows(opened.connection, 'standing', StandingRow, 'task_id IS NOT NULL'):
+            standing[gold.pair_id, gold.test_file] = gold
     wanted = [task for task in rows if _is_wanted(task, tasks, interleaved=interleaved)]
     wanted.sort(key=lambda task: (task.repo, str(task.new_committer_date), task.pair_id))
-    return tuple(Assignment(task=task, targets=tuple(named(_of(task, methods)))) for task in wanted)
+    return tuple(
+        Assignment(
+            task=task,
+            targets=tuple(named(_of(task, methods))),
+            standing=standing.get((task.pair_id, task.test_file))
+            if task.walk is Walk.STANDING
+            else None,
+        )
+        for task in wanted
+    )
 
 
 def _is_wanted(task: TaskRow, tasks: Collection[str] | None, *, interleaved: bool) -> bool:

@@ -26,6 +26,11 @@ from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.measuring.judged_adequacy import with_adequacy
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import Prediction
+from coevo.evaluation.suites.judging import Submission
+from coevo.evaluation.suites.judging import judge_suite
+from coevo.evaluation.suites.judging import submitted_tests
+from coevo.evaluation.suites.outcomes import JudgedSuite
+from coevo.evaluation.suites.outcomes import SuiteSeen
 from coevo.git.repository import CorruptObject
 from coevo.languages.conditions import Conditions
 from coevo.languages.engine import Builder
@@ -34,13 +39,17 @@ from coevo.model.records import Pair
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What is to be run: the start state as a commit, and the patched file, None if deleted."""
+    """What is to be run: the start state as a commit, and the patched file, None if deleted.
+
+    tests_rev  of a suite, a commit with the patched file, which is read and never laid out
+    """
 
     assignment: Assignment
     prediction: Prediction
     pair: Pair
     start: bytes | None
     patched: bytes | None
+    tests_rev: str = ''
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +94,7 @@ def _prepared(
         pair=_pair(shared, assignment, states.commit(task, start)),
         start=start,
         patched=made.content,
+        tests_rev=states.commit(task, made.content) if assignment.standing else '',
     )
 
 
@@ -92,6 +102,7 @@ def _pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> 
     """Both ends; where nothing is run on old code, that is not built either."""
     task, commit = assignment.task, shared.states.repository.commit
     needs_old = assignment.is_generation or shared.measures is not None
+    needs_old = needs_old and assignment.standing is None
     return Pair(
         repo=task.repo,
         language=task.language,
@@ -104,6 +115,8 @@ def _pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> 
 
 def examined(shared: RepositoryContext, case: Case, builder: Builder) -> Judgement:
     """Run a case; Transient for trouble of ours that another try may not have."""
+    if case.assignment.standing is not None:
+        return _examined_suite(shared, case, builder)
     methods = submitted(case.assignment, case.start, case.patched)
     if case.patched is None or not methods:
         return Judgement(seen={target.name: Seen() for target in case.assignment.targets})
@@ -122,6 +135,28 @@ def examined(shared: RepositoryContext, case: Case, builder: Builder) -> Judgeme
     return with_adequacy(shared.measures, context, judgement, case.patched, shared.known.placebos)
 
 
+def _examined_suite(shared: RepositoryContext, case: Case, builder: Builder) -> Judgement:
+    submission = Submission(
+        assignment=case.assignment,
+        repository=shared.states.repository,
+        start=case.start,
+        patched=case.patched,
+        tests_rev=case.tests_rev,
+    )
+    methods = submitted_tests(submission)
+    if isinstance(methods, SuiteSeen):
+        return Judgement(seen={}, suite=JudgedSuite(seen=methods))
+    assert case.patched is not None, 'a file with tests is there'
+    try:
+        context = _context(shared, case, builder)
+        ledger = shared.known.preconditions.ledger
+        return Judgement(seen={}, suite=judge_suite(context, case.patched, methods, ledger))
+    except NotBuilt as error:
+        return in_trouble(case.assignment, Detail.NOT_BUILT, str(error))
+    except CorruptObject as error:
+        return in_trouble(case.assignment, Detail.NO_REPOSITORY, str(error))
+
+
 def _context(shared: RepositoryContext, case: Case, builder: Builder) -> TaskContext:
     return TaskContext(
         assignment=case.assignment,
@@ -135,4 +170,6 @@ def _context(shared: RepositoryContext, case: Case, builder: Builder) -> TaskCon
 
 
 def _production(assignment: Assignment) -> frozenset[str]:
-    return frozenset(dependency.file for dependency in assignment.task.dependencies)
+    task = assignment.task
+    focus = {one.file for one in task.focus or ()}
+    return frozenset({one.file for one in task.dependencies} | focus)

@@ -27,6 +27,7 @@ from coevo.evaluation.predictions import read_predictions
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import ResultHeader
+from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.verified import verified
 from coevo.languages import universal_mutator
 from coevo.languages.capabilities import NOT_OFFERED
@@ -47,6 +48,7 @@ from coevo.snapshots.snapshot import Opened
 class Evaluation:
     """All rows, sorted by task; how many tasks were judged now, and how many before.
 
+    suites  those of tasks that ask for a suite
     bugs  where the record lies of each bug of ours that ended a task, by its id
     """
 
@@ -54,6 +56,7 @@ class Evaluation:
     judged: int
     recalled: int
     bugs: Mapping[str, str] = field(default_factory=dict)
+    suites: tuple[SuiteResult, ...] = ()
 
 
 def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
@@ -71,6 +74,8 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
         interleaved=options.interleaved,
         leaking=options.leaking,
     )
+    if options.family is not None:
+        wanted = tuple(one for one in wanted if one.family is options.family)
     if not wanted:
         raise Fatal('no task is left to score; name others, or an earlier cutoff, or add --leaking')
     if options.part is not None:
@@ -100,6 +105,7 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
         judged=len(wanted) - examination.recalled,
         recalled=examination.recalled,
         bugs=examination.bugs,
+        suites=tuple(sorted(examination.suites.values(), key=lambda row: row.key)),
     )
 
 

@@ -42,6 +42,9 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import renamed
 from coevo.evaluation.rows import rows
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.rows import recalled
+from coevo.evaluation.suites.rows import suite_result
 from coevo.git.repository import Repository
 from coevo.languages.engine import Builder
 from coevo.languages.engine import RunSettings
@@ -65,7 +68,7 @@ Result = TypeVar('Result')
 
 @dataclass(slots=True, kw_only=True)
 class Examination:
-    """`found` has the rows of each task that is done, `recalled` counts those that were known.
+    """`found` has the rows of each task that is done, `suites` those of tasks that ask for a suite, `recalled` counts those that were known.
 
     bugs  where the record lies of each bug that ended a task, by its id
     """
@@ -78,6 +81,7 @@ class Examination:
     listener: Listener
     total: int
     found: dict[str, tuple[MethodResult, ...]] = field(default_factory=dict)
+    suites: dict[str, SuiteResult] = field(default_factory=dict)
     recalled: int = 0
     tries: Counter[str] = field(default_factory=Counter)
     bugs: dict[str, str] = field(default_factory=dict)
@@ -98,6 +102,8 @@ class Examination:
         if judgement is not None:
             self._conclude(assignment, judgement)
             return True
+        if assignment.standing is not None:
+            return self._recalled_suite(assignment, prediction)
         known = self.ledger.recall(assignment, prediction)
         if known is None:
             return False
@@ -105,16 +111,36 @@ class Examination:
         self._add(assignment, renamed(known, assignment, prediction, self.header))
         return True
 
+    def _recalled_suite(self, assignment: Assignment, prediction: Prediction) -> bool:
+        row = self.ledger.recall_suite(assignment, prediction)
+        if row is None:
+            return False
+        self.recalled += 1
+        self._add_suite(recalled(row, assignment, prediction, self.header))
+        return True
+
     def _conclude(self, assignment: Assignment, judgement: Judgement) -> None:
         prediction = self.answer(assignment)
         tries = max(1, self.tries[assignment.task_id])
+        if judgement.suite is not None:
+            row = suite_result(self.header, assignment, prediction, judgement.suite, tries)
+            self.ledger.keep_suite(assignment, prediction, row)
+            self._add_suite(row)
+            return
         made = rows(self.header, assignment, prediction, judgement, tries)
         self.ledger.keep(assignment, prediction, made)
         self._add(assignment, made)
 
     def _add(self, assignment: Assignment, made: tuple[MethodResult, ...]) -> None:
         self.found[assignment.task_id] = made
-        self.listener.step('tasks', len(self.found), self.total)
+        self._step()
+
+    def _add_suite(self, row: SuiteResult) -> None:
+        self.suites[row.task_id] = row
+        self._step()
+
+    def _step(self) -> None:
+        self.listener.step('tasks', len(self.found) + len(self.suites), self.total)
 
     def _hold(self, assignment: Assignment, work: Callable[[], Result]) -> Result | None:
         """What is done for one task; None where a bug has ended the task."""
@@ -133,6 +159,9 @@ class Examination:
         self.bugs[assignment.task_id] = bug_records.keep(place, name, bug, build(), about)
         tries = max(1, self.tries[assignment.task_id])
         trouble = in_trouble(assignment, Detail.BUG, bug.sentence)
+        if trouble.suite is not None:
+            self._add_suite(suite_result(self.header, assignment, prediction, trouble.suite, tries))
+            return
         self._add(assignment, rows(self.header, assignment, prediction, trouble, tries))
 
     # -- one repository --------------------------------------------------------------------------

@@ -16,6 +16,9 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import RESULTS_VERSION
+from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.results import SUITES_VERSION
 from coevo.languages.table import engine_version
 from coevo.model import codec
 from coevo.storage import checksummed
@@ -53,6 +56,15 @@ class Ledger:
             data = codec.encode(_Entry(rows=tuple(rows)))
             self.write(data, assignment, 'rows', prediction.digest)
 
+    def recall_suite(self, assignment: Assignment, prediction: Prediction) -> SuiteResult | None:
+        """The row of a suite that was judged, as it was."""
+        data = self.read(assignment, 'suite', prediction.digest)
+        return None if data is None else codec.decode(SuiteResult, data)
+
+    def keep_suite(self, assignment: Assignment, prediction: Prediction, row: SuiteResult) -> None:
+        if row.outcome is not SuiteOutcome.INFRA:
+            self.write(codec.encode(row), assignment, 'suite', prediction.digest)
+
     def read(self, assignment: Assignment, *what: str) -> bytes | None:
         """What was found out about a task."""
         return checksummed.read(self._file(assignment, what))
@@ -78,6 +90,7 @@ class Ledger:
                 repr((target.name, target.method, target.method_at_start, target.row.mutation))
                 for target in assignment.targets
             ),
+            *((str(SUITES_VERSION),) if assignment.standing else ()),
             *what,
         )
         text = '\0'.join(parts).encode(errors='surrogateescape')

@@ -13,6 +13,10 @@ from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
+from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.results import read_suites
+from coevo.evaluation.suites.results import write_suites
 from coevo.model.errors import Fatal
 
 # What all rows of one evaluation have in common.
@@ -40,7 +44,29 @@ def merge(folders: Sequence[Path], out: Path) -> Report:
     out.mkdir(parents=True, exist_ok=True)
     write_results(out, merged)
     write_junit(out, merged)
-    return write_report(out, merged)
+    suites = _merged_suites(folders)
+    write_suites(out, suites)
+    return write_report(out, merged, suites)
+
+
+def _merged_suites(folders: Sequence[Path]) -> tuple[SuiteResult, ...]:
+    """The same of suites; of different evaluations the report knows."""
+    found: dict[tuple[str, int], SuiteResult] = {}
+    for folder in folders:
+        for row in read_suites(folder):
+            known = found.get(row.key)
+            if known is None or known.outcome is SuiteOutcome.INFRA:
+                found[row.key] = row
+            elif row.outcome is not SuiteOutcome.INFRA and _said(row) != _said(known):
+                raise Fatal(
+                    f'{folder} and a folder before it disagree about the suite of task {row.task_id}: '
+                    'leave one of them out, or evaluate that task again'
+                )
+    return tuple(row for _, row in sorted(found.items()))
+
+
+def _said(row: SuiteResult) -> tuple[object, ...]:
+    return tuple(getattr(row, name) for name in _VERDICT)
 
 
 def _check_common(found: Iterable[tuple[Path, Sequence[MethodResult]]]) -> None:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from coevo.evaluation.parts import Part
 from coevo.evaluation.records import Prediction
+from coevo.model.families import Family
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.storage.folders import cache_folder
 
@@ -22,6 +23,7 @@ class Options:
     tasks, cutoff limit the tasks; a task without a prediction fails
     part          only the tasks of some repositories, for one of several machines; None for all
     models        a file with cutoffs of models that nobody else knows
+    family        only tasks of that family; None is all
     interleaved   whether tasks count whose old revision is no ancestor of the new one, where `tasks`
                   names none
     leaking       whether tasks count whose start state shows their answer; those named always do
@@ -37,6 +39,7 @@ class Options:
     tasks: frozenset[str] | None = None
     cutoff: Cutoff | None = None
     part: Part | None = None
+    family: Family | None = None
     models: Path | None = None
     interleaved: bool = False
     leaking: bool = False

@@ -5,17 +5,22 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 from coevo.display.terminal import visible
 from coevo.evaluation import junit_xml
 from coevo.evaluation.evaluation import Evaluation
 from coevo.evaluation.records import Detail
+from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import report
 from coevo.evaluation.reporting.cells import plural
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.results import write_results
+from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.results import write_suites
 from coevo.model.errors import Fatal
 
 
@@ -31,20 +36,26 @@ def check(folder: Path, option: str) -> None:
 
 
 def write(out: Path, evaluation: Evaluation) -> Report:
-    """Write `results.parquet`, `junit.xml` and `report.json`, the results first."""
+    """Write `results.parquet`, `suites.parquet` if there are suites, `junit.xml` and `report.json`, the
+    results first."""
     write_results(out, evaluation.rows)
+    write_suites(out, evaluation.suites)
     junit_xml.write_junit(out, evaluation.rows)
-    return report.write_report(out, evaluation.rows)
+    return report.write_report(out, evaluation.rows, evaluation.suites)
 
 
 def summary(evaluation: Evaluation, out: Path) -> Iterator[str]:
     """Sentences for a person: what came of it, what it cost, what to do about trouble of ours."""
-    rows = evaluation.rows
-    outcomes = Counter(row.outcome for row in rows)
-    tasks = len({row.task_id for row in rows})
-    told = ', '.join(f'{name} {outcomes[name]}' for name in TaskOutcome if outcomes[name])
-    yield f'{plural(tasks, "task")}, {plural(len(rows), "method")}: {told}'
-    verdicts = sum(row.cpu_seconds for row in rows)
+    rows, suites = evaluation.rows, evaluation.suites
+    both: Sequence[MethodResult | SuiteResult] = (*rows, *suites)
+    if rows:
+        outcomes = Counter(row.outcome for row in rows)
+        tasks = len({row.task_id for row in rows})
+        told = ', '.join(f'{name} {outcomes[name]}' for name in TaskOutcome if outcomes[name])
+        yield f'{plural(tasks, "task")}, {plural(len(rows), "method")}: {told}'
+    if suites:
+        yield f'{plural(len(suites), "suite")}: {_of_suites(suites)}'
+    verdicts = sum(row.cpu_seconds for row in both)
     adequacy = sum(row.adequacy.cpu_seconds for row in rows if row.adequacy)
     asked = [row.adequacy.pit for row in rows if row.adequacy and row.adequacy.pit]
     by_pit = f', {sum(one.cpu_seconds for one in asked):.0f} for PIT' if asked else ''
@@ -52,14 +63,15 @@ def summary(evaluation: Evaluation, out: Path) -> Iterator[str]:
         f'{plural(evaluation.judged, "task")} judged now, {evaluation.recalled} known before; in all '
         f'they cost {verdicts:.0f} CPU seconds for verdicts, {adequacy:.0f} for adequacy{by_pit}'
     )
-    unanswered = {row.task_id for row in rows if row.detail is Detail.NO_PREDICTION}
+    unanswered = {row.task_id for row in both if row.detail is Detail.NO_PREDICTION}
     if unanswered:
         yield f'{plural(len(unanswered), "task")} without a prediction: their methods are hrns_fail'
     tampered = Counter(row.tampered for row in rows if row.detail is Detail.TAMPERED)
+    tampered += Counter(one.tampered for row in suites for one in row.tests if one.tampered)
     if tampered:
         kinds = ', '.join(f'{kind} {count}' for kind, count in sorted(tampered.items()))
         yield f'tampered: {kinds}'
-    troubled = (row for row in rows if row.outcome is TaskOutcome.INFRA)
+    troubled = (row for row in both if row.outcome in (TaskOutcome.INFRA, SuiteOutcome.INFRA))
     trouble = {(row.task_id, row.detail, row.said) for row in troubled}
     for task_id, detail, said in sorted(trouble):
         yield f'{task_id} could not be judged ({detail}): {visible(said)}'
@@ -68,4 +80,15 @@ def summary(evaluation: Evaluation, out: Path) -> Iterator[str]:
     if evaluation.bugs:
         records = ', '.join(sorted(evaluation.bugs.values()))
         yield f'{plural(len(evaluation.bugs), "task")} ended in a bug of coevo, please report: {records}'
-    yield f'{out}: results.parquet, report.json, junit.xml'
+    files = (
+        'results.parquet',
+        *(('suites.parquet',) if suites else ()),
+        'report.json',
+        'junit.xml',
+    )
+    yield f'{out}: {", ".join(files)}'
+
+
+def _of_suites(suites: Sequence[SuiteResult]) -> str:
+    outcomes = Counter(row.outcome for row in suites)
+    return ', '.join(f'{name} {outcomes[name]}' for name in SuiteOutcome if outcomes[name])

@@ -55,6 +55,7 @@ class Detail(Choice):
     DOES_NOT_APPLY = 'does_not_apply', 'the patch does not apply to the start state'
     TARGET_MISSING = 'target_missing', 'the target is not in the file'
     TARGET_DISABLED = 'target_disabled', 'the target is disabled'
+    TOO_MANY_TESTS = 'too_many_tests', 'the file has more tests than are judged'
     TAMPERED = 'tampered', 'the test interfered with how it is run or reported'
 
     COMPILE_ERROR = 'compile_error', 'the target does not compile'

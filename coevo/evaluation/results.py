@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +19,8 @@ from coevo.model.schema import arrow_schema
 from coevo.model.schema import table
 from coevo.storage import durable
 
+Row = TypeVar('Row')
+
 # Raised when a column is lost or changes its meaning.
 RESULTS_VERSION = 3
 
@@ -24,45 +29,67 @@ NAME = 'results.parquet'
 _VERSION = b'coevo.results_version'
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableForm(Generic[Row]):
+    """A Parquet file of results: its records and name, and where in it its version stands."""
+
+    record: type[Row]
+    name: str
+    key: bytes
+    version: int
+
+
+_FORM = TableForm(record=MethodResult, name=NAME, key=_VERSION, version=RESULTS_VERSION)
+
+
 def write_results(folder: Path, rows: Sequence[MethodResult]) -> Path:
     """Write the rows sorted by their key; the same rows give the same bytes."""
-    ordered = sorted(rows, key=lambda row: row.key)
-    content = table(MethodResult, ordered).replace_schema_metadata(
-        {_VERSION: str(RESULTS_VERSION).encode()}
+    return write_rows(folder, _FORM, sorted(rows, key=lambda row: row.key))
+
+
+def write_rows(folder: Path, form: TableForm[Row], rows: Sequence[Row]) -> Path:
+    """The same of any such file, in the order of the rows."""
+    content = table(form.record, rows).replace_schema_metadata(
+        {form.key: str(form.version).encode()}
     )
     sink = io.BytesIO()
     pq.write_table(content, sink, compression='zstd')
-    path = folder / NAME
+    path = folder / form.name
     durable.write(path, [sink.getvalue()])
     return path
 
 
 def read_results(folder: Path) -> tuple[MethodResult, ...]:
     """The rows of a folder of results; Fatal where there are none, or of another version."""
-    path = folder / NAME
+    return read_rows(folder, _FORM)
+
+
+def read_rows(folder: Path, form: TableForm[Row]) -> tuple[Row, ...]:
+    """The same of any such file."""
+    path = folder / form.name
     if not path.is_file():
-        raise Fatal(f'{folder} has no {NAME}; name the --out of a `coevo evaluate`')
+        raise Fatal(f'{folder} has no {form.name}; name the --out of a `coevo evaluate`')
     try:
         content = pq.read_table(path, partitioning=None)
     except (OSError, pa.ArrowException) as error:
         raise _damaged(path, error) from None
-    version = (content.schema.metadata or {}).get(_VERSION, b'?').decode('utf-8', 'replace')
-    if version != str(RESULTS_VERSION):
+    version = (content.schema.metadata or {}).get(form.key, b'?').decode('utf-8', 'replace')
+    if version != str(form.version):
         raise Fatal(
-            f'{path} has results of version {version}, this coevo reads {RESULTS_VERSION}; '
+            f'{path} has results of version {version}, this coevo reads {form.version}; '
             'evaluate again'
         )
-    return _rows(path, content)
+    return _rows(path, form, content)
 
 
-def _rows(path: Path, content: pa.Table) -> tuple[MethodResult, ...]:
+def _rows(path: Path, form: TableForm[Row], content: pa.Table) -> tuple[Row, ...]:
     """The rows of a table; Fatal where a column or a value is none that we write."""
-    wanted = {field.name: field for field in arrow_schema(MethodResult)}
+    wanted = {field.name: field for field in arrow_schema(form.record)}
     for field in content.schema:
         if field.name in wanted and not _fits(field, wanted[field.name]):
             raise Fatal(f'{path} is damaged: {field.name} is another column; evaluate again')
     try:
-        return records(MethodResult, content)
+        return records(form.record, content)
     except (ValueError, TypeError, LookupError, OverflowError) as error:
         raise _damaged(path, error) from None
 

@@ -111,7 +111,7 @@ def _decided(
         outcome=outcome,
         outcome_by_module=decide_by_module(task.track, seen),
         detail=detail,
-        said=_bounded(_said(seen, detail, target), MOST_SAID),
+        said=bounded(_said(seen, detail, target), MOST_SAID),
         injected=seen.refusal is None and seen.trouble is None and seen.submitted,
         mutation_gold=target.row.mutation,
         engine_version=engine_version(task.language),
@@ -129,7 +129,7 @@ def _observed(row: MethodResult, seen: Seen) -> MethodResult:
     return replace(
         row,
         tampered=seen.new.tampered if seen.new else None,
-        unstable=None if seen.unstable is None else _bounded(seen.unstable, MOST_SAID),
+        unstable=None if seen.unstable is None else bounded(seen.unstable, MOST_SAID),
         placebo=seen.placebo,
         compiled=_compiles(seen.new),
         module_compiled=seen.new_module_ok,
@@ -139,7 +139,7 @@ def _observed(row: MethodResult, seen: Seen) -> MethodResult:
         old_by_module=_by_module(seen),
         old_signature=_signature(seen.old),
         precondition=seen.precondition,
-        output=_bounded(seen.output, MOST_OUTPUT, keep_end=True),
+        output=bounded(seen.output, MOST_OUTPUT, keep_end=True),
     )
 
 
@@ -187,7 +187,7 @@ def _said(seen: Seen, detail: Detail | None, target: Target) -> str:
     return '; '.join(filter(None, (*parts, seen.note)))
 
 
-def _bounded(text: str, most: int, *, keep_end: bool = False) -> str:
+def bounded(text: str, most: int, *, keep_end: bool = False) -> str:
     text = _printable(text)
     if len(text) <= most:
         return text

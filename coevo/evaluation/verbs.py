@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from typing import Literal
 
 from coevo.model.errors import Fatal
+from coevo.model.families import Family
 from coevo.options.arguments import add_jobs
 from coevo.options.arguments import add_sandbox
 from coevo.options.arguments import in_unicode
@@ -99,6 +100,9 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
         '--part',
         metavar='K/N',
         help='only the tasks of the K-th of N parts of the repositories; `coevo merge` puts results together',
+    )
+    evaluate.add_argument(
+        '--family', choices=[str(one) for one in Family], help='only tasks of this family (all)'
     )
     add_cutoff(evaluate)
     add_jobs(evaluate)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -50,7 +52,40 @@ class Trace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traced:
-    """A trace for each method, None for one that did not run to its end."""
+    """A trace for each method, None for one that did not run to its end.
+
+    together  what those executed that did, as of one run; None where none did, or nobody asked
+    """
 
     traces: tuple[Trace | None, ...]
     cpu_seconds: float
+    together: Trace | None = None
+
+
+def union(traces: Iterable[Trace | None]) -> Trace | None:
+    """What several executed, for engines that tell lines and no branches; None of none."""
+    known = [trace for trace in traces if trace is not None]
+    if not known:
+        return None
+    lines: dict[str, dict[int, CoveredLine]] = {}
+    for trace in known:
+        for path, found in trace.lines.items():
+            own = lines.setdefault(path, {})
+            for line in found:
+                before = own.get(line.line)
+                if before is None or before.covered_instructions < line.covered_instructions:
+                    own[line.line] = line
+    return Trace(
+        executed=tuple(dict.fromkeys(one for trace in known for one in trace.executed)),
+        lines={path: tuple(own[at] for at in sorted(own)) for path, own in lines.items()},
+        reached=_reached(known),
+    )
+
+
+def _reached(traces: Sequence[Trace]) -> dict[str, frozenset[int]] | None:
+    """What an observer saw reached in any of them; None where there was none."""
+    found: dict[str, frozenset[int]] = {}
+    for trace in traces:
+        for name, lines in (trace.reached or {}).items():
+            found[name] = found.get(name, frozenset()) | lines
+    return found if any(trace.reached is not None for trace in traces) else None

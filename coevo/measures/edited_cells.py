@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
@@ -116,6 +117,30 @@ class EditedCellRunner:
         if verdict.outcome is Outcome.INFRA:
             raise Transient(f'a test process did not start: {verdict.message.strip()}')
         return verdict
+
+    def run_all(
+        self, compiled: Compiled, methods: Sequence[TestMethod], cpu_limit: float | None
+    ) -> tuple[Verdict | None, ...]:
+        """What methods do one after the other in one process; None for who loses it to a neighbour."""
+        if compiled.code_failure is not None:
+            failed = Verdict(outcome=Outcome.COMPILE_ERROR, signature=compiled.code_failure)
+            return (failed,) * len(methods)
+        found = [self.built.compile_verdict(compiled, method) for method in methods]
+        left = [place for place, verdict in enumerate(found) if verdict is None]
+        if not left:  # also where nobody is asked
+            return tuple(found)
+        conditions = Conditions(
+            override=self.override,
+            cpu_limit=cpu_limit,
+            sources=self.sources or MainSources(rev=self.rev),
+        )
+        batch = self.built.run(compiled, [methods[place] for place in left], conditions)
+        self.cpu_seconds += batch.cpu_seconds
+        for place, verdict in zip(left, batch.verdicts, strict=True):
+            if verdict is not None and verdict.outcome is Outcome.INFRA:
+                raise Transient(f'a test process did not start: {verdict.message.strip()}')
+            found[place] = verdict
+        return tuple(found)
 
     def run_confirmed(self, compiled: Compiled, method: TestMethod) -> Verdict:
         """The same; of a failure that is to be confirmed, and is not, the method is `unsteady`."""

@@ -75,6 +75,7 @@ class FileMutants:
     module: str
     source: bytes
     emitted: Sequence[DrawnMutant]
+    cap: int = CAP
     _checked: dict[str, Checked] = field(default_factory=dict)
     _fits: dict[str, bool] = field(default_factory=dict)
 
@@ -91,7 +92,7 @@ class FileMutants:
             emitted=len(emitted),
             compile_failed=len(asked) - len(valid),
             redundant=len(emitted) - len(unique),
-            capped_out=max(0, len(valid) - CAP),
+            capped_out=max(0, len(valid) - self.cap),
             not_checked=len(unique) - len(asked),
             kept=self._kept(valid),
         )
@@ -99,7 +100,7 @@ class FileMutants:
     def _kept(self, valid: Sequence[DrawnMutant]) -> tuple[DrawnMutant, ...]:
         seen = {self._checked[_ORIGINAL].digest} if valid else set()
         kept = []
-        for one in valid[:CAP]:
+        for one in valid[: self.cap]:
             digest = self._checked[one.mutant_id].digest
             kept.append(
                 DrawnMutant(
@@ -138,7 +139,9 @@ class FileMutants:
             self._checked.update(zip(texts, answers, strict=True))
 
 
-def file_mutants(runner: EditedCellRunner, path: str, lines: Collection[int]) -> FileMutants | None:
+def file_mutants(
+    runner: EditedCellRunner, path: str, lines: Collection[int], cap: int = CAP
+) -> FileMutants | None:
     """The mutants of some lines of a file; None where no module that was built has it, or the
     language offers none.
 
@@ -158,6 +161,7 @@ def file_mutants(runner: EditedCellRunner, path: str, lines: Collection[int]) ->
         module=module,
         source=source,
         emitted=sorted(drawn, key=lambda one: (one.mutant_id, one.mutant.line)),
+        cap=cap,
     )
 
 

@@ -69,6 +69,18 @@ class Reason(StrEnum):
     SUITE_NEW_BROKEN = 'suite_new_broken'
     SUITE_UNKNOWN = 'suite_unknown'
 
+    TOO_MANY_TESTS = 'too_many_tests'
+    NO_TEST_CLASS = 'no_test_class'
+    NOT_STEADY = 'not_steady'
+    NOT_PASSING = 'not_passing'
+    NOT_TRACED = 'not_traced'
+    NO_EVIDENCE = 'no_evidence'
+    AMBIGUOUS_CLASS = 'ambiguous_class'
+    NO_DOMINANT_CLASS = 'no_dominant_class'
+    FILE_NEEDED = 'file_needed'
+    FILE_OF_OTHERS = 'file_of_others'
+    FILE_NOT_PUBLISHED = 'file_not_published'
+
     START_STATE_INVALID = 'start_state_invalid'
     NOTHING_TO_NAME = 'nothing_to_name'
     TASK_WITHDRAWN = 'task_withdrawn'
@@ -174,6 +186,21 @@ _TRACK = {
     Reason.SUITE_NEW_BROKEN: 'The profile wants all tests of both ends to pass; new ones do not.',
     Reason.SUITE_UNKNOWN: 'The profile wants all tests of both ends to pass; they were not run.',
 }
+_STANDING = {
+    Reason.FILE_OF_OTHERS: 'The test file is generated, or lies in a folder for the code of others.',
+    Reason.TOO_MANY_TESTS: 'The file declares more tests than a suite may have.',
+    Reason.NO_TEST_CLASS: 'No class of the code has the name that the file is named after.',
+    Reason.NOT_STEADY: 'Runs of one of its tests disagree.',
+    Reason.NOT_PASSING: 'One of its tests does not pass, or none does.',
+    Reason.NOT_TRACED: 'What its tests execute is not known.',
+    Reason.NO_EVIDENCE: 'Its tests do not execute the class that it is named after.',
+    Reason.AMBIGUOUS_CLASS: 'Its tests execute more than one class that it may be named after.',
+    Reason.NO_DOMINANT_CLASS: 'Too much of what its tests execute is of other classes.',
+    Reason.FILE_NEEDED: 'Other test files do not compile without it.',
+    Reason.FILE_NOT_PUBLISHED: (
+        'The licence at the revision is unknown, the OSI has not approved it, or it was taken back.'
+    ),
+}
 _TASK = {
     Reason.START_STATE_INVALID: 'No valid start file can be made for the task.',
     Reason.NOTHING_TO_NAME: 'No change of the code is known that a prompt could name (no repairs).',
@@ -202,6 +229,7 @@ BY_STAGE: dict[Stage, dict[str, str]] = {
     },
     Stage.PUBLISH: {str(reason): text for reason, text in _PUBLISH.items()},
     Stage.TRACK: {str(reason): text for reason, text in _TRACK.items()},
+    Stage.STANDING: {str(reason): text for reason, text in _STANDING.items()},
     Stage.TASK: {str(reason): text for reason, text in _TASK.items()},
 }
 

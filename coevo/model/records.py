@@ -23,6 +23,7 @@ class Walk(Choice):
     FIRST_PARENT = 'first-parent', 'the same along the main line alone'
     STATES = 'states', 'the order of `git log`; of a run of commits with equal code the newest'
     WINDOW = 'window', 'each such state with every older one that is at most 12 hours older'
+    STANDING = 'standing', 'the head and the latest release, each by itself: nothing changes'
 
 
 WalkOfRow = Annotated[Walk, Column('The walk that paired the two revisions.')]
@@ -131,11 +132,18 @@ class Stage(Choice):
     LABEL = 'label', 'test methods that no label fits'
     PUBLISH = 'publish', 'test methods whose licence forbids publication'
     TRACK = 'track', 'test methods that keep their label and are no task'
+    STANDING = 'standing', 'test files of a revision that no family takes'
     TASK = 'task', 'tasks that cannot be made'
 
     @property
     def unit(self) -> str:
-        return {Stage.WALK: 'commit', Stage.PAIR: 'pair', Stage.TASK: 'task'}.get(self, 'method')
+        units = {
+            Stage.WALK: 'commit',
+            Stage.PAIR: 'pair',
+            Stage.STANDING: 'test_file',
+            Stage.TASK: 'task',
+        }
+        return units.get(self, 'method')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,7 +353,8 @@ class SourcePlace(Protocol):
 class Drop:
     """Something that left the funnel. `key` names it in the stage's unit, unique in its stage.
 
-    key is a commit (walk), a pair_id (pair), a method_id (sieve, label, publish, track) or a task_id (task).
+    key is a commit (walk), a pair_id (pair), a method_id (sieve, label, publish, track), a standing_id
+    (standing) or a task_id (task).
     """
 
     repo: RepoName
@@ -354,9 +363,14 @@ class Drop:
         str | None, Column('The pair that it belongs to. Null for a commit that ends none.')
     ]
     stage: Annotated[Stage, Column('Where it left the funnel.')]
-    unit: Annotated[str, Column('What the stage counts: `commit`, `pair`, `method` or `task`.')]
+    unit: Annotated[
+        str, Column('What the stage counts: `commit`, `pair`, `method`, `test_file` or `task`.')
+    ]
     key: Annotated[
-        str, Column('What left: a commit, `pair_id`, `method_id` or `task_id`, by the unit.')
+        str,
+        Column(
+            'What left: a commit, `pair_id`, `method_id`, `standing_id` or `task_id`, by the unit.'
+        ),
     ]
     reason: Annotated[
         str,

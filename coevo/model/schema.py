@@ -26,6 +26,7 @@ from coevo.model.quality import RefactoringRow
 from coevo.model.quality import ReversalRow
 from coevo.model.records import Drop
 from coevo.model.repository_rows import RepositoryRow
+from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.task_rows import WithdrawnRow
 
@@ -44,6 +45,15 @@ class Added:
     sql_type: str
 
 
+_FOCUS = (
+    'STRUCT(file VARCHAR, declaration VARCHAR, kind VARCHAR, start_line BIGINT, end_line BIGINT)[]'
+)
+_SUITE_COUNTS = (
+    *('tests', 'passing', 'lines', 'covered_lines', 'branches', 'covered_branches'),
+    *('methods', 'covered_methods', 'mutants', 'killed'),
+)
+_SUITE = f'STRUCT({", ".join(f"{name} BIGINT" for name in _SUITE_COUNTS)})'
+
 ADDED: dict[str, dict[str, Added]] = {
     'drops': {
         'test_file': Added(minor=1, sql_type='VARCHAR'),
@@ -53,12 +63,26 @@ ADDED: dict[str, dict[str, Added]] = {
         'change': Added(minor=1, sql_type='VARCHAR'),
     },
     'pairs': {'runtime_missing': Added(minor=1, sql_type='VARCHAR')},
-    'tasks': {'focal_source': Added(minor=1, sql_type='VARCHAR')},
+    'tasks': {
+        'focal_source': Added(minor=1, sql_type='VARCHAR'),
+        'family': Added(minor=1, sql_type='VARCHAR'),
+        'scenario': Added(minor=1, sql_type='VARCHAR'),
+        'focus': Added(minor=1, sql_type=_FOCUS),
+        'start_builder': Added(minor=1, sql_type='VARCHAR'),
+        'start_adequacy': Added(minor=1, sql_type=_SUITE),
+        'gold_adequacy': Added(minor=1, sql_type=_SUITE),
+        'unit_date': Added(minor=1, sql_type='TIMESTAMPTZ'),
+    },
 }
+"""Columns that tables of an earlier minor version lack."""
+
+NEW_TABLES = {'standing': 1}
+"""Tables that came later: with which minor version."""
 
 TABLES: dict[str, type] = {
     'methods': MethodRow,
     'tasks': TaskRow,
+    'standing': StandingRow,
     'cells': CellRow,
     'dependency_map': ExecutedRow,
     'mutants': MutantRow,
@@ -74,6 +98,7 @@ TABLES: dict[str, type] = {
 CONTENTS: dict[str, str] = {
     'methods': 'Every labelled test method of every pair and walk, with its cells.',
     'tasks': 'Test methods of one track in one test file of one pair, ready to attempt and score.',
+    'standing': 'Test files of a revision: how stable they are, and what they execute.',
     'cells': 'Every single run of a test method in a cell.',
     'dependency_map': 'Every production method that a labelled test executed, at old and at new.',
     'mutants': 'Mutants of the new code, and what the test did with each.',
@@ -91,6 +116,7 @@ CONTENTS: dict[str, str] = {
 KEYS: dict[str, tuple[str, ...]] = {
     'methods': ('method_id', 'walk'),
     'tasks': ('task_id',),
+    'standing': ('standing_id', 'walk'),
     'cells': ('method_id', 'walk', 'cell', 'repeat'),
     'dependency_map': ('method_id', 'walk', 'end', 'type', 'method', 'descriptor'),
     'mutants': ('method_id', 'walk', 'mutant_id'),
@@ -104,6 +130,11 @@ KEYS: dict[str, tuple[str, ...]] = {
 }
 
 _PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+
+
+def is_promised(table: str, minor: int) -> bool:
+    """Whether every snapshot of that minor version has a table."""
+    return NEW_TABLES.get(table, 0) <= minor
 
 
 def missing_columns(table: str, minor: int) -> dict[str, Added]:

@@ -18,6 +18,7 @@ from coevo.model.quality import MutantRow
 from coevo.model.quality import RefactoringRow
 from coevo.model.quality import ReversalRow
 from coevo.model.records import Drop
+from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import StartRow
 
 
@@ -37,3 +38,4 @@ class Segment:
     mutants: tuple[MutantRow, ...] = ()
     reversals: tuple[ReversalRow, ...] = ()
     starts: tuple[StartRow, ...] = ()
+    standing: tuple[StandingRow, ...] = ()

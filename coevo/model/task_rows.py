@@ -23,6 +23,11 @@ from coevo.model.column import OldRev
 from coevo.model.column import PairId
 from coevo.model.column import RepoName
 from coevo.model.column import TestFile
+from coevo.model.families import Family
+from coevo.model.families import Focus
+from coevo.model.families import Scenario
+from coevo.model.families import StartBuilder
+from coevo.model.families import SuiteAdequacy
 from coevo.model.quality import Sibling
 from coevo.model.records import Dependency
 from coevo.model.records import DependencyList
@@ -54,7 +59,10 @@ class StartRow:
 class TaskRow:
     task_id: Annotated[
         str,
-        Column('The task: a hash of repository, language, both revisions, track and test file.'),
+        Column(
+            'The task: a hash of repository, language, both revisions, track (of suites: family) '
+            'and test file.'
+        ),
     ]
     also_at: Annotated[tuple[str, ...], Column('The `pair_id` of other pairs with the same edit.')]
     pair_id: PairId
@@ -93,9 +101,15 @@ class TaskRow:
     test_file: TestFile
     test_methods: Annotated[
         tuple[str, ...],
-        Column('The target methods, each as `Container#method`, in the order of `method_ids`.'),
+        Column(
+            'The target methods, each as `Container#method`, in the order of `method_ids`. Empty '
+            'where a suite is asked for.'
+        ),
     ]
-    method_ids: Annotated[tuple[str, ...], Column('The `method_id` of each target.')]
+    method_ids: Annotated[
+        tuple[str, ...],
+        Column('The `method_id` of each target. Empty where a suite is asked for.'),
+    ]
     start_file_sha256: Annotated[
         str | None,
         Column(
@@ -214,6 +228,37 @@ class TaskRow:
         Column(
             'Whether the gold test fails if the production sources do not lie beside it. '
             'Null if that was not asked.'
+        ),
+    ] = None
+    family: Annotated[
+        Family | None,
+        Column('What kind of question it is. Null in data of a schema before 2.1: `coevolution`.'),
+    ] = None
+    scenario: Annotated[
+        Scenario | None,
+        Column('What is to be done with the suite. Null for `coevolution`, whose `track` says it.'),
+    ] = None
+    focus: Annotated[
+        tuple[Focus, ...] | None,
+        Column('The code that the suite is about. Null for `coevolution`, see `dependencies`.'),
+    ] = None
+    start_builder: Annotated[
+        StartBuilder | None,
+        Column('How the start state is made of the new revision. Null in older data.'),
+    ] = None
+    start_adequacy: Annotated[
+        SuiteAdequacy | None,
+        Column('What the suite is worth at the start. Null for `coevolution`, or if it is absent.'),
+    ] = None
+    gold_adequacy: Annotated[
+        SuiteAdequacy | None,
+        Column('What the gold suite is worth. Null for `coevolution`.'),
+    ] = None
+    unit_date: Annotated[
+        datetime | None,
+        Column(
+            'The earliest time at which code of the focus may have been public. Null if that '
+            'cannot be told, and for `coevolution`, see `code_first_seen`.'
         ),
     ] = None
 

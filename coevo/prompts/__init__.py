@@ -18,9 +18,11 @@ from itertools import chain
 from itertools import count
 
 from coevo.languages.table import LANGUAGES
+from coevo.model.families import Family
 from coevo.model.records import Dependency
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
+from coevo.model.standing_rows import StandingRow
 from coevo.prompts.parts import PartKind
 from coevo.prompts.parts import PromptPart
 
@@ -58,8 +60,7 @@ class PromptSubject:
 def prompt(subject: PromptSubject) -> str:
     """The whole prompt, a newline at its end."""
     words = LANGUAGES[subject.language].prompt_words(subject.module, subject.methods)
-    text = files('coevo').joinpath('prompts', f'{subject.track}.txt').read_text('utf-8')
-    text, running = _numbered(text, words.running)
+    text, running = _numbered(_text(subject.track), words.running)
     blanks = {
         '<framework>': words.framework,
         '<new_test>': words.new_test and f' {words.new_test}',
@@ -72,7 +73,32 @@ def prompt(subject: PromptSubject) -> str:
         '<deps_section>': '\n'.join(dependency_lines(subject.dependencies, subject.parts))
         or NONE_CHANGED,
     }
-    # At once, since a declaration may hold what looks like a blank.
+    return _filled(text, blanks)
+
+
+def suite_prompt(row: StandingRow) -> str:
+    """What an agent is told that writes the tests of a class."""
+    words = LANGUAGES[row.language].prompt_words(row.module, ())
+    text, running = _numbered(_text(Family.CLASS), words.running)
+    blanks = {
+        '<framework>': words.framework,
+        '<new_test>': words.new_test and f' {words.new_test}',
+        '<new_file>': words.new_file,
+        '<running>': running,
+        '<side_effects>': words.side_effects,
+        '<commit_sha>': row.new_rev,
+        '<test_file>': row.test_file,
+        '<focus>': '\n'.join(f'- `{one.declaration}` in `{one.file}`' for one in row.focus),
+    }
+    return _filled(text, blanks)
+
+
+def _text(name: str) -> str:
+    return files('coevo').joinpath('prompts', f'{name}.txt').read_text('utf-8')
+
+
+def _filled(text: str, blanks: Mapping[str, str]) -> str:
+    """At once, since a declaration may hold what looks like a blank."""
     return re.sub('|'.join(map(re.escape, blanks)), lambda found: blanks[found[0]], text)
 
 

@@ -76,6 +76,14 @@ def wrong(connection: duckdb.DuckDBPyConnection, part: ColumnPart) -> Iterator[s
             yield f'a column {field.name} of {part.table} that is {_short(kind)}, not {_short(wanted)}'
 
 
+def nothing(table: str) -> str:
+    """What stands behind FROM for a table that snapshots are too old to have: its columns alone."""
+    nulls = ', '.join(
+        f'NULL::{_sql_type(one.type)} AS "{one.name}"' for one in arrow_schema(TABLES[table])
+    )
+    return f'(SELECT {nulls} WHERE false)'
+
+
 @cache
 def _fields(table: str, minor: int) -> tuple[pa.Field, ...]:
     missing = missing_columns(table, minor)

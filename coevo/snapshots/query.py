@@ -29,6 +29,7 @@ FROM methods WHERE {snapshot.RELATED} GROUP BY ALL ORDER BY ALL"""
 DATES = {
     'methods': ('contamination_date',),
     'tasks': ('contamination_date',),
+    'standing': ('contamination_date',),
     'pairs': ('new_author_date', 'new_committer_date'),
 }
 
@@ -141,14 +142,19 @@ def conditions(cutoff: Cutoff | None, track: str | None = None) -> Iterator[tupl
     }
     yield 'methods', f'{later["methods"]} AND {of_track}'
     yield 'tasks', f'{later["tasks"]} AND {of_track}'
-    with_track = _in('methods', 'pair_id', 'walk') if track else 'true'
-    yield 'pairs', f'{later["pairs"]} AND {with_track}'
+    yield 'standing', f'{later["standing"]} AND {_of_tasks(track)}'
+    with_track = f'({_in("methods", "pair_id", "walk")} OR {_in("standing", "pair_id", "walk")})'
+    yield 'pairs', f'{later["pairs"]} AND {with_track if track else "true"}'
     for table in OF_METHODS:
         yield table, _in('methods', 'method_id', 'walk')
     for table in OF_PAIRS:
         yield table, _in('pairs', 'pair_id', 'walk')
     yield 'repositories', _in('pairs', 'repo', 'language', 'walk')
     yield 'withdrawn', 'false'  # a row that is gone has no date and no track
+
+
+def _of_tasks(track: str | None) -> str:
+    return 'task_id IN (SELECT task_id FROM tasks)' if track else 'true'
 
 
 def _later(columns: tuple[str, ...], cutoff: Cutoff) -> str:

@@ -52,7 +52,17 @@ def _id(table: str, column: str, *parts: str, more: str = '[]', where: str = 'tr
 
 IDS = (
     _id('pairs', 'pair_id', 'repo', 'language', 'old_rev', 'new_rev'),
-    _id('tasks', 'task_id', 'repo', 'language', 'old_rev', 'new_rev', 'track', 'test_file'),
+    _id(
+        'tasks',
+        'task_id',
+        'repo',
+        'language',
+        'old_rev',
+        'new_rev',
+        f"CASE WHEN walk = '{Walk.STANDING}' THEN family ELSE track END",
+        'test_file',
+    ),
+    _id('standing', 'standing_id', 'pair_id', 'test_file'),
     _id(
         'methods',
         'method_id',
@@ -113,7 +123,8 @@ REFERENCES = (
         name='methods_missing',
         table='tasks',
         sql="""SELECT task_id, method_ids, test_methods FROM tasks
-            WHERE len(method_ids) = 0 OR len(method_ids) <> len(test_methods)""",
+            WHERE (len(method_ids) = 0) <> (walk = 'standing')
+            OR len(method_ids) <> len(test_methods)""",
     ),
     Rule(
         name='methods_missing',
@@ -126,7 +137,7 @@ REFERENCES = (
         table='methods',
         sql="""SELECT method_id, task_id FROM methods m WHERE task_id IS NOT NULL AND NOT EXISTS (
             FROM tasks t JOIN repositories USING (repo, language, walk)
-            WHERE t.task_id = m.task_id AND family = (SELECT any_value(r.family)
+            WHERE t.task_id = m.task_id AND repositories.family = (SELECT any_value(r.family)
                 FROM repositories r WHERE r.repo = m.repo))""",
     ),
     Rule(

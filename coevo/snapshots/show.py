@@ -51,9 +51,9 @@ def _task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
     rows = blocks.rows(connection, 'methods', 'task_id', id)
     methods = [row for row in rows if row['pair_id'] == task['pair_id']]
     return [
-        blocks.lines([('task', f'{task["task_id"]}: {task["track"]}'), *_task_header(task)]),
+        blocks.lines([('task', f'{task["task_id"]}: {_kind(task)}'), *_task_header(task)]),
         *(f'{_title(row)}\n{_cells(row)}' for row in methods if row['walk'] == task['walk']),
-        _dependencies(task),
+        _dependencies(task) if task['focus'] is None else '',
         blocks.titled('Tests, from the start file to the new one', task['test_patch']),
         blocks.titled('Sources, from old to new', task['source_patch']),
     ]
@@ -89,11 +89,33 @@ def _task_header(task: Row) -> Iterator[tuple[str, str]]:
     yield from _history(task)
     yield 'test file', task['test_file']
     yield 'focal', task['focal_method'] or ''
+    yield 'focus', ', '.join(one['declaration'] for one in task['focus'] or ())
+    yield 'start', task['start_builder'] or ''
+    yield 'gold', _adequacy(task['gold_adequacy'])
     environment = task['environment']
     if environment:
         built = (f'runtime {environment["runtime"]}', environment['build_tool'])
         yield 'environment', blocks.joined(*built, environment['test_command'])
     yield 'also at', ', '.join(task['also_at'])
+
+
+def _kind(task: Row) -> str:
+    return str(task['track'] if task['focus'] is None else task['family'])
+
+
+def _adequacy(found: Row | None) -> str:
+    """What a suite is worth; what was not measured is left out."""
+    if found is None:
+        return ''
+    parts = {
+        'tests pass': ('passing', 'tests'),
+        'lines': ('covered_lines', 'lines'),
+        'branches': ('covered_branches', 'branches'),
+        'methods': ('covered_methods', 'methods'),
+        'mutants killed': ('killed', 'mutants'),
+    }
+    told = ((name, found[part], found[whole]) for name, (part, whole) in parts.items())
+    return ', '.join(f'{part} of {whole} {name}' for name, part, whole in told if whole)
 
 
 def _method_header(row: Row) -> Iterator[tuple[str, str]]:

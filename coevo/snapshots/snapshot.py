@@ -17,6 +17,7 @@ from coevo.model.labels import TABLE
 from coevo.model.labels import Demand
 from coevo.model.labels import Row
 from coevo.model.records import Cell
+from coevo.model.schema import NEW_TABLES
 from coevo.model.schema import TABLES
 from coevo.model.schema import missing_columns
 from coevo.snapshots import columns
@@ -148,8 +149,10 @@ def unchecked(places: Sequence[Path | str]) -> Opened:
         ],
         rows={
             name: _rows(name, list(zip(those, contents, strict=True)))
-            for name, those in files.items()
             if any(those)
+            else columns.nothing(name)
+            for name, those in files.items()
+            if any(those) or name in NEW_TABLES
         },
     )
 

@@ -47,6 +47,11 @@ STATISTICS = (
         "NLTK's WordPunctTokenizer; a model counts more.",
     ),
     Statistic(
+        name='families',
+        title='Tasks of each family',
+        note='Of suites also what those of the developers are worth on the class that they are about.',
+    ),
+    Statistic(
         name='figure_2',
         title='Tasks by half-year of their new revision (Figure 2)',
         note='By committer date in UTC; Older is before 2015.',

@@ -27,12 +27,14 @@ from coevo.model.records import short_hash
 from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
 from coevo.model.schema import agrees
+from coevo.model.schema import is_promised
 from coevo.snapshots import forms
 from coevo.snapshots import labelling
 from coevo.snapshots import measured_rules
 from coevo.snapshots import rules
 from coevo.snapshots import sibling_rules
 from coevo.snapshots import snapshot
+from coevo.snapshots import standing_rules
 from coevo.snapshots.local_copy import local
 from coevo.snapshots.rules import Rule
 from coevo.snapshots.snapshot import Opened
@@ -41,6 +43,8 @@ from coevo.storage import spilling
 
 if TYPE_CHECKING:
     import duckdb
+
+_LAWS = (*rules.RULES, *measured_rules.RULES, *sibling_rules.RULES, *standing_rules.RULES)
 
 # What both the manifest and the table say of a walk.
 _OF_WALKS = (
@@ -134,8 +138,10 @@ def _tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
     for name in TABLES:
         rows = 0
         files = sorted((path / 'data' / name).glob('*.parquet'))
-        if not files and name != 'timings':  # which are no part of what a snapshot promises
-            yield Finding(table=name, row=f'data/{name}', rule='file_missing')
+        if not files:
+            # Timings are no part of what a snapshot promises.
+            if name != 'timings' and is_promised(name, minor_of(manifest)):
+                yield Finding(table=name, row=f'data/{name}', rule='file_missing')
             continue
         for file in files:
             metadata = _metadata(file)
@@ -206,7 +212,7 @@ def _labels(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
 
 
 def _rules(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
-    yield from _broken(connection, (*rules.RULES, *measured_rules.RULES, *sibling_rules.RULES))
+    yield from _broken(connection, _LAWS)
 
 
 def _broken(connection: duckdb.DuckDBPyConnection, laws: Iterable[Rule]) -> Iterator[Finding]:
@@ -220,7 +226,8 @@ def _broken(connection: duckdb.DuckDBPyConnection, laws: Iterable[Rule]) -> Iter
 def _licences(connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]) -> Iterator[Finding]:
     """What is published has a licence that the OSI approved, or the release accepted."""
     accepted = manifest.get('parameters', {}).get('licences_accepted') or ''
-    sql = 'SELECT DISTINCT pair_id, license FROM pairs SEMI JOIN methods USING (pair_id, walk)'
+    sql = """SELECT DISTINCT pair_id, license FROM pairs SEMI JOIN (SELECT pair_id, walk FROM methods
+        UNION ALL SELECT pair_id, walk FROM standing) USING (pair_id, walk)"""
     for pair_id, license_ in connection.execute(f'{sql} ORDER BY ALL').fetchall():
         if license_ is None or not licences.approved(license_, accepted.split()):
             yield Finding(table='pairs', row=pair_id, rule='licence', detail=str(license_))

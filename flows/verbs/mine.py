@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.model.errors import Fatal
+from coevo.model.families import Family
+from coevo.model.profiles import Profile
 from coevo.model.records import Walk
 from coevo.options.arguments import add_jobs
 from coevo.options.arguments import add_sandbox
@@ -53,6 +55,12 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         '--walk',
         choices=[str(one) for one in Walk],
         help='which commits make a pair (default: as the profile says)',
+    )
+    verb.add_argument(
+        '--family',
+        choices=[str(one) for one in Family if one is not Family.COEVOLUTION],
+        help='instead of changes: test files as they stand at the head and the latest release '
+        '(the walk `standing`)',
     )
     verb.add_argument(
         '--measure',
@@ -124,7 +132,7 @@ def _mine(arguments: argparse.Namespace) -> int:
         since=day(arguments.since, end=False),
         until=day(arguments.until, end=True),
         reached=day(arguments.reached, end=True),
-        walk=Walk(arguments.walk or profile.walk),
+        walk=_walk(arguments.walk, arguments.family, profile),
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
         cache=arguments.cache,
@@ -143,6 +151,14 @@ def _mine(arguments: argparse.Namespace) -> int:
     walked = store.walk(report.partition)
     print_report(console, report, tuple(funnel(walked.drops, segments)), segments)
     return 1 if report.failures or report.bugs else 0
+
+
+def _walk(walk: str | None, family: str | None, profile: Profile) -> Walk:
+    if family is None:
+        return Walk(walk or profile.walk)
+    if walk not in (None, Walk.STANDING):
+        raise Fatal(f'--family {family} takes revisions as they stand: leave out --walk {walk}')
+    return Walk.STANDING
 
 
 def _commits(text: str) -> int | None:

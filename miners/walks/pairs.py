@@ -20,12 +20,14 @@ from coevo.model.records import Drop
 from coevo.model.records import Pair
 from coevo.model.records import Walk
 from miners.walks.routes import Route
+from miners.walks.standing import alone
+from miners.walks.standing import log_standing
 from miners.walks.states import neighbours
 from miners.walks.states import windows
 
 __all__ = ['Route', 'Visit', 'visit']
 
-_MAKERS = {Walk.STATES: neighbours, Walk.WINDOW: windows}
+_MAKERS = {Walk.STATES: neighbours, Walk.WINDOW: windows, Walk.STANDING: alone}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,8 @@ class Visit:
 def visit(repository: Repository, route: Route) -> Visit:
     """Walk a route. A commit that cannot be read is a drop and does not end the walk."""
     head = repository.resolve(route.ref)
-    visited = dict(_log(repository, route, head))
+    log = log_standing if route.walk is Walk.STANDING else _log
+    visited = dict(log(repository, route, head))
     commits = [commit for commit in visited.values() if commit is not None]
     found = list(_MAKERS.get(route.walk, _parents)(repository, route, commits))
     found += [route.drop(rev, Reason.UNREADABLE_COMMIT) for rev in visited if visited[rev] is None]

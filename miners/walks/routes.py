@@ -23,6 +23,7 @@ class Route:
 
     until   commits with a later committer date are neither visited nor counted
     since   nor are those with an earlier one
+    beside_release  whether the walk `standing` visits the latest release, too
     """
 
     repo: str
@@ -32,6 +33,7 @@ class Route:
     commits: int | None = None
     since: datetime | None = None
     until: datetime | None = None
+    beside_release: bool = False
     pair_id: ClassVar[None] = None  # what is dropped here is no pair
 
     def is_code(self, path: str) -> bool:

@@ -12,6 +12,9 @@ from pathlib import Path
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import write_results
+from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.model.families import SuiteAdequacy
 from coevo.model.records import Cause
 from coevo.model.records import short_hash
 from coevo.model.segment import Segment
@@ -23,6 +26,7 @@ from packagers.rows import ordered
 from tests import segments
 from tests import snapshots
 from tests.evaluation.rows import row
+from tests.evaluation.test_families import suite
 
 OTHER = 'example/tram'
 # Shown as it is, never as markup.
@@ -83,9 +87,26 @@ def score(folder: Path, snapshot: Path, harness: str, successes: int) -> Path:
         )
         for number in range(10)
     ]
+    suites = [
+        dataclasses.replace(
+            one, snapshot_sha256=sha256, cutoff=found[0].cutoff, harness=harness, model='Model 1'
+        )
+        for one in scored_suites(successes)
+    ]
     write_results(folder, found)
-    write_report(folder, found)
+    write_report(folder, found, suites)
     return folder
+
+
+def scored_suites(successes: int) -> list[SuiteResult]:
+    """Of ten suites so many cover 8 of 10 lines; the others do not compile."""
+    worth = SuiteAdequacy(tests=1, passing=1, lines=10, covered_lines=8)
+    return [
+        suite(number, adequacy=worth)
+        if number < successes
+        else suite(number, SuiteOutcome.CMPL_FAIL)
+        for number in range(10)
+    ]
 
 
 def many(folder: Path, tasks: int) -> Path:

@@ -259,6 +259,19 @@ def test_the_leaderboard_ranks_what_the_reports_say(page: Browser, site: str) ->
     assert page.script("return document.querySelectorAll('main img').length") == 0
 
 
+def test_suites_have_a_leaderboard_with_both_averages(page: Browser, site: str) -> None:
+    page.open(f'{site}/#/leaderboard?tracks=class')
+    page.wait_for("document.querySelector('#mutation')")
+    cells = page.script(
+        """return ['outcomes', 'lines'].map(id => [...document.querySelectorAll(`#${id} tbody tr`)]
+            .map(row => [...row.cells].slice(2, 6).map(cell => cell.innerText.split('\\n')[0])))"""
+    )
+    assert cells == [
+        [['10', '90.0%', '90.0%', '90.0%'], ['10', '70.0%', '70.0%', '70.0%']],
+        [['72.0%', '10', '80.0%', '9'], ['56.0%', '10', '80.0%', '7']],
+    ]
+
+
 def test_what_the_data_hold_is_text_and_no_markup(page: Browser, site: str) -> None:
     page.open(f'{site}/#/explore?kind=methods')
     page.wait_for("document.querySelector('select[data-limit=label]')")

@@ -12,6 +12,8 @@ from coevo.evaluation.judging.neighbours import Neighbours
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
+from coevo.evaluation.suites.outcomes import JudgedSuite
+from coevo.evaluation.suites.outcomes import SuiteSeen
 from coevo.languages.conditions import MainSources
 from coevo.model.records import TestMethod
 
@@ -25,6 +27,7 @@ class Judgement:
     runtime   with which all was built and run; None where nothing was
     sources   that lay beside the tests in every cell; None where nothing was run
     others    the other tests of the file; None where no target passes on the new code
+    suite     of a task that asks for a suite, which has no targets: all that was seen
     """
 
     seen: dict[str, Seen]
@@ -35,15 +38,22 @@ class Judgement:
     others: Neighbours | None = None
     cpu_seconds: float = 0.0
     seconds: float = 0.0
+    suite: JudgedSuite | None = None
 
 
 def refused(assignment: Assignment, refusal: Refusal, cpu_seconds: float = 0.0) -> Judgement:
     """A patch that cannot be judged fails all targets alike; nothing is run."""
     seen = {target.name: Seen(refusal=refusal) for target in assignment.targets}
-    return Judgement(seen=seen, cpu_seconds=cpu_seconds)
+    suite = JudgedSuite(seen=SuiteSeen(refusal=refusal), cpu_seconds=cpu_seconds)
+    return Judgement(
+        seen=seen, cpu_seconds=cpu_seconds, suite=suite if assignment.standing else None
+    )
 
 
 def in_trouble(assignment: Assignment, detail: Detail, said: str) -> Judgement:
     """Trouble of ours, which is no verdict on any target."""
     trouble = Refusal(detail=detail, said=said)
-    return Judgement(seen={target.name: Seen(trouble=trouble) for target in assignment.targets})
+    return Judgement(
+        seen={target.name: Seen(trouble=trouble) for target in assignment.targets},
+        suite=JudgedSuite(seen=SuiteSeen(trouble=trouble)) if assignment.standing else None,
+    )

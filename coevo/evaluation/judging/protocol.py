@@ -96,7 +96,7 @@ def judge(
     if run.assignment.is_generation:
         shadows = _run_on_old(run)
         if shadows:
-            return refused(run.assignment, _in_place_of_code(shadows), run.cpu_seconds)
+            return refused(run.assignment, in_place_of_code(shadows), run.cpu_seconds)
     for name in methods:
         _look_again(run, name, known.placebos)
     if any(map(passes, run.seen.values())):
@@ -125,13 +125,13 @@ def _begun(
 ) -> _Run | Judgement:
     """All that comes before the first target is run."""
     began = time.monotonic()
-    _check_builds(context)
+    check_builds(context)
     cpu_seconds = context.built.old.cpu_seconds + context.built.new.cpu_seconds
     file = context.assignment.task.test_file
     new_cell = context.compile(context.pair.new.rev, ((file, patched),))
-    shadows = _shadows(context, new_cell)
+    shadows = code_shadows(context, new_cell)
     if shadows:
-        return refused(context.assignment, _in_place_of_code(shadows), cpu_seconds)
+        return refused(context.assignment, in_place_of_code(shadows), cpu_seconds)
     sources, asked = shown_sources(context, preconditions.ledger)
     context = replace(context, conditions=replace(context.conditions, sources=sources))
     held = Held() if context.assignment.is_generation else preconditions.of(context)
@@ -162,7 +162,7 @@ def _run_on_old(run: _Run) -> list[str]:
     are named."""
     passing = {n: m for n, m in run.methods.items() if passes(run.seen[n])}
     cell, note = old_cell_of(run.context, run.patched, list(passing.values()))
-    shadows = _shadows(run.context, cell) if cell else []
+    shadows = code_shadows(run.context, cell) if cell else []
     if cell and not shadows:
         run.old_cell = cell
         run.cpu_seconds += cell.cpu_seconds
@@ -210,7 +210,7 @@ def _reading(assignment: Assignment) -> Reading:
     return reading(assignment.task.language)
 
 
-def _check_builds(context: TaskContext) -> None:
+def check_builds(context: TaskContext) -> None:
     """NotBuilt; the old end has to be whole where something is run on it."""
     ends = (context.built.old, context.built.new)
     for end in ends if context.assignment.is_generation else ends[1:]:
@@ -219,7 +219,7 @@ def _check_builds(context: TaskContext) -> None:
             raise NotBuilt(f'{end.rev[:12]} does not build here: {trouble}')
 
 
-def _shadows(context: TaskContext, cell: Compiled) -> list[str]:
+def code_shadows(context: TaskContext, cell: Compiled) -> list[str]:
     """Classes of the patch by which tests would get to see other code than the cell's revision's.
 
     What that end's own test tree has of the kind, or gold, is the project's own way.
@@ -238,7 +238,7 @@ def _shadows(context: TaskContext, cell: Compiled) -> list[str]:
     return sorted(found - before - own)
 
 
-def _in_place_of_code(shadows: Sequence[str]) -> Refusal:
+def in_place_of_code(shadows: Sequence[str]) -> Refusal:
     said = f'{shadows[0]} would stand in the place of production code'
     return Refusal(detail=Detail.PRODUCTION_CODE, said=said)
 

@@ -78,7 +78,7 @@ def _executed(
         file: frozenset().union(*(reached.get(name, frozenset()) for name in types))
         for file, types in code.items()
     }
-    seen = replace(trace, lines={f: _seen(trace.lines.get(f, ()), by_file[f]) for f in code})
+    seen = replace(trace, lines={f: seen_lines(trace.lines.get(f, ()), by_file[f]) for f in code})
 
     def told(dependencies: Sequence[Dependency]) -> list[Dependency]:
         executed = executed_at_new(context.repository, context.pair, dependencies, trace)
@@ -125,7 +125,7 @@ def _watched(
     return found
 
 
-def _seen(lines: Sequence[CoveredLine], reached: frozenset[int]) -> tuple[CoveredLine, ...]:
+def seen_lines(lines: Sequence[CoveredLine], reached: frozenset[int]) -> tuple[CoveredLine, ...]:
     """Lines as nobody has executed them where the observer has seen nobody do so."""
     return tuple(
         line

@@ -6,10 +6,11 @@ Neither a task without a date nor any task of a model without a cutoff ever is.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.samples import Rows
+from coevo.evaluation.suites.records import SuiteResult
 from coevo.snapshots.cutoffs import first_clean_moment
 
 
@@ -30,13 +31,13 @@ class Exposure:
     cutoff: str | None
 
 
-def is_clean(row: MethodResult) -> bool:
+def is_clean(row: MethodResult | SuiteResult) -> bool:
     if row.contamination_date is None or row.model_cutoff is None:
         return False
     return row.contamination_date >= first_clean_moment(row.model_cutoff)
 
 
-def exposure(rows: Rows, cutoff: str | None) -> Exposure:
+def exposure(rows: Iterable[MethodResult | SuiteResult], cutoff: str | None) -> Exposure:
     tasks = {row.task_id: row for row in rows}.values()
     dates = sorted(row.contamination_date for row in tasks if row.contamination_date is not None)
     return Exposure(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from coevo.display import presentation
 from coevo.evaluation.reporting import cells
 from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.families import FamilyReport
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.reporting.report import TrackReport
 
@@ -12,10 +13,11 @@ _NAMES = ('', 'tasks', 'success', 'strict', 'vacuous', 'interval')
 
 
 def headline(report: Report) -> str:
-    """A column for each track; the interval is of `success`, 95 %, over repositories."""
-    columns = [_NAMES, *map(_column, report.tracks)]
+    """A column for each track, and for each family of suites, of which every test has to pass; the
+    interval is of `success`, 95 %, over repositories."""
+    columns = [_NAMES, *map(_column, report.tracks), *map(_of_family, report.families)]
     rows = list(zip(*columns, strict=True))
-    right = [False, *[True] * len(report.tracks)]
+    right = [False, *[True] * (len(columns) - 1)]
     return presentation.columns(rows, right).rstrip('\n')
 
 
@@ -27,6 +29,18 @@ def _column(track: TrackReport) -> tuple[str, ...]:
         _share(track.beyond.success_strict),
         _share(track.beyond.vacuous),
         cells.percent(track.macro.success).plain.partition('\n')[2] or cells.DASH,
+    )
+
+
+def _of_family(family: FamilyReport) -> tuple[str, ...]:
+    """Suites are not strict or vacuous: what they cover and kill says that."""
+    return (
+        str(family.family),
+        f'{family.tasks:,}',
+        _share(family.success),
+        cells.DASH,
+        cells.DASH,
+        cells.percent(family.success).plain.partition('\n')[2] or cells.DASH,
     )
 
 

@@ -1,7 +1,7 @@
 """`coevo regrade DIR`: grade stored results again, without running anything.
 
 What was seen of every method stands in its row, so its outcome follows again, by the rules that this
-coevo has; then the report. Under the rules that made them, all files keep their bytes.
+coevo has; then the report. Suites stay as they were judged. Under the rules that made them, all files keep their bytes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
+from coevo.evaluation.suites.results import read_suites
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 
@@ -42,7 +43,7 @@ def regrade(folder: Path) -> Report:
     if graded != stored:
         write_results(folder, graded)
         write_junit(folder, graded)
-    return write_report(folder, graded)
+    return write_report(folder, graded, read_suites(folder))
 
 
 def regraded(row: MethodResult) -> MethodResult:

@@ -33,12 +33,17 @@ from coevo.evaluation.reporting import pit
 from coevo.evaluation.reporting import subsets
 from coevo.evaluation.reporting.exposure import Exposure
 from coevo.evaluation.reporting.exposure import exposure
+from coevo.evaluation.reporting.families import FamilyReport
+from coevo.evaluation.reporting.families import Suites
+from coevo.evaluation.reporting.families import family_reports
 from coevo.evaluation.reporting.rates import Average
 from coevo.evaluation.reporting.rates import Rates
 from coevo.evaluation.reporting.rates import RateVerdict
 from coevo.evaluation.reporting.rates import graded
 from coevo.evaluation.reporting.rates import rates
 from coevo.evaluation.reporting.samples import Rows
+from coevo.evaluation.results import RESULTS_VERSION
+from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.errors import Fatal
 from coevo.model.records import Track
 from coevo.storage import durable
@@ -132,11 +137,12 @@ class Report:
     repositories: int
     intervals: Bootstrap
     tracks: Sequence[TrackReport]
+    families: Sequence[FamilyReport] = ()
 
 
-def write_report(folder: Path, rows: Rows) -> Report:
+def write_report(folder: Path, rows: Rows, suites: Suites = ()) -> Report:
     """Write `report.json`; the same rows give the same bytes."""
-    report = make_report(rows)
+    report = make_report(rows, suites)
     durable.write(folder / NAME, [encode(report)])
     return report
 
@@ -173,34 +179,40 @@ def encode(report: Report) -> bytes:
     return f'{text}\n'.encode()
 
 
-def make_report(rows: Rows) -> Report:
-    if not rows:
-        raise Fatal('the results have no rows: evaluate a snapshot with at least one task')
+def make_report(rows: Rows, suites: Suites = ()) -> Report:
+    """`suites` are those of tasks that ask for one."""
     ordered = sorted(rows, key=lambda row: row.key)
+    of_suites = sorted(suites, key=lambda row: row.key)
+    everything: Sequence[MethodResult | SuiteResult] = (*ordered, *of_suites)
+    if not everything:
+        raise Fatal('the results have no rows: evaluate a snapshot with at least one task')
+    versions = {row.results_version for row in ordered} or {RESULTS_VERSION}
+    names = (f'{row.task_id} {row.method_id} {row.test_method}' for row in ordered)
     return Report(
         report_version=REPORT_VERSION,
-        results_version=_one({row.results_version for row in ordered}, 'results versions'),
-        engine_versions=sorted({row.engine_version for row in ordered}),
-        sandboxes=sorted({row.sandbox for row in ordered}),
-        snapshot_sha256=_one({row.snapshot_sha256 for row in ordered}, 'snapshots'),
-        tasks_sha256=_hash(f'{row.task_id} {row.method_id} {row.test_method}' for row in ordered),
-        predictions_sha256=_hash(f'{row.task_id} {row.prediction_sha256}' for row in ordered),
-        outcomes_sha256=_hash(map(_outcome, ordered)),
-        exposure=exposure(ordered, _one({row.cutoff for row in ordered}, 'cutoffs')),
-        systems=systems(ordered),
-        tasks=len({row.task_id for row in ordered}),
+        results_version=_one(versions, 'results versions'),
+        engine_versions=sorted({row.engine_version for row in everything}),
+        sandboxes=sorted({row.sandbox for row in everything}),
+        snapshot_sha256=_one({row.snapshot_sha256 for row in everything}, 'snapshots'),
+        tasks_sha256=_hash((*names, *(row.task_id for row in of_suites))),
+        predictions_sha256=_hash(f'{row.task_id} {row.prediction_sha256}' for row in everything),
+        outcomes_sha256=_hash((*map(_outcome, ordered), *map(_suite_outcome, of_suites))),
+        exposure=exposure(everything, _one({row.cutoff for row in everything}, 'cutoffs')),
+        systems=systems(everything),
+        tasks=len({row.task_id for row in everything}),
         methods=len(ordered),
-        repositories=len({row.repo for row in ordered}),
+        repositories=len({row.repo for row in everything}),
         intervals=Bootstrap(),
         tracks=[
             _track([row for row in ordered if row.track is track], track)
             for track in Track
             if any(row.track is track for row in ordered)
         ],
+        families=family_reports(of_suites),
     )
 
 
-def systems(rows: Rows) -> Sequence[System]:
+def systems(rows: Sequence[MethodResult | SuiteResult]) -> Sequence[System]:
     """Those of the predictions; a task without one belongs to none."""
     said = {row.task_id: (row.harness, row.model) for row in rows}
     trained = {row.model: (row.model_cutoff, row.model_cutoff_source) for row in rows}
@@ -221,6 +233,11 @@ def systems(rows: Rows) -> Sequence[System]:
 def _outcome(row: MethodResult) -> str:
     strict = 'strict' if row.success_strict else ''
     return f'{row.task_id} {row.method_id} {row.test_method} {row.outcome} {strict}'
+
+
+def _suite_outcome(row: SuiteResult) -> str:
+    passing = ' '.join(test.test_method for test in row.tests if test.passes)
+    return f'{row.task_id} {row.attempt} {row.outcome} {passing}'
 
 
 def _hash(lines: Iterable[str]) -> str:

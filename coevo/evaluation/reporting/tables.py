@@ -13,6 +13,8 @@ from coevo.evaluation.reporting import cells
 from coevo.evaluation.reporting import headline
 from coevo.evaluation.reporting.aggregates import OnPass
 from coevo.evaluation.reporting.costs import Costs
+from coevo.evaluation.reporting.family_tables import family_notes
+from coevo.evaluation.reporting.family_tables import family_tables
 from coevo.evaluation.reporting.rates import Rates
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.reporting.report import System
@@ -37,6 +39,12 @@ def show(report: Report, console: Console) -> None:
             console.print(table)
             console.print()
         for note in _notes(track):
+            console.print(note, end='\n\n', markup=False, highlight=False)
+    for family in report.families:
+        for table in family_tables(family):
+            console.print(table)
+            console.print()
+        for note in family_notes(family):
             console.print(note, end='\n\n', markup=False, highlight=False)
     console.print(
         f'Intervals: 95 %, bootstrapped over repositories ({report.intervals.resamples} '

@@ -42,6 +42,7 @@ from coevo.languages.python.runner import Done
 from coevo.languages.python.tracing import read_trace
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
+from coevo.languages.traces import union
 from coevo.languages.verdicts import NO_CLOCK
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
@@ -194,6 +195,7 @@ class PythonBuiltPair:
         *,
         shared: bool = False,
         watched: Mapping[str, Collection[int]] | None = None,
+        together: bool = False,
     ) -> Traced:
         """Watched lines are seen in a process of their own, where nobody else traces."""
         traces: list[Trace | None] = []
@@ -208,7 +210,11 @@ class PythonBuiltPair:
                 found, used = self._reaching(compiled, batch, conditions, found, watched)
                 spent += used
             traces += found
-        return Traced(traces=tuple(traces), cpu_seconds=spent)
+        return Traced(
+            traces=tuple(traces),
+            cpu_seconds=spent,
+            together=union(traces) if together else None,
+        )
 
     def _reaching(
         self,

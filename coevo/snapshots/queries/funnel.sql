@@ -1,7 +1,7 @@
 -- The funnel, over all walks: what entered each stage, what it kept, and why the rest left.
--- Reads `repositories`, `pairs`, `methods`, `tasks` and `drops`. One row for a stage and reason; a stage
+-- Reads `repositories`, `pairs`, `methods`, `standing`, `tasks` and `drops`. One row for a stage and reason; a stage
 -- that dropped nothing has one row without a reason. The unit changes from commits to pairs, to test
--- methods, to tasks, and in each stage entered = kept + the sum of dropped.
+-- methods, to test files of revisions, to tasks, and in each stage entered = kept + the sum of dropped.
 
 WITH counted AS (
     SELECT stage::VARCHAR AS stage, reason, count(*) AS dropped FROM drops GROUP BY ALL
@@ -33,7 +33,9 @@ kept (place, stage, unit, kept) AS (
         SELECT count(*) FROM methods WHERE label IN ('generation', 'update', 'repair')
     ) - (SELECT track FROM lost)
     UNION ALL
-    SELECT 7, 'task', 'task', (SELECT coalesce(sum(1 + len(also_at)), 0) FROM tasks)
+    SELECT 7, 'standing', 'test_file', (SELECT count(*) FROM standing WHERE task_id IS NOT NULL)
+    UNION ALL
+    SELECT 8, 'task', 'task', (SELECT coalesce(sum(1 + len(also_at)), 0) FROM tasks)
 )
 SELECT
     kept.stage,
@@ -45,4 +47,6 @@ SELECT
 FROM kept
 LEFT JOIN total USING (stage)
 LEFT JOIN counted USING (stage)
+-- Where nobody has asked for test files there is no stage for them.
+WHERE kept.stage <> 'standing' OR kept.kept > 0 OR total.dropped > 0
 ORDER BY place, counted.dropped DESC, counted.reason

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from coevo.evaluation.records import MethodResult
+from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.dictionary import DictionaryEntry
 from coevo.model.dictionary import entries
 from coevo.model.reasons import EXPLANATIONS
@@ -16,7 +17,7 @@ from coevo.model.schema import TABLES
 from coevo.model.schema import arrow_schema
 from packagers import dictionary
 
-RECORDS = {**TABLES, 'results': MethodResult}
+RECORDS = {**TABLES, 'results': MethodResult, 'suites': SuiteResult}
 COLUMNS = [(name, one) for name, record in RECORDS.items() for one in entries(record)]
 
 _ONE_LANGUAGE = re.compile(

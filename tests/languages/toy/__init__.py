@@ -33,6 +33,7 @@ from coevo.model.listener import silent
 from coevo.model.records import TestMethod
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Sandbox
+from tests.languages.toy import mutation
 from tests.languages.toy import reading
 from tests.languages.toy import surgery
 from tests.languages.toy.engine import ToyEngine
@@ -45,8 +46,8 @@ RUNTIME = 'shell'
 WORKAROUNDS = frozenset[str]()
 READING: Reading = reading
 SURGERY: Surgery = surgery
-OFFERS = frozenset({Capability.BORROW})
-MEASURES = Measures()
+OFFERS = frozenset({Capability.BORROW, Capability.CHECK_SOURCES, Capability.TRACE})
+MEASURES = Measures(mutation=mutation)
 mutation_tool = not_offered(Capability.MUTATE)
 
 __all__ = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import shutil
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -20,11 +21,15 @@ from coevo.languages.builds import Build
 from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import not_offered
 from coevo.languages.cells import BorrowedSettings
+from coevo.languages.cells import Checked
 from coevo.languages.cells import Compiled
 from coevo.languages.cells import Edits
 from coevo.languages.cells import Scope
 from coevo.languages.conditions import PLAIN
 from coevo.languages.conditions import Conditions
+from coevo.languages.declarations import SourceFile
+from coevo.languages.traces import Traced
+from coevo.languages.traces import union
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import Environment
@@ -40,6 +45,7 @@ from tests.languages.toy.process import run_programs
 from tests.languages.toy.programs import Linked
 from tests.languages.toy.programs import link
 from tests.languages.toy.syntax import parse
+from tests.languages.toy.tracing import traces_of
 from tests.languages.toy.trees import SUFFIX
 from tests.languages.toy.trees import tree
 
@@ -72,8 +78,6 @@ class ToyBuiltPair:
     builds: Builds
     cells: Cells
 
-    trace = staticmethod(not_offered(Capability.TRACE))
-    check_sources = staticmethod(not_offered(Capability.CHECK_SOURCES))
     mutate = staticmethod(not_offered(Capability.MUTATE))
 
     def otherwise(self) -> None:
@@ -106,7 +110,12 @@ class ToyBuiltPair:
         )
 
     def shadowing(self, compiled: Compiled) -> frozenset[str]:
-        return frozenset()
+        """Types of the module's tests that have the names of types of the code."""
+        edits = dict(compiled.edits.tests) if compiled.edits else {}
+        tests = self._texts(self.builds.built(compiled.tests_rev).tests, edits)
+        own = {type_.name for text in tests.values() for type_ in parse(text).types}
+        code = self._code(compiled).values()
+        return frozenset(own & {type_.name for file in code for type_ in file.types})
 
     def content(self, compiled: Compiled) -> str | None:
         """Of whole trees: a test may read any file that is laid out beside it."""
@@ -147,6 +156,52 @@ class ToyBuiltPair:
         for place, verdict in zip(chosen, batch.verdicts, strict=True):
             verdicts[place] = verdict
         return replace(batch, verdicts=tuple(verdicts))
+
+    def trace(
+        self,
+        compiled: Compiled,
+        methods: Sequence[TestMethod],
+        files: Collection[str],
+        conditions: Conditions = PLAIN,
+        *,
+        shared: bool = False,
+        watched: Mapping[str, Collection[int]] | None = None,
+        together: bool = False,
+    ) -> Traced:
+        """A test that passes has taken all of its steps, and asked for all that they name."""
+        batch = self.run(compiled, methods, conditions)
+        code = self._code(compiled)
+        asked = self._of(compiled).linked.asked
+        traces = [
+            traces_of(code, asked[method.test_class, method.test_method], files)
+            if verdict is not None and verdict.outcome is Outcome.PASS
+            else None
+            for method, verdict in zip(methods, batch.verdicts, strict=True)
+        ]
+        return Traced(
+            traces=tuple(traces),
+            cpu_seconds=batch.cpu_seconds,
+            together=union(traces) if together else None,
+        )
+
+    def check_sources(
+        self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
+    ) -> tuple[Checked, ...]:
+        """A line that cannot be read does not compile; comments are no part of a program."""
+        found = [parse(text) for text in variants]
+        return tuple(
+            Checked(
+                signature=f'unreadable {path}' if file.has_error else None,
+                digest=None if file.has_error else file.hash,
+                outside=str(sorted(member.name for t in file.types for member in t.members)),
+            )
+            for file in found
+        )
+
+    def _code(self, compiled: Compiled) -> dict[str, SourceFile]:
+        edits = dict(compiled.edits.code) if compiled.edits else {}
+        texts = self._texts(self.builds.built(compiled.code_rev).code, edits)
+        return {path: parse(text) for path, text in texts.items()}
 
     def environment(self, rev: str, module: str) -> Environment | None:
         if module not in self.builds.built(rev).build.modules:

@@ -39,10 +39,14 @@ class Wrong(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linked:
-    """By type and name of all tests and helpers: the steps of a program, or what is wrong."""
+    """By type and name of all tests and helpers: the steps of a program, or what is wrong.
+
+    asked  of the code, as `Type.name`
+    """
 
     programs: Mapping[Key, tuple[str, ...]]
     wrong: Mapping[Key, Wrong]
+    asked: Mapping[Key, frozenset[str]]
 
 
 def link(
@@ -62,6 +66,7 @@ def link(
     }
     programs: dict[Key, tuple[str, ...]] = {}
     wrong: dict[Key, Wrong] = {}
+    asked: dict[Key, frozenset[str]] = {}
     for key in bodies:
         before = [] if key[1].startswith('_') else [(key[0], FIXTURE)]
         linker = _Linker(bodies, values, settings)
@@ -71,7 +76,8 @@ def link(
             wrong[key] = why
         else:
             programs[key] = tuple(steps)
-    return Linked(programs=programs, wrong=wrong)
+            asked[key] = frozenset(linker.asked)
+    return Linked(programs=programs, wrong=wrong, asked=asked)
 
 
 class _Linker:
@@ -79,6 +85,7 @@ class _Linker:
         self, bodies: Mapping[Key, str], values: Mapping[str, str], settings: Mapping[str, str]
     ) -> None:
         self._bodies, self._values, self._settings = bodies, values, settings
+        self.asked: set[str] = set()
 
     def steps(self, key: Key, depth: int) -> Iterator[str]:
         if key not in self._bodies and key[1] == FIXTURE:
@@ -113,6 +120,7 @@ class _Linker:
         if name not in self._values:
             raise Wrong(f'unknown {name}')
         value = self._values[name]
+        self.asked.add(name)
         yield value[1:] if value.startswith('!') else plain(value)
 
     def _named(self, owner: str, name: str) -> Key:

@@ -31,7 +31,9 @@ _SETTINGS = (
 
 
 def _running(cd: str, methods: Sequence[TestMethod]) -> str:
-    selected = ' '.join(f"--select-method '{name}'" for name in dict.fromkeys(map(_name, methods)))
+    names = dict.fromkeys(map(_name, methods))
+    selected = ' '.join(f"--select-method '{name}'" for name in names)
+    selected = selected or "--select-class '<test class>'"
     return f"""\
 When done, ensure the tests compile and pass with the JUnit Console Launcher:
 - Compile: `{cd}mvn test-compile`

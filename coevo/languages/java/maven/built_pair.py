@@ -138,6 +138,7 @@ class JavaBuiltPair:
         *,
         shared: bool = False,
         watched: Mapping[str, Collection[int]] | None = None,
+        together: bool = False,
     ) -> Traced:
         """None, too, for a method of which no concrete class was compiled."""
         cell = self._cells.of(compiled)
@@ -153,10 +154,12 @@ class JavaBuiltPair:
         modules = self.worker.builds.output(compiled.code_rev).modules
         code = code_files(plan, modules, self.worker.builds.files(compiled.code_rev))
         plan = replace(plan, observed=watched is not None)
-        traced = self.worker.tracer.trace(plan, code, files, shared=shared, watched=watched)
+        traced = self.worker.tracer.trace(
+            plan, code, files, shared=shared, watched=watched, together=together
+        )
         for place, trace in zip(chosen, traced.traces, strict=True):
             traces[place] = trace
-        return Traced(traces=tuple(traces), cpu_seconds=traced.cpu_seconds + making)
+        return replace(traced, traces=tuple(traces), cpu_seconds=traced.cpu_seconds + making)
 
     def mutate(
         self,

@@ -13,6 +13,7 @@ submitted test covers counts only where an observer (`observer.py`) saw the same
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 from collections.abc import Collection
@@ -62,11 +63,13 @@ class Tracer:
         *,
         shared: bool = False,
         watched: Mapping[str, Collection[int]] | None = None,
+        together: bool = False,
     ) -> Traced:
         """A trace for each target of a plan that is arranged, lines for those source files.
 
-        shared   whether targets may have a JVM in common
-        watched  lines for an observer; the plan is observed then
+        shared    whether targets may have a JVM in common
+        watched   lines for an observer; the plan is observed then
+        together  whether one of all of them is wanted, too
         """
         plan = replace(plan, agents=self._agents(code))
         recorded: dict[int, Recorded | None] = {}
@@ -84,7 +87,11 @@ class Tracer:
             spent += used
             for place, trace in zip(places, told, strict=True):
                 traces[place] = trace
-        return Traced(traces=tuple(traces), cpu_seconds=spent)
+        whole = [one for one, trace in zip(data, traces, strict=True) if one and trace]
+        if not together or not whole:
+            return Traced(traces=tuple(traces), cpu_seconds=spent)
+        (joined,), used = self._read([_joined(whole)], code, files)
+        return Traced(traces=tuple(traces), cpu_seconds=spent + used, together=joined)
 
     def close(self) -> None:
         self._session.close()
@@ -152,6 +159,21 @@ class Tracer:
             Agent(jar=library, options=jacoco_options(code.folders)),
             Agent(jar=WORKER, options='|'.join(code.places_at_run_time)),
         )
+
+
+def _joined(recorded: Sequence[Recorded]) -> Recorded:
+    """What was recorded of several, as of one: JaCoCo reads its files one behind the other, and counts
+    a branch that any of them took."""
+    blocks = [base64.urlsafe_b64decode(f'{one.covered}==') for one in recorded]
+    reached: dict[str, frozenset[int]] = {}
+    for one in recorded:
+        for name, lines in (one.reached or {}).items():
+            reached[name] = reached.get(name, frozenset()) | lines
+    return Recorded(
+        covered=base64.urlsafe_b64encode(b''.join(blocks)).decode(),
+        entered='\n'.join(one.entered for one in recorded),
+        reached=reached if any(one.reached is not None for one in recorded) else None,
+    )
 
 
 def _can_be_loaded_anew(plan: LaunchPlan) -> bool:

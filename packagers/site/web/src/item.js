@@ -20,7 +20,7 @@ export async function taskView(month, id) {
   if (i < 0) return missing(month, `There is no task ${id} in ${month.name}.`)
   const { task, methods } = await month.task(i)
   return h('article', { class: 'item' },
-    h('p', { class: 'over' }, h('span', { class: 'chip' }, task.track), ' ', task.repo),
+    h('p', { class: 'over' }, h('span', { class: 'chip' }, task.focus ? task.family : task.track), ' ', task.repo),
     h('h1', {}, task.test_file.split('/').at(-1)),
     h('p', { class: 'path' }, task.test_file),
     facts([
@@ -31,6 +31,9 @@ export async function taskView(month, id) {
       ['Licence', task.license ?? 'unknown'],
       ['Module', task.module === '.' ? null : task.module],
       ['Focal method', task.focal_method],
+      ['Focus', task.focus && task.focus.map(one => one.declaration).join(', ')],
+      ['At the start', task.focus && `the test file is ${task.start_builder}`],
+      ...suite(task.gold_adequacy),
       ['Walk', task.walk],
       ['Gold test covers', share(task.coverage_gold, 'of the lines of its changed methods')],
       ['Of lines with code', share(task.code_coverage_gold, 'of those')],
@@ -41,9 +44,9 @@ export async function taskView(month, id) {
       ['In snapshots since', task.released],
       ['Task', h('code', {}, task.task_id)],
     ]),
-    h('div', { class: 'diffs' }, diff('Change of the test', task.test_patch), diff('Change of the source', task.source_patch)),
-    cells(methods),
-    dependencies(task.dependencies),
+    h('div', { class: 'diffs' }, diff('Change of the test', task.test_patch), task.focus ? null : diff('Change of the source', task.source_patch)),
+    task.focus ? null : cells(methods),
+    task.focus ? null : dependencies(task.dependencies),
     environment(task.environment),
   )
 }
@@ -107,6 +110,19 @@ function siblings(found) {
 
 function share(value, of) {
   return value === null || value === undefined ? null : `${Math.round(value * 100)} % ${of}`
+}
+
+// What the developers' suite is worth; a class without branches has no share of them.
+function suite(found) {
+  if (!found) return []
+  const part = (some, all, of) => (all ? `${count(Number(some))} of ${count(Number(all))} ${of}` : null)
+  return [
+    ['Gold suite', part(found.passing, found.tests, 'tests pass')],
+    ['It covers', part(found.covered_lines, found.lines, 'lines with code')],
+    ['Branches', part(found.covered_branches, found.branches, 'taken')],
+    ['Methods', part(found.covered_methods, found.methods, 'executed')],
+    ['Mutants', part(found.killed, found.mutants, 'killed')],
+  ]
 }
 
 function cells(methods) {

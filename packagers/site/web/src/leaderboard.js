@@ -5,6 +5,9 @@ import { count, h, plural } from './dom.js'
 import { steps } from './plot.js'
 
 const TRACKS = { generation: 'Test generation', update: 'Test update', repair: 'Test repair' }
+const FAMILIES = { class: 'Tests of a class' }
+const OUTCOMES = ['success', 'partly', 'exec_fail', 'cmpl_fail', 'no_tests', 'no_change', 'empty', 'hrns_fail']
+const MEASURES = { lines: 'Lines', branches: 'Branches', methods: 'Methods', mutation: 'Mutants' }
 
 // Heading, whether more is better, and where the figure stands in a track of a report. The paper's
 // columns (Table 3), then ours.
@@ -24,8 +27,11 @@ const COLUMNS = [
 export async function leaderboard(month, limits) {
   const reports = month.entry.reports ? await month.reports() : []
   if (!reports.length) return none(month)
-  const tracks = Object.keys(TRACKS).filter(name => reports.some(report => of(report, name)))
+  const tracks = Object.keys({ ...TRACKS, ...FAMILIES }).filter(name => reports.some(report => of(report, name) ?? suites(report, name)))
   const name = tracks.includes(limits.tracks[0]) ? limits.tracks[0] : tracks[0]
+  const kinds = h('nav', { class: 'kinds', 'aria-label': 'Track' }, ...tracks.map(one =>
+    h('a', { href: write('leaderboard', { month: limits.month, tracks: [one] }), 'aria-current': one === name ? 'true' : null }, TRACKS[one] ?? FAMILIES[one])))
+  if (name in FAMILIES) return families(month, name, kinds, reports)
   const rows = reports.filter(report => of(report, name)).map(report => ({ report, track: of(report, name) }))
   rows.sort((one, other) => success(other) - success(one))
   const sets = new Set(rows.map(({ report }) => report.tasks_sha256)).size
@@ -33,8 +39,7 @@ export async function leaderboard(month, limits) {
     h('h1', {}, 'Leaderboard'),
     h('p', {}, 'Means over tasks; below each the ends of its 95 % interval, bootstrapped over repositories. The best of a column is bold.'),
     sets > 1 ? h('p', { class: 'note' }, 'Not all of these were scored on the same tasks: only rows with the same set compare.') : null,
-    h('nav', { class: 'kinds', 'aria-label': 'Track' }, ...tracks.map(one =>
-      h('a', { href: write('leaderboard', { month: limits.month, tracks: [one] }), 'aria-current': one === name ? 'true' : null }, TRACKS[one]))),
+    kinds,
     section('outcomes', 'Outcomes and adequacy', outcomes(rows)),
     section('half-years', 'Success% by half-year of the new revision', halfYears(rows)),
     section('costs', 'Under a cap on the cost of a task', costs(rows), 'Over methods. A task above the cap, or of unknown cost, counts as HrnsFail; the means of tokens and cost are over the tasks within it.'),
@@ -57,6 +62,38 @@ function none(month) {
 
 function of(report, name) {
   return report.tracks.find(track => track.track === name)
+}
+
+function suites(report, name) {
+  return report.families?.find(one => one.family === name)
+}
+
+// Suites: their outcomes, and each measure by both averages, whose numbers differ.
+function families(month, name, kinds, reports) {
+  const rows = reports.filter(report => suites(report, name)).map(report => ({ report, found: suites(report, name) }))
+  rows.sort((one, other) => (other.found.success.value ?? -1) - (one.found.success.value ?? -1))
+  return h('div', { class: 'leaderboard' },
+    h('h1', {}, 'Leaderboard'),
+    h('p', {}, 'A suite is judged by all of its tests. Below each figure the ends of its 95 % interval, bootstrapped over repositories.'),
+    kinds,
+    section('outcomes', 'Outcomes of suites', table(
+      ['Harness', 'Model', 'Suites', 'Success%', 'Ran%', 'Builds%', 'Passing%', ...OUTCOMES.map(one => one.replace('_', ' ')), 'Trouble', 'Set', 'Predictions'],
+      rows.map(({ report, found }) => [
+        ...who(report), figure(count(found.tasks)),
+        ...['success', 'ran', 'builds', 'passing'].map(one => estimate(found[one], percent)),
+        ...OUTCOMES.map(one => figure(count(found.outcomes[one] ?? 0))),
+        figure(count(found.infra)), hash(report.tasks_sha256), hash(report.predictions_sha256),
+      ]),
+    ), 'Success: every test passes. Ran: a test compiled and was run. Builds: every test compiles.'),
+    ...Object.entries(MEASURES).map(([measure, title]) => section(measure, title, table(
+      ['Harness', 'Model', 'Over all', 'N', 'Over those that ran', 'N ran', 'Start', 'Gold', 'Unknown'],
+      rows.map(({ report, found: { [measure]: one } }) => [
+        ...who(report), estimate(one.over_all, percent), figure(count(one.over_all.units)), estimate(one.over_ran, percent),
+        figure(count(one.over_ran.units)), estimate(one.start, percent), estimate(one.gold, percent), figure(count(one.unknown)),
+      ]),
+    ), measure === 'lines' ? 'Over all: a suite that did not run counts as 0. Over those that ran: they are other tasks for each model, and easier ones.' : null)),
+    h('p', { class: 'note' }, 'All were scored on the bytes with this manifest: ', h('code', {}, month.entry.manifest_sha256)),
+  )
 }
 
 function success({ track }) {

@@ -9,7 +9,8 @@ const NEWEST_FIRST = '-committed'
 const simple = name => name.split('.').at(-1)
 const file = path => path.split('/').at(-1).replace(/\.[a-z]+$/, '')
 const methods = names => {
-  const first = names[0]?.split('#').at(-1) ?? ''
+  if (!names.length) return 'a suite'
+  const first = names[0].split('#').at(-1)
   return names.length > 1 ? `${first} and ${names.length - 1} more` : first
 }
 const dated = name => ({ value: (rows, i) => rows[name][i], text: (rows, i) => shown(rows[name][i]), name: 'date' })
@@ -17,7 +18,7 @@ const text = value => ({ value, text: (rows, i) => value(rows, i) })
 
 const COLUMNS = {
   tasks: [
-    ['track', 'Track', text((rows, i) => rows.track[i])],
+    ['track', 'Track', text((rows, i) => (rows.method_ids[i].length ? rows.track[i] : rows.family[i]))],
     ['repo', 'Repository', { ...text((rows, i) => rows.repo[i]), name: 'repo' }],
     ['test', 'Test class', text((rows, i) => file(rows.test_file[i])), 'link'],
     ['methods', 'Test methods', { ...text((rows, i) => methods(rows.test_methods[i])), name: 'wide' }],

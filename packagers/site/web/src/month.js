@@ -7,7 +7,7 @@ export const CELLS = ['told_cold', 'tnew_cnew', 'told_cnew', 'tnew_cold']
 
 const TASKS = [
   'task_id', 'pair_id', 'repo', 'license', 'language', 'track', 'walk', 'test_file', 'test_methods',
-  'method_ids', 'old_is_ancestor', 'new_committer_date', 'contamination_date',
+  'method_ids', 'old_is_ancestor', 'new_committer_date', 'contamination_date', 'family',
 ]
 const METHODS = [
   'method_id', 'walk', 'repo', 'pair_id', 'language', 'change', 'label', 'track', 'cause', 'sandbox',
@@ -68,7 +68,7 @@ export class Month {
       const targets = this.targets(tasks, i)
       const causes = new Set(targets.map(at => methods.cause[at]).filter(Boolean))
       tasks.causes[i] = causes.size > 1 ? [...causes].sort() : shared(alone, [...causes][0] ?? null)
-      tasks.standard[i] = targets.every(at => methods.standard[at])
+      tasks.standard[i] = targets.length > 0 && targets.every(at => methods.standard[at])
     }
     return { tasks, methods }
   }

@@ -5,7 +5,7 @@ import { count, h } from './dom.js'
 import { upright } from './plot.js'
 
 const TRACKS = ['generation', 'update', 'repair']
-const WALKS = ['parents', 'first-parent', 'states', 'window']
+const WALKS = ['parents', 'first-parent', 'states', 'window', 'standing']
 // The column of a table whose figures are drawn beside it.
 const DRAWN = { labels: 'methods', table_11: 'methods' }
 const SHARES = /^(share|kill_rate)/

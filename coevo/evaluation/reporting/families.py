@@ -1,0 +1,140 @@
+"""Figures of suites, a block for each family: two averages of each measure, and how many each is over.
+
+`over_all` has a 0 for every suite that did not run, `over_ran` leaves those out. Published figures are now
+the one, now the other (AgoneTest, TAM-Eval): none is told without its name. A measure that could not be
+taken is in neither, and counted as unknown; a class without branches has no share of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import Sample
+from coevo.evaluation.reporting.bootstrap import estimate
+from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.model.families import Family
+from coevo.model.families import SuiteAdequacy
+
+Suites = Sequence[SuiteResult]
+Share = Callable[[SuiteAdequacy], float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteMeasure:
+    """A share of the focus from 0 to 1.
+
+    start, gold  over the tasks of `over_all`; an absent start is 0
+    unknown      suites that ran and of which it is not known
+    """
+
+    over_all: Estimate
+    over_ran: Estimate
+    start: Estimate
+    gold: Estimate
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyReport:
+    """All figures of a family. But for `infra`, trouble of ours counts nowhere.
+
+    outcomes  how many suites have which
+    details   how many have which reason
+    success   every test passes; `ran`: a test was run; `builds`: every test compiles
+    passing   share of a suite's tests that pass, 0 where none was run
+    """
+
+    family: Family
+    tasks: int
+    repositories: int
+    infra: int
+    outcomes: Mapping[str, int]
+    details: Mapping[str, int]
+    success: Estimate
+    ran: Estimate
+    builds: Estimate
+    passing: Estimate
+    lines: SuiteMeasure
+    branches: SuiteMeasure
+    methods: SuiteMeasure
+    mutation: SuiteMeasure
+
+
+def family_reports(rows: Suites) -> list[FamilyReport]:
+    """One for each family that has rows."""
+    return [
+        _family([row for row in rows if row.family is family], family)
+        for family in Family
+        if any(row.family is family for row in rows)
+    ]
+
+
+def _family(rows: Suites, family: Family) -> FamilyReport:
+    graded = [row for row in rows if row.outcome is not SuiteOutcome.INFRA]
+    return FamilyReport(
+        family=family,
+        tasks=len(graded),
+        repositories=len({row.repo for row in graded}),
+        infra=len(rows) - len(graded),
+        outcomes=_counts(row.outcome for row in graded),
+        details=_counts(row.detail for row in rows if row.detail is not None),
+        success=_rate(graded, lambda row: row.outcome is SuiteOutcome.SUCCESS),
+        ran=_rate(graded, lambda row: row.outcome.ran),
+        builds=_rate(graded, lambda row: bool(row.builds)),
+        passing=estimate(Sample(repo=row.repo, value=_passing(row)) for row in graded),
+        lines=_measure(graded, lambda one: _share(one.covered_lines, one.lines)),
+        branches=_measure(graded, lambda one: _share(one.covered_branches, one.branches)),
+        methods=_measure(graded, lambda one: _share(one.covered_methods, one.methods)),
+        mutation=_measure(graded, lambda one: _share(one.killed, one.mutants)),
+    )
+
+
+def _counts(names: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(str(name) for name in names).items()))
+
+
+def _rate(rows: Suites, holds: Callable[[SuiteResult], bool]) -> Estimate:
+    return estimate(Sample(repo=row.repo, value=float(holds(row))) for row in rows)
+
+
+def _passing(row: SuiteResult) -> float:
+    return sum(test.passes for test in row.tests) / len(row.tests) if row.tests else 0.0
+
+
+def _share(part: int | None, whole: int | None) -> float | None:
+    return part / whole if part is not None and whole else None
+
+
+def _measure(rows: Suites, share: Share) -> SuiteMeasure:
+    """Of tasks whose gold has a share: others have nothing to measure."""
+    asked = [row for row in rows if row.gold_adequacy and share(row.gold_adequacy) is not None]
+    known = [(row, value) for row in asked if (value := _value(row, share)) is not None]
+    return SuiteMeasure(
+        over_all=_mean(known),
+        over_ran=_mean([(row, value) for row, value in known if row.outcome.ran]),
+        start=_mean([(row, _of(row.start_adequacy, share) or 0.0) for row, _ in known]),
+        gold=_mean([(row, _of(row.gold_adequacy, share) or 0.0) for row, _ in known]),
+        unknown=len(asked) - len(known),
+    )
+
+
+def _value(row: SuiteResult, share: Share) -> float | None:
+    """0 of a suite of which no test passes; None where it is not known."""
+    if not row.outcome.ran or not any(test.passes for test in row.tests):
+        return 0.0
+    return _of(row.adequacy, share)
+
+
+def _of(adequacy: SuiteAdequacy | None, share: Share) -> float | None:
+    return None if adequacy is None else share(adequacy)
+
+
+def _mean(values: Sequence[tuple[SuiteResult, float]]) -> Estimate:
+    return estimate(Sample(repo=row.repo, value=value) for row, value in values)

@@ -1,0 +1,79 @@
+"""From what was seen of a submitted suite to its one outcome: pure and total."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coevo.evaluation.judging.application import Refusal
+from coevo.evaluation.records import Detail
+from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.suites.records import SuiteTest
+from coevo.model.families import SuiteAdequacy
+from coevo.model.records import Outcome
+
+_OF_TEST = {
+    Outcome.FAIL: Detail.FAIL,
+    Outcome.ERROR: Detail.ERROR,
+    Outcome.TIMEOUT: Detail.TIMEOUT,
+    Outcome.COMPILE_ERROR: Detail.COMPILE_ERROR,
+    Outcome.MISSING: Detail.TARGET_MISSING,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteSeen:
+    """What was seen of a suite, as far as it came.
+
+    trouble    of ours, that stayed
+    refusal    of the whole patch
+    settled    what the text of the file says, before anything is run
+    builds     whether all tests compile; None where that was not tried
+    """
+
+    trouble: Refusal | None = None
+    refusal: Refusal | None = None
+    settled: SuiteOutcome | None = None
+    builds: bool | None = None
+    tests: tuple[SuiteTest, ...] = ()
+    adequacy: SuiteAdequacy | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedSuite:
+    """What was seen of a suite, and what that cost."""
+
+    seen: SuiteSeen
+    runtime: str | None = None
+    cpu_seconds: float = 0.0
+    seconds: float = 0.0
+
+
+def decide(seen: SuiteSeen) -> tuple[SuiteOutcome, Detail | None]:
+    """Why is said where the outcome does not say it: of the first test that does not pass."""
+    if seen.refusal is not None:
+        empty = seen.refusal.detail is Detail.EMPTY
+        return (SuiteOutcome.EMPTY if empty else SuiteOutcome.HRNS_FAIL), seen.refusal.detail
+    if seen.trouble is not None:
+        return SuiteOutcome.INFRA, seen.trouble.detail
+    if seen.settled is not None:
+        return seen.settled, None
+    counted = [test for test in seen.tests if test.outcome is not Outcome.SKIPPED]
+    if not counted:
+        return SuiteOutcome.NO_TESTS, Detail.TARGET_DISABLED
+    broken = [test for test in counted if not test.passes]
+    if not broken:
+        return SuiteOutcome.SUCCESS, None
+    detail = _detail(broken[0])
+    if len(broken) < len(counted):
+        return SuiteOutcome.PARTLY, detail
+    if all(test.outcome is Outcome.COMPILE_ERROR for test in broken):
+        return SuiteOutcome.CMPL_FAIL, detail
+    return SuiteOutcome.EXEC_FAIL, detail
+
+
+def _detail(test: SuiteTest) -> Detail:
+    if test.tampered is not None:
+        return Detail.TAMPERED
+    if test.unstable is not None:
+        return Detail.UNSTABLE
+    return _OF_TEST[test.outcome]

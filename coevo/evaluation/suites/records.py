@@ -1,0 +1,169 @@
+"""The words of a judged suite: what comes of it, what its tests did, and its row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from coevo.evaluation.records import Detail
+from coevo.model.choices import Choice
+from coevo.model.column import Column
+from coevo.model.column import LanguageName
+from coevo.model.column import RepoName
+from coevo.model.column import SandboxName
+from coevo.model.families import Family
+from coevo.model.families import Scenario
+from coevo.model.families import SuiteAdequacy
+from coevo.model.records import Outcome
+
+
+class SuiteOutcome(Choice):
+    """What comes of a suite, mutually exclusive. Skipped tests count as not there."""
+
+    SUCCESS = 'success', 'every test passes'
+    PARTLY = 'partly', 'some tests pass and some do not'
+    EXEC_FAIL = 'exec_fail', 'a test compiles, and none passes'
+    CMPL_FAIL = 'cmpl_fail', 'no test compiles'
+    NO_TESTS = 'no_tests', 'the file has no tests, or all of them are skipped'
+    NO_CHANGE = 'no_change', 'the file is that of the start state'
+    EMPTY = 'empty', 'the patch is empty, or leaves an empty file or none'
+    HRNS_FAIL = 'hrns_fail', 'there is no patch, or none that can be judged'
+    INFRA = 'infra', 'trouble of ours; outside of every figure'
+
+    @property
+    def ran(self) -> bool:
+        """Whether a test compiled and was run."""
+        return self in (SuiteOutcome.SUCCESS, SuiteOutcome.PARTLY, SuiteOutcome.EXEC_FAIL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteTest:
+    """What one test of a submitted file did."""
+
+    test_method: Annotated[str, Column('The test, as `Container#method`.')]
+    passes: Annotated[bool, Column('Whether it passes each time, and is believed.')]
+    outcome: Annotated[Outcome, Column('What it did when it was watched.')]
+    signature: Annotated[str | None, Column('What failed and where. Null if nothing failed.')] = (
+        None
+    )
+    tampered: Annotated[
+        str | None, Column('The kind of tampering that was seen. Null if none was.')
+    ] = None
+    unstable: Annotated[str | None, Column('How its runs disagreed. Null if they did not.')] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteResult:
+    """One attempt at one task: a row of `suites.parquet`, which has them sorted by `key`."""
+
+    task_id: Annotated[str, Column('The task that was attempted.')]
+    attempt: Annotated[int, Column('The number of the attempt, from 1.')] = 1
+    repo: RepoName
+    language: LanguageName
+    family: Annotated[Family, Column('What kind of question the task is.')]
+    scenario: Annotated[
+        Scenario | None, Column('What was to be done. Null if the task does not say.')
+    ] = None
+    new_date: Annotated[
+        datetime | None, Column('Committer date of the revision. Null if it cannot be read.')
+    ]
+    contamination_date: Annotated[
+        datetime | None,
+        Column(
+            'The earliest time at which the gold tests may have been public, by the snapshot. '
+            'Null if it is unknown, which is never clean.'
+        ),
+    ] = None
+    outcome: Annotated[SuiteOutcome, Column('What became of the suite. Exactly one holds.')]
+    detail: Annotated[
+        Detail | None, Column('Why the outcome is no success. Null if it says so itself.')
+    ] = None
+    said: Annotated[
+        str, Column("What `detail` leaves open, for a person to read; `''` if nothing.")
+    ] = ''
+    builds: Annotated[
+        bool | None,
+        Column('Whether every test of the file compiles. Null if that was not tried.'),
+    ] = None
+    tests: Annotated[
+        tuple[SuiteTest, ...], Column('The tests of the submitted file, in its order.')
+    ] = ()
+    adequacy: Annotated[
+        SuiteAdequacy | None,
+        Column('What the suite is worth. Null if no test passes, or nothing was measured.'),
+    ] = None
+    start_adequacy: Annotated[
+        SuiteAdequacy | None,
+        Column('The same of the start state. Null if the file is absent there.'),
+    ] = None
+    gold_adequacy: Annotated[
+        SuiteAdequacy | None, Column('The same of the gold suite, by the snapshot.')
+    ] = None
+    tries: Annotated[
+        int,
+        Column('How often it was judged until no trouble of ours was in the way.', unit='times'),
+    ] = 1
+    cpu_seconds: Annotated[
+        float, Column('Processor time of all that was run for it.', unit='seconds')
+    ] = 0.0
+    seconds: Annotated[
+        float, Column('Elapsed time of all that was run for it.', unit='seconds')
+    ] = 0.0
+    engine_version: Annotated[int, Column('The version of the rules that decide verdicts.')]
+    suites_version: Annotated[int, Column('The version of this table.')]
+    sandbox: SandboxName
+    runtime: Annotated[
+        str | None,
+        Column(
+            'The version of the runtime that built and ran everything. Null if nothing was run.'
+        ),
+    ] = None
+    snapshot_sha256: Annotated[str, Column('SHA-256 of the manifest of the snapshot.')]
+    prediction_sha256: Annotated[str, Column('SHA-256 of the task and the patch.')]
+    model: Annotated[
+        str | None, Column('The model, as the prediction names it. Null if it names none.')
+    ] = None
+    harness: Annotated[
+        str | None,
+        Column('The agent around the model, as the prediction names it. Null if it names none.'),
+    ] = None
+    exit_status: Annotated[
+        str | None, Column('How the agent ended, as it says. Null if it does not say.')
+    ] = None
+    cost_usd: Annotated[
+        float | None,
+        Column(
+            'What the attempt cost, as the agent says. Null if it does not say.', unit='US dollars'
+        ),
+    ] = None
+    tokens: Annotated[
+        int | None,
+        Column('Tokens of the attempt, as the agent says. Null if it does not say.', unit='tokens'),
+    ] = None
+
+    cutoff: Annotated[
+        str | None,
+        Column(
+            'Only tasks that were public after this day were scored, such as `2024-06-30`. Null '
+            'if tasks of any date were.'
+        ),
+    ] = None
+    model_cutoff: Annotated[
+        str | None,
+        Column(
+            'The training cutoff of that model, a day or a month. Null if no source states one; '
+            'nothing is clean then.'
+        ),
+    ] = None
+    model_cutoff_source: Annotated[
+        str | None, Column('Who states that cutoff. Null if there is none.')
+    ] = None
+    agent_seconds: Annotated[
+        float | None,
+        Column('Time that the agent took, as it says. Null if it does not say.', unit='seconds'),
+    ] = None
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.task_id, self.attempt

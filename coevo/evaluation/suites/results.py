@@ -1,0 +1,33 @@
+"""`suites.parquet`: the suites of an evaluation, a row for each task and attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from coevo.evaluation.results import TableForm
+from coevo.evaluation.results import read_rows
+from coevo.evaluation.results import write_rows
+from coevo.evaluation.suites.records import SuiteResult
+
+# Raised when a column is lost or changes its meaning.
+SUITES_VERSION = 1
+
+NAME = 'suites.parquet'
+
+_FORM = TableForm(
+    record=SuiteResult, name=NAME, key=b'coevo.suites_version', version=SUITES_VERSION
+)
+
+
+def write_suites(folder: Path, rows: Sequence[SuiteResult]) -> None:
+    """Write the rows sorted by their key; no file, nor one of before, where there are none."""
+    if rows:
+        write_rows(folder, _FORM, sorted(rows, key=lambda row: row.key))
+    else:
+        (folder / NAME).unlink(missing_ok=True)
+
+
+def read_suites(folder: Path) -> tuple[SuiteResult, ...]:
+    """The rows of a folder, none where no suite was judged; Fatal for those of another version."""
+    return read_rows(folder, _FORM) if (folder / NAME).is_file() else ()

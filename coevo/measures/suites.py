@@ -1,0 +1,197 @@
+"""What a suite is worth: all of its passing tests together, on the focus of a task.
+
+Lines, branches and methods that any of them executes, and mutants with which any of them fails. Tests
+share a process with each mutant, as they do in a run of the project's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+
+from coevo.git.repository import Repository
+from coevo.languages.cells import Compiled
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
+from coevo.languages.mutation import Mutant
+from coevo.languages.mutation import OutOfTime
+from coevo.languages.reading import Reading
+from coevo.languages.table import reading
+from coevo.languages.traces import CoveredLine
+from coevo.languages.traces import Trace
+from coevo.languages.verdicts import Verdict
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import Files
+from coevo.measures.mutant_sets import DrawnMutant
+from coevo.measures.mutant_sets import file_mutants
+from coevo.measures.mutants import LEAST_CPU_LIMIT
+from coevo.measures.mutants import SLOWER_THAN_BASELINE
+from coevo.model.families import Focus
+from coevo.model.families import SuiteAdequacy
+from coevo.model.families import SuiteMutant
+from coevo.model.records import Outcome
+from coevo.model.records import TestMethod
+
+MOST_MUTANTS = 50
+"""Mutants of a focus; AgoneTest's cap is 42 of a class."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """Tests of one file that pass, and files of the test tree that are other than at new."""
+
+    module: str
+    methods: tuple[TestMethod, ...]
+    files: Files = ()
+
+
+# -- coverage --------------------------------------------------------------------------------------
+
+
+def covered(
+    adequacy: SuiteAdequacy,
+    repository: Repository,
+    rev: str,
+    focus: Sequence[Focus],
+    trace: Trace,
+    language: str,
+) -> SuiteAdequacy:
+    """The adequacy with what a suite's trace covers of its focus."""
+    lines = [line for one in focus for line in _lines(one, trace)]
+    members = [found for one in focus for found in _members(repository, rev, one, lines, language)]
+    read = reading(language)
+    return replace(
+        adequacy,
+        lines=len(lines),
+        covered_lines=sum(line.covered_instructions > 0 for line in lines),
+        branches=sum(line.missed_branches + line.covered_branches for line in lines),
+        covered_branches=sum(line.covered_branches for line in lines),
+        methods=len(members),
+        covered_methods=sum(_is_executed(read, one, trace) for one in members),
+    )
+
+
+def _lines(focus: Focus, trace: Trace) -> Iterator[CoveredLine]:
+    for line in trace.lines.get(focus.file, ()):
+        if focus.start_line <= line.line <= focus.end_line:
+            yield line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    file: str
+    type: DeclaredType
+    member: Member
+
+
+def _members(
+    repository: Repository, rev: str, focus: Focus, lines: Iterable[CoveredLine], language: str
+) -> Iterator[_Held]:
+    """The methods and constructors of a focus in which there is code."""
+    entry = repository.tree(rev)[focus.file]
+    with_code = {line.line for line in lines}
+    for type_ in reading(language).parse(repository.blob(entry.oid), focus.file).types:
+        for member in type_.members:
+            own = range(member.start_line, member.end_line + 1)
+            inside = focus.start_line <= member.start_line <= focus.end_line
+            if inside and member.kind in ('method', 'constructor') and with_code & set(own):
+                yield _Held(file=focus.file, type=type_, member=member)
+
+
+def _is_executed(read: Reading, one: _Held, trace: Trace) -> bool:
+    return any(
+        method.file == one.file and read.is_part_of(method, one.member, one.type)
+        for method in trace.executed
+    )
+
+
+# -- mutants ---------------------------------------------------------------------------------------
+
+
+def drawn(runner: EditedCellRunner, focus: Sequence[Focus]) -> tuple[DrawnMutant, ...]:
+    """The mutants of a focus, by lot; none where the language or the tool makes none."""
+    found: list[DrawnMutant] = []
+    for one in focus:
+        lines = frozenset(range(one.start_line, one.end_line + 1))
+        try:
+            file = file_mutants(runner, one.file, lines, MOST_MUTANTS)
+        except OutOfTime:
+            continue
+        kept = file.drawn(runner, lines) if file else None
+        found += kept.kept if kept else ()
+    return tuple(sorted(found, key=lambda one: one.mutant_id))[:MOST_MUTANTS]
+
+
+def as_drawn(mutants: Iterable[SuiteMutant]) -> tuple[DrawnMutant, ...]:
+    """Mutants that were run before, to be run with another suite."""
+    return tuple(
+        DrawnMutant(
+            mutant_id=one.mutant_id,
+            file=one.file,
+            mutant=Mutant(line=one.line, original=one.original, mutated=one.mutated),
+            equal_compiled=one.equal_compiled,
+        )
+        for one in mutants
+        if one.outcome is not None
+    )
+
+
+def run_suite(
+    runner: EditedCellRunner, suite: Suite, mutants: Sequence[DrawnMutant]
+) -> tuple[SuiteMutant, ...]:
+    """Each mutant with what the tests do that pass together without it; Transient."""
+    baseline = runner.compile(suite.module, tests=suite.files)
+    first = _passing(suite.methods, runner.run_all(baseline, suite.methods, None))
+    slowest = max((verdict.cpu_seconds for verdict in first.values()), default=0.0)
+    limit = max(LEAST_CPU_LIMIT, SLOWER_THAN_BASELINE * slowest)
+    return tuple(_run(runner, suite, tuple(first), one, limit) for one in mutants)
+
+
+def _passing(
+    methods: Sequence[TestMethod], verdicts: Sequence[Verdict | None]
+) -> dict[TestMethod, Verdict]:
+    return {
+        method: verdict
+        for method, verdict in zip(methods, verdicts, strict=True)
+        if verdict is not None and verdict.outcome is Outcome.PASS
+    }
+
+
+def _run(
+    runner: EditedCellRunner,
+    suite: Suite,
+    methods: Sequence[TestMethod],
+    one: DrawnMutant,
+    limit: float,
+) -> SuiteMutant:
+    row = SuiteMutant(
+        mutant_id=one.mutant_id,
+        file=one.file,
+        line=one.mutant.line,
+        original=one.mutant.original,
+        mutated=one.mutant.mutated,
+        equal_compiled=one.equal_compiled,
+    )
+    if not methods:
+        return row
+    compiled = compiled_with(runner, suite, one)
+    verdicts = [v for v in runner.run_all(compiled, methods, limit) if v is not None]
+    worst = min((verdict.outcome for verdict in verdicts), key=tuple(Outcome).index)
+    return replace(row, outcome=worst, killed=worst is not Outcome.PASS)
+
+
+def compiled_with(runner: EditedCellRunner, suite: Suite, one: DrawnMutant) -> Compiled:
+    """The suite against the code with a mutant."""
+    source = runner.repository.blob(runner.repository.tree(runner.rev)[one.file].oid)
+    return runner.compile(suite.module, (one.file, one.mutant.applied(source)), suite.files)
+
+
+def counted(adequacy: SuiteAdequacy, mutants: Iterable[SuiteMutant]) -> SuiteAdequacy:
+    """The adequacy with how many mutants the suite was run with, and kills."""
+    ran = [one for one in mutants if one.killed is not None]
+    if not ran:
+        return adequacy
+    return replace(adequacy, mutants=len(ran), killed=sum(bool(one.killed) for one in ran))

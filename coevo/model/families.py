@@ -1,0 +1,120 @@
+"""Families of tasks: what a task asks for, of which code, from which start, and what answers are worth.
+
+A task is (code state, start edits to the tests, focus, protocol, measures). Tasks of families other than
+`coevolution` ask for a whole test file, a suite, which is judged by all of its tests together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from coevo.model.choices import Choice
+from coevo.model.column import Column
+from coevo.model.records import Outcome
+
+# A suite is refused that has more: each test takes processes of its own.
+MOST_TESTS = 200
+
+
+class Family(Choice):
+    """What kind of question a task is."""
+
+    COEVOLUTION = 'coevolution', 'tests of one track of a change (TestEvo-Bench)'
+    CLASS = 'class', 'the tests of a class, where there are none yet (Classes2Test, AgoneTest)'
+
+
+class Scenario(Choice):
+    """What is to be done with a suite."""
+
+    CREATE = 'create', 'write it'
+
+
+class StartBuilder(Choice):
+    """How the start state is made of the new revision."""
+
+    REVERTED = 'reverted', 'the targets are as at the old revision'
+    REMOVED = 'removed', 'the targets are removed with what they alone use'
+    ABSENT = 'absent', 'the test file is absent'
+
+
+class FocusKind(Choice):
+    """What of the code a task is about."""
+
+    CLASS = 'class', 'a type with all that is in it'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Focus:
+    """A part of the code that the tests of a task are about. Lines are from 1 and inclusive."""
+
+    file: Annotated[str, Column('The path of its file in the repository.')]
+    declaration: Annotated[str, Column('Its qualified name, such as `pkg.Type`.')]
+    kind: Annotated[FocusKind, Column('What it is.')]
+    start_line: Annotated[int, Column('Its first line.', unit='line')]
+    end_line: Annotated[int, Column('Its last line, included.', unit='line')]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteAdequacy:
+    """What a suite is worth: of its passing tests together, on the focus of its task.
+
+    Lines, branches and methods are those that hold code; nothing of it is a mean over tests.
+    """
+
+    tests: Annotated[int, Column('Tests of the file.', unit='tests')]
+    passing: Annotated[int, Column('Of these, tests that pass each time.', unit='tests')]
+    lines: Annotated[
+        int | None,
+        Column('Lines of the focus that hold code. Null if nothing was traced.', unit='lines'),
+    ] = None
+    covered_lines: Annotated[
+        int | None,
+        Column('Of these, lines that a passing test executes. Null likewise.', unit='lines'),
+    ] = None
+    branches: Annotated[
+        int | None, Column('Branches of the focus. Null likewise.', unit='branches')
+    ] = None
+    covered_branches: Annotated[
+        int | None, Column('Of these, branches that are taken. Null likewise.', unit='branches')
+    ] = None
+    methods: Annotated[
+        int | None,
+        Column(
+            'Methods and constructors of the focus that hold code. Null likewise.', unit='methods'
+        ),
+    ] = None
+    covered_methods: Annotated[
+        int | None, Column('Of these, methods that are executed. Null likewise.', unit='methods')
+    ] = None
+    mutants: Annotated[
+        int | None,
+        Column(
+            'Mutants that the suite was run with. Null if it was run with none.', unit='mutants'
+        ),
+    ] = None
+    killed: Annotated[
+        int | None,
+        Column('Of these, mutants with which a passing test fails. Null likewise.', unit='mutants'),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteMutant:
+    """A mutant of the focus, and what became of the tests that pass without it."""
+
+    mutant_id: Annotated[str, Column('The mutant: a hash of the pair, its file and its text.')]
+    file: Annotated[str, Column('The path of its file in the repository.')]
+    line: Annotated[int, Column('The line that it changes.', unit='line')]
+    original: Annotated[str, Column('The line as it is.')]
+    mutated: Annotated[str, Column('The line as the mutant has it.')]
+    equal_compiled: Annotated[
+        bool, Column('Whether it compiles to the same program as the code or another mutant.')
+    ] = False
+    outcome: Annotated[
+        Outcome | None,
+        Column('The worst outcome of these tests. Null if the mutant was not run.'),
+    ] = None
+    killed: Annotated[
+        bool | None, Column('Whether one of them fails. Null if the mutant was not run.')
+    ] = None

@@ -1,0 +1,96 @@
+"""The rows of test files as they stand at a revision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from coevo.model.column import Column
+from coevo.model.column import DateBasis
+from coevo.model.column import LanguageName
+from coevo.model.column import ModuleFolder
+from coevo.model.column import NewRev
+from coevo.model.column import Override
+from coevo.model.column import PairId
+from coevo.model.column import RepoName
+from coevo.model.column import TestFile
+from coevo.model.families import Focus
+from coevo.model.families import SuiteAdequacy
+from coevo.model.families import SuiteMutant
+from coevo.model.records import WalkOfRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingRow:
+    """A test file at a revision: what it executes, and how stable it is.
+
+    Profiles select tasks from these rows; those that no family takes say why in `drops`.
+    """
+
+    standing_id: Annotated[str, Column('The file at its revision: a hash of `pair_id` and path.')]
+    repo: RepoName
+    walk: WalkOfRow
+    pair_id: PairId
+    language: LanguageName
+    new_rev: NewRev
+    module: ModuleFolder
+    test_file: TestFile
+    tests: Annotated[int, Column('Tests that the file declares.', unit='tests')]
+    passing: Annotated[
+        int | None,
+        Column('Of these, tests that pass in all runs. Null if they were not run.', unit='tests'),
+    ] = None
+    unsteady: Annotated[
+        int | None,
+        Column('Of these, tests whose runs disagree. Null if they were not run.', unit='tests'),
+    ] = None
+    override: Override = None
+    runs: Annotated[
+        int | None, Column('The fewest runs of a test. Null if they were not run.', unit='runs')
+    ] = None
+    focal_share: Annotated[
+        float | None,
+        Column(
+            'The share of the class that the file is named after in the methods that its passing '
+            'tests execute, by their lines. Null if nothing was traced.',
+            unit='0 to 1',
+        ),
+    ] = None
+    focus: Annotated[
+        tuple[Focus, ...],
+        Column('The class that the file is named after; several if it may be more than one.'),
+    ] = ()
+    adequacy: Annotated[
+        SuiteAdequacy | None,
+        Column('What the file is worth as a suite. Null if no family takes it.'),
+    ] = None
+    mutants: Annotated[
+        tuple[SuiteMutant, ...],
+        Column('Mutants of the focus, and what the file did with each. Empty if none were made.'),
+    ] = ()
+    reads_sources: Annotated[
+        bool | None,
+        Column(
+            'Whether a test fails if the production sources do not lie beside it. Null if that '
+            'was not asked.'
+        ),
+    ] = None
+    contamination_date: Annotated[
+        datetime | None,
+        Column(
+            'The earliest time at which a test of the file may have been public. Null if '
+            'that cannot be told, or no family takes it; null is never clean. Filled at release.'
+        ),
+    ] = None
+    contamination_basis: DateBasis = None
+    unit_date: Annotated[
+        datetime | None,
+        Column(
+            'The earliest time at which a method of the focus may have been public. Null if '
+            'that cannot be told. Filled at release.'
+        ),
+    ] = None
+    task_id: Annotated[
+        str | None, Column('The task that it is the gold of. Null if there is none.')
+    ] = None

@@ -1,0 +1,70 @@
+"""The laws of test files as they stand, and of the suites that tasks are made of (see `coevo.snapshots.rules`)."""
+
+from __future__ import annotations
+
+from coevo.model.families import Family
+from coevo.model.reasons import Reason
+from coevo.model.records import Stage
+from coevo.model.records import Walk
+from coevo.snapshots.rules import Rule
+
+_SUITES = f"coalesce(family, '{Family.COEVOLUTION}') <> '{Family.COEVOLUTION}'"
+
+RULES = (
+    Rule(
+        name='pairs_missing',
+        table='standing',
+        sql=f"""SELECT standing_id, pair_id FROM standing s WHERE walk <> '{Walk.STANDING}'
+            OR NOT EXISTS (FROM pairs p WHERE p.pair_id = s.pair_id AND p.walk = s.walk
+                AND p.new_rev = s.new_rev AND p.old_rev = s.new_rev)""",
+    ),
+    Rule(
+        name='funnel_standing',
+        table='standing',
+        sql=f"""SELECT standing_id, task_id FROM standing s
+            WHERE (task_id IS NULL) <> EXISTS (FROM drops d WHERE d.walk = s.walk AND (
+                d.key = s.standing_id AND d.stage = '{Stage.STANDING}'
+                OR s.adequacy IS NOT NULL AND s.task_id IS NULL AND d.repo = s.repo
+                AND d.reason = '{Reason.TASK_WITHDRAWN}'))""",
+    ),
+    Rule(
+        name='tasks_missing',
+        table='standing',
+        sql="""SELECT standing_id, task_id FROM standing s WHERE task_id IS NOT NULL AND NOT EXISTS (
+            FROM tasks t WHERE t.task_id = s.task_id AND t.test_file = s.test_file
+            AND (t.pair_id = s.pair_id OR list_contains(t.also_at, s.pair_id)))""",
+    ),
+    Rule(
+        name='standing_missing',
+        table='tasks',
+        sql=f"""SELECT task_id, test_file FROM tasks t WHERE {_SUITES} AND NOT EXISTS (
+            FROM standing s WHERE s.task_id = t.task_id AND s.pair_id = t.pair_id
+            AND s.walk = t.walk AND s.test_file = t.test_file AND s.adequacy = t.gold_adequacy
+            AND s.focus = t.focus
+            AND s.contamination_date IS NOT DISTINCT FROM t.contamination_date)""",
+    ),
+    Rule(
+        name='family',
+        table='tasks',
+        sql=f"""SELECT task_id, family, walk FROM tasks
+            WHERE ({_SUITES}) <> (walk = '{Walk.STANDING}')
+            OR ({_SUITES}) <> (focus IS NOT NULL AND gold_adequacy IS NOT NULL)""",
+    ),
+    Rule(
+        name='suite_counted',
+        table='standing',
+        sql="""SELECT standing_id, adequacy::VARCHAR FROM standing WHERE adequacy IS NOT NULL AND (
+            adequacy.tests <> tests OR adequacy.passing <> passing OR passing = 0 OR unsteady <> 0
+            OR adequacy.covered_lines > adequacy.lines
+            OR adequacy.covered_branches > adequacy.branches
+            OR adequacy.covered_methods > adequacy.methods
+            OR coalesce(adequacy.mutants, 0) <> len([m FOR m IN mutants IF m.killed IS NOT NULL])
+            OR coalesce(adequacy.killed, 0) <> len([m FOR m IN mutants IF m.killed]))""",
+    ),
+    Rule(
+        name='unpublished',
+        table='standing',
+        sql=f"""SELECT standing_id, d.reason FROM standing s JOIN drops d USING (pair_id, walk)
+            WHERE d.stage = '{Stage.PUBLISH}'""",
+    ),
+)

@@ -1,0 +1,103 @@
+"""Which test files are suites of a class: by what they do and execute, not by their names alone.
+
+The rules are those of Classes2Test (AgoneTest, §III): a test class is about one class of the code, by
+its name, by evidence in its text and by 60 % of its references. Here the evidence is execution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coevo.engine.results import Evidence
+from coevo.engine.results import PairEvaluation
+from coevo.languages.traces import ExecutedMethod
+from coevo.model.families import Focus
+from coevo.model.reasons import Reason
+from coevo.model.records import Cell
+from coevo.model.records import Outcome
+
+# Raised when rows of `standing` may change, and no engine does.
+STANDING_VERSION = 1
+
+LEAST_SHARE = 0.6
+"""Share of the class in what a suite executes, from which the suite is about it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steadiness:
+    """What the tests of a file did in all runs; `passing` has the ids of those that pass."""
+
+    passing: tuple[str, ...]
+    unsteady: int
+    runs: int
+    reason: Reason | None
+    detail: str = ''
+
+
+def steadiness(evaluation: PairEvaluation, ids: Sequence[str]) -> Steadiness:
+    """Of a suite all tests pass that are not skipped, and one at least."""
+    found = {one: evaluation.cells(one)[Cell.TNEW_CNEW] for one in ids}
+    passing = tuple(
+        one
+        for one, result in found.items()
+        if result.evidence is Evidence.AGREED and result.outcome is Outcome.PASS
+    )
+    unsteady = sum(result.evidence is not Evidence.AGREED for result in found.values())
+    others = [r for one, r in found.items() if one not in passing]
+    broken = [r.outcome for r in others if r.outcome is not Outcome.SKIPPED]
+    reason = None
+    if unsteady:
+        reason = Reason.NOT_STEADY
+    elif broken or not passing:
+        reason = Reason.NOT_PASSING
+    return Steadiness(
+        passing=passing,
+        unsteady=unsteady,
+        runs=min(len(result.runs) for result in found.values()),
+        reason=reason,
+        detail=str(min(broken, key=tuple(Outcome).index)) if broken else '',
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dominance:
+    """The class that a suite is about, with its share, or why there is none."""
+
+    focus: tuple[Focus, ...]
+    share: float | None
+    reason: Reason | None
+    detail: str = ''
+
+
+def dominance(named: Sequence[Focus], executed: Iterable[ExecutedMethod]) -> Dominance:
+    """`executed` has what passing tests execute of the code, as often as they may."""
+    own = frozenset(executed)
+    met = tuple(one for one in named if any(_inside(one, method) for method in own))
+    if not met:
+        return Dominance(focus=tuple(named), share=0.0, reason=Reason.NO_EVIDENCE)
+    share = round(_lines(_of(met, own)) / _lines(own), 6)
+    if len(met) > 1:
+        detail = ' '.join(one.file for one in met)
+        return Dominance(focus=met, share=share, reason=Reason.AMBIGUOUS_CLASS, detail=detail)
+    reason = Reason.NO_DOMINANT_CLASS if share < LEAST_SHARE else None
+    return Dominance(focus=met, share=share, reason=reason, detail=f'{share:.2f}' if reason else '')
+
+
+def _of(focus: Sequence[Focus], executed: Iterable[ExecutedMethod]) -> Iterator[ExecutedMethod]:
+    return (method for method in executed if any(_inside(one, method) for one in focus))
+
+
+def _inside(focus: Focus, method: ExecutedMethod) -> bool:
+    """By its lines, or by its type where the class file tells none."""
+    if method.file != focus.file:
+        return False
+    if method.first_line <= 0:
+        return method.type.partition('$')[0] == focus.declaration
+    return focus.start_line <= method.first_line <= focus.end_line
+
+
+def _lines(executed: Iterable[ExecutedMethod]) -> int:
+    return sum(max(1, method.last_line - method.first_line + 1) for method in executed)

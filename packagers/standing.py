@@ -1,0 +1,139 @@
+"""Tasks of suites, from the test files of revisions that a family takes.
+
+The same file about the same code at the head and at a release, or in a fork, is one task, which stands at
+the earliest of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from datetime import datetime
+
+from coevo import prompts
+from coevo.git.patches import file_patch
+from coevo.git.repository import Repository
+from coevo.model.families import Family
+from coevo.model.families import Scenario
+from coevo.model.families import StartBuilder
+from coevo.model.pair_rows import PairRow
+from coevo.model.records import Environment
+from coevo.model.records import Track
+from coevo.model.records import Walk
+from coevo.model.records import short_hash
+from coevo.model.repository_rows import RepositoryRow
+from coevo.model.standing_rows import StandingRow
+from coevo.model.task_rows import TaskRow
+
+_LATEST = datetime.max.replace(tzinfo=UTC)
+
+Key = tuple[str, Walk]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suites:
+    """Tasks, and which of them each row is the gold of, by its id and walk."""
+
+    tasks: tuple[TaskRow, ...]
+    ids: Mapping[Key, str]
+
+
+def suite_tasks(
+    rows: Iterable[StandingRow],
+    pairs: Mapping[Key, PairRow],
+    repositories: Iterable[RepositoryRow],
+    clones: Mapping[str, Repository],
+    environments: Mapping[tuple[str, str], Environment],
+) -> Suites:
+    """The tasks of the family `class`; arguments as those of `packagers.tasks.build_tasks`."""
+    known = {row.repo: row for row in reversed(list(repositories))}
+    same: dict[tuple[str, ...], list[StandingRow]] = defaultdict(list)
+    for row in rows:
+        if row.adequacy is not None:
+            same[_identity(row, known[row.repo], clones[row.repo])].append(row)
+    tasks: list[TaskRow] = []
+    ids: dict[Key, str] = {}
+    for found in same.values():
+        first, *copies = sorted(found, key=lambda row: _age(pairs[row.pair_id, row.walk]))
+        task = _task(
+            first,
+            copies,
+            pairs[first.pair_id, first.walk],
+            known[first.repo],
+            clones[first.repo],
+            environments.get((first.pair_id, first.module)),
+        )
+        tasks.append(task)
+        ids |= {(row.standing_id, row.walk): task.task_id for row in found}
+    return Suites(tasks=tuple(sorted(tasks, key=lambda task: task.task_id)), ids=ids)
+
+
+def _identity(row: StandingRow, repository: RepositoryRow, clone: Repository) -> tuple[str, ...]:
+    """The blobs of the test file and of the focus, where they stand."""
+    tree = clone.tree(row.new_rev)
+    paths = (row.test_file, *(one.file for one in row.focus))
+    blobs = (part for path in paths for part in (path, tree[path].oid))
+    return (repository.family or row.repo, row.language, *blobs)
+
+
+def _age(pair: PairRow) -> tuple[datetime, str, str]:
+    return pair.new_committer_date or _LATEST, pair.repo, pair.pair_id
+
+
+def task_id(row: StandingRow, family: Family) -> str:
+    return short_hash(row.repo, row.language, row.new_rev, row.new_rev, family, row.test_file)
+
+
+def _task(
+    row: StandingRow,
+    copies: Sequence[StandingRow],
+    pair: PairRow,
+    repository: RepositoryRow,
+    clone: Repository,
+    environment: Environment | None,
+) -> TaskRow:
+    entry = clone.tree(row.new_rev)[row.test_file]
+    return TaskRow(
+        task_id=task_id(row, Family.CLASS),
+        also_at=tuple(sorted(copy.pair_id for copy in copies)),
+        pair_id=row.pair_id,
+        repo=row.repo,
+        url=repository.url,
+        license=pair.license,
+        language=row.language,
+        track=Track.GENERATION,
+        walk=row.walk,
+        old_rev=pair.old_rev,
+        new_rev=pair.new_rev,
+        old_is_ancestor=pair.old_is_ancestor,
+        old_author_date=pair.old_author_date,
+        old_committer_date=pair.old_committer_date,
+        new_author_date=pair.new_author_date,
+        new_committer_date=pair.new_committer_date,
+        contamination_date=row.contamination_date,
+        contamination_basis=row.contamination_basis,
+        code_first_seen=row.unit_date,
+        module=row.module,
+        test_file=row.test_file,
+        test_methods=(),
+        method_ids=(),
+        start_file_sha256=None,
+        test_patch=file_patch(row.test_file, None, clone.blob(entry.oid), entry.mode),
+        source_patch='',
+        dependencies=(),
+        focal_method=None,
+        environment=environment,
+        prompt=prompts.suite_prompt(row),
+        prompt_version=prompts.VERSION,
+        reads_sources=row.reads_sources,
+        family=Family.CLASS,
+        scenario=Scenario.CREATE,
+        focus=row.focus,
+        start_builder=StartBuilder.ABSENT,
+        gold_adequacy=row.adequacy,
+        unit_date=row.unit_date,
+    )

@@ -1,0 +1,230 @@
+"""The family `class` from the test files of a toy to suites that are judged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coevo.command.main import main
+from coevo.evaluation.evaluation import evaluate
+from coevo.evaluation.options import Options
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.results import read_suites
+from coevo.git.patches import file_patch
+from coevo.model.families import MOST_TESTS
+from coevo.model.records import Walk
+from coevo.model.standing_rows import StandingRow
+from coevo.snapshots import snapshot
+from coevo.snapshots.verification import verify
+from coevo.storage.store import Store
+from flows.options import ReleaseOptions
+from flows.publication import publish
+from tests.languages import toys
+from tests.languages.table import known_toy
+from tests.projects import QUICK
+from tests.projects import Mined
+from tests.projects import write
+
+CODE = {
+    **toys.BUILD,
+    **toys.source('Till', 'price: 1', 'tax: 5', 'unused: 7'),
+    **toys.source('Shop', 'sells: 1', 'opens: 2'),
+    **toys.source('Lamp', 'shines: 1'),
+}
+TESTS = {
+    **toys.tests('Till', 'pays: is Till.price 1', 'taxes: is Till.tax 5', 'rests: skip'),
+    # of two lines that it executes, one is of the class that it is named after
+    **toys.tests('Shop', 'sells: is Shop.sells 1', 'pays: is Till.price 1'),
+    **toys.tests('Lamp', 'rests: pass'),
+    **toys.tests('Nobody', 'rests: pass'),
+}
+
+
+@pytest.fixture(scope='module', autouse=True)
+def toy() -> Iterator[None]:
+    with known_toy():
+        yield
+
+
+@pytest.fixture(scope='module')
+def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
+    folder = tmp_path_factory.mktemp('suites')
+    repository = write(folder / 'repository', [CODE, TESTS])
+    profile = replace(QUICK, traces=True, measure_runs=100)
+    return toys.mined(repository, folder / 'store', walk=Walk.STANDING, profile=profile)
+
+
+def standing(found: Mined) -> dict[str, StandingRow]:
+    segments = Store(found.store).segments(found.report.partition)
+    return {row.test_file: row for segment in segments for row in segment.standing}
+
+
+def test_a_file_says_why_it_is_no_suite(found: Mined) -> None:
+    names = {row.standing_id: path for path, row in standing(found).items()}
+    assert {names[drop.key]: (drop.reason, drop.detail) for drop in found.drops} == {
+        'test_shop.toy': ('no_dominant_class', '0.50'),
+        'test_lamp.toy': ('no_evidence', ''),
+        'test_nobody.toy': ('no_test_class', ''),
+    }
+
+
+def test_a_suite_is_worth_what_its_passing_tests_execute_and_kill(found: Mined) -> None:
+    row = standing(found)['test_till.toy']
+    assert (row.tests, row.passing, row.unsteady, row.runs) == (3, 2, 0, 3)
+    assert [(one.file, one.declaration, one.kind) for one in row.focus] == [
+        ('till.toy', 'shop.Till', 'class')
+    ]
+    assert row.focal_share == 1.0
+    assert row.adequacy is not None
+    assert (row.adequacy.covered_lines, row.adequacy.lines) == (2, 3)
+    assert (row.adequacy.covered_methods, row.adequacy.methods) == (2, 3)
+    killed = {one.original.partition(':')[0]: one.killed for one in row.mutants}
+    assert killed == {'price': True, 'tax': True, 'unused': False}
+    assert (row.adequacy.killed, row.adequacy.mutants) == (2, 3)
+
+
+@pytest.fixture(scope='module')
+def released(found: Mined) -> Path:
+    folder = found.store.with_name('snapshot')
+    publish(ReleaseOptions(store=found.store, snapshot=folder))
+    return folder
+
+
+def test_a_release_is_sound_and_has_the_suite_as_a_task(found: Mined, released: Path) -> None:
+    assert list(verify(released)) == []
+    connection = snapshot.open(released)
+    sql = """SELECT test_file, family, scenario, start_builder, start_file_sha256, track, walk,
+        gold_adequacy.killed, focus[1].declaration FROM tasks"""
+    assert connection.execute(sql).fetchall() == [
+        (
+            'test_till.toy',
+            'class',
+            'create',
+            'absent',
+            None,
+            'generation',
+            'standing',
+            2,
+            'shop.Till',
+        )
+    ]
+    ((prompt,),) = connection.execute('SELECT prompt FROM tasks').fetchall()
+    assert '`shop.Till` in `till.toy`' in prompt
+    assert 'is Till.price' not in prompt
+
+
+def judged(found: Mined, released: Path, patch: bytes | None) -> SuiteResult:
+    ((task_id,),) = snapshot.open(released).execute('SELECT task_id FROM tasks').fetchall()
+    evaluation = evaluate(
+        Options(
+            snapshot=released,
+            predictions=[Prediction(task_id=task_id, patch=patch)] if patch is not None else [],
+            store=found.store,
+            cache=found.store.with_name('judged'),
+        )
+    )
+    assert (evaluation.rows, evaluation.bugs) == ((), {})
+    (row,) = evaluation.suites
+    return row
+
+
+def suite(*lines: str, name: str = 'TillTest') -> bytes:
+    text = '\n'.join([f'[shop.{name}]', *lines, ''])
+    return file_patch('test_till.toy', None, text.encode(), '100644').encode()
+
+
+def test_gold_is_a_success_that_kills_what_gold_kills(found: Mined, released: Path) -> None:
+    ((patch,),) = snapshot.open(released).execute('SELECT test_patch FROM tasks').fetchall()
+    row = judged(found, released, patch.encode())
+    assert (row.outcome, row.detail, row.builds) == ('success', None, True)
+    assert [(one.test_method, one.passes) for one in row.tests] == [
+        ('TillTest#pays', True),
+        ('TillTest#taxes', True),
+        ('TillTest#rests', False),
+    ]
+    assert row.adequacy is not None
+    assert row.gold_adequacy is not None
+    assert (row.adequacy.killed, row.adequacy.mutants) == (2, 3)
+    assert (row.gold_adequacy.killed, row.gold_adequacy.mutants) == (2, 3)
+    # nobody can see from outside what a toy executes
+    assert row.adequacy.lines is None
+
+
+HOSTILE = {
+    'none': (None, 'hrns_fail', 'no_prediction'),
+    'empty patch': (b'', 'empty', 'empty'),
+    'empty file': (file_patch('test_till.toy', None, b'\n', '100644').encode(), 'empty', None),
+    'no tests': (suite('_helps: is Till.price 1'), 'no_tests', None),
+    'only skipped': (suite('pays: skip', 'taxes: skip'), 'no_tests', 'target_disabled'),
+    'passes by an assumption alone': (
+        suite('assumes: skip then pass'),
+        'no_tests',
+        'target_disabled',
+    ),
+    'skipped beside one that passes': (
+        suite('pays: is Till.price 1', 'assumes: skip then fail'),
+        'success',
+        None,
+    ),
+    'one fails': (suite('pays: is Till.price 1', 'errs: is Till.tax 6'), 'partly', 'fail'),
+    'skipped beside one that fails': (
+        suite('errs: is Till.tax 6', 'assumes: skip'),
+        'exec_fail',
+        'fail',
+    ),
+    'ends early with 0': (suite('ends: exit 0', 'ends_too: exit 0'), 'exec_fail', 'error'),
+    'writes a report': (
+        suite('forges: sh echo "<testsuite tests=1/>" > TEST-Till.xml then fail'),
+        'exec_fail',
+        'fail',
+    ),
+    'does not compile': (suite('names: is Till.nothing 1'), 'cmpl_fail', 'compile_error'),
+    'replaces production code': (
+        suite('pays: is Till.price 1', '[shop.Till]', 'price: pass'),
+        'hrns_fail',
+        'production_code',
+    ),
+    'more tests than a suite may have': (
+        suite(*(f't{number}: pass' for number in range(MOST_TESTS + 1))),
+        'hrns_fail',
+        'too_many_tests',
+    ),
+}
+
+
+@pytest.mark.parametrize('name', HOSTILE)
+def test_a_suite_has_one_outcome(found: Mined, released: Path, name: str) -> None:
+    patch, outcome, detail = HOSTILE[name]
+    row = judged(found, released, patch)
+    assert (row.outcome, row.detail) == (outcome, detail)
+
+
+def test_ten_thousand_tests_run_nothing(found: Mined, released: Path) -> None:
+    row = judged(found, released, suite(*(f't{number}: pass' for number in range(10_000))))
+    assert (row.outcome, row.tests, row.runtime) == ('hrns_fail', (), None)
+
+
+def test_the_command_tells_both_averages(found: Mined, released: Path, tmp_path: Path) -> None:
+    predictions = tmp_path / 'predictions.jsonl'
+    ((task_id,),) = snapshot.open(released).execute('SELECT task_id FROM tasks').fetchall()
+    patch = suite('pays: is Till.price 1').decode()
+    predictions.write_text(json.dumps({'task_id': task_id, 'patch': patch}) + '\n')
+    out = tmp_path / 'out'
+    command = ['evaluate', str(released), str(predictions), '--family', 'class', '--jobs', '1']
+    assert main([*command, '--store', str(found.store), '--out', str(out)]) == 0
+    (row,) = read_suites(out)
+    assert (row.outcome, row.attempt) == ('success', 1)
+    report = json.loads((out / 'report.json').read_text())
+    schema = json.loads(Path('coevo/evaluation/reporting/report.schema.json').read_text())
+    assert set(report) <= set(schema['properties'])
+    (family,) = report['families']
+    assert (family['family'], family['tasks'], report['tracks']) == ('class', 1, [])
+    assert family['mutation']['over_all']['value'] == pytest.approx(1 / 3)
+    assert family['mutation']['gold']['value'] == pytest.approx(2 / 3)
+    assert main(['regrade', str(out)]) == 0
+    assert json.loads((out / 'report.json').read_text()) == report
