@@ -50,7 +50,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class MeasuredRuns:
     """Means over what the store holds; bytes are None where they cannot be told."""
 
     repositories: int
@@ -62,7 +62,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
+class ForecastCost:
     """CPU hours, hours on the machines that were named, and bytes of clones; None where unknown."""
 
     repositories: int
@@ -76,9 +76,9 @@ class Cost:
 class Forecast:
     """`month` is of all repositories that are to be followed, `backfill` of those not mined yet."""
 
-    measured: Measured
-    month: Cost
-    backfill: Cost
+    measured: MeasuredRuns
+    month: ForecastCost
+    backfill: ForecastCost
 
 
 def forecast(store: Store, folder: Path, machines: Machines) -> Forecast | None:
@@ -92,7 +92,7 @@ def forecast(store: Store, folder: Path, machines: Machines) -> Forecast | None:
     pairs = sum(work.pairs for work in works)
     if not pairs:
         return None
-    measured = Measured(
+    measured = MeasuredRuns(
         repositories=len(mined),
         pairs=pairs,
         pair_seconds=sum(work.cpu_seconds for work in works) / pairs,
@@ -110,7 +110,7 @@ def forecast(store: Store, folder: Path, machines: Machines) -> Forecast | None:
     )
 
 
-def _month(measured: Measured, repositories: int, machines: Machines) -> Cost:
+def _month(measured: MeasuredRuns, repositories: int, machines: Machines) -> ForecastCost:
     """Each repository that has new commits is asked each day; a quiet one costs nothing."""
     pairs = repositories * measured.new_pairs_of_one
     asked = _DAYS_ASKED * min(repositories, pairs / _DAYS_ASKED)
@@ -118,7 +118,7 @@ def _month(measured: Measured, repositories: int, machines: Machines) -> Cost:
     return _cost(repositories, pairs, seconds, machines, clone_bytes=None)
 
 
-def _backfill(measured: Measured, repositories: int, machines: Machines) -> Cost:
+def _backfill(measured: MeasuredRuns, repositories: int, machines: Machines) -> ForecastCost:
     pairs = repositories * measured.pairs_of_one
     seconds = pairs * measured.pair_seconds + _orchestration(repositories)
     size = measured.clone_bytes
@@ -137,8 +137,8 @@ def _cost(
     machines: Machines,
     *,
     clone_bytes: float | None,
-) -> Cost:
-    return Cost(
+) -> ForecastCost:
+    return ForecastCost(
         repositories=repositories,
         pairs=pairs,
         cpu_hours=seconds / 3600,

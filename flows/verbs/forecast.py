@@ -15,8 +15,8 @@ from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
 
 if TYPE_CHECKING:
-    from flows.forecast import Cost
     from flows.forecast import Forecast
+    from flows.forecast import ForecastCost
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -66,7 +66,7 @@ def _lines(found: Forecast, machines: str) -> Iterator[str]:
     yield f'backfill: {_told(found.backfill, machines)}'
 
 
-def _told(cost: Cost, machines: str) -> str:
+def _told(cost: ForecastCost, machines: str) -> str:
     clones = f', {cost.clone_bytes / 1e9:.1f} GB of clones' if cost.clone_bytes else ''
     return (
         f'{cost.repositories} repositories, {cost.pairs:.0f} pairs, {cost.cpu_hours:.1f} CPU hours, '
