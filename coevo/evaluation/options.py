@@ -11,6 +11,7 @@ from coevo.evaluation.parts import Part
 from coevo.evaluation.records import Prediction
 from coevo.model.families import Family
 from coevo.snapshots.cutoffs import Cutoff
+from coevo.snapshots.models import Model
 from coevo.storage.folders import cache_folder
 
 
@@ -22,8 +23,8 @@ class Options:
     store         whose clones are used; what it lacks is cloned from the tasks' URLs
     tasks, cutoff limit the tasks; a task without a prediction fails
     part          only the tasks of some repositories, for one of several machines; None for all
-    models        a file with cutoffs of models that nobody else knows
     family        only tasks of that family; None is all
+    models        cutoffs of models that nobody else knows, which come first
     interleaved   whether tasks count whose old revision is no ancestor of the new one, where `tasks`
                   names none
     leaking       whether tasks count whose start state shows their answer; those named always do
@@ -40,7 +41,7 @@ class Options:
     cutoff: Cutoff | None = None
     part: Part | None = None
     family: Family | None = None
-    models: Path | None = None
+    models: Sequence[Model] = ()
     interleaved: bool = False
     leaking: bool = False
     jobs: int = 1

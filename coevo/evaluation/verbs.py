@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Literal
 
+from coevo.evaluation.submission import verb as submission_verb
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.options.arguments import add_jobs
@@ -22,6 +23,8 @@ from coevo.options.parser import add_snapshot
 from coevo.options.parser import cutoff_of
 
 if TYPE_CHECKING:
+    from coevo.evaluation.options import Options
+    from coevo.evaluation.submission.folder import Submission
     from coevo.snapshots.cutoffs import Cutoff
 
 # What the extra `evaluate` of the wheel brings, by the names of import.
@@ -61,6 +64,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     regrade.add_argument('folder', type=Path, metavar='DIR', help='the --out of a `coevo evaluate`')
     regrade.set_defaults(run=with_extra(_regrade))
+    submission_verb.add(verbs).set_defaults(run=with_extra(submission_verb.run))
 
 
 def with_extra(run: Verb) -> Verb:
@@ -88,7 +92,7 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     evaluate.add_argument(
         'predictions',
         type=predictions_of,
-        help='a .jsonl, a .parquet, or a folder of TASK_ID.patch; the word `gold` stands for the '
+        help='a .jsonl, a .parquet, a folder of TASK_ID.patch, or one with a submission; the word `gold` stands for the '
         "developers' own patches (a folder of that name is ./gold)",
     )
     evaluate.add_argument(
@@ -179,43 +183,57 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from coevo.display.console import showing
     from coevo.evaluation.evaluation import evaluate
-    from coevo.evaluation.options import Options
     from coevo.evaluation.output import check
     from coevo.evaluation.output import summary
     from coevo.evaluation.output import write
-    from coevo.evaluation.parts import parse_part
     from coevo.evaluation.reporting import tables
+    from coevo.evaluation.submission.agreement import agreement
+    from coevo.evaluation.submission.agreement import claimed_by
+    from coevo.evaluation.submission.folder import submission_of
 
     console = open_console()
+    submission = submission_of(arguments.predictions)
+    claimed = claimed_by(submission, arguments.out) if submission else None
     check(arguments.out, '--out')
     if arguments.cache is not None:
         check(arguments.cache, '--cache')
     with showing(console) as listener:
-        evaluation = evaluate(
-            Options(
-                snapshot=arguments.snapshot,
-                predictions=arguments.predictions,
-                store=existing_store(arguments.store),
-                tasks=named_tasks(arguments.tasks),
-                cutoff=_cutoff(arguments),
-                part=parse_part(arguments.part) if arguments.part else None,
-                models=arguments.models,
-                interleaved=arguments.interleaved,
-                leaking=arguments.leaking,
-                jobs=arguments.jobs,
-                sandbox=arguments.sandbox,
-                cache=arguments.cache,
-                test_seconds=more_than_zero(arguments.test_seconds, '--test-seconds'),
-                adequacy=arguments.adequacy,
-                pit=arguments.pit,
-            ),
-            listener,
-        )
+        evaluation = evaluate(_options(arguments, submission), listener)
     report = write(arguments.out, evaluation)
     tables.show(report, console)
-    for sentence in summary(evaluation, arguments.out):
+    agreed = agreement(claimed, report, evaluation.rows) if claimed else ()
+    for sentence in (*summary(evaluation, arguments.out), *agreed):
         console.print(sentence, markup=False, highlight=False)
-    return 1 if evaluation.bugs else 0
+    differs = claimed is not None and claimed.outcomes_sha256 != report.outcomes_sha256
+    return 1 if evaluation.bugs or differs else 0
+
+
+def _options(arguments: argparse.Namespace, submission: Submission | None) -> Options:
+    from coevo.evaluation.options import Options
+    from coevo.evaluation.parts import parse_part
+    from coevo.snapshots.models import read_models
+
+    return Options(
+        snapshot=arguments.snapshot,
+        predictions=submission.predictions if submission else arguments.predictions,
+        store=existing_store(arguments.store),
+        tasks=named_tasks(arguments.tasks),
+        cutoff=_cutoff(arguments),
+        part=parse_part(arguments.part) if arguments.part else None,
+        family=Family(arguments.family) if arguments.family else None,
+        models=(
+            *(read_models(arguments.models) if arguments.models else ()),
+            *(submission.metadata.added if submission else ()),
+        ),
+        interleaved=arguments.interleaved,
+        leaking=arguments.leaking,
+        jobs=arguments.jobs,
+        sandbox=arguments.sandbox,
+        cache=arguments.cache,
+        test_seconds=more_than_zero(arguments.test_seconds, '--test-seconds'),
+        adequacy=arguments.adequacy,
+        pit=arguments.pit,
+    )
 
 
 def _cutoff(arguments: argparse.Namespace) -> Cutoff | None:

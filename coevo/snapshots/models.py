@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -40,9 +41,14 @@ def published() -> tuple[Model, ...]:
     return tuple(_read(text, 'models.toml'))
 
 
-def lookup(name: str, added: Path | None = None) -> Model | None:
-    """The model of that name, whatever its case, with hyphens for spaces; an added file comes first."""
-    return next((model for model in _known(added) if _is_named(model, name)), None)
+def lookup(name: str, added: Sequence[Model] = ()) -> Model | None:
+    """The model of that name, whatever its case, with hyphens for spaces; those added come first."""
+    return next((model for model in (*added, *published()) if _is_named(model, name)), None)
+
+
+def read_models(path: Path) -> tuple[Model, ...]:
+    """Those of a user's file; Fatal if it is none."""
+    return tuple(_added(path))
 
 
 def find_cutoff(name: str, added: Path | None = None) -> tuple[str, str]:

@@ -1,0 +1,69 @@
+"""Whether a second evaluation of a submission comes to what the submission says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.evaluation.records import Key
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.reporting.report import Report
+from coevo.evaluation.reporting.report import make_report
+from coevo.evaluation.results import NAME
+from coevo.evaluation.results import read_results
+from coevo.evaluation.submission.folder import Submission
+from coevo.evaluation.suites.results import read_suites
+
+# Of test methods that were judged otherwise, a person is told the first few.
+MOST_TOLD = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What a submission says came of its predictions."""
+
+    outcomes_sha256: str
+    tasks_sha256: str
+    rows: Mapping[Key, MethodResult]
+
+
+def claimed_by(submission: Submission, out: Path | None = None) -> Claim | None:
+    """None where its results are still to be made, or are to be written anew to that folder."""
+    if not (submission.results / NAME).is_file():
+        return None
+    if out is not None and out.resolve() == submission.results.resolve():
+        return None
+    rows = read_results(submission.results)
+    report = make_report(rows, read_suites(submission.results))
+    return Claim(
+        outcomes_sha256=report.outcomes_sha256,
+        tasks_sha256=report.tasks_sha256,
+        rows={row.key: row for row in rows},
+    )
+
+
+def agreement(claim: Claim, report: Report, rows: Sequence[MethodResult]) -> Iterator[str]:
+    """Sentences for a reviewer: the same, or which test methods came out otherwise."""
+    if claim.outcomes_sha256 == report.outcomes_sha256:
+        yield f'the outcomes are those of the submission: {report.outcomes_sha256}'
+        return
+    yield (
+        f'the outcomes differ from those of the submission: {report.outcomes_sha256} here, '
+        f'{claim.outcomes_sha256} there'
+    )
+    if claim.tasks_sha256 != report.tasks_sha256:
+        yield 'they are of other test methods; choose the tasks as the submission did'
+        return
+    others = [row for row in rows if _told(row) != _told(claim.rows[row.key])]
+    for row in others[:MOST_TOLD]:
+        there = claim.rows[row.key]
+        yield f'{row.task_id} {row.test_method}: {_told(row)} here, {_told(there)} there'
+    if len(others) > MOST_TOLD:
+        yield f'and {len(others) - MOST_TOLD} more'
+
+
+def _told(row: MethodResult) -> str:
+    return f'{row.outcome}, strict' if row.success_strict else str(row.outcome)

@@ -1,0 +1,113 @@
+"""`submission.json`: who submits, and under which rules the answers came about."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from typing import get_type_hints
+
+from coevo.model.errors import Fatal
+from coevo.model.hints import optional
+from coevo.snapshots.cutoffs import first_clean_moment
+from coevo.snapshots.models import Model
+from coevo.snapshots.models import lookup
+
+NAME = 'submission.json'
+# Raised when a field is lost or changes its meaning.
+SUBMISSION_VERSION = 1
+
+_SHA256 = re.compile(r'[0-9a-f]{64}')
+_URL = re.compile(r'https://[^\s/]+(/\S*)?')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionMetadata:
+    """What `submission.json` holds; `submission.schema.json` says the same to other tools.
+
+    harness, model    as every prediction names them
+    snapshot_sha256   of the manifest of the snapshot that was answered
+    url               where the agent is described, or its code
+    contact           whom reviewers write to
+    attempts          how often the agent tried a task before it handed in; 1 is the rule
+    network           whether it could reach the web while it worked on a task
+    cutoff, cutoff_source  of a model that coevo does not know: its training cutoff, a day or a
+                      month, and a public page that states it
+    """
+
+    submission_version: int
+    harness: str
+    model: str
+    snapshot_sha256: str
+    url: str
+    contact: str
+    attempts: int
+    network: bool
+    cutoff: str | None = None
+    cutoff_source: str | None = None
+
+    @property
+    def added(self) -> tuple[Model, ...]:
+        """The model, where its cutoff is told here and by nobody else."""
+        known = lookup(self.model)
+        if self.cutoff is None or self.cutoff_source is None or (known and known.cutoff):
+            return ()
+        return (Model(names=(self.model,), cutoff=self.cutoff, source=self.cutoff_source),)
+
+
+def read_metadata(folder: Path) -> SubmissionMetadata:
+    """Fatal, in one sentence, for a file that is not there or not of its schema."""
+    path = folder / NAME
+    try:
+        found = json.loads(path.read_bytes())
+    except OSError:
+        raise Fatal(f'{folder} has no {NAME}; docs/submissions.md says what it holds') from None
+    except (ValueError, RecursionError):
+        raise Fatal(f'{path} is no JSON; docs/submissions.md says what it holds') from None
+    if not isinstance(found, dict):
+        raise Fatal(f'{path} is no JSON object; docs/submissions.md says what it holds')
+    return _metadata(found, path)
+
+
+def _metadata(found: dict[str, Any], path: Path) -> SubmissionMetadata:
+    fields = {item.name: item for item in dataclasses.fields(SubmissionMetadata)}
+    for name in found.keys() - fields.keys():
+        raise Fatal(f'{path} has {name!r}, which is no field of it; take it out')
+    for name, item in fields.items():
+        if name not in found and item.default is dataclasses.MISSING:
+            raise Fatal(f'{path} lacks {name!r}; docs/submissions.md says what it is')
+    hints = get_type_hints(SubmissionMetadata)
+    for name, value in found.items():
+        wanted, nullable = optional(hints[name])
+        if type(value) is not wanted and not (nullable and value is None):
+            raise Fatal(f'{path}: {name} is {value!r}, which is no {_KINDS[wanted]}')
+    metadata = SubmissionMetadata(**found)
+    _check(metadata, path)
+    return metadata
+
+
+_KINDS = {int: 'whole number', str: 'text', bool: 'true or false'}
+
+
+def _check(metadata: SubmissionMetadata, path: Path) -> None:
+    """What types do not say."""
+    if metadata.submission_version != SUBMISSION_VERSION:
+        raise Fatal(f'{path} is of version {metadata.submission_version}; 1 is known')
+    for name in ('harness', 'model', 'contact'):
+        if not getattr(metadata, name).strip():
+            raise Fatal(f'{path}: {name} is empty')
+    if not _SHA256.fullmatch(metadata.snapshot_sha256):
+        raise Fatal(f'{path}: snapshot_sha256 is no SHA-256; take that of manifest.json')
+    for name in ('url', 'cutoff_source'):
+        value = getattr(metadata, name)
+        if value is not None and not _URL.fullmatch(value):
+            raise Fatal(f'{path}: {name} is {value!r}, which is no address of https://')
+    if metadata.attempts < 1:
+        raise Fatal(f'{path}: attempts is {metadata.attempts}; it is 1 or more')
+    if (metadata.cutoff is None) != (metadata.cutoff_source is None):
+        raise Fatal(f'{path}: a cutoff needs its cutoff_source, and the other way round')
+    if metadata.cutoff is not None:
+        first_clean_moment(metadata.cutoff)

@@ -1,0 +1,40 @@
+"""`coevo submit --check FOLDER`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from coevo.display.credentials import hidden
+from coevo.display.terminal import visible
+from coevo.options.parser import Parser
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
+    submit = verbs.add_parser(
+        'submit',
+        help='check a submission to a leaderboard before it is handed in',
+        description='Checks the folder of a submission (docs/submissions.md): its metadata, its '
+        'predictions, a log for each, and whether its results follow from what they say was seen. Runs '
+        'nothing; `coevo evaluate SNAPSHOT FOLDER` judges it again. Status 1 if anything is wrong.',
+        example='coevo submit --check my-agent --snapshot snapshots/2026-05',
+    )
+    submit.add_argument(
+        '--check', type=Path, required=True, metavar='FOLDER', help='the submission'
+    )
+    submit.add_argument(
+        '--snapshot', metavar='SNAPSHOT', help='what it answers: a folder, a .zip, or a URL'
+    )
+    return submit
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from coevo.evaluation.submission.checks import check
+    from coevo.evaluation.submission.folder import read_submission
+
+    findings = check(read_submission(arguments.check), arguments.snapshot)
+    for sentence in (*findings.wrong, *findings.notes):
+        print(visible(sentence))
+    folder = hidden(str(arguments.check))
+    print('not good: see above' if findings.wrong else f'{folder}: good')
+    return 1 if findings.wrong else 0

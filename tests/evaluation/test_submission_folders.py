@@ -1,0 +1,271 @@
+"""A folder that is handed in: what is checked of it, and what a second evaluation says."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from coevo.command.main import main
+from coevo.evaluation.assignments import assignments
+from coevo.evaluation.predictions import read_predictions
+from coevo.evaluation.records import Detail
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.reporting.regrading import regraded
+from coevo.evaluation.reporting.report import make_report
+from coevo.evaluation.reporting.report import write_report
+from coevo.evaluation.results import read_results
+from coevo.evaluation.results import write_results
+from coevo.evaluation.submission.agreement import agreement
+from coevo.evaluation.submission.agreement import claimed_by
+from coevo.evaluation.submission.folder import read_submission
+from coevo.evaluation.submission.folder import submission_of
+from coevo.evaluation.submission.metadata import read_metadata
+from coevo.evaluation.verified import verified
+from coevo.model.errors import Fatal
+from tests import snapshots
+from tests.evaluation.rows import row
+
+SCHEMA = json.loads(
+    files('coevo.evaluation.submission').joinpath('submission.schema.json').read_bytes()
+)
+
+
+@pytest.fixture(scope='module')
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return snapshots.make(tmp_path_factory.mktemp('made'), 1, 2)
+
+
+@pytest.fixture
+def folder(snapshot: Path, tmp_path: Path) -> Path:
+    """A good submission; its results are rows that nobody had to run."""
+    folder = tmp_path / 'mine'
+    (folder / 'logs').mkdir(parents=True)
+    sha256 = verified(snapshot)
+    metadata = {
+        'submission_version': 1,
+        'harness': 'Test agent',
+        'model': 'gpt-4.1',
+        'snapshot_sha256': sha256,
+        'url': 'https://example.org/agent',
+        'contact': 'somebody@example.org',
+        'attempts': 1,
+        'network': False,
+    }
+    (folder / 'submission.json').write_text(json.dumps(metadata))
+    lines, rows = [], []
+    for number, one in enumerate(assignments(snapshot)):
+        said: dict[str, Any] = {'harness': 'Test agent', 'model': 'gpt-4.1'}
+        prediction = Prediction(task_id=one.task_id, patch=b'--- a\n', **said)
+        lines.append(json.dumps({'task_id': one.task_id, 'patch': '--- a\n', **said}))
+        if number % 2:
+            (folder / 'logs' / f'{one.task_id}.jsonl').write_text('{}\n')
+        else:
+            (folder / 'logs' / one.task_id).mkdir()
+            (folder / 'logs' / one.task_id / 'trajectory.json').write_text('{}\n')
+        rows += [
+            regraded(
+                row(
+                    one.task_id,
+                    target.name,
+                    TaskOutcome.HRNS_FAIL,
+                    detail=Detail.MALFORMED,
+                    injected=False,
+                    new=None,
+                    compiled=None,
+                    module_compiled=None,
+                    method_id=target.row.method_id,
+                    track=one.task.track,
+                    snapshot_sha256=sha256,
+                    prediction_sha256=prediction.digest,
+                    model_cutoff='2024-06-01',
+                    model_cutoff_source='https://platform.openai.com/docs/models',
+                    **said,
+                )
+            )
+            for target in one.targets
+        ]
+    (folder / 'predictions.jsonl').write_text('\n'.join(lines) + '\n')
+    _judge(folder, rows)
+    return folder
+
+
+def _judge(folder: Path, rows: list[MethodResult]) -> None:
+    write_results(folder / 'results', rows)
+    write_report(folder / 'results', rows)
+
+
+def _change(folder: Path, **fields: Any) -> None:
+    path = folder / 'submission.json'
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | fields))
+
+
+def test_a_good_one_is_called_good_with_the_hashes_that_a_second_evaluation_gives(
+    folder: Path, snapshot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(['submit', '--check', str(folder), '--snapshot', str(snapshot)]) == 0
+    told = capsys.readouterr().out
+    report = make_report(read_results(folder / 'results'))
+    assert f'outcomes_sha256 {report.outcomes_sha256}' in told
+    assert f'predictions_sha256 {report.predictions_sha256}' in told
+    assert told.endswith(f'{folder}: good\n')
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(json.loads((folder / 'submission.json').read_bytes()), SCHEMA)
+
+
+def _no_log(folder: Path) -> None:
+    for path in (folder / 'logs').glob('*.jsonl'):
+        path.write_text('')
+
+
+def _other_patch(folder: Path) -> None:
+    path = folder / 'predictions.jsonl'
+    path.write_text(path.read_text().replace('--- a', '--- b', 1))
+
+
+def _other_name(folder: Path) -> None:
+    path = folder / 'predictions.jsonl'
+    path.write_text(path.read_text().replace('Test agent', 'Another', 1))
+
+
+def _better_rows(folder: Path) -> None:
+    """Somebody writes a success into the results, where a refusal was seen."""
+    rows = list(read_results(folder / 'results'))
+    rows[0] = replace(rows[0], outcome=TaskOutcome.SUCCESS, success_strict=True)
+    _judge(folder, rows)
+
+
+def _better_report(folder: Path) -> None:
+    path = folder / 'results' / 'report.json'
+    path.write_text(path.read_text().replace('"value": 0.0', '"value": 1.0', 1))
+
+
+def _other_cutoff(folder: Path) -> None:
+    rows = read_results(folder / 'results')
+    _judge(folder, [replace(one, model_cutoff='2020-01') for one in rows])
+
+
+WRONG: dict[str, Callable[[Path], None]] = {
+    'logs/ has nothing of': _no_log,
+    'the results judge another patch for': _other_patch,
+    "is by 'Another' with 'gpt-4.1', and submission.json says": _other_name,
+    'do not follow from what it says was seen': _better_rows,
+    'report.json does not follow from results.parquet': _better_report,
+    'another training cutoff of gpt-4.1 than 2024-06-01': _other_cutoff,
+    'platform.openai.com/docs/models says 2024-06-01': lambda folder: _change(
+        folder, cutoff='2020-01', cutoff_source='https://example.org/cutoff'
+    ),
+    'the results are of another snapshot': lambda folder: _change(folder, snapshot_sha256='0' * 64),
+    'has no results.parquet': lambda folder: shutil.rmtree(folder / 'results'),
+    'is no JSON; write one object a line': lambda folder: (
+        (folder / 'predictions.jsonl').write_text('{') and None
+    ),
+}
+
+
+@pytest.mark.parametrize('sentence', WRONG)
+def test_what_is_wrong_is_said_in_a_sentence(
+    folder: Path, capsys: pytest.CaptureFixture[str], sentence: str
+) -> None:
+    WRONG[sentence](folder)
+    assert main(['submit', '--check', str(folder)]) == 1
+    told = capsys.readouterr().out
+    assert sentence in told
+    assert told.endswith('not good: see above\n')
+
+
+@pytest.mark.parametrize(
+    ('fields', 'sentence'),
+    [
+        ({'attempts': 0}, 'attempts is 0'),
+        ({'attempts': True}, 'attempts is True, which is no whole number'),
+        ({'network': 1}, 'which is no true or false'),
+        ({'model': ' '}, 'model is empty'),
+        ({'url': 'http://example.org'}, 'no address of https'),
+        ({'snapshot_sha256': 'ab'}, 'is no SHA-256'),
+        ({'submission_version': 2}, 'is of version 2'),
+        ({'cutoff': '2024-01'}, 'a cutoff needs its cutoff_source'),
+        ({'best_of': 5}, "has 'best_of', which is no field"),
+    ],
+)
+def test_metadata_that_are_not_of_the_schema_are_refused_by_both(
+    folder: Path, fields: dict[str, Any], sentence: str
+) -> None:
+    _change(folder, **fields)
+    with pytest.raises(Fatal, match=sentence):
+        read_metadata(folder)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(json.loads((folder / 'submission.json').read_bytes()), SCHEMA)
+
+
+def test_two_sets_of_predictions_or_none_are_no_submission(folder: Path) -> None:
+    (folder / 'predictions').mkdir()
+    with pytest.raises(Fatal, match='has 2 of predictions'):
+        read_submission(folder)
+    assert submission_of(folder / 'predictions.jsonl') is None
+    assert submission_of('gold') is None
+
+
+def test_a_cutoff_of_ones_own_counts_where_coevo_knows_none(folder: Path) -> None:
+    own = {'cutoff': '2024-02', 'cutoff_source': 'https://example.org/ours'}
+    _change(folder, model='our-model', **own)
+    (model,) = read_metadata(folder).added
+    assert (model.names, model.cutoff) == (('our-model',), '2024-02')
+    _change(folder, model='gpt-4.1')
+    assert read_metadata(folder).added == ()
+
+
+def test_a_second_evaluation_says_whether_it_agrees_and_where_not(folder: Path) -> None:
+    claim = claimed_by(read_submission(folder))
+    assert claim is not None
+    rows = read_results(folder / 'results')
+    again = [replace(one, seconds=7.0, output='other') for one in rows]
+    (sentence,) = agreement(claim, make_report(again), again)
+    assert sentence == f'the outcomes are those of the submission: {claim.outcomes_sha256}'
+    again[0] = replace(again[0], outcome=TaskOutcome.SUCCESS, success_strict=True)
+    told = list(agreement(claim, make_report(again), again))
+    assert 'differ' in told[0]
+    assert told[1:] == [
+        f'{rows[0].task_id} {rows[0].test_method}: success, strict here, hrns_fail there'
+    ]
+    fewer = again[1:]
+    assert 'other test methods' in list(agreement(claim, make_report(fewer), fewer))[1]
+    shutil.rmtree(folder / 'results')
+    assert claimed_by(read_submission(folder)) is None
+
+
+def test_evaluate_takes_the_folder_and_comes_to_the_same_hash(
+    folder: Path, snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Patches that are no diff are refused as they stand, so nothing has to be run or cloned."""
+    words = ['evaluate', str(snapshot), str(folder), '--cache', str(tmp_path / 'cache')]
+    assert main([*words, '--leaking', '--interleaved', '--out', str(tmp_path / 'again')]) == 0
+    claimed = make_report(read_results(folder / 'results'))
+    again = make_report(read_results(tmp_path / 'again'))
+    assert again.outcomes_sha256 == claimed.outcomes_sha256
+    assert again.predictions_sha256 == claimed.predictions_sha256
+    assert again.systems[0].cutoff == '2024-06-01'
+    told = ' '.join(capsys.readouterr().out.split())
+    assert f'the outcomes are those of the submission: {claimed.outcomes_sha256}' in told
+    _better_rows(folder)
+    assert main([*words, '--leaking', '--interleaved', '--out', str(tmp_path / 'third')]) == 1
+    differ = 'the outcomes differ from those of the submission'
+    assert differ in ' '.join(capsys.readouterr().out.split())
+    # Written anew, its own results are not held against it.
+    assert main([*words, '--leaking', '--interleaved', '--out', str(folder / 'results')]) == 0
+    assert 'of the submission' not in capsys.readouterr().out
+
+
+def test_predictions_of_the_folder_are_read_as_any_others(folder: Path, snapshot: Path) -> None:
+    known = {one.task_id for one in assignments(snapshot)}
+    submission = read_submission(folder)
+    assert len(read_predictions(submission.predictions, known)) == len(known)
