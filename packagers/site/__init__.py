@@ -6,4 +6,5 @@ OUT/site.json                       which months there are, and what their files
 OUT/MONTH/data/TABLE/…              Parquet, byte by byte that of the snapshot
 OUT/MONTH/statistics.json           the answers to `coevo/snapshots/queries/`
 OUT/MONTH/reports.json              the report.json of each evaluation against it
+OUT/MONTH/scores.parquet            a row for each test method of these evaluations
 """

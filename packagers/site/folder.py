@@ -15,6 +15,7 @@ from typing import Any
 from coevo.model.errors import Fatal
 from coevo.model.labels import TABLE
 from coevo.model.listener import Say
+from coevo.model.reasons import EXPLANATIONS
 from coevo.snapshots import models
 from coevo.snapshots.leaks import LEAST_LEAK
 from coevo.snapshots.snapshot import LEAST_RUNS
@@ -83,7 +84,7 @@ def _is_ours(out: Path) -> bool:
 def _write(
     folder: Path,
     found: Sequence[months.Month],
-    scored: Mapping[str, Sequence[reports.Report]],
+    scored: Mapping[str, Sequence[reports.BoardEntry]],
     page: Path,
 ) -> None:
     folder.mkdir(mode=0o755)
@@ -95,6 +96,7 @@ def _write(
             months.write(month, scored[month.sha256], folder / month.name) for month in found
         ],
         'evidence': evidence(),
+        'reasons': EXPLANATIONS,
         'models': [dataclasses.asdict(model) for model in models.published()],
     }
     durable.write(folder / INDEX, [json.dumps(index, indent=1, sort_keys=True).encode() + b'\n'])

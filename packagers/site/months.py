@@ -18,7 +18,8 @@ from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
 from coevo.snapshots import statistics
 from coevo.storage import durable
-from packagers.site.reports import Report
+from packagers.site import scores
+from packagers.site.reports import BoardEntry
 
 # What the page reads; the other tables stay with the snapshot.
 TABLES = ('tasks', 'methods', 'pairs', 'withdrawn')
@@ -46,18 +47,21 @@ def read(path: Path) -> Month:
     return Month(path=path, manifest=manifest, sha256=checksum)
 
 
-def write(month: Month, reports: Sequence[Report], folder: Path) -> dict[str, Any]:
+def write(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -> dict[str, Any]:
     """Its files into a new folder; what the page has to know of it beside them."""
     files = {table: list(_copy(month, table, folder)) for table in TABLES}
     with snapshot.reading((month.path,)):
         answers = list(_statistics(month))
     durable.write(folder / 'statistics.json', [_json(answers)])
-    durable.write(folder / 'reports.json', [_json(reports)])
+    durable.write(folder / 'reports.json', [_json([one.report for one in evaluations])])
+    scored = scores.encode([one.rows for one in evaluations])
+    durable.write(folder / scores.NAME, [scored])
     return {
         'month': month.name,
         'manifest_sha256': month.sha256,
         'rows': month.manifest['rows'],
-        'reports': len(reports),
+        'reports': len(evaluations),
+        'scores': {'path': scores.NAME, 'size': len(scored)},
         'files': files,
     }
 

@@ -71,21 +71,39 @@ def _dated(number: int) -> Segment:
     return dataclasses.replace(segment, pair=pair, methods=methods)
 
 
-def score(folder: Path, snapshot: Path, harness: str, successes: int) -> Path:
-    """Results of one update task in each of ten repositories, of which so many succeed."""
+def score(
+    folder: Path,
+    snapshot: Path,
+    harness: str,
+    successes: int,
+    *,
+    tasks: int = 10,
+    model: str = 'Model 1',
+    cutoff: str | None = '2024-04-30',
+    strict: bool = False,
+) -> Path:
+    """Results of one update task in each of so many repositories, of which the first succeed.
+
+    Each was public on the 15th of a month from 2024-01 on. `strict`: all successes are, else every
+    other one.
+    """
     sha256 = hashlib.sha256((snapshot / 'manifest.json').read_bytes()).hexdigest()
     found = [
         row(
             f'task{number}',
             outcome=TaskOutcome.SUCCESS if number < successes else TaskOutcome.EXEC_FAIL,
+            success_strict=strict or number % 2 == 0 if number < successes else None,
             repo=f'example/line-{number}',
+            contamination_date=datetime(2024, 1 + number, 15, tzinfo=UTC),
             snapshot_sha256=sha256,
             harness=harness,
-            model='Model 1',
+            model=model,
+            model_cutoff=cutoff,
+            model_cutoff_source=cutoff and 'https://example.org/models',
             cost_usd=number / 4,
             tokens=1000 * number,
         )
-        for number in range(10)
+        for number in range(tasks)
     ]
     suites = [
         dataclasses.replace(

@@ -13,6 +13,7 @@ import pytest
 from coevo.command.main import main
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
+from coevo.model.reasons import EXPLANATIONS
 from packagers.site import folder
 from tests import snapshots
 from tests.packagers import sites
@@ -66,6 +67,9 @@ def test_a_page_loads_nothing_from_elsewhere_and_no_path_from_the_root(
         assert not re.search(r'(https?:)?//[\w-]+\.[\w.-]+', text), name
         assert not re.search(r'(src|href|url)\s*[=(]\s*["\']?/', text), name
     assert "default-src 'none'" in (out / 'index.html').read_text()
+    # What a reader waits for before the first data.
+    sizes = [(out / name).stat().st_size for name in ('index.html', 'main.js', 'main.css')]
+    assert sum(sizes) < 200_000
 
 
 def test_the_same_snapshots_give_the_same_bytes_in_any_order(
@@ -77,6 +81,27 @@ def test_the_same_snapshots_give_the_same_bytes_in_any_order(
     assert contents(one) == contents(other)
     index = json.loads((one / 'site.json').read_bytes())
     assert [month['month'] for month in index['months']] == ['2024-06', '2024-01']
+
+
+def test_the_page_has_a_sentence_for_every_reason_and_no_cutoff_that_nobody_states(
+    snapshot: Path, tmp_path: Path
+) -> None:
+    out = folder.write([snapshot], tmp_path / 'site', silent)
+    index = json.loads((out / 'site.json').read_bytes())
+    assert index['reasons'] == EXPLANATIONS
+    models = {name: model for model in index['models'] for name in model['names']}
+    assert models['gpt-5-codex']['cutoff'] == '2024-09-30'
+    assert models['devstral-small']['cutoff'] is None
+
+
+def test_a_report_that_does_not_follow_from_its_results_is_refused(
+    snapshot: Path, tmp_path: Path
+) -> None:
+    scored = sites.score(tmp_path / 'a', snapshot, 'Agent A', 7)
+    path = scored / 'report.json'
+    path.write_text(path.read_text().replace('"value": 0.7', '"value": 0.9', 1))
+    with pytest.raises(Fatal, match='is not that of the results beside it'):
+        folder.write([snapshot], tmp_path / 'site', silent, [scored])
 
 
 def test_reports_stand_under_the_snapshot_that_they_score(snapshot: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import duckdb
 import pytest
 
 import coevo
+from coevo.model.reasons import EXPLANATIONS
 from packagers.site import folder
 from tests import snapshots
+from tests.axe import engine
 from tests.browser import Browser
 from tests.browser import chromium
 from tests.browser import serving
@@ -27,8 +30,8 @@ FROM tasks JOIN (SELECT unnest(method_ids) AS method_id, task_id FROM tasks) AS 
 JOIN (SELECT method_id, walk, cause FROM standard) AS rows USING (method_id, walk)
 GROUP BY ALL HAVING count(*) = len(any_value(tasks.method_ids))"""
 
-# track, tasks, tests, code, tokens of tests and of code
-TABLE_1 = 'generation 16 1 0 23 6 update 16 1 0 32 6'
+# track, tasks, test methods, tests, code, tokens of tests and of code
+TABLE_1 = 'generation 16 16 1 0 23 6 update 16 16 1 0 32 6'
 
 
 @pytest.fixture(scope='module')
@@ -43,13 +46,22 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope='module')
-def site(snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    older = snapshots.make(tmp_path_factory.mktemp('older'), 1, 2)
+def scored(snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two agents with one model, one with a later one, and one with a model without a cutoff."""
     results = tmp_path_factory.mktemp('results')
-    scored = [
+    return [
         sites.score(results / 'a', snapshot, f'Agent {sites.HOSTILE}', 7),
         sites.score(results / 'b', snapshot, 'Agent B', 9),
+        sites.score(results / 'c', snapshot, 'Agent C', 10, strict=True, cutoff='2024-06-30'),
+        sites.score(results / 'd', snapshot, 'Agent D', 9, tasks=9, model='of nobody', cutoff=None),
     ]
+
+
+@pytest.fixture(scope='module')
+def site(
+    snapshot: Path, scored: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    older = snapshots.make(tmp_path_factory.mktemp('older'), 1, 2)
     out = tmp_path_factory.mktemp('sites') / 'site'
     folder.write([snapshot, older], out, lambda text: None, scored)
     with serving(out) as address:
@@ -224,7 +236,7 @@ def test_months_statistics_and_the_funnel_are_a_click_away(page: Browser) -> Non
     assert rows.split() == TABLE_1.split()
     page.click('.tabs a:nth-child(3)')
     page.wait_for("document.querySelector('.funnel')")
-    assert 'not sampled' in page.text()
+    assert 'not_sampled' in page.text()
     page.script("""const select = document.querySelector('#header select')
         select.value = '2024-01'
         select.dispatchEvent(new Event('change'))""")
@@ -234,28 +246,76 @@ def test_months_statistics_and_the_funnel_are_a_click_away(page: Browser) -> Non
     assert 'No scores yet.' in page.text()
 
 
-def test_the_leaderboard_ranks_what_the_reports_say(page: Browser, site: str) -> None:
+# Of the results' own files, what was public later; counted by DuckDB.
+SCORES = """
+SELECT harness, count(*)::VARCHAR, round(100 * avg((success_strict IS TRUE)::INT), 1),
+    round(100 * avg((outcome = 'success')::INT), 1)
+FROM read_parquet($files) WHERE model_cutoff IS NOT NULL AND
+    contamination_date >= greatest(model_cutoff::DATE, $least::DATE) + INTERVAL 1 DAY
+GROUP BY harness"""
+
+
+def boards(page: Browser) -> list[list[list[str]]]:
+    """Rank, who, strict, success, tasks, last day that counts as seen; of each row of each table."""
+    return list(
+        page.script(
+            """return [...document.querySelectorAll('.board')].map(board =>
+                [...board.querySelectorAll('tbody tr')].map(row =>
+                    [...row.cells].slice(0, 6).map(cell => cell.innerText.split('\\n')[0])))"""
+        )
+    )
+
+
+def test_the_leaderboard_counts_what_duckdb_counts_under_every_cutoff(
+    page: Browser, site: str, scored: list[Path]
+) -> None:
     page.open(f'{site}/#/leaderboard')
-    page.wait_for("document.querySelector('#costs')")
-    cells = page.script(
-        """return [...document.querySelectorAll('#outcomes tbody tr')]
-            .map(row => [...row.cells].slice(0, 7).map(cell => cell.innerText.split('\\n')[0]))"""
-    )
+    page.wait_for("document.querySelector('.board')")
+    files = [str(folder / 'results.parquet') for folder in scored]
+    for choice, least in (('', '2000-01-01'), ('latest', '2024-06-30'), ('2024-07', '2024-07-31')):
+        page.open('about:blank')
+        page.open(f'{site}/#/leaderboard?cutoff={choice}')
+        page.wait_for("document.querySelector('.board')")
+        asked = duckdb.execute(SCORES, {'files': files, 'least': least}).fetchall()
+        expected = {
+            (harness.strip(), tasks, f'{strict}%', f'{success}%')
+            for harness, tasks, strict, success in asked
+        }
+        found = [(row[1], row[4], row[2], row[3]) for board in boards(page) for row in board]
+        assert set(found) == expected, choice
+        assert len(found) == 3, choice
+
+
+def test_the_leaderboard_ranks_within_one_set_of_tasks_and_prefers_nobody_in_a_tie(
+    page: Browser, site: str
+) -> None:
+    page.open(f'{site}/#/leaderboard')
+    page.wait_for("document.querySelector('.board')")
     hostile = f'Agent {sites.HOSTILE}'.strip()
-    assert cells == [
-        ['Agent B', 'Model 1', '10', '10', '90.0%', '10.0%', '0.0%'],
-        [hostile, 'Model 1', '10', '10', '70.0%', '30.0%', '0.0%'],
-    ]
-    best = page.script(
-        "return [...document.querySelectorAll('#outcomes strong')].map(cell => cell.innerText)"
+    same, other = boards(page)
+    assert [row[:2] for row in same] == [['1–2', 'Agent B'], ['1–2', hostile]]  # noqa: RUF001
+    assert [row[:2] for row in other] == [['1', 'Agent C']]
+    assert page.script("return document.querySelectorAll('.board strong').length") == 0
+    text = page.text()
+    assert 'These stand in 2 tables' in text
+    assert 'Agent D, of nobody: no source states the training cutoff' in text
+    choose(page, 'cutoff', 'all')
+    assert 'that a model may have been trained on' in page.text()
+    assert [len(board) for board in boards(page)] == [3, 1]
+    best, *_ = boards(page)
+    assert [row[1] for row in best][:2] == ['Agent C', 'Agent B']
+    assert best[0][0] == '1'
+    strong = "return [...document.querySelectorAll('.board strong')].map(one => one.innerText)"
+    assert '100.0%' in page.script(strong)
+    choose(page, 'cutoff', 'latest')
+    assert [len(board) for board in boards(page)] == [3]
+    assert 'cutoff=latest' in page.script('return location.hash')
+    rows = page.script(
+        "return [...document.querySelectorAll('#costs tbody tr')].map(r => r.innerText)"
     )
-    assert best == ['90.0%', '10.0%', '0.0%', '0.0%', '0.0%', '0.0%']
-    first = page.script("return document.querySelector('#costs tbody').rows[1].innerText")
+    (dollar,) = [row for row in rows if 'Agent B' in row and '$1\t' in row]
     # Tasks of up to a dollar are five of ten, and all of them succeed.
-    assert '$1' in first
-    assert first.count('50.0%') == 3
-    curves = "return [...document.querySelectorAll('#spent path')].map(one => one.textContent)"
-    assert page.script(curves) == ['Agent B, Model 1', f'Agent {sites.HOSTILE}, Model 1']
+    assert dollar.count('50.0%') == 3
     assert page.script("return document.querySelectorAll('main img').length") == 0
 
 
@@ -355,6 +415,65 @@ def test_everything_that_can_be_used_has_a_name_and_can_be_reached_by_keys(page:
         'words',
         'BUTTON',
     } <= reached
+
+
+VIEWS = ('', '#/explore?kind=methods', '#/statistics', '#/funnel', '#/leaderboard', 'task')
+
+
+def test_axe_finds_nothing_on_any_view_in_light_and_dark_wide_and_narrow(
+    page: Browser, site: str
+) -> None:
+    task = page.script("return document.querySelector('.rows tbody a').getAttribute('href')")
+    for dark, width in ((False, 1280), (True, 390)):
+        page.dark(dark)
+        page.size(width, 900)
+        for view in VIEWS:
+            page.open('about:blank')
+            page.open(f'{site}/{task if view == "task" else view}')
+            page.wait_for("document.getElementById('content').dataset.ready !== undefined")
+            assert engine.violations(page) == [], (view, dark, width)
+    page.script("document.querySelector('main').append(document.createElement('button'))")
+    assert [one.partition(':')[0] for one in engine.violations(page)] == ['button-name']
+    page.dark(False)
+
+
+def test_a_first_visit_says_what_this_is_and_how_to_load_it(page: Browser, site: str) -> None:
+    page.open('about:blank')
+    page.open(f'{site}/')
+    page.wait_for("document.querySelector('.landing')")
+    assert page.script("return document.querySelectorAll('h1').length") == 1
+    line = page.script("return document.querySelector('.landing code').innerText")
+    assert f'{site}/2024-06/data/tasks/' in line
+    (address,) = re.findall(r'"(http[^"]+/)', line)
+    names = re.findall(r'"([\w-]+\.parquet)"', line)
+    assert names
+    for name in names:
+        assert page.script('return fetch(arguments[0]).then(one => one.ok)', address + name)
+    page.click('.landing .copy')
+    page.wait_for("document.querySelector('.landing .copy').innerText === 'Copied'")
+    page.click('.tabs a:nth-child(1)')
+    page.wait_for("!document.querySelector('.landing')")
+
+
+def test_a_task_says_how_to_start_it_and_what_else_its_pair_asks(page: Browser) -> None:
+    page.press('.rows tbody tr:first-child a', ENTER)
+    page.wait_for("document.querySelector('.start')")
+    text = page.text()
+    for words in ('Other tasks of this pair', 'coevo checkout SNAPSHOT', 'The prompt, version'):
+        assert words in text, words
+    here = page.script('return location.hash')
+    page.click('.others a')
+    page.wait_for("document.querySelector('.start') && location.hash !== arguments[0]", here)
+    page.click('.others a')
+    page.wait_for("document.querySelector('.start') && location.hash === arguments[0]", here)
+
+
+def test_the_funnel_says_reasons_in_sentences(page: Browser, site: str) -> None:
+    page.open(f'{site}/#/funnel')
+    page.wait_for("document.querySelector('.reasons')")
+    text = page.script("return document.querySelector('.funnel').innerText")
+    assert EXPLANATIONS['not_sampled'] in text
+    assert 'not_sampled' in text
 
 
 def test_nothing_is_fetched_but_from_the_site_itself(page: Browser, site: str) -> None:

@@ -2,11 +2,11 @@
 
 const EMPTY = {
   month: '', kind: 'tasks', scope: '', tracks: [], repo: '', language: '', cause: '', label: '', words: '',
-  from: '', to: '', after: '', sort: '', page: 1, walk: '',
+  from: '', to: '', after: '', sort: '', page: 1, walk: '', cutoff: '',
 }
 const LISTS = ['tracks']
 
-// {view, id, limits} of `#/explore?…` or `#/task/ID?…`
+// {view, home, id, limits} of `#/explore?…` or `#/task/ID?…`; `home` where no view is named
 export function read(hash) {
   const [path, query = ''] = hash.replace(/^#\/?/, '').split('?')
   const [view = '', id = ''] = path.split('/')
@@ -17,7 +17,7 @@ export function read(hash) {
     if (value === null) continue
     limits[name] = LISTS.includes(name) ? value.split(',') : name === 'page' ? Number(value) || 1 : value
   }
-  return { view: view || 'explore', id: decodeURIComponent(id), limits }
+  return { view: view || 'explore', home: !view, id: decodeURIComponent(id), limits }
 }
 
 export function write(view, limits, id = '') {

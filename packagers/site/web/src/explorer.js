@@ -4,6 +4,7 @@ import { cleared, write } from './address.js'
 import { shown } from './dates.js'
 import { count, h, plural } from './dom.js'
 import { chosen, values } from './filters.js'
+import { landing } from './landing.js'
 import { Listing } from './listing.js'
 import { Timeline, axis } from './timeline.js'
 
@@ -11,15 +12,16 @@ const KINDS = { tasks: 'task', methods: 'method' }
 const SCOPES = { standard: 'standard', walks: 'all walks', all: 'all rows' }
 const TRACKS = ['generation', 'update', 'repair']
 
-export async function explorer(month, limits) {
+// `home`: below a word on what this is, for those who come without an address of their own
+export async function explorer(month, limits, home = false) {
   const loaded = await month.load()
   const rows = loaded[limits.kind] ?? loaded.tasks
-  return new Explorer(month, rows, limits).element
+  return new Explorer(month, rows, limits, home).element
 }
 
 class Explorer {
-  constructor(month, rows, limits) {
-    Object.assign(this, { month, rows, limits })
+  constructor(month, rows, limits, home) {
+    Object.assign(this, { month, rows, limits, home })
     // Some snapshots hold other walks alone: better those of their rows than none.
     this.someStandard = rows.standard.includes(1)
     if (!Object.hasOwn(SCOPES, limits.scope)) limits.scope = this.#usual()
@@ -47,6 +49,7 @@ class Explorer {
       changed: () => this.refresh(),
     })
     this.element = h('div', { class: 'explorer' },
+      home ? landing(month) : null,
       this.#kinds(),
       h('div', { class: 'timelines' }, this.committed.element, this.public.element),
       this.#filters(changed),
@@ -59,7 +62,7 @@ class Explorer {
   #kinds() {
     const { limits } = this
     return h('div', { class: 'heading' },
-      h('h1', {}, 'Explore'),
+      h(this.home ? 'h2' : 'h1', { class: 'title' }, 'Explore'),
       h('nav', { class: 'kinds', 'aria-label': 'What is listed' }, ...Object.keys(KINDS).map(kind =>
         h('a', { href: write('explore', { ...cleared(limits), kind }), 'aria-current': kind === limits.kind ? 'true' : null },
           kind === 'tasks' ? 'Tasks' : 'Test methods'),

@@ -1,6 +1,7 @@
 // One task, or one test method: what it is, its two changes side by side, its cells.
 
 import { write } from './address.js'
+import { copyButton, copyable } from './copy.js'
 import { shownMinute } from './dates.js'
 import { diff } from './diff.js'
 import { count, h } from './dom.js'
@@ -27,7 +28,7 @@ export async function taskView(month, id) {
       ['Committed', shownMinute(task.new_committer_date)],
       ['Answer public since', `${shownMinute(task.contamination_date)}${task.contamination_basis ? ` (${task.contamination_basis})` : ''}`],
       ['Code public since', shownMinute(task.code_first_seen)],
-      ['Revisions', [revision(task, task.old_rev), ' → ', revision(task, task.new_rev)]],
+      ['Revisions', revisions(task.url, task)],
       ['Licence', task.license ?? 'unknown'],
       ['Module', task.module === '.' ? null : task.module],
       ['Focal method', task.focal_method],
@@ -35,15 +36,16 @@ export async function taskView(month, id) {
       ['At the start', task.focus && `the test file is ${task.start_builder}`],
       ...suite(task.gold_adequacy),
       ['Walk', task.walk],
-      ['Gold test covers', share(task.coverage_gold, 'of the lines of its changed methods')],
-      ['Of lines with code', share(task.code_coverage_gold, 'of those')],
-      ['Gold test kills', share(task.mutation_score_gold, 'of the mutants')],
-      ['Start state shows', share(task.leak, 'of the gold tests, in what the pair added elsewhere')],
+      ['Gold tests reach', covered(task)],
+      ['Gold tests kill', share(task.mutation_score_gold, 'of the mutants of the changed methods')],
+      ['Start state shows', share(task.leak, 'of the text of the gold tests, in what the pair added elsewhere')],
       ['Undone beside it', siblings(task.siblings)],
       ['Also at', task.also_at.length ? `${count(task.also_at.length)} other pairs` : null],
       ['In snapshots since', task.released],
-      ['Task', h('code', {}, task.task_id)],
+      ['Task', copyable(task.task_id, 'the id of the task')],
     ]),
+    others(month, tasks, i),
+    start(month, task),
     h('div', { class: 'diffs' }, diff('Change of the test', task.test_patch), task.focus ? null : diff('Change of the source', task.source_patch)),
     task.focus ? null : cells(methods),
     task.focus ? null : dependencies(task.dependencies),
@@ -67,14 +69,14 @@ export async function methodView(month, key) {
       ['Answer public since', `${shownMinute(methods.contamination_date[i])}${method.contamination_basis ? ` (${method.contamination_basis})` : ''}`],
       ['Change', method.change.replace('_', ' ')],
       ['Cause', method.cause],
-      ['Revisions', h('code', {}, `${method.old_rev.slice(0, 10)} → ${method.new_rev.slice(0, 10)}`)],
+      ['Revisions', revisions(await month.url(methods.repo[i]), method)],
       ['Module', method.module === '.' ? null : method.module],
       ['Focal method', method.focal_method],
       ['Walk', method.walk],
       ['Task', task && tasks.task_id.includes(task) ? h('a', { href: write('task', { month: month.address }, task) }, task) : 'none'],
       ['Duplicate of', method.duplicate_of],
       ['Nearly the same as', method.near_duplicate_of],
-      ['Method', h('code', {}, method.method_id)],
+      ['Method', copyable(method.method_id, 'the id of the method')],
     ]),
     h('div', { class: 'diffs' }, source('Old test', method.old_source), source('New test', method.new_source)),
     cells([method]),
@@ -96,10 +98,48 @@ function facts(pairs) {
   return h('dl', { class: 'facts' }, ...known.map(([name, value]) => h('div', { class: String(value).length > 60 ? 'long' : null }, h('dt', {}, name), h('dd', {}, value))))
 }
 
-function revision({ url }, rev) {
-  const short = h('code', {}, rev.slice(0, 10))
-  const known = /^https:\/\/[\w.-]+\/[\w./-]+$/.test(url ?? '')
-  return known ? h('a', { href: `${url.replace(/(\.git|\/)$/, '')}/commit/${rev}`, rel: 'noreferrer' }, short) : short
+// Both commits, and the change between them where the host is known to show it.
+function revisions(url, { old_rev: old, new_rev: now }) {
+  const web = /^https:\/\/[\w.-]+\/[\w./-]+$/.test(url ?? '') ? url.replace(/(\.git|\/)$/, '') : null
+  const link = (address, text) => (web ? h('a', { href: `${web}/${address}`, rel: 'noreferrer' }, text) : text)
+  const compare = web && new URL(web).hostname === 'github.com' ? [' (', link(`compare/${old}...${now}`, 'compare'), ')'] : []
+  return [link(`commit/${old}`, h('code', {}, old.slice(0, 10))), ' → ', link(`commit/${now}`, h('code', {}, now.slice(0, 10))), ...compare]
+}
+
+// The paper divides by the lines of text of the changed methods, with braces, comments and blank lines.
+function covered({ code_coverage_gold: code, coverage_gold: text }) {
+  const all = share(text, 'of all their lines of text, which the paper divides by')
+  if (code === null || code === undefined) return all
+  return [share(code, 'of the lines with code in the changed methods'), all && h('small', {}, all)].filter(Boolean)
+}
+
+function others(month, tasks, i) {
+  const found = []
+  for (let j = 0; j < tasks.length; j++) {
+    if (j !== i && tasks.pair_id[j] === tasks.pair_id[i] && tasks.walk[j] === tasks.walk[i]) found.push(j)
+  }
+  return found.length ? h('section', { class: 'others' },
+    h('h2', {}, 'Other tasks of this pair'),
+    h('ul', {}, ...found.map(j => h('li', {}, h('span', { class: 'chip' }, tasks.track[j]),
+      h('a', { href: write('task', { month: month.address }, tasks.task_id[j]) }, tasks.test_file[j].split('/').at(-1))))),
+  ) : null
+}
+
+// What an agent is given: the prompt as it stands, and how to get the start state.
+function start(month, task) {
+  const command = `coevo checkout SNAPSHOT ${task.task_id} work`
+  const file = task.start_file_sha256
+    ? ['The test file at the start has the SHA-256 ', h('code', {}, task.start_file_sha256), '.']
+    : ['The test file does not exist at the start.']
+  return h('section', { class: 'start' },
+    h('h2', {}, 'Start'),
+    h('p', {}, ...file, ' This writes the start state as a repository of one commit: ', copyable(command, 'the command')),
+    task.prompt ? h('details', {},
+      h('summary', {}, `The prompt, version ${task.prompt_version}`),
+      h('p', {}, ...copyButton(task.prompt, 'the prompt')),
+      h('pre', { class: 'code prompt', tabindex: '0' }, task.prompt),
+    ) : null,
+  )
 }
 
 function siblings(found) {
@@ -134,7 +174,7 @@ function cells(methods) {
       h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Test method'), ...heads)),
       h('tbody', {}, ...methods.map(method => h('tr', {},
         h('th', { scope: 'row' }, method.test_method, h('small', {}, [method.label, method.cause].filter(Boolean).join(', '))),
-        ...CELLS.map(cell => h('td', {}, ...outcome(method, cell))),
+        ...CELLS.map(cell => h('td', { 'data-name': `${TITLES[cell][0]} on ${TITLES[cell][1]}` }, ...outcome(method, cell))),
       ))),
     )),
   )
@@ -184,8 +224,8 @@ function environment(found) {
     facts([
       ['Runtime', found.runtime],
       ['Build tool', found.build_tool],
-      ['Compile', h('code', {}, found.compile_command)],
-      ['Test', h('code', {}, found.test_command)],
+      ['Compile', copyable(found.compile_command, 'the command that compiles')],
+      ['Test', copyable(found.test_command, 'the command that tests')],
     ]),
     found.libraries.length ? h('details', {},
       h('summary', {}, `Libraries: ${count(found.libraries.length)}`),

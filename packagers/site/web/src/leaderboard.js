@@ -1,51 +1,51 @@
-// The scores of agents on a month's tasks: what the reports of their evaluations say, side by side.
+// The scores of agents on a month's tasks: each counted on what is clean for its model, and ranked
+// among those that were scored on the same test methods.
 
 import { write } from './address.js'
+import { board, names, percent, percentage, who } from './board.js'
+import { dayOf } from './dates.js'
 import { count, h, plural } from './dom.js'
 import { steps } from './plot.js'
+import { counted, limits as limitsOf, scored, setOf, trained } from './scores.js'
+import { FAMILIES, families, suites } from './suites.js'
 
 const TRACKS = { generation: 'Test generation', update: 'Test update', repair: 'Test repair' }
-const FAMILIES = { class: 'Tests of a class' }
-const OUTCOMES = ['success', 'partly', 'exec_fail', 'cmpl_fail', 'no_tests', 'no_change', 'empty', 'hrns_fail']
-const MEASURES = { lines: 'Lines', branches: 'Branches', methods: 'Methods', mutation: 'Mutants' }
-
-// Heading, whether more is better, and where the figure stands in a track of a report. The paper's
-// columns (Table 3), then ours.
-const COLUMNS = [
-  ['Success%', true, track => track.macro.success],
-  ['Redundant%', false, track => track.macro.redundant],
-  ['ExecFail%', false, track => track.macro.exec_fail],
-  ['CmplFail%', false, track => track.macro.cmpl_fail],
-  ['HrnsFail%', false, track => track.macro.hrns_fail],
-  ['CovOnPass', true, track => track.coverage.pred],
-  ['CodeCovOnPass', true, track => track.code_coverage.pred],
-  ['MutOnPass', true, track => track.mutation.pred],
-  ['SuccessStrict%', true, track => track.beyond.success_strict],
-  ['Vacuous%', false, track => track.beyond.vacuous],
-]
+const CHOICES = {
+  '': 'each model’s own cutoff',
+  latest: 'the latest of these cutoffs, for all',
+  day: 'no earlier than a day …',
+  all: 'count all tasks, clean or not',
+}
+// Of the paper (Figure 4): a part with fewer methods is left out.
+const LEAST_METHODS = 20
 
 export async function leaderboard(month, limits) {
-  const reports = month.entry.reports ? await month.reports() : []
-  if (!reports.length) return none(month)
+  if (!month.entry.reports) return none(month)
+  const [reports, rows] = await Promise.all([month.reports(), month.scores()])
   const tracks = Object.keys({ ...TRACKS, ...FAMILIES }).filter(name => reports.some(report => of(report, name) ?? suites(report, name)))
-  const name = tracks.includes(limits.tracks[0]) ? limits.tracks[0] : tracks[0]
+  const track = tracks.includes(limits.tracks[0]) ? limits.tracks[0] : tracks[0]
   const kinds = h('nav', { class: 'kinds', 'aria-label': 'Track' }, ...tracks.map(one =>
-    h('a', { href: write('leaderboard', { month: limits.month, tracks: [one] }), 'aria-current': one === name ? 'true' : null }, TRACKS[one] ?? FAMILIES[one])))
-  if (name in FAMILIES) return families(month, name, kinds, reports)
-  const rows = reports.filter(report => of(report, name)).map(report => ({ report, track: of(report, name) }))
-  rows.sort((one, other) => success(other) - success(one))
-  const sets = new Set(rows.map(({ report }) => report.tasks_sha256)).size
+    h('a', { href: write('leaderboard', { month: limits.month, tracks: [one], cutoff: limits.cutoff }), 'aria-current': one === track ? 'true' : null }, TRACKS[one] ?? FAMILIES[one])))
+  if (track in FAMILIES) return families(month, track, kinds, reports)
+  const choice = control(limits, track, () => refresh())
+  const result = h('div', { class: 'boards', role: 'region', 'aria-label': 'Scores', 'aria-live': 'polite' })
+  const refresh = () => result.replaceChildren(...boards(reports, rows, track, limits.cutoff))
+  refresh()
   return h('div', { class: 'leaderboard' },
     h('h1', {}, 'Leaderboard'),
-    h('p', {}, 'Means over tasks; below each the ends of its 95 % interval, bootstrapped over repositories. The best of a column is bold.'),
-    sets > 1 ? h('p', { class: 'note' }, 'Not all of these were scored on the same tasks: only rows with the same set compare.') : null,
+    h('p', {}, 'Strict success comes first: a success that executes the change, reaches an assertion, notices what the developers’ test notices, and costs no other test. Success% is the paper’s. Both are means over tasks; below each stand the ends of its 95 % interval, bootstrapped over repositories.'),
     kinds,
-    section('outcomes', 'Outcomes and adequacy', outcomes(rows)),
-    section('half-years', 'Success% by half-year of the new revision', halfYears(rows)),
-    section('costs', 'Under a cap on the cost of a task', costs(rows), 'Over methods. A task above the cap, or of unknown cost, counts as HrnsFail; the means of tokens and cost are over the tasks within it.'),
-    section('spent', 'Tasks that cost at most so much', spent(rows)),
+    choice,
+    result,
+    section('costs', 'Under a cap on the cost of a task', costs(reports, track), 'Over the methods of all tasks of an evaluation, whatever the cutoff. A task above the cap, or of unknown cost, counts as HrnsFail; the means of tokens and cost are over the tasks within it.'),
+    section('spent', 'Tasks that cost at most so much', spent(reports, track)),
     h('p', { class: 'note' }, 'All were scored on the bytes with this manifest: ', h('code', {}, month.entry.manifest_sha256)),
+    enter(),
   )
+}
+
+function enter() {
+  return h('p', { class: 'note' }, 'To stand here: put predictions, logs and a submission.json into a folder, check it with ', h('code', {}, 'coevo submit --check FOLDER'), ', and read docs/submissions.md.')
 }
 
 function none(month) {
@@ -54,86 +54,126 @@ function none(month) {
     h('h1', {}, 'Leaderboard'),
     h('div', { class: 'empty' },
       h('p', { class: 'big' }, 'No scores yet.'),
-      h('p', {}, `Scores of agents on the ${count(rows.tasks)} tasks of ${month.name} will stand here, each for the tasks that were public only after the model’s training cutoff.`),
+      h('p', {}, `Scores of agents on the ${plural(rows.tasks, 'task')} of ${month.name} will stand here, each for the tasks that were public only after the model’s training cutoff.`),
       h('p', {}, 'They will name the bytes that were scored by this manifest: ', h('code', {}, sum)),
     ),
+    enter(),
   )
+}
+
+// Which tasks count: the choice stands in the address, as all limits do.
+function control(limits, track, refresh) {
+  const isDay = dayOf(limits.cutoff, true) !== null
+  if (!isDay && !Object.hasOwn(CHOICES, limits.cutoff)) limits.cutoff = ''
+  const select = h('select', { 'data-limit': 'cutoff' }, ...Object.entries(CHOICES).map(([value, text]) => h('option', { value }, text)))
+  select.value = isDay ? 'day' : limits.cutoff
+  const field = h('input', { type: 'text', inputmode: 'numeric', autocomplete: 'off', size: '10', placeholder: '2024-06-30', 'data-limit': 'cutoff-day', title: '2024-06-30, or 2024-06 for its end', value: isDay ? limits.cutoff : '' })
+  const day = h('label', { hidden: !isDay }, 'Day ', field)
+  const chosen = value => {
+    limits.cutoff = value
+    history.replaceState(null, '', write('leaderboard', { month: limits.month, tracks: [track], cutoff: value }))
+    refresh()
+  }
+  select.addEventListener('change', () => {
+    day.hidden = select.value !== 'day'
+    if (select.value === 'day') return field.focus()
+    return chosen(select.value)
+  })
+  field.addEventListener('change', () => {
+    const given = dayOf(field.value, true)
+    field.setAttribute('aria-invalid', String(given === null))
+    if (given !== null) chosen(given)
+  })
+  return h('form', { class: 'cutoff', onsubmit: event => event.preventDefault() },
+    h('label', {}, 'Tasks count if they were public only after ', select), day)
+}
+
+function boards(reports, rows, track, choice) {
+  const days = limitsOf(reports, choice)
+  const sets = new Map()
+  const left = []
+  reports.forEach((report, evaluation) => {
+    if (!of(report, track)) return
+    const { day, why } = days[evaluation]
+    const numbers = why ? [] : counted(rows, evaluation, track, day)
+    if (!numbers.length) return left.push({ report, why: why ?? day })
+    const set = setOf(rows, numbers)
+    sets.set(set, [...(sets.get(set) ?? []), { report, day, numbers, ...scored(rows, numbers) }])
+  })
+  const found = [...sets.values()].sort((one, other) => other.length - one.length || other[0].tasks - one[0].tasks)
+  return [
+    choice === 'all' ? h('p', { class: 'warning', role: 'note' }, 'Tasks count here that a model may have been trained on.') : null,
+    found.length > 1 ? h('p', { class: 'note' }, `These stand in ${found.length} tables, since they are not of the same tasks: only rows of one table compare.`) : null,
+    ...found.map((set, i) => section(`outcomes${i ? `-${i + 1}` : ''}`, title(set), [board(set, track), reveal()], explained(set))),
+    section('half-years', 'Success% by half-year of the new revision', halfYears(found.flat(), rows)),
+    unscored(left),
+  ].filter(Boolean)
+}
+
+function title(set) {
+  const [{ numbers, tasks, trouble }] = set
+  return `${plural(tasks, 'task')}, ${plural(numbers.length, 'test method')}${trouble && set.length === 1 ? `, ${count(trouble)} in trouble` : ''}`
+}
+
+function explained(set) {
+  if (set.length < 2) return 'No other evaluation is of the same tasks, so this one has no rank among others.'
+  return 'A rank such as 1–2 says that the 95 % intervals of the differences leave these places open. Bold is who is better than every other row by that.'
+}
+
+// On a phone only what decides is shown at first.
+function reveal() {
+  const button = h('button', { type: 'button', class: 'reveal', 'aria-expanded': 'false' }, 'All figures')
+  button.addEventListener('click', () => {
+    const open = button.previousSibling.classList.toggle('whole')
+    button.setAttribute('aria-expanded', String(open))
+    button.textContent = open ? 'Fewer figures' : 'All figures'
+  })
+  return button
+}
+
+function unscored(left) {
+  return left.length ? h('section', { id: 'unscored' },
+    h('h2', {}, 'Not scored'),
+    h('ul', {}, ...left.map(({ report, why }) => h('li', {}, h('strong', {}, `${names(report, 'harness')}, ${names(report, 'model')}`), ': ', reason(report, why)))),
+  ) : null
+}
+
+function reason(report, why) {
+  if (why === 'cutoff') return 'no source states the training cutoff of the model, so nothing counts as clean for it.'
+  return `none of its tasks was public only after ${why}${why === trained(report) ? ', the cutoff of the model' : ''}.`
 }
 
 function of(report, name) {
   return report.tracks.find(track => track.track === name)
 }
 
-function suites(report, name) {
-  return report.families?.find(one => one.family === name)
+function halfYear(moment) {
+  if (typeof moment !== 'number') return 'Unknown'
+  const date = new Date(moment)
+  const year = date.getUTCFullYear()
+  return year < 2015 ? 'Older' : `${year} H${date.getUTCMonth() < 6 ? 1 : 2}`
 }
 
-// Suites: their outcomes, and each measure by both averages, whose numbers differ.
-function families(month, name, kinds, reports) {
-  const rows = reports.filter(report => suites(report, name)).map(report => ({ report, found: suites(report, name) }))
-  rows.sort((one, other) => (other.found.success.value ?? -1) - (one.found.success.value ?? -1))
-  return h('div', { class: 'leaderboard' },
-    h('h1', {}, 'Leaderboard'),
-    h('p', {}, 'A suite is judged by all of its tests. Below each figure the ends of its 95 % interval, bootstrapped over repositories.'),
-    kinds,
-    section('outcomes', 'Outcomes of suites', table(
-      ['Harness', 'Model', 'Suites', 'Success%', 'Ran%', 'Builds%', 'Passing%', ...OUTCOMES.map(one => one.replace('_', ' ')), 'Trouble', 'Set', 'Predictions'],
-      rows.map(({ report, found }) => [
-        ...who(report), figure(count(found.tasks)),
-        ...['success', 'ran', 'builds', 'passing'].map(one => estimate(found[one], percent)),
-        ...OUTCOMES.map(one => figure(count(found.outcomes[one] ?? 0))),
-        figure(count(found.infra)), hash(report.tasks_sha256), hash(report.predictions_sha256),
-      ]),
-    ), 'Success: every test passes. Ran: a test compiled and was run. Builds: every test compiles.'),
-    ...Object.entries(MEASURES).map(([measure, title]) => section(measure, title, table(
-      ['Harness', 'Model', 'Over all', 'N', 'Over those that ran', 'N ran', 'Start', 'Gold', 'Unknown'],
-      rows.map(({ report, found: { [measure]: one } }) => [
-        ...who(report), estimate(one.over_all, percent), figure(count(one.over_all.units)), estimate(one.over_ran, percent),
-        figure(count(one.over_ran.units)), estimate(one.start, percent), estimate(one.gold, percent), figure(count(one.unknown)),
-      ]),
-    ), measure === 'lines' ? 'Over all: a suite that did not run counts as 0. Over those that ran: they are other tasks for each model, and easier ones.' : null)),
-    h('p', { class: 'note' }, 'All were scored on the bytes with this manifest: ', h('code', {}, month.entry.manifest_sha256)),
-  )
-}
-
-function success({ track }) {
-  return track.macro.success.value ?? -1
-}
-
-function outcomes(rows) {
-  const columns = COLUMNS.filter(([, , figure]) => rows.some(({ track }) => typeof figure(track)?.value === 'number'))
-  const best = columns.map(([, more, figure]) => {
-    const values = rows.map(({ track }) => figure(track)?.value).filter(value => typeof value === 'number')
-    return more ? Math.max(...values) : Math.min(...values)
+function halfYears(found, rows) {
+  const parted = found.map(({ report, numbers }) => {
+    const parts = new Map()
+    for (const i of numbers) parts.set(halfYear(rows.new_date[i]), [...(parts.get(halfYear(rows.new_date[i])) ?? []), i])
+    const enough = [...parts].map(([name, part]) => [name, scored(rows, part)]).filter(([, part]) => part.methods >= LEAST_METHODS)
+    return { report, parts: new Map(enough) }
   })
-  return table(
-    ['Harness', 'Model', 'Tasks', 'Methods', ...columns.map(([heading]) => heading), 'Trouble', 'Set', 'Predictions'],
-    rows.map(({ report, track }) => [
-      ...who(report), figure(count(track.tasks)), figure(count(track.methods)),
-      ...columns.map(([, , of], i) => estimate(of(track), percent, rows.length > 1 && of(track)?.value === best[i])),
-      figure(count(track.infra_methods)), hash(report.tasks_sha256), hash(report.predictions_sha256),
-    ]),
-  )
+  const all = new Set(parted.flatMap(({ parts }) => [...parts.keys()]))
+  const heads = ['Older', ...[...all].filter(name => /^\d/.test(name)).sort(), 'Unknown'].filter(name => all.has(name))
+  return heads.length ? table(['Harness and model', ...heads], parted.map(({ report, parts }) => [
+    who(report), ...heads.map(name => h('td', { class: 'figure' }, ...percentage(parts.get(name)?.figures.success))),
+  ])) : null
 }
 
-function halfYears(rows) {
-  const all = new Set(rows.flatMap(({ track }) => track.half_years.map(one => one.name)))
-  const parts = ['Older', ...[...all].filter(name => /^\d/.test(name)).sort(), 'Unknown'].filter(name => all.has(name))
-  return parts.length ? table(
-    ['Harness', 'Model', ...parts],
-    rows.map(({ report, track }) => [
-      ...who(report),
-      ...parts.map(name => estimate(track.half_years.find(one => one.name === name)?.macro.success, percent)),
-    ]),
-  ) : null
-}
-
-function costs(rows) {
-  const known = rows.filter(({ track }) => track.costs)
+function costs(reports, name) {
+  const known = reports.map(report => ({ report, track: of(report, name) })).filter(({ track }) => track?.costs)
   return known.length ? table(
-    ['Harness', 'Model', 'Budget', 'Kept', 'Avg tokens', 'Avg cost', 'Success%', 'HrnsFail%'],
+    ['Harness and model', 'Budget', 'Kept', 'Avg tokens', 'Avg cost', 'Success%', 'HrnsFail%'],
     known.flatMap(({ report, track }) => track.costs.caps.map(cap => [
-      ...who(report), figure(`$${cap.cap_usd}`), figure(percent(cap.kept)),
+      who(report), figure(`$${cap.cap_usd}`), figure(percent(cap.kept)),
       estimate(cap.avg_tokens, value => `${(value / 1000).toFixed(1)}k`), estimate(cap.avg_cost_usd, value => `$${value.toFixed(2)}`),
       estimate(cap.micro.success, percent), estimate(cap.micro.hrns_fail, percent),
     ])),
@@ -141,8 +181,8 @@ function costs(rows) {
 }
 
 // Of each the share of tasks by what they cost, and the caps (Figure 5).
-function spent(rows) {
-  const known = rows.filter(({ track }) => track.costs)
+function spent(reports, name) {
+  const known = reports.map(report => ({ report, track: of(report, name) })).filter(({ track }) => track?.costs)
   if (!known.length) return null
   const lines = known.map(({ report, track }) => ({
     name: `${names(report, 'harness')}, ${names(report, 'model')}`,
@@ -153,30 +193,14 @@ function spent(rows) {
   return h('figure', {}, steps('Share of tasks by cost', lines, marks), h('figcaption', {}, h('ul', { class: 'legend' }, ...legend)))
 }
 
-function who(report) {
-  return [h('th', { scope: 'row' }, names(report, 'harness')), h('td', {}, names(report, 'model'))]
-}
-
-function names({ systems }, part) {
-  return [...new Set(systems.map(system => system[part]).filter(Boolean))].join(', ') || '–'
-}
-
-function estimate(found, shown, best = false) {
+function estimate(found, shown) {
   if (typeof found?.value !== 'number') return figure('–')
   const interval = found.low === null ? null : h('small', {}, `${shown(found.low)} to ${shown(found.high)}`)
-  return h('td', { class: 'figure', title: plural(found.units, 'unit') }, best ? h('strong', {}, shown(found.value)) : shown(found.value), interval)
+  return h('td', { class: 'figure', title: plural(found.units, 'unit') }, shown(found.value), interval)
 }
 
 function figure(text) {
   return h('td', { class: 'figure' }, text)
-}
-
-function hash(sum) {
-  return h('td', { title: sum }, h('code', {}, sum.slice(0, 8)))
-}
-
-function percent(value) {
-  return `${(value * 100).toFixed(1)}%`
 }
 
 function section(id, title, content, note = null) {

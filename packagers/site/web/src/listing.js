@@ -13,7 +13,7 @@ const methods = names => {
   const first = names[0].split('#').at(-1)
   return names.length > 1 ? `${first} and ${names.length - 1} more` : first
 }
-const dated = name => ({ value: (rows, i) => rows[name][i], text: (rows, i) => shown(rows[name][i]), name: 'date' })
+const dated = name => ({ value: (rows, i) => rows[name][i], text: (rows, i) => shown(rows[name][i]), name: `date ${name}` })
 const text = value => ({ value, text: (rows, i) => value(rows, i) })
 
 const COLUMNS = {
@@ -90,10 +90,10 @@ export class Listing {
   }
 
   #row(i) {
-    return h('tr', {}, ...this.columns.map(([, , column, role]) => {
+    return h('tr', {}, ...this.columns.map(([, title, column, role]) => {
       const value = column.text(this.rows, i)
       const content = role ? h('a', { href: this.link(i) }, value) : value
-      return h('td', { class: column.name, title: value }, content)
+      return h('td', { class: column.name, title: value, 'data-name': title }, content)
     }))
   }
 

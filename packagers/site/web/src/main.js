@@ -9,7 +9,7 @@ import { funnel, statistics } from './statistics.js'
 import { leaderboard } from './leaderboard.js'
 
 const VIEWS = {
-  explore: { title: 'Explore', make: (month, { limits }) => explorer(month, limits) },
+  explore: { title: 'Explore', make: (month, { limits, home }) => explorer(month, limits, home) },
   statistics: { title: 'Statistics', make: (month, { limits }) => statistics(month, limits) },
   funnel: { title: 'Funnel', make: month => funnel(month) },
   leaderboard: { title: 'Leaderboard', make: (month, { limits }) => leaderboard(month, limits) },
@@ -60,7 +60,7 @@ function frame(place, month) {
     location.hash = write(view, { month: select.value === months[0].name ? '' : select.value })
   })
   document.getElementById('header').replaceChildren(
-    h('a', { class: 'name', href: write('explore', { month: month_ }) }, 'coevo'),
+    h('a', { class: 'name', href: write('', { month: month_ }) }, 'coevo'),
     h('nav', { class: 'tabs', 'aria-label': 'Sections' }, ...tabs),
     h('label', { class: 'month' }, 'Snapshot ', select),
   )

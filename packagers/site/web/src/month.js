@@ -6,7 +6,7 @@ import { Table } from './parquet.js'
 export const CELLS = ['told_cold', 'tnew_cnew', 'told_cnew', 'tnew_cold']
 
 const TASKS = [
-  'task_id', 'pair_id', 'repo', 'license', 'language', 'track', 'walk', 'test_file', 'test_methods',
+  'task_id', 'pair_id', 'repo', 'url', 'license', 'language', 'track', 'walk', 'test_file', 'test_methods',
   'method_ids', 'old_is_ancestor', 'new_committer_date', 'contamination_date', 'family',
 ]
 const METHODS = [
@@ -22,12 +22,18 @@ const DETAILS = [
   ...CELLS.flatMap(cell => [cell, `${cell}_unit`, `${cell}_passes`, `${cell}_runs`, `${cell}_signature`]),
 ]
 
+const SCORES = [
+  'evaluation', 'track', 'task_id', 'test_method', 'repo', 'new_date', 'contamination_date', 'outcome',
+  'success_strict', 'vacuous', 'coverage', 'code_coverage', 'mutation',
+]
+
 const NONE = []
 
 export class Month {
-  constructor(entry, { evidence, models }) {
+  constructor(entry, { evidence, models, reasons }) {
     this.entry = entry
-    this.models = models
+    this.models = models.filter(model => model.cutoff)
+    this.reasons = reasons
     this.name = entry.month
     this.address = '' // how addresses name it: the newest needs no name
     this.tables = Object.fromEntries(
@@ -88,6 +94,13 @@ export class Month {
     return { task, methods }
   }
 
+  // The address of a repository, as its tasks have it; null where nobody says.
+  async url(repo) {
+    const { tasks } = await this.load()
+    const i = tasks.repo.indexOf(repo)
+    return i < 0 ? null : tasks.url?.[i] ?? null
+  }
+
   async method(i) {
     const [method] = await this.tables.methods.rows([i], DETAILS)
     return method
@@ -101,6 +114,13 @@ export class Month {
   reports() {
     this.scored ??= fetch(`${this.name}/reports.json`).then(answer => answer.json())
     return this.scored
+  }
+
+  // A row for each test method of the evaluations that `reports` has.
+  scores() {
+    const { path, size } = this.entry.scores
+    this.rows ??= new Table([{ url: `${this.name}/${path}`, size }]).columns(SCORES)
+    return this.rows
   }
 }
 

@@ -102,13 +102,13 @@ export async function funnel(month) {
   return h('div', { class: 'funnel' },
     h('h1', {}, 'Funnel'),
     h('p', {}, 'What entered each stage, what it kept, and why the rest left. Over all walks; the unit changes on the way.'),
-    h('ol', {}, ...[...stages.values()].map(step)),
+    h('ol', {}, ...[...stages.values()].map(stage => step(stage, month.reasons))),
     query(answer),
     gone(withdrawn),
   )
 }
 
-function step({ stage, unit, entered, kept, reasons }) {
+function step({ stage, unit, entered, kept, reasons }, sentences) {
   const share = entered ? kept / entered : 0
   const meter = h('div', { class: 'meter', 'aria-hidden': 'true' }, bar(share))
   return h('li', {},
@@ -117,7 +117,7 @@ function step({ stage, unit, entered, kept, reasons }) {
       h('p', {}, h('strong', {}, count(kept)), ` of ${count(entered)} ${unit}s kept`),
     ),
     meter,
-    reasons.length ? h('dl', { class: 'reasons' }, ...reasons.map(([reason, dropped]) => h('div', {}, h('dt', {}, reason.replaceAll('_', ' ')), h('dd', {}, count(dropped))))) : null,
+    reasons.length ? h('dl', { class: 'reasons' }, ...reasons.map(([reason, dropped]) => h('div', {}, h('dt', {}, sentences[reason] ?? reason.replaceAll('_', ' '), h('code', {}, reason)), h('dd', {}, count(dropped))))) : null,
   )
 }
 

@@ -1,0 +1,103 @@
+// One table of the leaderboard: evaluations of the same test methods, ranked.
+
+import { difference } from './bootstrap.js'
+import { count, h, plural } from './dom.js'
+import { ranks } from './scores.js'
+
+// Name, heading, and whether more is better. Strict success decides; the paper's columns (Table 3)
+// follow, then ours.
+const COLUMNS = [
+  ['strict', 'SuccessStrict%', true],
+  ['success', 'Success%', true],
+  ['redundant', 'Redundant%', false],
+  ['exec_fail', 'ExecFail%', false],
+  ['cmpl_fail', 'CmplFail%', false],
+  ['hrns_fail', 'HrnsFail%', false],
+  ['coverage', 'CovOnPass', true],
+  ['code_coverage', 'CodeCovOnPass', true],
+  ['mutation', 'MutOnPass', true],
+  ['vacuous', 'Vacuous%', false],
+]
+const DECIDING = ['strict', 'success']
+
+// `rows`: [{report, day, tasks, methods, trouble, figures, samples}], all of one set of test methods.
+export function board(rows, track) {
+  const columns = COLUMNS.filter(([name]) => (name !== 'redundant' || track === 'generation') && known(rows, name))
+  const first = known(rows, 'strict') ? 'strict' : 'success'
+  const ordered = [...rows].sort((one, other) => value(other, first) - value(one, first) || value(other, 'success') - value(one, 'success'))
+  const places = ranks(ordered, first)
+  const [deciding, rest] = [true, false].map(wanted => columns.filter(([name]) => DECIDING.includes(name) === wanted))
+  const heads = columns => columns.map(([, heading]) => heading)
+  const headings = ['Rank', 'Harness and model', ...heads(deciding), 'Tasks', 'Counted after', ...heads(rest), 'Methods', 'Trouble', 'Predictions']
+  const figures = (row, i, columns) => columns.map(([name, heading, more]) =>
+    cell(heading, { class: `figure${DECIDING.includes(name) ? '' : ' more'}`, title: plural(row.figures[name].units, 'unit') },
+      ...percentage(row.figures[name], leads(ordered, i, name, more))))
+  const body = ordered.map((row, i) => h('tr', {},
+    cell('Rank', { class: 'figure rank', title: 'By the 95 % intervals of the differences' }, rank(places[i])),
+    who(row.report),
+    ...figures(row, i, deciding),
+    cell('Tasks', { class: 'figure tasks' }, count(row.tasks)),
+    cell('Counted after', { class: 'day' }, ...limit(row)),
+    ...figures(row, i, rest),
+    cell('Methods', { class: 'figure more' }, count(row.methods)),
+    cell('Trouble', { class: 'figure more' }, count(row.trouble)),
+    cell('Predictions', { class: 'more', title: row.report.predictions_sha256 }, h('code', {}, row.report.predictions_sha256.slice(0, 8))),
+  ))
+  return h('table', { class: 'answer board' },
+    h('thead', {}, h('tr', {}, ...headings.map(heading => h('th', { scope: 'col', class: FIGURE.test(heading) ? 'figure' : null }, heading)))),
+    h('tbody', {}, ...body),
+  )
+}
+
+const FIGURE = /%$|OnPass$|^(Rank|Tasks|Methods|Trouble)$/
+
+// On a phone a cell says what it is: its heading is out of sight.
+function cell(name, properties, ...content) {
+  return h('td', { 'data-name': name, ...properties }, ...content)
+}
+
+function known(rows, name) {
+  return rows.some(row => typeof row.figures[name].value === 'number')
+}
+
+function value(row, name) {
+  return row.figures[name].value ?? -1
+}
+
+function rank([first, last]) {
+  return first === last ? String(first) : `${first}–${last}`
+}
+
+// Whether a row is better than every other one, by the interval of the difference: a tie leads nobody.
+function leads(rows, at, name, more) {
+  if (rows.length < 2 || rows[at].figures[name].value === null) return false
+  return rows.every((row, i) => {
+    if (i === at) return true
+    const { low, high } = difference(row.samples[name], rows[at].samples[name])
+    return low !== null && (more ? low > 0 : high < 0)
+  })
+}
+
+function limit({ report, day }) {
+  const systems = report.systems.filter(system => system.cutoff_source)
+  const source = systems.find(system => /^https:\/\//.test(system.cutoff_source))
+  return [day ?? 'no limit', source && h('small', {}, h('a', { href: source.cutoff_source, rel: 'noreferrer' }, 'who says so'))].filter(Boolean)
+}
+
+export function who(report) {
+  return h('th', { scope: 'row', class: 'who' }, names(report, 'harness'), h('small', {}, names(report, 'model')))
+}
+
+export function names({ systems }, part) {
+  return [...new Set(systems.map(system => system[part]).filter(Boolean))].join(', ') || '–'
+}
+
+export function percentage(found, best = false) {
+  if (typeof found?.value !== 'number') return ['–']
+  const interval = found.low === null ? null : h('small', {}, `${percent(found.low)} to ${percent(found.high)}`)
+  return [best ? h('strong', {}, percent(found.value)) : percent(found.value), interval].filter(Boolean)
+}
+
+export function percent(share) {
+  return `${(share * 100).toFixed(1)}%`
+}

@@ -1,0 +1,70 @@
+// Evaluations of suites, of a family of tasks: outcomes, and measures of all tests of a file together.
+
+import { percent, who } from './board.js'
+import { count, h, plural } from './dom.js'
+
+export const FAMILIES = { class: 'Tests of a class' }
+const OUTCOMES = ['success', 'partly', 'exec_fail', 'cmpl_fail', 'no_tests', 'no_change', 'empty', 'hrns_fail']
+const MEASURES = { lines: 'Lines', branches: 'Branches', methods: 'Methods', mutation: 'Mutants' }
+
+export function suites(report, name) {
+  return report.families?.find(one => one.family === name)
+}
+
+// Suites: their outcomes, and each measure by both averages, whose numbers differ.
+export function families(month, name, kinds, reports) {
+  const rows = reports.filter(report => suites(report, name)).map(report => ({ report, found: suites(report, name) }))
+  rows.sort((one, other) => (other.found.success.value ?? -1) - (one.found.success.value ?? -1))
+  return h('div', { class: 'leaderboard' },
+    h('h1', {}, 'Leaderboard'),
+    h('p', {}, 'A suite is judged by all of its tests. Below each figure the ends of its 95 % interval, bootstrapped over repositories.'),
+    kinds,
+    section('outcomes', 'Outcomes of suites', table(
+      ['Harness and model', 'Suites', 'Success%', 'Ran%', 'Builds%', 'Passing%', ...OUTCOMES.map(one => one.replace('_', ' ')), 'Trouble', 'Set', 'Predictions'],
+      rows.map(({ report, found }) => [
+        who(report), figure(count(found.tasks)),
+        ...['success', 'ran', 'builds', 'passing'].map(one => estimate(found[one], percent)),
+        ...OUTCOMES.map(one => figure(count(found.outcomes[one] ?? 0))),
+        figure(count(found.infra)), hash(report.tasks_sha256), hash(report.predictions_sha256),
+      ]),
+    ), 'Success: every test passes. Ran: a test compiled and was run. Builds: every test compiles.'),
+    ...Object.entries(MEASURES).map(([measure, title]) => section(measure, title, table(
+      ['Harness and model', 'Over all', 'N', 'Over those that ran', 'N ran', 'Start', 'Gold', 'Unknown'],
+      rows.map(({ report, found: { [measure]: one } }) => [
+        who(report), estimate(one.over_all, percent), figure(count(one.over_all.units)), estimate(one.over_ran, percent),
+        figure(count(one.over_ran.units)), estimate(one.start, percent), estimate(one.gold, percent), figure(count(one.unknown)),
+      ]),
+    ), measure === 'lines' ? 'Over all: a suite that did not run counts as 0. Over those that ran: they are other tasks for each model, and easier ones.' : null)),
+    h('p', { class: 'note' }, 'All were scored on the bytes with this manifest: ', h('code', {}, month.entry.manifest_sha256)),
+  )
+}
+
+function estimate(found, shown) {
+  if (typeof found?.value !== 'number') return figure('–')
+  const interval = found.low === null ? null : h('small', {}, `${shown(found.low)} to ${shown(found.high)}`)
+  return h('td', { class: 'figure', title: plural(found.units, 'unit') }, shown(found.value), interval)
+}
+
+function figure(text) {
+  return h('td', { class: 'figure' }, text)
+}
+
+function section(id, title, content, note = null) {
+  return content && h('section', { id },
+    h('h2', {}, title),
+    note && h('p', { class: 'note' }, note),
+    h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, content),
+  )
+}
+
+function table(headings, rows) {
+  const figures = headings.map((_, i) => rows.every(row => row[i].className === 'figure'))
+  return h('table', { class: 'answer' },
+    h('thead', {}, h('tr', {}, ...headings.map((heading, i) => h('th', { scope: 'col', class: figures[i] ? 'figure' : null }, heading)))),
+    h('tbody', {}, ...rows.map(row => h('tr', {}, ...row))),
+  )
+}
+
+function hash(sum) {
+  return h('td', { title: sum }, h('code', {}, sum.slice(0, 8)))
+}
