@@ -79,6 +79,8 @@ class TestTree:
         self._edges: dict[Unit, tuple[Unit, ...]] = {}
         self._closures: dict[Unit, tuple[Unit, ...]] = {}
         self._ancestry: dict[tuple[str, str], tuple[Located, ...]] = {}
+        self._scopes: dict[tuple[str, str], tuple[Located, ...]] = {}
+        self._surroundings: dict[tuple[str, str], tuple[Unit, ...]] = {}
         self._tests: dict[str, tuple[Test, ...]] = {}
 
     def tests(self, path: str) -> tuple[Test, ...]:
@@ -155,9 +157,16 @@ class TestTree:
             found[path] = file.names | statics
         return found
 
-    def _fixtures(self, test: Test) -> Iterator[Unit]:
+    def _fixtures(self, test: Test) -> tuple[Unit, ...]:
         """What the framework runs around a test: fixtures and set-up of its class and those above."""
-        for located in self._scope(Located(test.unit.path, test.unit.type)):
+        key = (test.unit.path, test.unit.type.name)
+        if key not in self._surroundings:
+            own = Located(test.unit.path, test.unit.type)
+            self._surroundings[key] = tuple(self._find_fixtures(own))
+        return self._surroundings[key]
+
+    def _find_fixtures(self, own: Located) -> Iterator[Unit]:
+        for located in self._scope(own):
             yield self._shape(located)
             for units in self._members(located).values():
                 yield from (
@@ -209,8 +218,14 @@ class TestTree:
                 if found is not unit and (found.member.kind == 'field' or name in methods):
                     yield found
 
-    def _scope(self, own: Located) -> Iterator[Located]:
+    def _scope(self, own: Located) -> tuple[Located, ...]:
         """A type, those around it, and the ancestors of each."""
+        key = (own.path, own.type.name)
+        if key not in self._scopes:
+            self._scopes[key] = tuple(self._find_scope(own))
+        return self._scopes[key]
+
+    def _find_scope(self, own: Located) -> Iterator[Located]:
         around = [
             Located(own.path, type_)
             for type_ in self.tree.file(own.path).types

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import cached_property
 from functools import lru_cache
 
@@ -91,7 +93,8 @@ class PairEnd:
         self.tests = tests
         self._index = source_index(tests.tree)
         self._is_new = is_new
-        self._static_imports: dict[str, tuple[Import, ...]] = {}
+        self._static_imports: dict[str, Mapping[str, Sequence[Import]]] = {}
+        self._visible: dict[tuple[str, str, int], bool] = {}
         seen = [(change, *self._seen(change)) for change in changes]
         self._targets = [(c, located, member) for c, located, member in seen if located is not None]
 
@@ -162,24 +165,32 @@ class PairEnd:
         names: frozenset[str],
         units: tuple[Unit, ...],
     ) -> bool:
-        tree, simple = self.tests.tree, located.type.simple
+        simple = located.type.simple
         if simple in names and any(
-            simple in unit.names and tree.visible(unit.path, located) for unit in units
+            simple in unit.names and self._is_visible(unit.path, located) for unit in units
         ):
             return True
+        canonical = located.canonical
         return any(
             _takes(found, located, member, unit)
             for unit in units
-            for found in self._statics(unit.path)
+            for found in self._statics(unit.path).get(canonical, ())
         )
 
-    def _statics(self, path: str) -> tuple[Import, ...]:
-        """The static imports of a file that take from the project's sources."""
+    def _is_visible(self, path: str, located: Located) -> bool:
+        key = (path, located.path, id(located.type))
+        if key not in self._visible:
+            self._visible[key] = self.tests.tree.visible(path, located)
+        return self._visible[key]
+
+    def _statics(self, path: str) -> Mapping[str, Sequence[Import]]:
+        """The static imports of a file by the type of the project's sources that they take from."""
         if path not in self._static_imports:
-            imports = (i for i in self.tests.tree.file(path).imports if i.static)
-            self._static_imports[path] = tuple(
-                i for i in imports if _holder(i) in self._index.names
-            )
+            found: dict[str, list[Import]] = defaultdict(list)
+            for one in self.tests.tree.file(path).imports:
+                if one.static and (holder := _holder(one)) in self._index.names:
+                    found[holder].append(one)
+            self._static_imports[path] = dict(found)
         return self._static_imports[path]
 
     def _is_rare(self, member: Member) -> bool:
@@ -194,9 +205,7 @@ def _holder(item: Import) -> str:
 
 
 def _takes(item: Import, located: Located, member: Member | None, unit: Unit) -> bool:
-    """Whether a unit uses a member of a type, or any, through a static import."""
-    if _holder(item) != located.canonical:
-        return False
+    """Whether a unit uses a member of a type, or any, through a static import from it."""
     if member is not None:
         return member.name in unit.calls and item.name in ('*', member.name)
     fields = {m.name for m in located.type.members if m.kind == 'field'} | located.type.names

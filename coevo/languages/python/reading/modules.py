@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterator
+from dataclasses import dataclass
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache
 
 from coevo.languages.declarations import Import
 from coevo.languages.declarations import SourceFile
@@ -18,8 +19,29 @@ _ROOTS = ('', 'src', 'lib', 'python')
 _DEPTH = 8
 
 
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What a file imports: the text in full, the name that it gets, '*' for all."""
+
+    text: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Contents:
+    """The names that a module has: its own, and what it imports, in its order.
+
+    shown  what `*` takes from it
+    """
+
+    classes: frozenset[str]
+    functions: frozenset[str]
+    shown: frozenset[str]
+    imports: tuple[_Taken, ...]
+
+
 class Modules:
-    """The modules of one revision.
+    """The modules of one revision. What was asked once is kept: most imports are of a few names.
 
     paths   of all files
     builds  folders with a build file, '.' is the root
@@ -36,7 +58,10 @@ class Modules:
             for folder in sorted({*builds, '.'})
             for root in _ROOTS
         )
-        self._roots = lru_cache(maxsize=None)(self._find_roots)
+        self._roots = cache(self._find_roots)
+        self._path_of = cache(self._find_path)
+        self._contents = cache(self._read_contents)
+        self._declared_in = cache(self._find_declared_in)
 
     def imports(self, path: str, file: SourceFile) -> tuple[Import, ...]:
         """A file's imports by where what they take is declared, as far as that is in the revision.
@@ -44,17 +69,18 @@ class Modules:
         With them what the file takes by the name of a package that took it from elsewhere: in
         `import attr; attr.define()` `define` is that of `attr._next_gen`.
         """
-        found: list[Import] = []
-        for one in file.imports:
-            text = absolute(one.text, module_name(path), is_package=_is_package(path))
-            found.append(self._resolved(path, replace(one, text=text)))
+        taken = self._contents(path).imports
+        found = [self._resolved(path, *each) for each in zip(file.imports, taken, strict=True)]
         found += self._through(path, file, found)
         return tuple(found)
 
     def find(self, text: str, importer: str) -> str | None:
         """The path of a module by what is written to import it."""
+        return self._path_of(text, importer.rpartition('/')[0])
+
+    def _find_path(self, text: str, folder: str) -> str | None:
         relative = text.replace('.', '/')
-        for root in (*self._roots(importer.rpartition('/')[0]), *self._project_roots):
+        for root in (*self._roots(folder), *self._project_roots):
             base = f'{root}/{relative}' if root else relative
             for path in (f'{base}.py', f'{base}/__init__.py'):
                 if path in self._paths:
@@ -71,56 +97,60 @@ class Modules:
                 return tuple(found)
             folder = folder.rpartition('/')[0]
 
-    def _resolved(self, importer: str, one: Import) -> Import:
-        if one.name == '*':
-            path = self._module(one.text, importer)
-            return one if path is None else replace(one, text=module_name(path))
-        text, is_type = self._declared(one.text, importer, _DEPTH)
-        return replace(one, text=text, name=one.name, static=one.static and not is_type)
+    def _read_contents(self, path: str) -> _Contents:
+        file, module, is_package = self._read(path), module_name(path), _is_package(path)
+        own = next((t for t in file.types if t.kind == 'module'), None)
+        members = () if own is None else own.members
+        first = (m.name for t in file.types[:1] for m in t.members)
+        return _Contents(
+            classes=frozenset(t.simple for t in file.types if len(t.around) == 1),
+            functions=frozenset(m.name for m in members if m.kind == 'method'),
+            shown=frozenset((*first, *(t.simple for t in file.types))),
+            imports=tuple(
+                _Taken(absolute(one.text, module, is_package=is_package), one.name)
+                for one in file.imports
+            ),
+        )
 
-    def _module(self, text: str, importer: str) -> str | None:
-        """A module by its own name, or by what is written to import it."""
-        return self.find(text, importer)
+    def _resolved(self, importer: str, one: Import, taken: _Taken) -> Import:
+        if one.name == '*':
+            path = self.find(taken.text, importer)
+            return replace(one, text=taken.text if path is None else module_name(path))
+        text, is_type = self._declared(taken.text, importer, _DEPTH)
+        return replace(one, text=text, static=one.static and not is_type)
 
     def _declared(self, text: str, importer: str, depth: int) -> tuple[str, bool]:
         """The full name of what an import takes, and whether that is a module or class."""
-        path = self._module(text, importer)
+        path = self.find(text, importer)
         if path is not None:
             return module_name(path), True
         holder, _, name = text.rpartition('.')
-        path = self._module(holder, importer) if holder else None
+        path = self.find(holder, importer) if holder else None
         if path is None:
             return text, text.rpartition('.')[2][:1].isupper()
         return self._declared_in(path, name, depth)
 
-    def _declared_in(self, path: str, name: str, depth: int) -> tuple[str, bool]:
-        file, module = self._read(path), module_name(path)
-        for type_ in file.types:
-            if len(type_.around) == 1 and type_.simple == name:
-                return f'{module}.{name}', True
-        own = next((t for t in file.types if t.kind == 'module'), None)
-        if own is not None and any(m.name == name and m.kind == 'method' for m in own.members):
-            return f'{module}.{name}', False
-        for one in self._taking(path, file, name) if depth else ():
+    def _find_declared_in(self, path: str, name: str, depth: int) -> tuple[str, bool]:
+        contents, full = self._contents(path), f'{module_name(path)}.{name}'
+        if name in contents.classes:
+            return full, True
+        if name in contents.functions:
+            return full, False
+        for one in self._taking(path, contents, name) if depth else ():
             found = self._declared(one, path, depth - 1)
             if '.' in found[0]:
                 return found
-        return f'{module}.{name}', False
+        return full, False
 
-    def _taking(self, path: str, file: SourceFile, name: str) -> Iterator[str]:
+    def _taking(self, path: str, contents: _Contents, name: str) -> Iterator[str]:
         """What a module may have a name from, in full."""
-        for one in file.imports:
-            text = absolute(one.text, module_name(path), is_package=_is_package(path))
+        for one in contents.imports:
             if one.name == name:
-                yield text
-        for one in file.imports:
-            text = absolute(one.text, module_name(path), is_package=_is_package(path))
-            if one.name == '*' and (found := self.find(text, path)) and found != path:
-                types = self._read(found).types
-                if any(m.name == name for t in types[:1] for m in t.members) or any(
-                    t.simple == name for t in types
-                ):
-                    yield f'{text}.{name}'
+                yield one.text
+        for one in contents.imports:
+            found = self.find(one.text, path) if one.name == '*' else None
+            if found and found != path and name in self._contents(found).shown:
+                yield f'{one.text}.{name}'
 
     def _through(self, importer: str, file: SourceFile, found: list[Import]) -> Iterator[Import]:
         """What a file names behind a module that only hands it on."""
@@ -130,8 +160,7 @@ class Modules:
             path = self.find(one.text, importer)
             if path is None:
                 continue
-            module = self._read(path)
-            for name in sorted({i.name for i in module.imports} & file.names):
+            for name in sorted({i.name for i in self._contents(path).imports} & file.names):
                 text, is_type = self._declared_in(path, name, _DEPTH)
                 if text.rpartition('.')[0] != module_name(path):
                     yield replace(one, text=text, name=name, static=not is_type)
