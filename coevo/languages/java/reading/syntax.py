@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 
 from tree_sitter import Node
@@ -23,6 +25,7 @@ from coevo.languages.java.reading.tokens import JavaSlice
 from coevo.languages.java.reading.tokens import JavaTokens
 from coevo.languages.java.reading.tokens import code_end
 from coevo.languages.java.reading.tokens import erase
+from coevo.languages.java.reading.tokens import is_shared
 from coevo.languages.spans import Span
 from coevo.languages.spans import outside
 from coevo.model.records import short_hash
@@ -97,7 +100,7 @@ def _parse(source: bytes) -> SourceFile:
         _import(node, source) for node in root.children if node.type == 'import_declaration'
     )
     package = next((n for n in root.children if n.type == 'package_declaration'), None)
-    reader = _Reader(source, tokens, _package_name(package, source))
+    reader = _Reader(source, tokens, _package_name(package, source), shares=not root.has_error)
     rest = tokens.within(
         outside((0, len(source)), [(item.start_byte, item.end_byte) for item in imports])
     )
@@ -130,8 +133,22 @@ def _import(node: Node, source: bytes) -> Import:
     )
 
 
+@dataclass(slots=True)
+class _KeptMembers:
+    members: tuple[Member, ...] | None = None
+
+
+@lru_cache(maxsize=1 << 14)
+def _kept_members(
+    kind: str, text: bytes, owner: str, simple: str, variables: tuple[tuple[str, str], ...]
+) -> _KeptMembers:
+    """Where to keep the members that a node declares, which this tells but for where they stand."""
+    return _KeptMembers()
+
+
 class _Reader:
-    def __init__(self, source: bytes, tokens: JavaTokens, package: str) -> None:
+    def __init__(self, source: bytes, tokens: JavaTokens, package: str, *, shares: bool) -> None:
+        self.shares = shares
         self.source = source
         self.tokens = tokens
         self.package = package
@@ -198,13 +215,43 @@ class _Reader:
         kind = _MEMBERS.get(node.type)
         if kind is None:
             return
-        found = self.tokens.within([_span(node)])
         known = variables | self._variables(node)
+        if not (self.shares and is_shared(node, node.type)):
+            yield from self._read_members(node, kind, owner, simple, known)
+            return
+        text = self.source[node.start_byte : node.end_byte]
+        kept = _kept_members(node.type, text, owner, simple, tuple(known.items()))
+        if kept.members is None:
+            kept.members = tuple(self._read_members(node, kind, owner, simple, known))
+            yield from kept.members
+            return
+        for member in kept.members:
+            self._count(len(member.tokens))
+            yield self._placed(member, node)
+
+    def _read_members(
+        self, node: Node, kind: str, owner: str, simple: str, known: dict[str, str]
+    ) -> Iterator[Member]:
+        found = self.tokens.within([_span(node)])
         for name, declaration in self._names(node, kind):
-            self._read += len(found.tokens)
-            if self._read > MOST_TOKENS:
-                raise _TooMuch
+            self._count(len(found.texts))
             yield self._member(node, kind, name, declaration, owner, simple, found, known)
+
+    def _count(self, tokens: int) -> None:
+        self._read += tokens
+        if self._read > MOST_TOKENS:
+            raise _TooMuch
+
+    def _placed(self, member: Member, node: Node) -> Member:
+        """A member of the same text, where it stands here."""
+        return replace(
+            member,
+            start_byte=node.start_byte,
+            end_byte=node.end_byte,
+            start_line=node.start_point.row + 1,
+            end_line=node.end_point.row + 1,
+            full_start_byte=self._with_comment(node),
+        )
 
     def _member(
         self,

@@ -7,15 +7,18 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import field
+from functools import lru_cache
 
 import tree_sitter_java
 from tree_sitter import Language
 from tree_sitter import Node
 
+from coevo.languages.grammars import fixed_kinds
 from coevo.languages.spans import Span
 
 JAVA = Language(tree_sitter_java.language())
+_FIXED = fixed_kinds(JAVA)
 COMMENTS = frozenset({'line_comment', 'block_comment'})
 _LITERALS = frozenset({'string_literal', 'character_literal'})
 _IDENTIFIERS = frozenset({'identifier', 'type_identifier'})
@@ -28,11 +31,41 @@ _INVOKING = {
 _NAME, _TYPE = '\1name', '\1type'  # no Java token begins so
 
 
+# What neighbouring revisions of a file mostly share, and longest of it that is kept, in bytes.
+_SHARED = frozenset({'method_declaration', 'constructor_declaration'})
+_LONGEST = 1 << 15
+_PIECE = 256  # bytes that are looked through at once
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaToken:
     start: int
     text: str
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaves:
+    """The tokens below a node in columns, its comments, and what it calls; all by their offsets."""
+
+    starts: list[int] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    comments: list[Span] = field(default_factory=list)
+    calls: list[tuple[int, str]] = field(default_factory=list)
+
+    def add(self, other: _Leaves, at: int) -> None:
+        """Those of a node that begins at an offset."""
+        self.starts.extend([start + at for start in other.starts])
+        self.texts.extend(other.texts)
+        self.kinds.extend(other.kinds)
+        self.comments.extend([(start + at, end + at) for start, end in other.comments])
+        self.calls.extend([(start + at, name) for start, name in other.calls])
+
+
+@dataclass(slots=True)
+class _Kept:
+    leaves: _Leaves | None = None
 
 
 class JavaTokens:
@@ -43,71 +76,117 @@ class JavaTokens:
     """
 
     def __init__(self, root: Node, source: bytes) -> None:
-        self.comments: list[Span] = []
-        self._calls: list[tuple[int, str]] = []
-        self._tokens = self._read(root, source)
-        self._starts = [token.start for token in self._tokens]
-        self._calls.sort()
+        # Where a parser recovers, it reads words otherwise.
+        self._leaves = _read(root, source, root.start_byte, shares=not root.has_error)
+        self.comments = self._leaves.comments
+        self._calls = sorted(self._leaves.calls)
         self._call_starts = [start for start, _ in self._calls]
 
-    def _read(self, root: Node, source: bytes) -> list[JavaToken]:
-        tokens: list[JavaToken] = []
-        cursor = root.walk()
-        while True:
-            node = cursor.node
-            assert node is not None
-            kind = node.type
+    def within(self, spans: Iterable[Span]) -> JavaSlice:
+        all_ = self._leaves
+        found = _Leaves()
+        calls: list[str] = []
+        for start, end in spans:
+            first, last = bisect_left(all_.starts, start), bisect_left(all_.starts, end)
+            found.starts.extend(all_.starts[first:last])
+            found.texts.extend(all_.texts[first:last])
+            found.kinds.extend(all_.kinds[first:last])
+            first, last = bisect_left(self._call_starts, start), bisect_left(self._call_starts, end)
+            calls.extend([name for _, name in self._calls[first:last]])
+        return JavaSlice(
+            starts=tuple(found.starts),
+            texts=tuple(found.texts),
+            kinds=tuple(found.kinds),
+            calls=frozenset(calls),
+        )
+
+
+def _read(root: Node, source: bytes, base: int, *, shares: bool) -> _Leaves:
+    """What stands below a node, by offsets from a base; declarations that were read are not again."""
+    found = _Leaves()
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        assert node is not None
+        kind = node.type
+        if kind in _FIXED:
+            if node.end_byte > node.start_byte:
+                found.starts.append(node.start_byte - base)
+                found.texts.append(kind)
+                found.kinds.append(kind)
+        elif shares and is_shared(node, kind):
+            found.add(_shared(node, kind, source), node.start_byte - base)
+        else:
             if kind in _INVOKING:
-                self._calls += _invoked(node, kind, source)
+                found.calls.extend([(at - base, name) for at, name in _invoked(node, kind, source)])
             atom = kind in COMMENTS or kind in _LITERALS
             if not atom and cursor.goto_first_child():
                 continue
+            start, end = node.start_byte, node.end_byte
             if kind in COMMENTS:
-                self.comments.append((node.start_byte, node.end_byte))
-            elif node.end_byte > node.start_byte:
-                text = source[node.start_byte : node.end_byte].decode(errors='replace')
+                found.comments.append((start - base, end - base))
+            elif end > start:
+                text = source[start:end].decode(errors='replace')
                 if text.startswith('"""'):
                     text = f'"""{_unindent(text[3:-3])}"""'
-                tokens.append(JavaToken(start=node.start_byte, text=sys.intern(text), kind=kind))
-            while not cursor.goto_next_sibling():
-                if not cursor.goto_parent():
-                    return tokens
+                found.starts.append(start - base)
+                found.texts.append(sys.intern(text))
+                found.kinds.append(kind)
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return found
 
-    def within(self, spans: Iterable[Span]) -> JavaSlice:
-        tokens: list[JavaToken] = []
-        calls: list[str] = []
-        for start, end in spans:
-            tokens += self._tokens[
-                bisect_left(self._starts, start) : bisect_left(self._starts, end)
-            ]
-            first, last = bisect_left(self._call_starts, start), bisect_left(self._call_starts, end)
-            calls += [name for _, name in self._calls[first:last]]
-        return JavaSlice(tokens=tuple(tokens), calls=frozenset(calls))
+
+def is_shared(node: Node, kind: str) -> bool:
+    """Whether what a node of a file without errors says is kept for other files that have it."""
+    return kind in _SHARED and node.end_byte - node.start_byte <= _LONGEST
+
+
+def _shared(node: Node, kind: str, source: bytes) -> _Leaves:
+    kept = _kept(kind, source[node.start_byte : node.end_byte])
+    if kept.leaves is None:
+        kept.leaves = _read(node, source, node.start_byte, shares=False)
+    return kept.leaves
+
+
+@lru_cache(maxsize=1 << 14)
+def _kept(kind: str, text: bytes) -> _Kept:
+    """Where to keep what stands below a node of a kind, which its text alone tells."""
+    return _Kept()
 
 
 @dataclass(frozen=True, kw_only=True)
 class JavaSlice:
-    """The tokens of a declaration and what they name."""
+    """The tokens of a declaration in columns, and what they name."""
 
-    tokens: tuple[JavaToken, ...]
+    starts: tuple[int, ...]
+    texts: tuple[str, ...]
+    kinds: tuple[str, ...]
     calls: frozenset[str]
 
-    @cached_property
-    def texts(self) -> tuple[str, ...]:
-        return tuple(token.text for token in self.tokens)
+    @property
+    def tokens(self) -> tuple[JavaToken, ...]:
+        columns = zip(self.starts, self.texts, self.kinds, strict=True)
+        return tuple(JavaToken(start=start, text=text, kind=kind) for start, text, kind in columns)
 
     @property
     def types(self) -> frozenset[str]:
-        return frozenset(token.text for token in self.tokens if token.kind == 'type_identifier')
+        return frozenset(
+            [t for t, kind in zip(self.texts, self.kinds, strict=True) if kind == 'type_identifier']
+        )
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(token.text for token in self.tokens if token.kind in _IDENTIFIERS)
+        return frozenset(
+            [t for t, kind in zip(self.texts, self.kinds, strict=True) if kind in _IDENTIFIERS]
+        )
 
     @property
     def strings(self) -> frozenset[str]:
         return frozenset(
-            _content(token.text) for token in self.tokens if token.kind == 'string_literal'
+            _content(text)
+            for text, kind in zip(self.texts, self.kinds, strict=True)
+            if kind == 'string_literal'
         )
 
     def bare(self, name: str, simple: str) -> tuple[str, ...]:
@@ -141,8 +220,12 @@ def _target(reference: Node) -> Node:
 
 def code_end(source: bytes, at: int) -> int:
     """Where what stands before a place ends, white space aside."""
-    while at and source[at - 1 : at].isspace():
-        at -= 1
+    while at:
+        piece = source[max(0, at - _PIECE) : at]
+        code = piece.rstrip()
+        at -= len(piece) - len(code)
+        if code:
+            break
     return at
 
 

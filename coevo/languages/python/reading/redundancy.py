@@ -20,6 +20,7 @@ class Frame:
     field: str | None
     first: int
     silent: bool = False
+    known: bool = False  # a function that was read elsewhere
 
 
 _CLOSING = frozenset({')', ']', '}'})

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from dataclasses import dataclass
 from dataclasses import replace
 from functools import lru_cache
 
@@ -73,6 +74,19 @@ def parse_once(source: bytes, path: str = '') -> SourceFile:
         )
 
 
+@dataclass(slots=True)
+class _KeptFunction:
+    member: Member | None = None
+
+
+@lru_cache(maxsize=1 << 14)
+def _kept_function(
+    column: int, text: bytes, owner: str, simple: str, aliases: tuple[tuple[str, str], ...]
+) -> _KeptFunction:
+    """Where to keep a function, which this tells but for where it stands."""
+    return _KeptFunction()
+
+
 class _Reader:
     def __init__(self, source: bytes, module: str) -> None:
         if len(source) > MOST_BYTES:
@@ -84,6 +98,7 @@ class _Reader:
         self._comments = Comments(source, self.tokens.comments)
         self._imports = import_statements(self.root)
         self._renamed = renamed(self._imports, source)
+        self._aliases = tuple(sorted(self._renamed.items()))
         self._read = 0  # tokens of members, once for each name that they declare
 
     def file(self) -> SourceFile:
@@ -175,11 +190,11 @@ class _Reader:
         inner = definition(node)
         if node.type in IMPORTS or inner.type == 'class_definition':
             return
-        found = self.tokens.of(node)
-        if not found.tokens or found.texts[:1] == ('pass',):
-            return
         if inner.type == 'function_definition':
-            yield self._function(node, owner, simple, found)
+            yield self._shared_function(node, owner, simple)
+            return
+        found = self.tokens.of(node)
+        if not found.texts or found.texts[:1] == ('pass',):
             return
         names = variables(node, self.source, found)
         plain = self._member(node, owner, simple, '<init>', found)
@@ -193,6 +208,30 @@ class _Reader:
                 declaration=name,
                 bare_hash=short_hash(*found.bare(name, simple)),
             )
+
+    def _shared_function(self, node: Node, owner: str, simple: str) -> Member:
+        """A function, taken from another file where its text was read there."""
+        text = self.tokens.kept(node)
+        if text is None:
+            return self._function(node, owner, simple, self.tokens.of(node))
+        kept = _kept_function(node.start_point.column, text, owner, simple, self._aliases)
+        if kept.member is None:
+            kept.member = self._function(node, owner, simple, self.tokens.of(node))
+            return kept.member
+        self._count(len(kept.member.tokens))
+        return replace(
+            kept.member,
+            start_byte=node.start_byte,
+            end_byte=node.end_byte,
+            start_line=node.start_point.row + 1,
+            end_line=node.end_point.row + 1,
+            full_start_byte=self._comments.above(node.start_byte),
+        )
+
+    def _count(self, tokens: int) -> None:
+        self._read += tokens
+        if self._read > MOST_TOKENS:
+            raise _TooMuch
 
     def _function(self, node: Node, owner: str, simple: str, found: PythonSlice) -> Member:
         head = Head(node, self.source, self._renamed)
@@ -210,9 +249,7 @@ class _Reader:
         )
 
     def _member(self, node: Node, owner: str, simple: str, name: str, found: PythonSlice) -> Member:
-        self._read += len(found.tokens)
-        if self._read > MOST_TOKENS:
-            raise _TooMuch
+        self._count(len(found.texts))
         return Member(
             kind='field',
             name=name,

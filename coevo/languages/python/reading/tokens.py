@@ -9,15 +9,18 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left
 from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import field
 from enum import Enum
-from functools import cached_property
+from functools import lru_cache
 
 import tree_sitter_python
 from tree_sitter import Language
 from tree_sitter import Node
 from tree_sitter import TreeCursor
 
+from coevo.languages.grammars import fixed_kinds
 from coevo.languages.python.reading.literals import content
 from coevo.languages.python.reading.literals import number
 from coevo.languages.python.reading.literals import plain
@@ -28,6 +31,8 @@ from coevo.languages.python.reading.redundancy import is_docstring
 from coevo.languages.python.reading.redundancy import is_redundant
 
 PYTHON = Language(tree_sitter_python.language())
+# Words and signs that are always written so, and whose neighbours cannot make them redundant.
+_FIXED = fixed_kinds(PYTHON) - {'(', ')', ',', ';', 'not in', 'is not'}
 INDENT, DEDENT, NEWLINE = '\x02', '\x03', '\n'
 _SKIPPED = frozenset({'comment', 'line_continuation'})
 _NAME, _TYPE = '\1name', '\1type'  # no token of Python begins so
@@ -62,6 +67,55 @@ class PythonToken:
     string: str | None = None  # the content of a plain string
 
 
+# What is kept of a function that neighbouring revisions of a file share: the longest, in bytes, and
+# not one that holds import statements, which are looked for by their nodes.
+_LONGEST = 1 << 15
+_IMPORT = b'import'
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaves:
+    """PythonTokens in columns, and comments; by their offsets in a file, or in a function."""
+
+    starts: list[int] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    roles: list[Role | None] = field(default_factory=list)
+    strings: list[str | None] = field(default_factory=list)
+    comments: list[Span] = field(default_factory=list)
+
+    def append(
+        self, start: int, text: str, role: Role | None = None, string: str | None = None
+    ) -> None:
+        self.starts.append(start)
+        self.texts.append(text)
+        self.roles.append(role)
+        self.strings.append(string)
+
+    def add(self, other: _Leaves, at: int) -> None:
+        """Those of a function that begins at an offset."""
+        self.starts.extend([start + at for start in other.starts])
+        self.texts.extend(other.texts)
+        self.roles.extend(other.roles)
+        self.strings.extend(other.strings)
+        self.comments.extend([(start + at, end + at) for start, end in other.comments])
+
+    def part(self, first: int, last: int) -> _Leaves:
+        return _Leaves(
+            self.starts[first:last],
+            self.texts[first:last],
+            self.roles[first:last],
+            self.strings[first:last],
+        )
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What a function has, with the place of its body among its tokens."""
+
+    leaves: _Leaves | None = None
+    body: Span = (0, 0)
+
+
 class PythonTokens:
     """All tokens of a file; `of` gives those of a statement, `within` those of bytes.
 
@@ -69,30 +123,38 @@ class PythonTokens:
     """
 
     def __init__(self, root: Node, source: bytes) -> None:
-        self.comments: list[Span] = []
         self._source = source
-        self._tokens: list[PythonToken] = []
+        self._leaves = _Leaves()
+        self.comments = self._leaves.comments
         self._places: dict[int, Span] = {}
+        # Where a parser recovers, it reads words otherwise.
+        self._shares = not root.has_error
         self._read(root.walk())
-        self._starts = [token.start for token in self._tokens]
 
     def of(self, node: Node, without: Iterable[Node] = ()) -> PythonSlice:
         """The tokens of a statement or of the file, but for those of statements in it."""
-        return PythonSlice(
-            tokens=tuple(
-                token
-                for first, last in outside(self._places[node.id], map(self._place, without))
-                for token in self._tokens[first:last]
-            )
-        )
+        return self._slice(outside(self._places[node.id], map(self._place, without)))
 
     def within(self, spans: Iterable[Span]) -> PythonSlice:
         """The tokens that begin in some bytes."""
-        tokens: list[PythonToken] = []
-        for start, end in spans:
-            first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
-            tokens += self._tokens[first:last]
-        return PythonSlice(tokens=tuple(tokens))
+        starts = self._leaves.starts
+        return self._slice(
+            [(bisect_left(starts, start), bisect_left(starts, end)) for start, end in spans]
+        )
+
+    def _slice(self, places: Iterable[Span]) -> PythonSlice:
+        found, all_ = _Leaves(), self._leaves
+        for first, last in places:
+            found.starts.extend(all_.starts[first:last])
+            found.texts.extend(all_.texts[first:last])
+            found.roles.extend(all_.roles[first:last])
+            found.strings.extend(all_.strings[first:last])
+        return PythonSlice(
+            starts=tuple(found.starts),
+            texts=tuple(found.texts),
+            roles=tuple(found.roles),
+            contents=tuple(found.strings),
+        )
 
     def _place(self, node: Node) -> Span:
         return self._places[node.id]
@@ -103,21 +165,66 @@ class PythonTokens:
             node = cursor.node
             assert node is not None
             kind = node.type
-            frame = Frame(node, kind, cursor.field_name, len(self._tokens))
-            if not self._is_atom(frame, stack) and cursor.goto_first_child():
-                if kind == 'block':
-                    self._tokens.append(PythonToken(node.start_byte, INDENT))
-                stack.append(frame)
-                continue
-            self._leave(frame, stack)
+            if kind in _FIXED:
+                if node.end_byte > node.start_byte:
+                    self._leaves.append(node.start_byte, kind)
+            elif kind == 'identifier':
+                self._add_identifier(node, cursor.field_name, stack)
+            else:
+                frame = Frame(node, kind, cursor.field_name, len(self._leaves.texts))
+                if not self._is_atom(frame, stack) and cursor.goto_first_child():
+                    if kind == 'block':
+                        self._leaves.append(node.start_byte, INDENT)
+                    stack.append(frame)
+                    continue
+                self._leave(frame, stack)
             while not cursor.goto_next_sibling():
                 if not stack or not cursor.goto_parent():
                     return
                 self._leave(stack.pop(), stack)
 
+    def kept(self, function: Node) -> bytes | None:
+        """The text of a function of which all is kept that it says; None where nothing is."""
+        start, end = function.start_byte, function.end_byte
+        if not self._shares or end - start > _LONGEST:
+            return None
+        text = self._source[start:end]
+        return None if _IMPORT in text else text
+
+    def _is_known(self, function: Node) -> bool:
+        """Whether a function's tokens were read in another file, which are then added."""
+        text = self.kept(function)
+        body = function.child_by_field_name('body')
+        if text is None or body is None:
+            return False
+        known = _kept(function.start_point.column, text)
+        if known.leaves is None:
+            return False
+        first = len(self._leaves.texts)
+        self._leaves.add(known.leaves, function.start_byte)
+        self._places[body.id] = (first + known.body[0], first + known.body[1])
+        return True
+
+    def _keep(self, frame: Frame) -> None:
+        """Keep the tokens of a function that was just read."""
+        text = self.kept(frame.node)
+        body = frame.node.child_by_field_name('body')
+        if text is None or body is None:
+            return
+        start, (first, last) = frame.node.start_byte, self._places[body.id]
+        known = _kept(frame.node.start_point.column, text)
+        found, read = _Leaves(), self._leaves.part(frame.first, len(self._leaves.texts))
+        read.comments.extend(self.comments[bisect_left(self.comments, (start, start)) :])
+        found.add(read, -start)
+        known.body = (first - frame.first, last - frame.first)
+        known.leaves = found
+
     def _is_atom(self, frame: Frame, stack: list[Frame]) -> bool:
         """Whether a node is read as a whole, which is then done."""
         kind, node = frame.kind, frame.node
+        if kind == 'function_definition':
+            frame.known = self._is_known(node)
+            return frame.known
         if kind in _SKIPPED:
             if kind == 'comment':
                 self.comments.append((node.start_byte, node.end_byte))
@@ -129,7 +236,7 @@ class PythonTokens:
             return True
         if node.child_count == 0 or kind == 'string_content':
             if node.end_byte > node.start_byte and not is_redundant(frame, stack):
-                self._add_leaf(frame, stack)
+                self._add_leaf(frame)
             return True
         return False
 
@@ -144,31 +251,35 @@ class PythonTokens:
             return False
         text = ''.join(part for _, part in read)
         token = spelled(read[0][0], text)
-        self._tokens.append(PythonToken(node.start_byte, sys.intern(token), None, text))
+        self._leaves.append(node.start_byte, sys.intern(token), None, text)
         return True
 
-    def _add_leaf(self, frame: Frame, stack: list[Frame]) -> None:
+    def _add_identifier(self, node: Node, field: str | None, stack: list[Frame]) -> None:
+        if node.end_byte > node.start_byte:
+            text = sys.intern(self._text(node))
+            self._leaves.append(node.start_byte, text, _role(field, stack))
+
+    def _add_leaf(self, frame: Frame) -> None:
         text = self._text(frame.node)
-        role = None
-        if frame.kind == 'identifier':
-            role = _role(frame, stack)
-        elif frame.kind in ('integer', 'float'):
+        if frame.kind in ('integer', 'float'):
             text = number(text)
         elif frame.kind in ('string_start', 'string_end'):
             text = prefix(text.rstrip('\'"')) + "'"
         elif frame.kind == 'string_content':
             text = content(text, '')
-        self._tokens.append(PythonToken(frame.node.start_byte, sys.intern(text), role))
+        self._leaves.append(frame.node.start_byte, sys.intern(text))
 
     def _leave(self, frame: Frame, stack: list[Frame]) -> None:
         kind, node = frame.kind, frame.node
         is_statement = kind.endswith(('_statement', '_definition'))
         if kind == 'block':
-            self._tokens.append(PythonToken(max(node.end_byte - 1, node.start_byte), DEDENT))
+            self._leaves.append(max(node.end_byte - 1, node.start_byte), DEDENT)
         elif is_statement and kind.partition('_')[0] not in _COMPOUND and not frame.silent:
-            self._tokens.append(PythonToken(max(node.end_byte - 1, node.start_byte), NEWLINE))
+            self._leaves.append(max(node.end_byte - 1, node.start_byte), NEWLINE)
         if is_statement or kind in ('module', 'block'):
-            self._places[node.id] = (frame.first, len(self._tokens))
+            self._places[node.id] = (frame.first, len(self._leaves.texts))
+        if kind == 'function_definition' and not frame.known:
+            self._keep(frame)
 
     def _text(self, node: Node) -> str:
         return self._source[node.start_byte : node.end_byte].decode(errors='replace')
@@ -195,9 +306,9 @@ _BY_FIELD = {
 }
 
 
-def _role(frame: Frame, stack: list[Frame]) -> Role:
+def _role(field: str | None, stack: list[Frame]) -> Role:
     parent = stack[-1].kind if stack else ''
-    found = _BY_FIELD.get((parent, frame.field))
+    found = _BY_FIELD.get((parent, field))
     if found is not None:
         return _called(stack) if found is Role.ATTRIBUTE else found
     above = stack[-2].kind if len(stack) > 1 else ''
@@ -217,28 +328,41 @@ def _called(stack: list[Frame]) -> Role:
     return Role.CALLED if stack[-1].field == 'function' else Role.ATTRIBUTE
 
 
+@lru_cache(maxsize=1 << 14)
+def _kept(column: int, text: bytes) -> _Kept:
+    """Where to keep the tokens of a function, which its text tells with the column where it begins."""
+    return _Kept()
+
+
 @dataclass(frozen=True, kw_only=True)
 class PythonSlice:
-    """The tokens of a declaration and what they name."""
+    """The tokens of a declaration in columns, and what they name."""
 
-    tokens: tuple[PythonToken, ...]
+    starts: tuple[int, ...]
+    texts: tuple[str, ...]
+    roles: tuple[Role | None, ...]
+    contents: tuple[str | None, ...]
 
-    @cached_property
-    def texts(self) -> tuple[str, ...]:
-        return tuple(token.text for token in self.tokens)
+    @property
+    def tokens(self) -> tuple[PythonToken, ...]:
+        columns = zip(self.starts, self.texts, self.roles, self.contents, strict=True)
+        return tuple(PythonToken(*each) for each in columns)
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(token.text for token in self.tokens if token.role is not None)
+        return frozenset([text for text, role in self._roles if role is not None])
+
+    @property
+    def _roles(self) -> Iterator[tuple[str, Role | None]]:
+        return zip(self.texts, self.roles, strict=True)
 
     @property
     def types(self) -> frozenset[str]:
         """Names in annotations, and what is called by a name like a class's."""
         return frozenset(
-            token.text
-            for token in self.tokens
-            if token.role is Role.ANNOTATION
-            or (token.role is Role.CALLED and token.text[:1].isupper())
+            text
+            for text, role in self._roles
+            if role is Role.ANNOTATION or (role is Role.CALLED and text[:1].isupper())
         )
 
     @property
@@ -257,11 +381,11 @@ class PythonSlice:
         return self._having(Role.BOUND)
 
     def _having(self, *roles: Role) -> frozenset[str]:
-        return frozenset(token.text for token in self.tokens if token.role in roles)
+        return frozenset([text for text, role in self._roles if role in roles])
 
     @property
     def strings(self) -> frozenset[str]:
-        return frozenset(token.string for token in self.tokens if token.string is not None)
+        return frozenset(text for text in self.contents if text is not None)
 
     def bare(self, name: str, simple: str) -> tuple[str, ...]:
         """The texts with a declaration's own name and its class's replaced by placeholders.
@@ -269,10 +393,9 @@ class PythonSlice:
         Behind a dot the name is most often that of what a test tests, not its own.
         """
         bare, before = [], ''
-        for token in self.tokens:
-            text = token.text
-            own = token.role is not None and text == name and before != '.'
-            type_ = token.role is not None and text == simple
+        for text, role in self._roles:
+            own = role is not None and text == name and before != '.'
+            type_ = role is not None and text == simple
             bare.append(_NAME if own else _TYPE if type_ else text)
             before = text
         return tuple(bare)
