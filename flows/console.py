@@ -27,7 +27,7 @@ def print_report(
 ) -> None:
     """What a run did, dropped and why."""
     console.print(
-        f'{report.partition.repo} ({report.partition.walk}): {report.visited} commits visited, '
+        f'{report.repo} ({_languages(report)}{report.walk}): {report.visited} commits visited, '
         f'{report.pairs} pairs, {report.executed} mined now, {report.reused} known before'
     )
     console.print(funnel_table(steps))
@@ -38,10 +38,18 @@ def print_report(
         console.print('labels: ' + ', '.join(f'{name} {count}' for name, count in counted))
     for sentence in (*report.warnings, *_runtimes_missing(segments)):
         console.print(sentence)
+    for language, sentence in report.unmined.items():
+        console.print(f'{language} was not mined: {sentence}', markup=False, highlight=False)
     for pair_id, sentence in sorted(report.failures.items()):
         console.print(f'pair {pair_id} could not be mined now, run again: {sentence}')
     if report.bugs:
         console.print(bugs_told(report.bugs), markup=False, highlight=False)
+
+
+def _languages(report: MineReport) -> str:
+    """Named where there are several."""
+    names = [partition.language for partition in report.partitions]
+    return f'{" and ".join(names)}, ' if len(names) > 1 else ''
 
 
 def _runtimes_missing(segments: Sequence[Segment]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The funnel of a partition: what entered each stage, what it kept, and why the rest left."""
+"""The funnel of a repository's partitions: what entered each stage, what it kept, and why the rest left."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def funnel(walk_drops: Sequence[Drop], segments: Sequence[Segment]) -> Iterator[
     counted at release."""
     drops = [drop for segment in segments for drop in segment.drops]
     rows = [row for segment in segments for row in segment.methods]
-    yield _step(Stage.WALK, len({s.pair.new_rev for s in segments}), walk_drops)
+    yield _step(Stage.WALK, len({(s.pair.language, s.pair.new_rev) for s in segments}), walk_drops)
     pairs = [d for d in drops if d.stage is Stage.PAIR]
     yield _step(Stage.PAIR, len(segments) - len({d.key for d in pairs}), pairs)
     sieved = [d for d in drops if d.stage is Stage.SIEVE]

@@ -21,6 +21,7 @@ from coevo.model.containment import Bug
 from coevo.model.listener import Listener
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair
+from coevo.model.records import Walk
 from coevo.model.segment import Segment
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
@@ -37,18 +38,24 @@ from miners.cloning.damage import suspect
 class MineReport:
     """What a run did; `failures` are troubles of ours, by pair id.
 
-    tasks  that were found in what was mined now
-    bugs   where the record lies of each bug that keeps a pair from being mined, by pair id
+    partitions  one for each language of the repository that was mined
+    visited     commits; each language walks the same
+    tasks       that were found in what was mined now
+    bugs        where the record lies of each bug that keeps a pair from being mined, by pair id
+    unmined     why a language was not mined, in a sentence, by its name
     """
 
-    partition: Partition
-    visited: int
-    pairs: int
+    repo: str
+    walk: Walk
+    partitions: tuple[Partition, ...] = ()
+    visited: int = 0
+    pairs: int = 0
     executed: int = 0
     tasks: int = 0
     reused: int = 0
     failures: dict[str, str] = field(default_factory=dict)
     bugs: dict[str, str] = field(default_factory=dict)
+    unmined: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()  # damage that the store or the walk found
 
 
@@ -58,6 +65,7 @@ class MissingPairs:
 
     mining: MiningRun
     store: Store
+    partition: Partition
     report: MineReport
     keys: Mapping[Pair, str]
     bugs: PairBugs
@@ -73,7 +81,7 @@ class MissingPairs:
         elif _is_remade_next_time(self.mining, result):
             report.failures[pair.pair_id] = 'its clone lacks a file, and is made anew next time'
         else:
-            self.store.write(report.partition, result)
+            self.store.write(self.partition, result)
             self.bugs.forget(pair, self.keys[pair])
             report.executed += 1
             report.tasks += _tasks(result)
@@ -83,23 +91,32 @@ def missing_pairs(
     options: MineOptions,
     mining: MiningRun,
     store: Store,
+    partition: Partition,
     report: MineReport,
     pairs: Sequence[Pair],
     runtimes: Runtimes,
 ) -> MissingPairs:
     """What is to be mined, less the pairs that met a bug of this very build before."""
-    known = store.keys(report.partition)
+    known = store.keys(partition)
     keys = {pair: segment_key(mining, pair) for pair in pairs}
     unmined = [pair for pair in reversed(pairs) if not _is_known(keys[pair], known, runtimes)]
-    report.reused = len(pairs) - len(unmined)
-    bugs = PairBugs(store.place, report.partition)
+    report.reused += len(pairs) - len(unmined)
+    bugs = PairBugs(store.place, partition)
     met = {
         pair: None if options.retry_bugs else bugs.of_this_build(pair, keys[pair])
         for pair in unmined
     }
-    report.bugs = {pair.pair_id: record for pair, record in met.items() if record is not None}
+    report.bugs |= {pair.pair_id: record for pair, record in met.items() if record is not None}
     todo = [pair for pair in unmined if met[pair] is None]
-    return MissingPairs(mining=mining, store=store, report=report, keys=keys, bugs=bugs, pairs=todo)
+    return MissingPairs(
+        mining=mining,
+        store=store,
+        partition=partition,
+        report=report,
+        keys=keys,
+        bugs=bugs,
+        pairs=todo,
+    )
 
 
 def mine_missing(
@@ -121,7 +138,7 @@ def mine_missing(
         end_helpers=mining.tools.refactorings.close,
     )
     with (
-        Builders(LANGUAGES[report.partition.language], run, todo) as builders,
+        Builders(LANGUAGES[missing.partition.language], run, todo) as builders,
         closing(run_in_parallel(work, todo, builders, jobs=options.jobs)) as results,
     ):
         for done, (pair, result) in enumerate(results, start=1):

@@ -19,7 +19,7 @@ from coevo.languages.base import Language
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import engine_version
-from coevo.languages.table import language_of
+from coevo.languages.table import languages_of
 from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
@@ -49,7 +49,7 @@ from miners.walks.releases import latest_release
 
 
 def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
-    """Mine one repository under one walk; what the store has is not run again."""
+    """Mine one repository under one walk for each of its languages; what the store has is not run again."""
     with cloned(options, listener) as (clone, repository):
         return _mine(options, clone, repository, listener)
 
@@ -59,20 +59,44 @@ def _mine(
 ) -> MineReport:
     start = _start(options, clone, repository)
     head = repository.resolve(start)
-    language = language_of(repository, head)
-    if language is None:
+    languages = languages_of(repository, head)
+    if not languages:
         wanted = ' or '.join(one.NEEDS for one in LANGUAGES.values())
         raise Fatal(f'{clone.repo} at {head[:12]} lacks {wanted}: nothing of it can be mined')
-    route = Route(
-        repo=clone.repo,
-        language=language.NAME,
-        walk=options.walk,
-        ref=start,
-        commits=options.commits,
-        since=options.since,
-        until=options.until,
-        beside_release=options.ref is None,
-    )
+    report = MineReport(repo=clone.repo, walk=options.walk, warnings=clone.warnings)
+    for language in languages:
+        route = Route(
+            repo=clone.repo,
+            language=language.NAME,
+            walk=options.walk,
+            ref=start,
+            commits=options.commits,
+            since=options.since,
+            until=options.until,
+            beside_release=options.ref is None,
+        )
+        try:
+            _mine_language(options, clone, repository, route, report, listener)
+        except Fatal as error:
+            # What one language lacks on this machine does not keep the others from being mined.
+            if len(languages) == 1:
+                raise
+            report.unmined[language.NAME] = str(error)
+    if not report.partitions:
+        raise Fatal('; '.join(dict.fromkeys(report.unmined.values())))
+    report.warnings = tuple(dict.fromkeys((*report.warnings, *_holes(repository))))
+    return report
+
+
+def _mine_language(
+    options: MineOptions,
+    clone: Clone,
+    repository: Repository,
+    route: Route,
+    report: MineReport,
+    listener: Listener,
+) -> None:
+    language = LANGUAGES[route.language]
     seen = visit(repository, route)
     partition = Partition(repo=clone.repo, language=language.NAME, walk=options.walk)
     store = Store(options.store)
@@ -84,18 +108,14 @@ def _mine(
             again=_again(options, store.walked(partition), seen.pairs),
         )
         store.write_walk(partition, _walk_record(options, clone, mining, route, seen))
-        report = MineReport(partition=partition, visited=len(seen.visited), pairs=len(seen.pairs))
         runtimes = language.runtimes(brings=options.brings_runtimes, say=listener.say)
-        missing = missing_pairs(options, mining, store, report, seen.pairs, runtimes)
+        missing = missing_pairs(options, mining, store, partition, report, seen.pairs, runtimes)
         mine_missing(options, missing, runtimes, listener)
         store.compact(partition)
-        report.warnings = (
-            *clone.warnings,
-            *store.warnings,
-            *_damage(clone, seen),
-            *_holes(repository),
-        )
-    return report
+    report.partitions += (partition,)
+    report.visited = len(seen.visited)
+    report.pairs += len(seen.pairs)
+    report.warnings += (*store.warnings, *_damage(clone, seen))
 
 
 def _tools(

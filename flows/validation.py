@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import replace
@@ -22,10 +23,12 @@ from pathlib import Path
 from coevo.engine.builders import Builders
 from coevo.engine.suites import SuiteRun
 from coevo.git.repository import Repository
+from coevo.languages.base import Language
 from coevo.languages.builds import Build
 from coevo.languages.engine import BuiltPair
 from coevo.languages.engine import RunSettings
-from coevo.languages.table import language_of
+from coevo.languages.table import LANGUAGES
+from coevo.languages.table import languages_of
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.records import Outcome
@@ -87,7 +90,7 @@ def validate(options: ValidateOptions, listener: Listener = SILENT) -> Validatio
     with cloned(options, listener) as (clone, repository):
         blank = _blank(options, clone, repository)
         found = read_validation(options.store, clone.repo, blank.rev)
-        if found is None or not _stands(found, blank):
+        if found is None or not _stands(found, options, languages_of(repository, blank.rev)):
             found, seconds = _prove(options, repository, blank, listener)
             keep_validation(options.store, found, seconds)
         name_latest(options.store, found)
@@ -104,28 +107,41 @@ def _blank(options: ValidateOptions, clone: Clone, repository: Repository) -> Va
         ref=ref,
         committed=repository.commit(rev).committer_date,
         sandbox=options.sandbox,
-        engine_version=_version(repository, rev),
+        engine_version=0,
     )
 
 
-def _version(repository: Repository, rev: str) -> int:
-    """That of the language's engine; 0 where it is none of ours."""
-    language = language_of(repository, rev)
-    return language.ENGINE_VERSION if language is not None else 0
-
-
-def _stands(found: Validation, blank: Validation) -> bool:
-    asked = (blank.engine_version, blank.sandbox)
-    return (found.engine_version, found.sandbox) == asked
+def _stands(found: Validation, options: ValidateOptions, languages: Sequence[Language]) -> bool:
+    """Whether it was found in the same sandbox, by the engine of today of the language that it names."""
+    asked = LANGUAGES.get(found.language or '', languages[0] if languages else None)
+    version = 0 if asked is None else asked.ENGINE_VERSION
+    return (found.engine_version, found.sandbox) == (version, options.sandbox)
 
 
 def _prove(
     options: ValidateOptions, repository: Repository, blank: Validation, listener: Listener
 ) -> tuple[Validation, Seconds]:
-    nothing = Seconds(build=0.0, suite=0.0)
-    language = language_of(repository, blank.rev)
-    if language is None:
-        return replace(blank, reason=Invalid.NO_BUILD_FILE), nothing
+    """In the first of its languages that it is valid in; what speaks against the first in none."""
+    findings: list[Validation] = []
+    spent = Seconds(build=0.0, suite=0.0)
+    for language in languages_of(repository, blank.rev):
+        asked = replace(blank, language=language.NAME, engine_version=language.ENGINE_VERSION)
+        found, seconds = _prove_language(options, repository, language, asked, listener)
+        spent = Seconds(build=spent.build + seconds.build, suite=spent.suite + seconds.suite)
+        if found.valid:
+            return found, spent
+        findings.append(found)
+    nothing = replace(blank, reason=Invalid.NO_BUILD_FILE)
+    return next(iter(findings), nothing), spent
+
+
+def _prove_language(
+    options: ValidateOptions,
+    repository: Repository,
+    language: Language,
+    blank: Validation,
+    listener: Listener,
+) -> tuple[Validation, Seconds]:
     commit = repository.commit(blank.rev)
     # A builder builds pairs: this is one of a revision with itself, which is built once.
     alone = Pair(

@@ -83,6 +83,7 @@ class Validation:
     built  how many of its modules
     tests  declared in modules that are built
     suite  None where it was not run
+    language  of which it is valid, or the first of those that it is not; None where it is of none
     """
 
     repo: str
@@ -101,6 +102,7 @@ class Validation:
     suite: Suite | None = None
     sandbox: str
     engine_version: int
+    language: str | None = None
 
     @property
     def valid(self) -> bool:

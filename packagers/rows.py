@@ -58,7 +58,7 @@ _OF_SEGMENTS = {
     'mutants': 'mutants',
     'reversals': 'reversals',
     'refactorings': 'refactorings',
-    'drops': 'drops',
+    'drops': None,
     'timings': 'timings',
 }
 
@@ -122,10 +122,15 @@ class _Gathering:
         for row in rows:
             self._tables[name].add(_place(name, row), row)
 
+    def add_drops(self, language: str, drops: Iterable[Drop]) -> None:
+        """With the language of their walk, which those of before schema 2.2 do not say."""
+        self.add('drops', (dataclasses.replace(drop, language=language) for drop in drops))
+
     def add_segment(self, repo: str, segment: Segment) -> None:
         _refuse_unsafe(segment)
         self.keys[segment.pair.pair_id, segment.pair.walk] = segment.key
         self.add('pairs', [segment.pair])
+        self.add_drops(segment.pair.language, segment.drops)
         for name, part in _OF_SEGMENTS.items():
             self.add(name, getattr(segment, part) if part else ())
         for environment in segment.environments:
@@ -156,7 +161,7 @@ def gather(store: Store, space: Path | None = None, month: MonthCut | None = Non
         mined = month.mined(store, partition) if month else store.mined(partition)
         if mined is None:
             continue
-        gathering.add('drops', mined.walk.drops)
+        gathering.add_drops(partition.language, mined.walk.drops)
         row, keys = _gathered(gathering, partition.repo, mined)
         repositories.append(row)
         if mined.unmined:

@@ -139,7 +139,7 @@ def mined(
     repository: Path, store: Path, *, walk: Walk = Walk.PARENTS, profile: Profile = QUICK
 ) -> Mined:
     report = mine(options(repository, store, walk=walk, profile=profile))
-    segments = list(Store(store).segments(report.partition))
+    segments = [each for part in report.partitions for each in Store(store).segments(part)]
     return Mined(
         store=store,
         report=report,

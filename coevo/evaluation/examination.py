@@ -183,8 +183,8 @@ class Examination:
                     placebos=Placebos(ledger=self.ledger),
                 ),
             )
-            by_runtime = sorted(self._cases(shared, group), key=_runtime_of)
-            for _, same in groupby(by_runtime, key=_runtime_of):
+            by_engine = sorted(self._cases(shared, group), key=_engine_of)
+            for _, same in groupby(by_engine, key=_engine_of):
                 self._run_rounds(shared, list(same))
 
     def _repository(self, group: Sequence[Assignment], stack: ExitStack) -> Repository | str:
@@ -245,6 +245,11 @@ class Examination:
             for case, result in results:
                 builders.forget(case.pair)
                 yield case, result
+
+
+def _engine_of(case: Case) -> tuple[str, str]:
+    """What cases have to have in common to share workshops: a repository can be of several languages."""
+    return case.pair.language, _runtime_of(case)
 
 
 def _runtime_of(case: Case) -> str:

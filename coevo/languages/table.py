@@ -22,9 +22,9 @@ LANGUAGES: Mapping[str, Language] = {one.NAME: one for one in (_JAVA, _PYTHON)}
 """By the value of the `language` columns."""
 
 
-def language_of(repository: Repository, rev: str) -> Language | None:
-    """The first of the table whose tool builds a revision."""
-    return next((one for one in LANGUAGES.values() if one.detect(repository, rev)), None)
+def languages_of(repository: Repository, rev: str) -> tuple[Language, ...]:
+    """Those whose tools build a revision, in the table's order; one repository may be of several."""
+    return tuple(one for one in LANGUAGES.values() if one.detect(repository, rev))
 
 
 def reading(language: str) -> Reading:

@@ -349,6 +349,13 @@ class SourcePlace(Protocol):
     def pair_id(self) -> str | None: ...
 
 
+class WalkPlace(SourcePlace, Protocol):
+    """One that says of which language the walk is."""
+
+    @property
+    def language(self) -> str: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
     """Something that left the funnel. `key` names it in the stage's unit, unique in its stage.
@@ -403,12 +410,19 @@ class Drop:
         Change | None,
         Column('What became of the method between old and new. Null if no method left.'),
     ] = None
+    language: Annotated[
+        str | None,
+        Column(
+            'The programming language of the walk; a commit can leave the walks of several. Null in'
+            ' snapshots of before schema 2.2.'
+        ),
+    ] = None
 
     @classmethod
     def at(
         cls,
         stage: Stage,
-        place: SourcePlace,
+        place: WalkPlace,
         key: str,
         reason: str,
         detail: str = '',
@@ -426,6 +440,7 @@ class Drop:
             reason=reason,
             detail=detail,
             test_file=test_file,
+            language=place.language,
         )
 
     def of(self, method: Declared, change: Change) -> Drop:

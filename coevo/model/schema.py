@@ -34,7 +34,7 @@ from coevo.model.task_rows import WithdrawnRow
 SCHEMA_VERSION = 2
 
 # Raised when a table gains a column; snapshots of a lower one are read with nulls in its place.
-SCHEMA_MINOR = 1
+SCHEMA_MINOR = 2
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,7 @@ ADDED: dict[str, dict[str, Added]] = {
         'test_method': Added(minor=1, sql_type='VARCHAR'),
         'parameters': Added(minor=1, sql_type='VARCHAR[]'),
         'change': Added(minor=1, sql_type='VARCHAR'),
+        'language': Added(minor=2, sql_type='VARCHAR'),
     },
     'pairs': {'runtime_missing': Added(minor=1, sql_type='VARCHAR')},
     'tasks': {
@@ -124,7 +125,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     'refactorings': ('pair_id', 'walk', 'number'),
     'pairs': ('pair_id', 'walk'),
     'repositories': ('repo', 'language', 'walk'),
-    'drops': ('repo', 'walk', 'stage', 'key', 'reason'),
+    'drops': ('repo', 'walk', 'stage', 'key', 'reason', 'language'),
     'withdrawn': ('table', 'id', 'month'),
     'timings': ('pair_id', 'walk', 'step'),
 }

@@ -173,7 +173,8 @@ FUNNEL = (
         table='repositories',
         sql=f"""SELECT repo, walk, commits_visited, commits_kept, dropped FROM (
             SELECT *, (SELECT count(*) FROM drops d WHERE d.stage = '{Stage.WALK}'
-                AND d.repo = r.repo AND d.walk = r.walk) AS dropped FROM repositories r)
+                AND d.repo = r.repo AND d.walk = r.walk
+                AND coalesce(d.language, r.language) = r.language) AS dropped FROM repositories r)
             WHERE commits_visited <> commits_kept + dropped""",
     ),
     Rule(

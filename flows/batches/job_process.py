@@ -94,18 +94,20 @@ def _mine(job: BatchJob, listener: Listener) -> JobOutput:
     )
     report = mine(options, listener)
     store = Store(options.store)
-    steps = funnel(store.walk(report.partition).drops, tuple(store.segments(report.partition)))
+    drops = [drop for each in report.partitions for drop in store.walk(each).drops]
+    segments = [segment for each in report.partitions for segment in store.segments(each)]
+    unmined = (f'{language} was not mined: {why}' for language, why in report.unmined.items())
     return JobOutput(
         mined=MinedBatch(
-            repo=report.partition.repo,
+            repo=report.repo,
             visited=report.visited,
             pairs=report.pairs,
             executed=report.executed,
             reused=report.reused,
             waiting=len(report.failures),
             bugs=len(report.bugs),
-            funnel=tuple(map(_row, steps)),
-            warnings=report.warnings,
+            funnel=tuple(map(_row, funnel(drops, segments))),
+            warnings=(*report.warnings, *unmined),
         )
     )
 

@@ -111,7 +111,8 @@ def compare(
     report: MineReport,
 ) -> tuple[str, ...]:
     """Print the funnel; give the differences between the table and what the store holds."""
-    segments, walked = tuple(store.segments(report.partition)), store.walk(report.partition)
+    (partition,) = report.partitions
+    segments, walked = tuple(store.segments(partition)), store.walk(partition)
     print_report(console, report, tuple(funnel(walked.drops, segments)), segments)
     repository = Repository(folder / '.git')
     route = Route(repo=story.name, language=story.language, walk=Walk.PARENTS, ref='HEAD')

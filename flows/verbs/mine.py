@@ -147,10 +147,10 @@ def _mine(arguments: argparse.Namespace) -> int:
     with showing(console) as listener:
         report = mine(options, listener)
     store = Store(arguments.store)
-    segments = tuple(store.segments(report.partition))
-    walked = store.walk(report.partition)
-    print_report(console, report, tuple(funnel(walked.drops, segments)), segments)
-    return 1 if report.failures or report.bugs else 0
+    segments = tuple(segment for each in report.partitions for segment in store.segments(each))
+    drops = [drop for each in report.partitions for drop in store.walk(each).drops]
+    print_report(console, report, tuple(funnel(drops, segments)), segments)
+    return 1 if report.failures or report.bugs or report.unmined else 0
 
 
 def _walk(walk: str | None, family: str | None, profile: Profile) -> Walk:

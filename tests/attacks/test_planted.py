@@ -66,7 +66,7 @@ def test_what_a_build_plants_harms_nobody(
     before = digest(cache_folder() / 'maven' / JAR)
     wanted = dataclasses.replace(options(repository, tmp_path / 'store'), sandbox=back_end)
     report = mine(wanted)
-    segments = list(Store(tmp_path / 'store').segments(report.partition))
+    segments = list(Store(tmp_path / 'store').segments(report.partitions[0]))
     assert [segment.pair.build_new for segment in segments] == ['built'] * 3
     rows = [row for segment in segments for row in segment.methods]
     assert {row.test_method: row.tnew_cnew for row in rows if row.change is Change.INSERTED} == {

@@ -113,7 +113,7 @@ def test_mutated_repositories_are_mined(tmp_path: Path, monkeypatch: pytest.Monk
         with suppress(Fatal):  # there may be no POM, or no head
             report = mine(replace(options(repository, store), name=f'mutated/seed{seed}'))
             assert (seed, report.bugs, report.failures) == (seed, {}, {})
-            assert Store(store).unmined(report.partition) == ()
+            assert Store(store).unmined(report.partitions[0]) == ()
             mined.append(seed)
     assert len(mined) > RUN / 2
     assert verify(released(store)) == []

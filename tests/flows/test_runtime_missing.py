@@ -77,7 +77,7 @@ def test_a_pair_is_dropped_for_want_of_it_and_mined_once_it_is_there(
     run = options(repository, tmp_path / 'store')
     report = mine(run)
     assert dropped(run, report) == {('runtime_missing', 'jdk 11'): 1}
-    assert Store(run.store).unmined(report.partition) == ()
+    assert Store(run.store).unmined(report.partitions[0]) == ()
     assert mine(replace(run, brings_runtimes=False)).reused == 1
     monkeypatch.setenv('JAVA_HOME', str(so_called(folder / 'jdk', '11.0.1')))
     again = mine(run)
@@ -85,7 +85,7 @@ def test_a_pair_is_dropped_for_want_of_it_and_mined_once_it_is_there(
 
 
 def dropped(run: MineOptions, report: MineReport) -> Counter[tuple[str, str]]:
-    segments = Store(run.store).segments(report.partition)
+    segments = Store(run.store).segments(report.partitions[0])
     return Counter((str(drop.reason), drop.detail) for one in segments for drop in one.drops)
 
 

@@ -72,7 +72,7 @@ def segments(tmp_path_factory: pytest.TempPathFactory) -> tuple[Segment, ...]:
     repository = projects.write(folder / 'repository', STEPS)
     mined = projects.mined(repository, folder / 'store', profile=load_profile('default'))
     assert not mined.report.failures
-    found = Store(folder / 'store').segments(mined.report.partition)
+    found = Store(folder / 'store').segments(mined.report.partitions[0])
     return tuple(sorted(found, key=lambda segment: str(segment.pair.new_committer_date)))
 
 

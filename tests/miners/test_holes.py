@@ -106,7 +106,7 @@ def test_pairs_that_need_what_is_missing_are_dropped_and_mined_once_it_is_there(
     report = mine(run)
     assert 'lacks 1 objects' in report.warnings[-1]
     assert dropped(run.store, report) == {'object_missing': 2, 'no_source_or_test_change': 1}
-    assert Store(run.store).unmined(report.partition) == ()
+    assert Store(run.store).unmined(report.partitions[0]) == ()
     assert mine(run).reused == 3
     git(some, 'fetch', '-q', '--refetch', '--no-filter', f'file://{source}', '+refs/*:refs/*')
     report = mine(run)
@@ -115,7 +115,7 @@ def test_pairs_that_need_what_is_missing_are_dropped_and_mined_once_it_is_there(
 
 
 def dropped(store: Path, report: MineReport) -> Counter[str]:
-    segments = Store(store).segments(report.partition)
+    segments = Store(store).segments(report.partitions[0])
     return Counter(str(drop.reason) for one in segments for drop in one.drops)
 
 
