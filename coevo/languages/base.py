@@ -40,6 +40,10 @@ class Language(Protocol):
     @property
     def ENGINE_VERSION(self) -> int: ...
 
+    # names of files, one of which lies at the root of what its tool builds; the likeliest first
+    @property
+    def BUILD_FILES(self) -> tuple[str, ...]: ...
+
     # what a revision has to have, for who is told that it has not
     @property
     def NEEDS(self) -> str: ...

@@ -126,15 +126,20 @@ class Survey:
         if against_metadata(self._profile, seen) is not None:
             return facts, ()
         unanswered = []
-        if self._profile.pom and facts.root not in _WITHOUT_POM:
-            asked = self._answered(partial(ask_root, self._api, seen.github_id, facts))
+        if self._profile.build_file and facts.root not in _WITHOUT_POM:
+            asked = self._answered(partial(self._root, seen, facts))
             unanswered += ['root'] if asked is None else []
             facts = asked or facts
-        if self._profile.contributors and (not self._profile.pom or facts.root is Root.BUILD_FILE):
+        if self._profile.contributors and (
+            not self._profile.build_file or facts.root is Root.BUILD_FILE
+        ):
             asked = self._answered(partial(self._contributors, seen, facts))
             unanswered += ['contributors'] if asked is None else []
             facts = asked or facts
         return facts, tuple(sorted(unanswered))
+
+    def _root(self, seen: RepositoryMetadata, facts: Facts) -> Facts:
+        return ask_root(self._api, seen.github_id, facts, self._profile.build_files)
 
     def _contributors(self, seen: RepositoryMetadata, facts: Facts) -> Facts:
         return ask_contributors(self._api, seen.github_id, facts, self._profile.contributors)

@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from coevo.languages.table import LANGUAGES
 from coevo.model import licences
 from coevo.model.errors import Fatal
 
@@ -28,11 +29,17 @@ class CandidateProfile:
     language: str
     stars: int
     licences: tuple[str, ...] | None
-    pom: bool
+    build_file: bool
     contributors: int
     forks: bool
     archived: bool
     pushed_since: date | None = None
+
+    @property
+    def build_files(self) -> tuple[str, ...]:
+        """Of which one has to lie at the root; none where that is not asked for."""
+        known = LANGUAGES.get(self.language.lower()) if self.build_file else None
+        return known.BUILD_FILES if known is not None else ()
 
     @property
     def searches(self) -> tuple[str, ...]:
@@ -91,7 +98,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     'language': (str,),
     'stars': (int,),
     'licences': (str, list),
-    'pom': (bool,),
+    'build_file': (bool,),
     'contributors': (int,),
     'forks': (bool,),
     'archived': (bool,),
@@ -124,6 +131,11 @@ def _check(where: str, table: Mapping[str, Any]) -> None:
             raise Fatal(f'{where} has {key} = {value!r}, which is of the wrong kind')
     if not re.fullmatch(r'[\w+#.-]+', table['language']):
         raise Fatal(f'{where}: language is one word, as GitHub writes it')
+    if table['build_file'] and table['language'].lower() not in LANGUAGES:
+        raise Fatal(
+            f'{where}: coevo does not know by which file {table["language"]} is built; '
+            'set build_file = false'
+        )
     if not 0 <= table['contributors'] <= 100:
         raise Fatal(f'{where}: contributors is a number up to 100, as many as GitHub lists at once')
     named = table['licences']

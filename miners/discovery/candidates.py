@@ -87,11 +87,11 @@ def reason_against(
     plain = against_metadata(profile, seen)
     if plain is not None:
         return plain
-    if (profile.pom and facts.root is None) or _contributors_open(profile, facts):
+    if (profile.build_file and facts.root is None) or _contributors_open(profile, facts):
         return CandidateReason.UNKNOWN
-    if profile.pom and facts.root is Root.EMPTY:
+    if profile.build_file and facts.root is Root.EMPTY:
         return CandidateReason.EMPTY
-    if profile.pom and facts.root is Root.NO_BUILD_FILE:
+    if profile.build_file and facts.root is Root.NO_BUILD_FILE:
         return CandidateReason.NO_BUILD_FILE
     if (facts.at_least_contributors or 0) < profile.contributors:
         return CandidateReason.TOO_FEW_CONTRIBUTORS
@@ -105,8 +105,10 @@ _ABSENT = {
 
 
 def _contributors_open(profile: CandidateProfile, facts: Facts) -> bool:
-    without_pom = profile.pom and facts.root is not Root.BUILD_FILE
-    return not without_pom and profile.contributors > 0 and facts.at_least_contributors is None
+    without_build_file = profile.build_file and facts.root is not Root.BUILD_FILE
+    return (
+        not without_build_file and profile.contributors > 0 and facts.at_least_contributors is None
+    )
 
 
 def against_metadata(profile: CandidateProfile, seen: RepositoryMetadata) -> CandidateReason | None:

@@ -6,6 +6,7 @@ paths are those to which GitHub redirects a name that was left.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from datetime import datetime
@@ -88,17 +89,21 @@ def look_up(api: GitHubApi, github_id: int, etag: str | None) -> Lookup:
     return Lookup(presence=Presence.BLOCKED if blocked else Presence.DELETED)
 
 
-def ask_root(api: GitHubApi, github_id: int, facts: Facts) -> Facts:
-    """Whether a pom.xml lies at the root, asked so that nothing is spent if it is as it was."""
-    reply = _about(api, github_id, '/contents/pom.xml', facts.root_etag)
-    if reply.status == 304:
-        return facts
-    if reply.status == 200:
-        return replace(facts, root=Root.BUILD_FILE, root_etag=reply.etag)
-    if reply.status != 404:
-        return replace(facts, root=None, root_etag=None)
-    empty = reply.message.lower().startswith(_EMPTY)
-    return replace(facts, root=Root.EMPTY if empty else Root.NO_BUILD_FILE, root_etag=None)
+def ask_root(api: GitHubApi, github_id: int, facts: Facts, build_files: Sequence[str]) -> Facts:
+    """Whether one of some files lies at the root, asked so that nothing is spent if it is as it was."""
+    root = Root.NO_BUILD_FILE
+    for name in build_files:
+        reply = _about(api, github_id, f'/contents/{name}', facts.root_etag)
+        if reply.status == 304:
+            return facts
+        if reply.status == 200:
+            return replace(facts, root=Root.BUILD_FILE, root_etag=reply.etag)
+        if reply.status != 404:
+            return replace(facts, root=None, root_etag=None)
+        if reply.message.lower().startswith(_EMPTY):
+            root = Root.EMPTY
+            break
+    return replace(facts, root=root, root_etag=None)
 
 
 def ask_contributors(api: GitHubApi, github_id: int, facts: Facts, wanted: int) -> Facts:

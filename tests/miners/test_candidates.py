@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Fatal
 from miners.discovery.candidate_profiles import CandidateProfile
 from miners.discovery.candidate_profiles import load_profile
@@ -27,7 +28,7 @@ version = 1
 language = "Scala"
 stars = 10
 licences = ["MIT", "BSD-3-Clause"]
-pom = false
+build_file = false
 contributors = 0
 forks = true
 archived = false
@@ -55,7 +56,7 @@ def seen(**others: object) -> RepositoryMetadata:
 
 def test_ours_are_those_of_the_papers() -> None:
     testevo, tam_eval = load_profile('testevo'), load_profile('tam-eval')
-    assert (testevo.stars, testevo.licences, testevo.pom) == (500, None, True)
+    assert (testevo.stars, testevo.licences, testevo.build_file) == (500, None, True)
     assert testevo.searches == ('is:public language:Java',)
     assert (tam_eval.stars, tam_eval.contributors) == (40, 2)
     assert tam_eval.pushed_since == date(2021, 1, 1)
@@ -112,7 +113,7 @@ STRICT = CandidateProfile(
     language='Java',
     stars=500,
     licences=None,
-    pom=True,
+    build_file=True,
     contributors=2,
     forks=False,
     archived=False,
@@ -151,3 +152,15 @@ def test_the_first_reason_counts_and_unknown_is_none_of_them(
     metadata: RepositoryMetadata, presence: Presence, facts: Facts, reason: CandidateReason | None
 ) -> None:
     assert reason_against(STRICT, metadata, presence, facts) is reason
+
+
+def test_the_language_says_which_file_has_to_lie_at_the_root(tmp_path: Path) -> None:
+    file = tmp_path / 'own.toml'
+    file.write_text(
+        OWN.replace('Scala', 'Python').replace('build_file = false', 'build_file = true')
+    )
+    assert load_profile('scala', file).build_files == LANGUAGES['python'].BUILD_FILES
+    assert load_profile('testevo').build_files == ('pom.xml',)
+    file.write_text(OWN.replace('build_file = false', 'build_file = true'))
+    with pytest.raises(Fatal, match='does not know by which file Scala is built; set build_file'):
+        load_profile('scala', file)

@@ -54,6 +54,7 @@ OFFERS = _WATCH | {Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES
 
 __all__ = [
     'WORKAROUNDS',
+    'BUILD_FILES',
     'ENGINE_VERSION',
     'MEASURES',
     'NAME',

@@ -41,6 +41,7 @@ from tests.languages.toy.trees import BUILD_FILE
 
 NAME = 'toy'
 ENGINE_VERSION = 1
+BUILD_FILES = (BUILD_FILE,)
 NEEDS = f'a {BUILD_FILE} at its root'
 RUNTIME = 'shell'
 WORKAROUNDS = frozenset[str]()
@@ -53,6 +54,7 @@ mutation_tool = not_offered(Capability.MUTATE)
 __all__ = [
     'MEASURES',
     'WORKAROUNDS',
+    'BUILD_FILES',
     'ENGINE_VERSION',
     'NAME',
     'NEEDS',

@@ -33,7 +33,8 @@ from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'java'
 ENGINE_VERSION = 7
-NEEDS = 'a pom.xml at its root'
+BUILD_FILES = ('pom.xml',)
+NEEDS = f'a {BUILD_FILES[0]} at its root'
 RUNTIME = 'JDK'
 WORKAROUNDS = workarounds.WORKAROUNDS.keys()
 _LEAST_LEVEL = 8  # A.1
@@ -44,6 +45,7 @@ OFFERS = EVERYTHING
 __all__ = [
     'MEASURES',
     'WORKAROUNDS',
+    'BUILD_FILES',
     'ENGINE_VERSION',
     'NAME',
     'NEEDS',
@@ -67,7 +69,7 @@ __all__ = [
 
 def detect(repository: Repository, rev: str) -> bool:
     """Whether a revision has a POM at its root."""
-    return 'pom.xml' in repository.tree(rev)
+    return BUILD_FILES[0] in repository.tree(rev)
 
 
 def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> JdkSupply:
