@@ -41,6 +41,7 @@ from flows.rows import DecidedMethod
 from flows.rows import cell_rows
 from flows.rows import method_row
 from flows.rows import pair_row
+from flows.rows import with_sources
 from flows.standing.selection import STANDING_VERSION
 from flows.standing.study import stand
 from flows.study import PairContext
@@ -137,12 +138,13 @@ def _mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) 
         studied = study(context, list(_judge(selected, evaluation, change)))
     decided = studied.decided
     tracked = [item for item in decided if item.decision.track is not None]
+    row = pair_row(change, evaluation, candidates=len(kept) + _sieved(drops), sandbox=run.sandbox)
+    if evaluation is not None:
+        row = with_sources(row, run.repository, change)
     return Segment(
         key=segment_key(run, pair),
         pair=replace(
-            pair_row(
-                change, evaluation, candidates=len(kept) + _sieved(drops), sandbox=run.sandbox
-            ),
+            row,
             refactorings=studied.pair.refactorings,
             suite_old=studied.pair.suite_old,
             suite_new=studied.pair.suite_new,

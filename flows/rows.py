@@ -13,6 +13,7 @@ from coevo.engine.evidence import Decision
 from coevo.engine.results import CellResult
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
+from coevo.git.repository import Repository
 from coevo.languages.builds import Build
 from coevo.languages.table import LANGUAGES
 from coevo.model.labels import CELL_ORDER
@@ -26,6 +27,8 @@ from coevo.model.records import TestMethod
 from flows.findings import MethodFindings
 from flows.findings import Refactored
 from miners.diffs.changes import PairChange
+from miners.diffs.file_history import file_history
+from miners.diffs.functions import function_measures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,23 @@ def pair_row(
         tools=_tools(pair, new) if new else (),
         candidates=candidates,
         sandbox=sandbox,
+    )
+
+
+def with_sources(row: PairRow, repository: Repository, change: PairChange) -> PairRow:
+    """A pair's row with the measures of the functions that it changed, and the history of their files."""
+    functions = function_measures(repository, change)
+    paths = {one.old.path for one in change.sources if one.old is not None}
+    history = file_history(repository, change.pair.old, sorted(paths))
+    return replace(
+        row,
+        functions=functions and functions.functions,
+        function_lines=functions and functions.lines,
+        complexity=functions and functions.complexity,
+        parameters=functions and functions.parameters,
+        file_commits=history and history.commits,
+        file_contributors=history and history.contributors,
+        file_age_days=history and history.age_days,
     )
 
 

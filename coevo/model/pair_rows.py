@@ -117,6 +117,62 @@ class PairRow:
     ] = ()
     candidates: Annotated[int, Column('Test methods that entered the sieve.', unit='methods')]
     sandbox: SandboxName
+    functions: Annotated[
+        int | None,
+        Column(
+            'Production functions and methods that the pair inserted, modified or removed, and'
+            ' those in them, as lizard finds them. Null if nothing was run, or if it finds none.',
+            unit='functions',
+        ),
+    ] = None
+    function_lines: Annotated[
+        int | None,
+        Column(
+            'Lines of these functions, without blank ones and comments, at new, or at old of what'
+            ' was removed. Null if nothing was run, or if lizard knows none.',
+            unit='lines',
+        ),
+    ] = None
+    complexity: Annotated[
+        int | None,
+        Column(
+            'The largest cyclomatic complexity of these functions (McCabe, as lizard counts it).'
+            ' Null if nothing was run, or if lizard knows none.',
+            unit='paths',
+        ),
+    ] = None
+    parameters: Annotated[
+        int | None,
+        Column(
+            'The most parameters of one of these functions. Null if nothing was run, or if lizard'
+            ' knows none.',
+            unit='parameters',
+        ),
+    ] = None
+    file_commits: Annotated[
+        int | None,
+        Column(
+            'Commits up to the old revision that changed a production file in which the pair'
+            ' changes a declaration; a merge that only takes over changes is none. Null if nothing'
+            ' was run, if no such file stands at old, or if the clone does not tell.',
+            unit='commits',
+        ),
+    ] = None
+    file_contributors: Annotated[
+        int | None,
+        Column(
+            'Different mail addresses of the authors of these commits. Null where `file_commits` is.',
+            unit='persons',
+        ),
+    ] = None
+    file_age_days: Annotated[
+        float | None,
+        Column(
+            'Time from the oldest of these commits to the old revision, by committer date. Negative'
+            ' if clocks disagree, null where `file_commits` is.',
+            unit='days',
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

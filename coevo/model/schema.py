@@ -63,7 +63,16 @@ ADDED: dict[str, dict[str, Added]] = {
         'change': Added(minor=1, sql_type='VARCHAR'),
         'language': Added(minor=2, sql_type='VARCHAR'),
     },
-    'pairs': {'runtime_missing': Added(minor=1, sql_type='VARCHAR')},
+    'pairs': {
+        'runtime_missing': Added(minor=1, sql_type='VARCHAR'),
+        'functions': Added(minor=2, sql_type='BIGINT'),
+        'function_lines': Added(minor=2, sql_type='BIGINT'),
+        'complexity': Added(minor=2, sql_type='BIGINT'),
+        'parameters': Added(minor=2, sql_type='BIGINT'),
+        'file_commits': Added(minor=2, sql_type='BIGINT'),
+        'file_contributors': Added(minor=2, sql_type='BIGINT'),
+        'file_age_days': Added(minor=2, sql_type='DOUBLE'),
+    },
     'tasks': {
         'focal_source': Added(minor=1, sql_type='VARCHAR'),
         'family': Added(minor=1, sql_type='VARCHAR'),

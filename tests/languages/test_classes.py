@@ -60,7 +60,7 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
 
 
 def standing(found: Mined) -> dict[str, StandingRow]:
-    segments = Store(found.store).segments(found.report.partition)
+    segments = Store(found.store).segments(found.report.partitions[0])
     return {row.test_file: row for segment in segments for row in segment.standing}
 
 

@@ -1,0 +1,83 @@
+"""How large and complex the production functions are that a pair changed: PyDriller's measures.
+
+PyDriller has them of lizard, which reads some thirty languages. Its own reading of repositories is not
+used: see docs/decisions/reading-repositories.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import lizard
+import lizard_languages
+from pydriller.domain.commit import Method
+
+from coevo.git.repository import Repository
+from coevo.languages.table import reading
+from coevo.model.records import Pair
+from coevo.model.records import Revised
+from miners.diffs.changes import PairChange
+from miners.diffs.sources import SourceChange
+
+# Of a file, in bytes. The longest that people keep take lizard seconds.
+LONGEST = 1 << 18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionMeasures:
+    """Of the functions that a pair changed, and of those in them, at new, or at old where removed.
+
+    lines       of all together, without blank ones and comments
+    complexity  the largest, by McCabe
+    parameters  the most
+    """
+
+    functions: int
+    lines: int
+    complexity: int
+    parameters: int
+
+
+def function_measures(repository: Repository, change: PairChange) -> FunctionMeasures | None:
+    """Of the functions that lizard knows; None where it knows none."""
+    found = [
+        function
+        for one in change.sources
+        if one.member is not None
+        for function in _measured(repository, change.pair, one)
+    ]
+    if not found:
+        return None
+    return FunctionMeasures(
+        functions=len(found),
+        lines=sum(function.nloc for function in found),
+        complexity=max(function.complexity for function in found),
+        parameters=max(len(function.parameters) for function in found),
+    )
+
+
+def _measured(repository: Repository, pair: Pair, change: SourceChange) -> list[Method]:
+    """The functions in the lines of a declaration, of which lizard measures each by itself."""
+    end = pair.old if change.revised is Revised.REMOVED else pair.new
+    content = reading(pair.language).tree(repository, end.rev).content(change.located.path)
+    first, last = change.lines
+    return [
+        function
+        for function in _functions(change.located.path, content)
+        if first <= function.start_line <= last
+    ]
+
+
+@lru_cache(maxsize=64)
+def _functions(path: str, content: bytes) -> tuple[Method, ...]:
+    return tuple(_read(path, content))
+
+
+def _read(path: str, content: bytes) -> Iterator[Method]:
+    if len(content) > LONGEST or lizard_languages.get_reader_for(path) is None:
+        return
+    text = content.decode('utf-8', 'replace')
+    for function in lizard.analyze_file.analyze_source_code(path, text).function_list:
+        yield Method(function)

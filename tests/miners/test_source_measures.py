@@ -1,0 +1,127 @@
+"""What is measured of the functions that a pair changes, and of the history of their files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydriller.metrics.process.contributors_count import ContributorsCount
+
+from coevo.git.repository import Repository
+from coevo.model.records import Pair
+from coevo.model.records import Walk
+from miners.diffs.changes import diff
+from miners.diffs.file_history import FileHistory
+from miners.diffs.file_history import file_history
+from miners.diffs.functions import LONGEST
+from miners.diffs.functions import FunctionMeasures
+from miners.diffs.functions import function_measures
+from tests.repos import commit
+from tests.repos import git
+from tests.repos import init
+from tests.repos import write
+
+JAVA = """\
+package shop;
+
+class Till {
+    int rest;
+
+    // what is due
+    int due(int price, int paid) {
+        if (paid > price && price > %d) {
+            return 0;
+        }
+
+        return price - paid;
+    }
+
+    int stays() { return 1; }
+}
+"""
+JAVA_TEST = """\
+package shop;
+
+class TillTest {
+    @org.junit.Test
+    public void owes() { org.junit.Assert.assertEquals(1, new Till().due(%d, 1)); }
+}
+"""
+PYTHON = """\
+def due(price, paid, *, tax=0):
+    def added():
+        return price if tax else 0
+
+    return price - paid + %d
+"""
+PYTHON_TEST = """\
+from till import due
+
+
+def test_owes():
+    assert due(2, 1) == %d
+"""
+
+DATES = ('2024-01-01T00:00:00Z', '2024-01-02T00:00:00Z', '2024-01-03T12:00:00Z')
+FILES = {
+    'java': ('src/main/java/shop/Till.java', JAVA, 'src/test/java/shop/TillTest.java', JAVA_TEST),
+    'python': ('till.py', PYTHON, 'tests/test_till.py', PYTHON_TEST),
+}
+
+
+def history(folder: Path, language: str) -> tuple[Repository, Pair]:
+    """Three commits of two people, a day apart; the pair is the last two of them."""
+    path, source, test_path, test = FILES[language]
+    build = {'pom.xml': '<project/>', 'pyproject.toml': '[project]\nname = "till"\n'}
+    init(folder)
+    commit(folder, 'one', {**build, path: source % 1, test_path: test % 1}, date=DATES[0])
+    write(folder / path, source % 2)
+    other = {'GIT_AUTHOR_EMAIL': 'Other@example.org', 'GIT_COMMITTER_DATE': DATES[1]}
+    git(folder, 'commit', '-q', '-a', '-m', 'two', environment=other)
+    commit(folder, 'three', {path: source % 3, test_path: test % 3}, date=DATES[2])
+    repository = Repository(folder / '.git')
+    new = repository.commit(repository.resolve('HEAD'))
+    old = repository.commit(new.parents[0])
+    pair = Pair(
+        repo='a/b', language=language, walk=Walk.PARENTS, old=old, new=new, old_is_ancestor=True
+    )
+    return repository, pair
+
+
+@pytest.mark.parametrize(
+    ('language', 'measures'),
+    [
+        ('java', FunctionMeasures(functions=1, lines=6, complexity=3, parameters=2)),
+        ('python', FunctionMeasures(functions=2, lines=5, complexity=2, parameters=3)),
+    ],
+)
+def test_functions_are_measured(tmp_path: Path, language: str, measures: FunctionMeasures) -> None:
+    repository, pair = history(tmp_path, language)
+    assert function_measures(repository, diff(repository, pair)) == measures
+
+
+def test_a_file_that_is_too_long_is_not_measured(tmp_path: Path) -> None:
+    repository, pair = history(tmp_path, 'java')
+    path, source, *_ = FILES['java']
+    commit(tmp_path, 'four', {path: source % 4 + '\n' * LONGEST}, date='2024-01-05T00:00:00Z')
+    new = repository.commit(repository.resolve('HEAD'))
+    longer = Pair(
+        repo='a/b', language='java', walk=Walk.PARENTS, old=pair.new, new=new, old_is_ancestor=True
+    )
+    change = diff(repository, longer)
+    assert change.sources
+    assert function_measures(repository, change) is None
+
+
+def test_history_counts_what_changed_the_files_before(tmp_path: Path) -> None:
+    repository, pair = history(tmp_path, 'python')
+    found = file_history(repository, pair.old, ['till.py'])
+    assert found == FileHistory(commits=2, contributors=2, age_days=1.0)
+    assert file_history(repository, pair.old, ['till.py', 'none.py']) == found
+    assert file_history(repository, pair.old, ['none.py']) is None
+    assert file_history(repository, pair.old, [':(glob)**']) is None  # no pattern of Git's
+    assert file_history(repository, pair.old, []) is None
+    # The same as PyDriller's, on a repository to which it may write.
+    root = git(tmp_path, 'rev-list', '--max-parents=0', 'HEAD').strip()
+    told = ContributorsCount(str(tmp_path), from_commit=root, to_commit=pair.old.rev).count()
+    assert told['till.py'] == found.contributors
