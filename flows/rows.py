@@ -82,13 +82,13 @@ def with_sources(row: PairRow, repository: Repository, change: PairChange) -> Pa
     history = file_history(repository, change.pair.old, sorted(paths))
     return replace(
         row,
-        functions=functions and functions.functions,
-        function_lines=functions and functions.lines,
-        complexity=functions and functions.complexity,
-        parameters=functions and functions.parameters,
-        file_commits=history and history.commits,
-        file_contributors=history and history.contributors,
-        file_age_days=history and history.age_days,
+        functions=functions.functions if functions else None,
+        function_lines=functions.lines if functions else None,
+        complexity=functions.complexity if functions else None,
+        parameters=functions.parameters if functions else None,
+        file_commits=history.commits if history else None,
+        file_contributors=history.contributors if history else None,
+        file_age_days=history.age_days if history else None,
     )
 
 
