@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from typing import Final
 
-from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.records import Prediction
+
+if TYPE_CHECKING:  # which needs what the bare package does not bring
+    from coevo.evaluation.assignments import Assignment
 
 # The word that stands for them where predictions are named.
 GOLD: Final = 'gold'
