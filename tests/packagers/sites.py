@@ -14,6 +14,7 @@ from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import write_results
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.results import write_suites
 from coevo.model.families import SuiteAdequacy
 from coevo.model.records import Cause
 from coevo.model.records import short_hash
@@ -107,11 +108,18 @@ def score(
     ]
     suites = [
         dataclasses.replace(
-            one, snapshot_sha256=sha256, cutoff=found[0].cutoff, harness=harness, model='Model 1'
+            one,
+            snapshot_sha256=sha256,
+            cutoff=found[0].cutoff,
+            harness=harness,
+            model=model,
+            model_cutoff=cutoff,
+            model_cutoff_source=found[0].model_cutoff_source,
         )
         for one in scored_suites(successes)
     ]
     write_results(folder, found)
+    write_suites(folder, suites)
     write_report(folder, found, suites)
     return folder
 
@@ -160,7 +168,7 @@ def many(folder: Path, tasks: int) -> Path:
         timings=(),
         environments=(),
     )
-    made, _, _ = snapshots.build(rows)
+    made = snapshots.build(rows).tasks
     rows = dataclasses.replace(rows, tasks=ordered('tasks', made))
     about = manifests.About(month='2026-11', parameters={}, unmined={})
     release.write(folder / 'many', rows, about)

@@ -129,7 +129,7 @@ class Explorer {
     this.public.draw(rows.public, chosen(rows, limits, 'public'), i => kept.has(i))
     this.result.replaceChildren(h('strong', { id: 'count' }, count(numbers.length)), ` of ${this.#all()}${this.#byTrack(numbers)}${this.#undated(limits)}`)
     this.listing.show(numbers, () => this.#nothing())
-    history.replaceState(null, '', write('explore', { ...limits, scope: limits.scope === this.#usual() ? '' : limits.scope }))
+    history.replaceState(null, '', write(this.home ? '' : 'explore', { ...limits, scope: limits.scope === this.#usual() ? '' : limits.scope }))
   }
 
   #usual() {
