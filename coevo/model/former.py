@@ -10,26 +10,26 @@ from collections.abc import Mapping
 from typing import Any
 
 FIELDS: Mapping[str, str] = {
-    'source_files': 'source_files',
-    'source_lines': 'source_lines',
-    'build_changed': 'build_changed',
+    'java_files': 'source_files',
+    'java_lines': 'source_lines',
+    'pom_changed': 'build_changed',
     'jdk': 'runtime',
-    'runtimes_tried': 'runtimes_tried',
-    'equal_compiled': 'equal_compiled',
+    'jdks_tried': 'runtimes_tried',
+    'equal_byte_code': 'equal_compiled',
     'class_path': 'libraries',
     'java': 'level',
 }
 """What a field of a record was called."""
 
-_NO_BUILD_FILE = {'no_build_file': 'no_build_file'}
+_NO_BUILD_FILE = {'no_pom': 'no_build_file'}
 
 VALUES: Mapping[str, Mapping[str, str]] = {
     'reason': {
-        'no_code_change': 'no_code_change',
-        'same_code_state': 'same_code_state',
-        'build_changed': 'build_changed',
-        'level_too_old': 'level_too_old',
-        'no_build_file': 'no_build_file',
+        'no_java_change': 'no_code_change',
+        'same_java_state': 'same_code_state',
+        'pom_changed': 'build_changed',
+        'java_too_old': 'level_too_old',
+        'no_top_level_pom': 'no_build_file',
         **_NO_BUILD_FILE,
     },
     'root': {'pom': 'build_file', **_NO_BUILD_FILE},

@@ -18,6 +18,12 @@ from tests import segments
 _THEN = {now: then for then, now in former.FIELDS.items()}
 
 
+def test_no_name_of_now_stands_for_one_of_then() -> None:
+    """Or a rename of the whole source would take this table along, and everything else with it."""
+    tables = (former.FIELDS, *former.VALUES.values())
+    assert [then for table in tables for then, now in table.items() if then == now] == []
+
+
 def of_then(data: bytes) -> bytes:
     return json.dumps(json.loads(data, object_hook=_of_then)).encode()
 
@@ -36,9 +42,9 @@ def test_what_was_kept_is_read_under_the_names_of_now(record: object) -> None:
 @pytest.mark.parametrize(
     ('then', 'now'),
     [
-        ('no_code_change', 'no_code_change'),
-        ('same_code_state', 'same_code_state'),
-        ('build_changed', 'build_changed'),
+        ('no_java_change', 'no_code_change'),
+        ('same_java_state', 'same_code_state'),
+        ('pom_changed', 'build_changed'),
         ('flaky', 'flaky'),
     ],
 )
@@ -51,9 +57,9 @@ def test_a_validation_of_then_is_one_of_now() -> None:
     then = {
         'java': 8,
         'jdk': '17',
-        'runtimes_tried': ['17'],
-        'reason': 'level_too_old',
-        'detail': 'no_build_file',
+        'jdks_tried': ['17'],
+        'reason': 'java_too_old',
+        'detail': 'no_pom',
     }
     same = dict.fromkeys(('repo', 'rev', 'ref', 'sandbox'), 'x')
     found = decode(

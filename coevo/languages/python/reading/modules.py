@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from functools import cache
@@ -67,11 +68,18 @@ class Modules:
         """A file's imports by where what they take is declared, as far as that is in the revision.
 
         With them what the file takes by the name of a package that took it from elsewhere: in
-        `import attr; attr.define()` `define` is that of `attr._next_gen`.
+        `import attr; attr.define()` `define` is that of `attr._next_gen`. What it takes so may be a
+        module that hands on more; modules that name each other are asked once.
         """
         taken = self._contents(path).imports
         found = [self._resolved(path, *each) for each in zip(file.imports, taken, strict=True)]
-        found += self._through(path, file, found)
+        handed = found
+        while handed:
+            known = frozenset(found)
+            handed = [
+                one for one in dict.fromkeys(self._through(path, file, handed)) if one not in known
+            ]
+            found += handed
         return tuple(found)
 
     def find(self, text: str, importer: str) -> str | None:
@@ -152,7 +160,9 @@ class Modules:
             if found and found != path and name in self._contents(found).shown:
                 yield f'{one.text}.{name}'
 
-    def _through(self, importer: str, file: SourceFile, found: list[Import]) -> Iterator[Import]:
+    def _through(
+        self, importer: str, file: SourceFile, found: Sequence[Import]
+    ) -> Iterator[Import]:
         """What a file names behind a module that only hands it on."""
         for one in found:
             if one.static and one.name != '*':

@@ -79,6 +79,23 @@ def test_imports_lead_to_where_things_are_declared(tmp_path: Path) -> None:
     }
 
 
+def test_modules_that_hand_each_other_on_are_asked_once(tmp_path: Path) -> None:
+    tree = tree_of(
+        tmp_path,
+        {
+            'pkg/a.py': 'from pkg import b\n',
+            'pkg/b.py': 'from pkg import a\nfrom pkg.c import make\n',
+            'pkg/c.py': 'def make(): pass\n',
+            'tests/test_a.py': 'from pkg import a\ndef test_a(): a.b.a.b.make()\n',
+        },
+    )
+    assert {one.text for one in tree.file('tests/test_a.py').imports} == {
+        'pkg.a',
+        'pkg.b',
+        'pkg.c.make',
+    }
+
+
 def test_a_constant_is_taken_as_a_function_is_and_a_class_in_capitals_is_none(
     tmp_path: Path,
 ) -> None:
