@@ -7,6 +7,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from coevo.languages import grammars
 from coevo.languages.java.reading import syntax
 from coevo.languages.java.reading import tests
 from coevo.languages.java.reading import tokens
@@ -16,7 +17,7 @@ from coevo.languages.java.reading import tokens
 def version() -> str:
     """A digest of the code that turns a source into declarations and tests."""
     digest = hashlib.sha256()
-    for module in (syntax, tokens, tests):
+    for module in (grammars, syntax, tokens, tests):
         digest.update(Path(str(module.__file__)).read_bytes())
     for package in ('tree-sitter', 'tree-sitter-java'):
         digest.update(metadata.version(package).encode())
