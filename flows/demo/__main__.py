@@ -56,21 +56,24 @@ def main() -> int:
     """0 if the demo gave what its table says, 1 if not, 2 if it could not be run."""
     parser = argparse.ArgumentParser(prog='python -m flows.demo')
     parser.add_argument('--profile', default='default', metavar='NAME')
+    parser.add_argument('--language', choices=[story.language for story in STORIES])
     arguments = parser.parse_args()
     console = open_console()
     try:
-        return run(console, arguments.profile)
+        return run(console, arguments.profile, arguments.language)
     except Fatal as error:
         print(f'demo: {error}', file=sys.stderr)
         return 2
 
 
-def run(console: Console, profile: str) -> int:
-    wrong = [line for story in STORIES for line in tell(console, story, profile)]
+def run(console: Console, profile: str, language: str | None) -> int:
+    """All histories, or that of one language."""
+    stories = [story for story in STORIES if language in (None, story.language)]
+    wrong = [line for story in stories for line in tell(console, story, profile)]
     if wrong:
         console.print('\nNot as expected (-), but found (+):', *wrong, sep='\n')
         return 1
-    count = sum(len(story.methods) for story in STORIES)
+    count = sum(len(story.methods) for story in stories)
     console.print(f'\nAll {count} test methods came out as expected.\n\n{WHAT_NEXT}')
     return 0
 

@@ -58,12 +58,23 @@ def test_a_wrong_label_shows_as_a_difference() -> None:
     assert differences([], [right, right]) == ('+ s: T#a: retired',) * 2
 
 
-@pytest.fixture(scope='module')
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """What the demo printed, and the folder that it wrote. Its table is of labels alone."""
+# The history of Python takes minutes.
+@pytest.fixture(
+    scope='module',
+    params=[
+        pytest.param(story, marks=[] if story.language == 'java' else pytest.mark.slow)
+        for story in STORIES
+    ],
+    ids=lambda story: story.language,
+)
+def demo(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Story, str, Path]:
+    """A story, what its demo printed, and the folder that it wrote. Its table is of labels alone."""
+    story: Story = request.param
     folder = tmp_path_factory.mktemp('demo')
     done = subprocess.run(
-        [sys.executable, '-m', 'flows.demo', '--profile', 'quick'],
+        [sys.executable, '-m', 'flows.demo', '--profile', 'quick', '--language', story.language],
         check=False,
         cwd=folder,
         env={**os.environ, 'PYTHONPATH': str(ROOT), 'COLUMNS': '160'},
@@ -71,25 +82,23 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout, folder / 'demo'
+    return story, done.stdout, folder / 'demo'
 
 
 @pytest.mark.jvm
 @pytest.mark.timeout(600)
-def test_mining_it_gives_its_table(demo: tuple[str, Path]) -> None:
-    printed, _ = demo
-    count = sum(len(story.methods) for story in STORIES)
-    assert f'All {count} test methods came out as expected.' in printed
-    for story in STORIES:
-        for loss in story.losses:
-            assert loss.reason in printed
+def test_mining_it_gives_its_table(demo: tuple[Story, str, Path]) -> None:
+    story, printed, _ = demo
+    assert f'All {len(story.methods)} test methods came out as expected.' in printed
+    for loss in story.losses:
+        assert loss.reason in printed
 
 
 @pytest.mark.jvm
 @pytest.mark.timeout(600)
-@each_story
-def test_its_snapshot_holds_what_has_a_label(demo: tuple[str, Path], story: Story) -> None:
-    methods = demo[1] / story.folder / 'snapshot/data/methods'
+def test_its_snapshot_holds_what_has_a_label(demo: tuple[Story, str, Path]) -> None:
+    story, _, folder = demo
+    methods = folder / story.folder / 'snapshot/data/methods'
     rows = duckdb.sql(
         f"SELECT label, count(*) FROM '{methods}/*.parquet' GROUP BY label"
     ).fetchall()
