@@ -412,5 +412,9 @@ def _moved(record: type[Moved], found: Moved, repo: str, numbers: Iterable[int])
         for row in found.methods if isinstance(found, Segment) else ():
             if row.pair_id == pair_id(number):
                 text = text.replace(row.method_id, method_id_in(moved, row.change, row))
+        text = text.replace(
+            method_id(number, 'flickers'),
+            method_id_in(moved, Change.CHANGED, Declared(test_method='flickers')),
+        )
         text = text.replace(pair_id(number), moved)
     return codec.decode(record, text.encode())
