@@ -15,7 +15,7 @@ from coevo.languages.java.maven.places import TOOLS
 from coevo.languages.java.maven.places import WORKSPACE
 from coevo.languages.java.maven.plan import JUnit
 from coevo.languages.java.maven.plan import LaunchPlan
-from coevo.languages.java.maven.report import Module
+from coevo.languages.java.maven.report import MavenModule
 from coevo.languages.java.maven.report import Surefire
 from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.maven.runner import run_targets
@@ -34,7 +34,7 @@ from tests.coevo.languages.java.jvm import write
 TEST_CLASSES = 'target/test-classes'
 _LIBRARIES = (*VINTAGE, *JUPITER, *PLATFORM, *REST)
 
-MODULE = Module(
+MODULE = MavenModule(
     path='.',
     index=0,
     failure=None,

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.maven import builder
+from coevo.languages.java.maven import cell_processes
 from coevo.languages.java.maven import launch
 from coevo.languages.java.maven import settings
+from coevo.languages.java.maven import shared_builds
 from coevo.model.records import Cell
 from coevo.model.records import Label
 from coevo.model.records import Outcome
@@ -78,10 +79,10 @@ def patience(work: Path) -> Iterator[None]:
     """Limits that a test can wait for."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv('COEVO_WORK', str(work))
-        for module in (builder, launch):
+        for module in (cell_processes, launch):
             patch.setattr(module, 'LEAST_CPU_LIMIT', 6.0)
         patch.setattr(launch, 'DISK_BYTES', 64 << 20)
-        patch.setattr(builds, 'BUILD_SECONDS', 30.0)
+        patch.setattr(shared_builds, 'BUILD_SECONDS', 30.0)
         small = dataclasses.replace(settings.LIMITS, disk_bytes=300 << 20, processes=300)
         patch.setattr(settings, 'LIMITS', small)
         yield
