@@ -15,7 +15,7 @@ from flows.console import reasons_told
 from flows.funnel import FunnelStep
 from flows.funnel import funnel
 from flows.funnel import labels
-from flows.pipeline import MineReport
+from flows.missing_pairs import MineReport
 from tests import segments
 
 
@@ -35,8 +35,8 @@ def steps() -> list[FunnelStep]:
 
 
 def test_entered_is_kept_and_dropped() -> None:
-    of_release = {Stage.PUBLISH, Stage.TASK}
-    assert [step.stage for step in steps()] == [one for one in Stage if one not in of_release]
+    elsewhere = {Stage.PUBLISH, Stage.TASK, Stage.STANDING}
+    assert [step.stage for step in steps()] == [one for one in Stage if one not in elsewhere]
     for step in steps():
         assert step.entered == step.kept + sum(count for _, count in step.dropped)
 
@@ -79,6 +79,12 @@ def test_a_runtime_that_was_missing_is_named_with_the_command_that_brings_it() -
         segments.segment(1), pair=dataclasses.replace(segments.pair(1), runtime_missing='21')
     )
     log = io.StringIO()
-    report = MineReport(partition=segments.PARTITION, visited=1, pairs=1)
+    report = MineReport(
+        repo=segments.REPO,
+        walk=segments.PARTITION.walk,
+        partitions=(segments.PARTITION,),
+        visited=1,
+        pairs=1,
+    )
     print_report(Console(file=log, width=160), report, steps(), [lacking])
     assert '1 pair was dropped for want of JDK 21; once `coevo jdks install 21`' in log.getvalue()
