@@ -17,7 +17,7 @@ from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 COPIED = '<build><resources><resource><directory>src/main/java</directory></resource></resources></build>'
 PLACE = 'java.nio.file.Paths.get("src/main/java/shop/Till.java")'

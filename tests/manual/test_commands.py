@@ -80,6 +80,7 @@ OLD = {
 NEW = {**toys.source('Tariff', 'fee: 3'), **toys.tests('Tariff', 'charges: is Tariff.fee 3')}
 
 
+@pytest.mark.slow
 def test_the_tutorial_works_as_it_stands(tmp_path: Path) -> None:
     write(tmp_path / 'demo/repository', [OLD, NEW])
     shown = [block.text for block in blocks(ROOT / 'docs/tutorial.md', 'sh')]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from coevo.languages.conditions import Conditions
 from coevo.languages.conditions import MainSources
 from coevo.model.records import Outcome
@@ -34,6 +36,7 @@ TOLD = {
 }
 
 
+@pytest.mark.slow
 def test_each_file_is_told_of_alone(tmp_path: Path) -> None:
     with shop(tmp_path, FILES, {'README': ''}) as place:
         cell = place.cell(place.new, place.new)

@@ -17,7 +17,9 @@ from tests.repos import git
 pytestmark = pytest.mark.jvm
 
 
-@pytest.mark.parametrize('options', ['-Xmx1k', '-Djava.security.manager'])
+@pytest.mark.parametrize(
+    'options', [pytest.param('-Xmx1k', marks=pytest.mark.slow), '-Djava.security.manager']
+)
 def test_options_that_no_jvm_takes_are_the_projects_own_fault(tmp_path: Path, options: str) -> None:
     """The second lets our worker read nothing, or is refused by a newer JVM: trouble for ever."""
     plugin = '<artifactId>maven-surefire-plugin</artifactId><version>3.2.5</version>'
@@ -41,7 +43,10 @@ def test_options_that_no_jvm_takes_are_the_projects_own_fault(tmp_path: Path, op
     ]
 
 
-@pytest.mark.parametrize('path', ['n' * 256 + '.txt', f'{"d" * 200}/' * 20 + 'n.txt'])
+@pytest.mark.parametrize(
+    'path',
+    ['n' * 256 + '.txt', pytest.param(f'{"d" * 200}/' * 20 + 'n.txt', marks=pytest.mark.slow)],
+)
 def test_a_path_that_no_file_system_takes_is_unbuildable(tmp_path: Path, path: str) -> None:
     """Git keeps it, and nobody here could ever write it."""
     tests = junit('TillTest', 'rings: assertEquals(2, Till.last());')
