@@ -89,7 +89,7 @@ def test_a_release_beside_it_is_good_and_says_so(
     assert [walk['pairs_unmined'] for walk in manifest['walks']] == [1]
     again = ['--store', str(tmp_path / 'store'), '--snapshot', str(tmp_path / 'again')]
     assert main(['release', *again]) == 0
-    assert '1 pairs of' in capsys.readouterr().out
+    assert '1 pair of' in capsys.readouterr().out
 
 
 def test_the_same_build_tries_again_on_request_alone(

@@ -11,7 +11,7 @@ from flows.licence import spdx_of
 from tests.repos import commit
 from tests.repos import init
 
-MIT = (Path(__file__).parents[2] / 'flows' / 'demo' / 'project' / 'LICENSE').read_text()
+MIT = (Path(__file__).parents[2] / 'flows' / 'demo' / 'harbour' / 'project' / 'LICENSE').read_text()
 APACHE = (Path(__file__).parents[2] / 'LICENSE').read_text()
 NOTICE = """\
 Copyright 2019 Ada

@@ -23,7 +23,11 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return snapshots.make(tmp_path_factory.mktemp('made'), 1, 2, 3)
 
 
-@pytest.mark.parametrize('table', [name for name in TABLES if name != 'withdrawn'])
+# Of a first release of pairs: nothing is withdrawn, and no test file stands alone.
+EMPTY = {'withdrawn', 'standing'}
+
+
+@pytest.mark.parametrize('table', [name for name in TABLES if name not in EMPTY])
 def test_pandas_polars_and_duckdb_read_the_same_rows(snapshot: Path, table: str) -> None:
     folder = snapshot / 'data' / table
     (rows,) = duckdb.sql(f"SELECT count(*) FROM '{folder}/*.parquet'").fetchall()[0]
@@ -76,7 +80,7 @@ def test_datasets_loads_every_table_and_track_offline(snapshot: Path, tmp_path: 
     rows = json.loads(done.stdout.splitlines()[-1])
     assert rows['default'] == rows['tasks'] == 6
     assert (rows['test_generation'], rows['test_update']) == (3, 3)
-    assert {*TABLES} - {'withdrawn'} <= rows.keys()
+    assert {*TABLES} - EMPTY <= rows.keys()
 
 
 @pytest.mark.filterwarnings('ignore::DeprecationWarning')

@@ -27,6 +27,7 @@ from coevo.model.records import Pair
 from coevo.model.records import Revised
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk
+from tests.languages import toy
 from tests.languages.table import known_toy
 from tests.repos import commit
 from tests.repos import init
@@ -64,7 +65,8 @@ def runner(tmp_path: Path) -> Iterator[EditedCellRunner]:
         new=repository.commit('HEAD'),
         old_is_ancestor=True,
     )
-    with known_toy(), ExitStack() as stack:
+    with known_toy(), pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        patch.setattr(toy, 'MEASURES', Measures())
         run = RunSettings(repository=repository, sandbox='bubblewrap')
         builder = LANGUAGES['toy'].engine(run, stack).builder()
         stack.callback(builder.close)

@@ -29,14 +29,14 @@ from tests import segments
 from tests import snapshots
 from tests.coevo.snapshots.test_verification import reseal
 
-NOW = 1
+NOW = schema.SCHEMA_MINOR
 
 ROWS = 'data/repositories/part-0.parquet'
 
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A schema that gained two columns with its first minor version."""
+    """A schema that gained two columns with its last minor version."""
     monkeypatch.setattr(schema, 'SCHEMA_MINOR', NOW)
     monkeypatch.setattr(manifests, 'SCHEMA_MINOR', NOW)
     sizes = {name: Added(minor=NOW, sql_type='BIGINT') for name in ('source_files', 'source_lines')}
