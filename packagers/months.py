@@ -80,7 +80,10 @@ class MonthCut:
         if within[head] is not None:
             license_ = self._known.licence(partition.repo, head)
             row = dataclasses.replace(row, head=head, license=license_)
-        return dataclasses.replace(kept, repository=row, reached=reached)
+        # When it was asked is of no concern to a month that it is whole for, and no clock may show.
+        return dataclasses.replace(
+            kept, repository=row, reached=reached and min(reached, self.last)
+        )
 
     def reverified(self, partition: Partition, found: Iterable[Reverified]) -> Iterator[Reverified]:
         """Of what was run again what counts: all, or what did when the month was fixed."""
