@@ -249,6 +249,7 @@ def test_neither_gold_nor_history_is_where_a_test_runs(court: Court) -> None:
     assert (dozen.new, gross.detail) == ('pass', Detail.TARGET_MISSING)
 
 
+@pytest.mark.slow
 def test_what_passes_beside_a_submission_is_not_asked_for_the_start(
     court: Court, tmp_path: Path
 ) -> None:

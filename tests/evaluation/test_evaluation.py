@@ -261,6 +261,7 @@ def verdicts(rows: Sequence[MethodResult]) -> list[MethodResult]:
     return [replace(row, cpu_seconds=0.0, seconds=0.0, output='', tries=1) for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 @pytest.mark.timeout(900)
 def test_what_was_judged_is_known_and_what_was_changed_is_not(shop: Shop, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 HEAD = 'package shop;\n\nimport static org.junit.Assert.*;\nimport org.junit.*;\n\n'
 ONE = '    protected int one() { return 1; }\n'

@@ -204,6 +204,7 @@ def test_a_suite_has_one_outcome(found: Mined, released: Path, name: str) -> Non
     assert (row.outcome, row.detail) == (outcome, detail)
 
 
+@pytest.mark.slow
 def test_ten_thousand_tests_run_nothing(found: Mined, released: Path) -> None:
     row = judged(found, released, suite(*(f't{number}: pass' for number in range(10_000))))
     assert (row.outcome, row.tests, row.runtime) == ('hrns_fail', (), None)

@@ -382,6 +382,7 @@ def test_a_method_that_is_wrong_is_found(tmp_path: Path, rows: Rows, name: str) 
     assert any(item.rule == rule and wrong in item.row for item in findings)
 
 
+@pytest.mark.slow
 def test_every_rule_on_runs_looks_at_every_cell(tmp_path: Path, rows: Rows) -> None:
     for place, row in enumerate(rows.cells):
         if row.repeat == 0 and row.outcome is P:

@@ -147,8 +147,12 @@ UNREAD = 'says: assertEquals({}, java.util.List.of(Till.number()).reversed().get
     [
         pytest.param(asking_for_17(), FAILS, 17, [17], id='a failure is a verdict'),
         pytest.param(refusing(REFUSED_BY_25), SAYS, 17, [25, 17], id='no start'),
-        pytest.param(refusing('-Xmx1k'), SAYS, 25, [25, 17], id='none starts'),
-        pytest.param(asking_for_17(), UNREAD, 25, [17, 25], id='no test compiles'),
+        pytest.param(
+            refusing('-Xmx1k'), SAYS, 25, [25, 17], id='none starts', marks=pytest.mark.slow
+        ),
+        pytest.param(
+            asking_for_17(), UNREAD, 25, [17, 25], id='no test compiles', marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_jdk_on_which_no_test_says_anything_makes_way_for_the_next(

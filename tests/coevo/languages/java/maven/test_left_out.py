@@ -32,6 +32,7 @@ def with_submodule(folder: Path, path: str, files: dict[str, str]) -> Repository
     return Repository(folder / '.git')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('path', 'poms', 'need'),
     [
