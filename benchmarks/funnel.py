@@ -37,12 +37,16 @@ from coevo.storage.store import Store
 from coevo.storage.store import WalkRecord
 from flows.funnel import funnel
 from flows.funnel import labels
+from flows.timings import DIFF
+from flows.timings import OWN
+from flows.timings import PARTS
 
-# The thread's own CPU seconds hold the diff; those of tests are a part of the runs'.
-OWN, DIFF = 'pair', 'diff'
-STEPS = (*(step for step in Step if step is not Step.TESTS), OWN)
-PARTS = {DIFF: 'diff, part of the thread', Step.TESTS: 'the tests themselves, part of the runs'}
-NAMES = {OWN: 'our own thread'}
+STEPS = (*(step for step in Step if step not in PARTS), OWN)
+NAMES = {
+    OWN: 'our own thread',
+    DIFF: 'diff, part of the thread',
+    Step.TESTS: 'the tests themselves, part of the runs',
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +144,10 @@ def label_rows(columns: Sequence[Column]) -> Iterator[list[str]]:
 def cost_rows(columns: Sequence[Column]) -> Iterator[list[str]]:
     for step in (*STEPS, *PARTS):
         if any(one.seconds.get(step) for one in columns):
-            name = PARTS.get(step) or NAMES.get(step, step)
-            yield [name, *(_per_method(one, one.seconds.get(step, 0.0)) for one in columns)]
+            yield [
+                NAMES.get(step, step),
+                *(_per_method(one, one.seconds.get(step, 0.0)) for one in columns),
+            ]
     sums = [sum(one.seconds.get(step, 0.0) for step in STEPS) for one in columns]
     yield ['**all**', *map(_per_method, columns, sums)]
     yield ['labelled methods', *(str(one.labelled) for one in columns)]

@@ -18,6 +18,7 @@ from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from flows.batches.jobs import Verb
 from flows.candidates import due
+from flows.timings import apart
 
 # benchmarks/orchestration.md: CPU seconds of a repository's process and task, and of a flow run of eight.
 REPOSITORY_SECONDS = 2.1
@@ -27,9 +28,6 @@ BATCH = 8
 BUSY = 0.75
 _MONTHS = 3
 _DAYS_ASKED = 30
-
-# A step of a pair's own process that its total has, too.
-_WITHIN = 'diff'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +150,7 @@ def _work(store: Store, partition: Partition) -> Work:
     pairs, seconds = 0, 0.0
     for segment in store.segments(partition):
         pairs += 1
-        seconds += sum(row.cpu_seconds for row in segment.timings if row.step != _WITHIN)
+        seconds += sum(row.cpu_seconds for row in apart(segment.timings))
         if segment.pair.new_committer_date is not None:
             dates.append(segment.pair.new_committer_date)
     walk = store.walked(partition)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterator
@@ -25,7 +24,6 @@ from coevo.languages.table import LANGUAGES
 from coevo.languages.table import engine_version
 from coevo.model.identity import method_id
 from coevo.model.pair_rows import EnvironmentRow
-from coevo.model.pair_rows import TimingRow
 from coevo.model.profiles import Profile
 from coevo.model.reasons import Reason
 from coevo.model.records import Drop
@@ -48,6 +46,8 @@ from flows.study import PairContext
 from flows.study import Study
 from flows.study import Tools
 from flows.study import study
+from flows.timings import DIFF
+from flows.timings import StageClock
 from miners.diffs.changes import PairChange
 from miners.diffs.changes import diff
 from miners.walks.windows import shown_nearer
@@ -123,7 +123,7 @@ def _mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) 
     nearer = _nearer(run, change, open_builder) if pair.between else None
     kept, drops = sieve(change, run.profile, nearer)
     selected = [SelectedMethod(method_id=method_id(pair, item), candidate=item) for item in kept]
-    clock.lap('diff', 1)
+    clock.lap(DIFF, 1)
     evaluation = None
     if selected:
         all_cells = run.profile.all_cells
@@ -279,38 +279,3 @@ def _environments(
         environment = evaluation.built.environment(pair.new.rev, module)
         if environment is not None:
             yield EnvironmentRow(pair_id=pair.pair_id, module=module, environment=environment)
-
-
-class StageClock:
-    """CPU seconds of this thread and wall seconds, by step."""
-
-    def __init__(self) -> None:
-        self._cpu, self._wall = time.thread_time(), time.monotonic()
-        self._first_cpu, self._start = self._cpu, self._wall
-        self._laps: dict[str, tuple[float, float, int]] = {}
-
-    def lap(self, step: str, count: int) -> None:
-        cpu, wall = time.thread_time(), time.monotonic()
-        self._laps[step] = (cpu - self._cpu, wall - self._wall, count)
-        self._cpu, self._wall = cpu, wall
-
-    def rows(self, pair: Pair, evaluation: PairEvaluation | None) -> Iterator[TimingRow]:
-        """The laps, what the sandboxed programs used, and the whole pair's wall time."""
-        laps = dict(self._laps)
-        if evaluation is not None:
-            cost = evaluation.cost
-            laps |= {
-                str(step): (cost.cpu_seconds[step], 0.0, count)
-                for step, count in cost.counts.items()
-            }
-        laps['pair'] = (time.thread_time() - self._first_cpu, time.monotonic() - self._start, 1)
-        for step, (cpu, wall, count) in laps.items():
-            yield TimingRow(
-                repo=pair.repo,
-                walk=pair.walk,
-                pair_id=pair.pair_id,
-                step=step,
-                cpu_seconds=round(cpu, 3),
-                wall_seconds=round(wall, 3),
-                count=count,
-            )

@@ -19,11 +19,9 @@ from coevo.storage.withdrawals import Withdrawal
 from coevo.storage.withdrawals import WithdrawnKind
 from coevo.storage.withdrawals import withdrawals
 from flows.batches.failures import FOLDER
+from flows.timings import apart
 from flows.validations import Validation
 from flows.validations import latest_validation
-
-# A step of a pair's own process that its total has, too.
-_WITHIN = 'diff'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +111,7 @@ def spent(store: Store, repo: str) -> Spent:
     reverified = lost = 0
     for partition in store.of_repository(repo):
         for segment in store.segments(partition):
-            for row in segment.timings:
-                if row.step == _WITHIN:
-                    continue
+            for row in apart(segment.timings):
                 cpu[row.step] += row.cpu_seconds
                 wall[row.step] += row.wall_seconds
         for record in reverifications.records(store.place, partition):

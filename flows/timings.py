@@ -1,0 +1,57 @@
+"""What the steps of a pair cost: the clock of its own thread, and which steps are parts of others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from collections.abc import Iterator
+
+from coevo.engine.results import PairEvaluation
+from coevo.engine.results import Step
+from coevo.model.pair_rows import TimingRow
+from coevo.model.records import Pair
+
+# All of a pair's own thread, and the part of it that finds out what changed.
+OWN, DIFF = 'pair', 'diff'
+# Steps whose seconds other steps have, too: the thread's, and those of the runs.
+PARTS = (DIFF, Step.TESTS)
+
+
+def apart(timings: Iterable[TimingRow]) -> Iterator[TimingRow]:
+    """The rows whose seconds no other row has, so that their sum is what was spent."""
+    return (row for row in timings if row.step not in PARTS)
+
+
+class StageClock:
+    """CPU seconds of this thread and wall seconds, by step."""
+
+    def __init__(self) -> None:
+        self._cpu, self._wall = time.thread_time(), time.monotonic()
+        self._first_cpu, self._start = self._cpu, self._wall
+        self._laps: dict[str, tuple[float, float, int]] = {}
+
+    def lap(self, step: str, count: int) -> None:
+        cpu, wall = time.thread_time(), time.monotonic()
+        self._laps[step] = (cpu - self._cpu, wall - self._wall, count)
+        self._cpu, self._wall = cpu, wall
+
+    def rows(self, pair: Pair, evaluation: PairEvaluation | None) -> Iterator[TimingRow]:
+        """The laps, what the sandboxed programs used, and the whole pair's wall time."""
+        laps = dict(self._laps)
+        if evaluation is not None:
+            cost = evaluation.cost
+            laps |= {
+                str(step): (cost.cpu_seconds[step], 0.0, count)
+                for step, count in cost.counts.items()
+            }
+        laps[OWN] = (time.thread_time() - self._first_cpu, time.monotonic() - self._start, 1)
+        for step, (cpu, wall, count) in laps.items():
+            yield TimingRow(
+                repo=pair.repo,
+                walk=pair.walk,
+                pair_id=pair.pair_id,
+                step=step,
+                cpu_seconds=round(cpu, 3),
+                wall_seconds=round(wall, 3),
+                count=count,
+            )
