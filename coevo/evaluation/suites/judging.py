@@ -7,7 +7,6 @@ under the eyes of an observer is run once more without one (docs/trust.md, "Subm
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
@@ -23,6 +22,7 @@ from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.records import Detail
 from coevo.evaluation.suites.measuring import measured
+from coevo.evaluation.suites.methods import methods_by_name
 from coevo.evaluation.suites.outcomes import JudgedSuite
 from coevo.evaluation.suites.outcomes import SuiteSeen
 from coevo.evaluation.suites.records import SuiteOutcome
@@ -104,24 +104,7 @@ def submitted_tests(submission: Submission) -> Mapping[str, TestMethod] | SuiteS
     if not found:
         lost = SuiteOutcome.CMPL_FAIL if file.has_error else SuiteOutcome.NO_TESTS
         return SuiteSeen(settled=lost)
-    methods = [
-        TestMethod(
-            module=task.module,
-            test_file=task.test_file,
-            test_class=type_.name,
-            test_method=member.name,
-            parameters=member.parameters,
-        )
-        for type_, member in found
-    ]
-    return dict(_named(methods))
-
-
-def _named(methods: list[TestMethod]) -> Iterator[tuple[str, TestMethod]]:
-    """Overloads are told apart by their parameters."""
-    names = [f'{one.test_class.rpartition(".")[2]}#{one.test_method}' for one in methods]
-    for name, one in zip(names, methods, strict=True):
-        yield (name if names.count(name) == 1 else f'{name}({",".join(one.parameters)})'), one
+    return methods_by_name(task.module, task.test_file, found)
 
 
 def _expects(context: TaskContext, patched: bytes) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from coevo.evaluation.judging.placebos import Sight
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.measuring.coverage import seen_lines
 from coevo.evaluation.measuring.oracles import top_level_types
+from coevo.evaluation.suites.methods import methods_by_name
 from coevo.evaluation.suites.outcomes import SuiteSeen
 from coevo.evaluation.suites.records import SuiteTest
 from coevo.git.contents import content
@@ -241,18 +242,9 @@ class _SuiteRunner:
         if gold is None:
             return False
         task = self.context.assignment.task
-        methods = {
-            f'{type_.name}#{member.name}': TestMethod(
-                module=task.module,
-                test_file=task.test_file,
-                test_class=type_.name,
-                test_method=member.name,
-                parameters=member.parameters,
-            )
-            for type_, member in reading(self.language).find_tests(
-                reading(self.language).parse(gold, task.test_file), lambda simple: ()
-            )
-        }
+        read = reading(self.language)
+        found = read.find_tests(read.parse(gold, task.test_file), lambda simple: ())
+        methods = methods_by_name(task.module, task.test_file, found)
         plain = self.context.compile(self.runner.rev, ((task.test_file, gold),))
         cell = self._cell(edited, kind, gold)
         if cell is None:

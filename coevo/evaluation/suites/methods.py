@@ -1,0 +1,32 @@
+"""The tests of a file by the names that results give them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
+from coevo.model.records import TestMethod
+
+
+def methods_by_name(
+    module: str, test_file: str, found: Iterable[tuple[DeclaredType, Member]]
+) -> dict[str, TestMethod]:
+    """Those found in a file, as `Class#method`; overloads have their parameters, too."""
+    methods = [
+        TestMethod(
+            module=module,
+            test_file=test_file,
+            test_class=type_.name,
+            test_method=member.name,
+            parameters=member.parameters,
+        )
+        for type_, member in found
+    ]
+    names = [f'{one.test_class.rpartition(".")[2]}#{one.test_method}' for one in methods]
+    counts = Counter(names)
+    return {
+        name if counts[name] == 1 else f'{name}({",".join(one.parameters)})': one
+        for name, one in zip(names, methods, strict=True)
+    }
