@@ -1,9 +1,10 @@
 """How many pairs of a walk have two ends that build, and why the others do not.
 
-    python -m benchmarks.yield_of_builds OUT.csv NAME=CLONE ... [--commits N] [--sample N]
+    python -m benchmarks.yield_of_builds OUT.csv NAME=CLONE ... [--commits N] [--sample N] [--ends N]
 
 Only builds: no test is compiled or run. One row for each pair of the walk `parents` from HEAD over so
-many commits (0: all), or for each of a sample of those pairs drawn by seed, as it comes. Pairs that
+many commits (0: all), or for each of a sample of those pairs drawn by seed, as it comes; with `--ends`
+one sample of the newest N pairs and one of the oldest N. Pairs that
 OUT.csv has with the same JDKs at hand are not built again. In the end it prints OUT.csv as a table.
 $COEVO_JDKS says which JDKs may be used.
 """
@@ -66,6 +67,7 @@ def main() -> None:
     parser.add_argument('clones', nargs='*', metavar='NAME=CLONE')
     parser.add_argument('--commits', type=int, default=100)
     parser.add_argument('--sample', type=int, metavar='N')
+    parser.add_argument('--ends', type=int, metavar='N')
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--store', type=Path, default=Path('/var/tmp/coevo-yield'))
     arguments = parser.parse_args()
@@ -90,11 +92,9 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> None:
     found = [row for row in read(arguments.out) if row.repo == name and row.jdks == at_hand()]
     known = {(row.old_rev, row.new_rev) for row in found}
     walked = visit(repository, route).pairs[::-1]
-    size = min(arguments.sample or len(walked), len(walked))
-    drawn = sorted(random.Random(arguments.seed).sample(range(len(walked)), size))
     pairs = [
         pair
-        for pair in (walked[place] for place in drawn)
+        for pair in drawn(walked, arguments)
         if (pair.old.rev[:12], pair.new.rev[:12]) not in known
     ]
     uses = Counter(rev for pair in pairs for rev in (pair.old.rev, pair.new.rev))
@@ -112,6 +112,17 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> None:
                 uses[rev] -= 1
                 if not uses[rev]:
                     builds_by_jdk.forget(rev)
+
+
+def drawn(walked: Sequence[Pair], arguments: argparse.Namespace) -> Iterator[Pair]:
+    """Oldest first; what the two ends of a short walk share is drawn once."""
+    places = range(len(walked))
+    ends = arguments.ends
+    groups = [places[:ends], places[max(ends, len(walked) - ends) :]] if ends else [places]
+    for group in groups:
+        size = min(arguments.sample or len(group), len(group))
+        for place in sorted(random.Random(arguments.seed).sample(group, size)):
+            yield walked[place]
 
 
 def at_hand() -> str:

@@ -25,8 +25,10 @@ from benchmarks.oracles.levels import level_properties
 from benchmarks.oracles.levels import raise_literals
 from benchmarks.oracles.trees import write_cell
 from coevo.git.repository import Repository
+from coevo.languages.java.maven.shared_builds import foreign_jdk
 from coevo.languages.java.tools.artifacts import ArtifactProxy
 from coevo.languages.java.tools.artifacts import upstreams
+from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.languages.java.tools.toolchain import toolchain
 from coevo.model.errors import Transient
@@ -130,21 +132,36 @@ class Answer:
         return self.build_seconds + sum(ruling.seconds for ruling in self.rulings)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """Whether Maven compiles the code of a revision, its CPU seconds, and what it said if not."""
+
+    built: bool
+    build_seconds: float
+    log: str
+
+
 class Bench:
     """Sandbox, tools and libraries of the oracles, for one repository after the other."""
 
-    def __init__(self, stack: ExitStack, mounts: Sequence[Mount] = ()) -> None:
-        """`mounts` are there beside its own."""
-        self._mounts = tuple(mounts)
+    def __init__(
+        self, stack: ExitStack, mounts: Sequence[Mount] = (), jdk: Jdk | None = None
+    ) -> None:
+        """`mounts` are there beside its own; `jdk` is the machine's own choice if None."""
+        self._tools: Toolchain = toolchain(chosen=jdk)
+        self._mounts = (*mounts, *foreign_jdk(self._tools.java_home))
         self._sandbox: Sandbox = open_sandbox('bubblewrap')
         stack.callback(self._sandbox.close)
-        self._tools: Toolchain = toolchain()
         self._consoles = fetch_consoles(cache_folder() / 'consoles')
         self._root = stack.enter_context(workspace())
         self._shared = cache_folder() / 'maven'
         self._proxy = stack.enter_context(
             ArtifactProxy(upstreams(), self._shared, self._root / 'artifacts')
         )
+
+    @property
+    def _maven(self) -> str:
+        return f'/tools/libraries/{self._tools.maven_home.name}/bin/mvn'
 
     def library(self, artifact: str) -> str:
         """Where a test's JVM sees one of the engine's pinned libraries."""
@@ -173,14 +190,30 @@ class Bench:
             raise Transient('libraries could not be fetched; check the network')
         return _answer(answer)
 
+    def compile(self, repository: Repository, rev: str) -> Compiled:
+        """`mvn compile` of a revision as it is; Transient if libraries could not be fetched."""
+        before = self._proxy.trouble
+        with self._folder() as folder:
+            repository.materialise(rev, folder / 'tree')
+            request = {'oracle': 'compile', 'module': '', 'maven': self._maven, 'properties': []}
+            answer = self._ask(request, Flags.DEFAULT, folder / 'tree')
+        if self._proxy.trouble != before:
+            raise Transient('libraries could not be fetched; check the network')
+        return Compiled(**answer)
+
     @contextmanager
     def _tree(self, repository: Repository, place: Place) -> Iterator[Path]:
-        folder = Path(mkdtemp(dir=self._root))
-        folder.chmod(0o711)
-        try:
+        with self._folder() as folder:
             write_cell(repository, place.tests_rev, place.code_rev, folder / 'tree')
             raise_literals(folder / 'tree')
             yield folder / 'tree'
+
+    @contextmanager
+    def _folder(self) -> Iterator[Path]:
+        folder = Path(mkdtemp(dir=self._root))
+        folder.chmod(0o711)
+        try:
+            yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -193,11 +226,10 @@ class Bench:
         levels: Sequence[str],
     ) -> dict[str, Any]:
         inside = {name: f'/tools/consoles/{file.name}' for name, file in self._consoles.items()}
-        maven = f'/tools/libraries/{self._tools.maven_home.name}/bin/mvn'
         return {
             'oracle': str(oracle),
             'module': place.module,
-            'maven': maven,
+            'maven': self._maven,
             'class_path_goal': f'{_PLUGIN}:build-classpath',
             'properties': [*_STYLE_OFF, *levels],
             'java': str(self._tools.java),

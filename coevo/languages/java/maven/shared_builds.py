@@ -107,8 +107,8 @@ class SharedBuilds:
             Mount(source=self.toolchain.tools, target=f'{TOOLS}/programs'),
             Mount(source=self.toolchain.libraries, target=f'{TOOLS}/libraries'),
             Mount(source=archives, target=ARCHIVES),
-            *_foreign(self.toolchain.java_home),
-            *_foreign(self.toolchain.tools_home, unless=self.toolchain.java_home),
+            *foreign_jdk(self.toolchain.java_home),
+            *foreign_jdk(self.toolchain.tools_home, unless=self.toolchain.java_home),
         )
         self.launcher = Launcher(toolchain=self.toolchain, workspace=self.root, mounts=self._mounts)
         self.clock = ProcessClock(self.sandbox, self.launcher.clock_probe)
@@ -353,7 +353,7 @@ def _is_too_long(path: str) -> bool:
     return len(raw) > _MOST_PATH_BYTES or any(len(n) > _MOST_NAME_BYTES for n in raw.split(b'/'))
 
 
-def _foreign(java_home: Path, unless: Path | None = None) -> Iterator[Mount]:
+def foreign_jdk(java_home: Path, unless: Path | None = None) -> Iterator[Mount]:
     """A JDK that is not among the system's folders, which every sandbox sees."""
     if java_home == unless:
         return
