@@ -37,7 +37,7 @@ class Steadiness:
     detail: str = ''
 
 
-def steadiness(evaluation: PairEvaluation, ids: Sequence[str]) -> Steadiness:
+def steadiness(evaluation: PairEvaluation, ids: Iterable[str]) -> Steadiness:
     """Of a suite all tests pass that are not skipped, and one at least."""
     found = {one: evaluation.cells(one)[Cell.TNEW_CNEW] for one in ids}
     passing = tuple(

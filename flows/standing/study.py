@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
@@ -35,6 +36,7 @@ from coevo.model.records import Change
 from coevo.model.records import Drop
 from coevo.model.records import Pair
 from coevo.model.records import Stage
+from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
 from coevo.model.standing_rows import StandingRow
 from coevo.starts.isolated_cells import IsolatedCellRunner
@@ -68,12 +70,18 @@ def stand(tools: Tools, pair: Pair, cache: Cache, open_builder: Callable[[], Bui
     left = [file for file in files if file.reason is None]
     evaluation = None
     if left:
-        selected = [_selected(pair, file, at) for file in left for at in range(len(file.methods))]
+        methods = {file.test_file: _methods_by_id(pair, file) for file in left}
+        selected = [_selected(*one) for file in left for one in methods[file.test_file].items()]
         evaluation = observe(open_builder(), pair, selected, cache)
         if evaluation.new.runtime_lacking is not None:
             return Stood(evaluation=evaluation)
-        context = _Context(tools=tools, pair=pair, evaluation=evaluation)
-        found += [context.studied(file) for file in left]
+        context = _Context(
+            tools=tools,
+            pair=pair,
+            evaluation=evaluation,
+            tree=reading(pair.language).tree(tools.repository, pair.new.rev),
+        )
+        found += [context.studied(file, methods[file.test_file]) for file in left]
     rows = [one if isinstance(one, StandingRow) else one[0] for one in found]
     drops = [
         Drop.at(Stage.STANDING, one[0], one[0].standing_id, one[1], one[2])
@@ -98,16 +106,15 @@ def _row(pair: Pair, file: StandingFile) -> StandingRow:
     )
 
 
-def _ids(pair: Pair, file: StandingFile) -> list[str]:
-    return [method_id_in(pair.pair_id, Change.UNCHANGED, method) for method in file.methods]
+def _methods_by_id(pair: Pair, file: StandingFile) -> dict[str, TestMethod]:
+    return {method_id_in(pair.pair_id, Change.UNCHANGED, one): one for one in file.methods}
 
 
-def _selected(pair: Pair, file: StandingFile, at: int) -> SelectedMethod:
-    method = file.methods[at]
+def _selected(method_id: str, method: TestMethod) -> SelectedMethod:
     candidate = Candidate(
         change=Change.UNCHANGED, old=method, new=method, old_source=None, new_source=None
     )
-    return SelectedMethod(method_id=_ids(pair, file)[at], candidate=candidate)
+    return SelectedMethod(method_id=method_id, candidate=candidate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,14 +124,14 @@ class _Context:
     tools: Tools
     pair: Pair
     evaluation: PairEvaluation
+    tree: Tree
 
     @property
     def rev(self) -> str:
         return self.pair.new.rev
 
-    def studied(self, file: StandingFile) -> Found:
-        ids = _ids(self.pair, file)
-        steady = steadiness(self.evaluation, ids)
+    def studied(self, file: StandingFile, methods: Mapping[str, TestMethod]) -> Found:
+        steady = steadiness(self.evaluation, methods)
         row = replace(
             _row(self.pair, file),
             passing=len(steady.passing),
@@ -134,7 +141,6 @@ class _Context:
         )
         if steady.reason is not None:
             return row, steady.reason, steady.detail
-        methods = dict(zip(ids, file.methods, strict=True))
         suite = Suite(module=file.module, methods=tuple(methods[one] for one in steady.passing))
         traced = self._traced(suite, file)
         if traced.together is None or None in traced.traces:
@@ -165,12 +171,8 @@ class _Context:
     def _of_code(self, traces: Sequence[Trace | None]) -> Iterator[ExecutedMethod]:
         for trace in traces:
             for method in trace.executed if trace else ():
-                if method.file is not None and self._tree.is_source(method.file):
+                if method.file is not None and self.tree.is_source(method.file):
                     yield method
-
-    @property
-    def _tree(self) -> Tree:
-        return reading(self.pair.language).tree(self.tools.repository, self.rev)
 
     def _is_needed(self, file: StandingFile) -> bool:
         """Whether other tests of the module do not compile without a file."""
