@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
-from dataclasses import replace
+from functools import cache
 from functools import cached_property
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -22,8 +21,11 @@ from coevo.languages.python.reading.collection import SETTINGS
 from coevo.languages.python.reading.collection import PythonFile
 from coevo.languages.python.reading.collection import Rules
 from coevo.languages.python.reading.collection import rules_in
+from coevo.languages.python.reading.module_paths import module_paths
 from coevo.languages.python.reading.modules import Modules
 from coevo.languages.python.reading.origins import origin_of
+from coevo.languages.python.reading.placed_files import Surroundings
+from coevo.languages.python.reading.placed_files import placed_file
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tests import extended
 from coevo.languages.python.sides import tests_side
@@ -46,6 +48,7 @@ class PythonTree:
         self.entries = repository.tree(rev)
         self._files: dict[str, PythonFile] = {}
         self._origins: dict[str, Origin] = {}
+        self._rules = cache(self._find_rules)
 
     def file(self, path: str) -> SourceFile:
         if path not in self._files:
@@ -62,19 +65,18 @@ class PythonTree:
     def _placed(self, path: str) -> PythonFile:
         """A file as its neighbours make it: what its imports mean, and what is collected."""
         parsed = self.parsed(path)
-        known = {each.name: getattr(parsed, each.name) for each in fields(SourceFile)}
-        known['imports'] = self.modules_of_code.imports(path, parsed)
+        imports = self.modules_of_code.imports(path, parsed)
         if path not in self._tests:
-            return PythonFile(**known, collected=False)
-        types = parsed.types
-        known['types'] = (*(replace(t, interfaces=(_CONFTEST,)) for t in types[:1]), *types[1:])
+            return placed_file(self.content(path), path, Surroundings(imports=imports))
         rules = self._rules(self.module(path))
-        return PythonFile(
-            **known,
+        around = Surroundings(
+            imports=imports,
             rules=rules,
-            collected=rules.is_file(path) or self._is_named_for_tests(path, types),
-            extended=self._extended & {type_.simple for type_ in types},
+            collected=rules.is_file(path) or self._is_named_for_tests(path, parsed.types),
+            extended=self._extended & {type_.simple for type_ in parsed.types},
+            interfaces=(_CONFTEST,),
         )
+        return placed_file(self.content(path), path, around)
 
     def _is_named_for_tests(self, path: str, types: tuple[DeclaredType, ...]) -> bool:
         """Whether it is collected by whoever names it: `test.py`, or what unittest would find."""
@@ -107,7 +109,7 @@ class PythonTree:
 
     @cached_property
     def _tests(self) -> frozenset[str]:
-        return tests_side(self.entries)
+        return _sides(frozenset(self.entries))
 
     def module(self, path: str) -> str:
         """The nearest folder above a file that holds a build file; '.' for the root or where none does."""
@@ -126,9 +128,10 @@ class PythonTree:
 
     @cached_property
     def modules_of_code(self) -> Modules:
-        return Modules(self.entries.keys(), self.modules, self.parsed)
+        paths = frozenset(path for path in self.entries if path.endswith('.py'))
+        return Modules(module_paths(paths, self.modules), self.content)
 
-    def _rules(self, module: str) -> Rules:
+    def _find_rules(self, module: str) -> Rules:
         """What pytest collects in a folder with a build file, by its settings or the root's."""
         for folder in dict.fromkeys((module, '.')):
             for name in SETTINGS:
@@ -141,13 +144,9 @@ class PythonTree:
 
     @cached_property
     def _extended(self) -> frozenset[str]:
-        """What collected classes of the test tree derive from, by simple names; read without a parser."""
-        texts = (self.content(path) for path in self.paths(Side.TEST))
-        classes = [
-            (name.decode(errors='replace'), _simple_names(bases.decode(errors='replace')))
-            for text in texts
-            for name, bases in _CLASS.findall(text)
-        ]
+        """What collected classes of the test tree derive from, by simple names."""
+        paths = self.paths(Side.TEST)
+        classes = [one for path in paths for one in _classes_in(self.content(path))]
         return extended(classes, self._rules('.'))
 
     def paths(self, side: Side) -> tuple[str, ...]:
@@ -185,8 +184,23 @@ class PythonTree:
         )
 
 
+@lru_cache(maxsize=2048)
+def _classes_in(source: bytes) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The classes of a file and their bases, by simple names; read without a parser."""
+    return tuple(
+        (name.decode(errors='replace'), tuple(_simple_names(bases.decode(errors='replace'))))
+        for name, bases in _CLASS.findall(source)
+    )
+
+
 def _simple_names(bases: str) -> list[str]:
     return [base.strip().rpartition('.')[2] for base in bases.split(',')]
+
+
+@lru_cache(maxsize=8)
+def _sides(paths: frozenset[str]) -> frozenset[str]:
+    """Kept since neighbours of a walk mostly have the same files."""
+    return tests_side(paths)
 
 
 @lru_cache(maxsize=4)

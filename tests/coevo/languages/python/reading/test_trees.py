@@ -221,3 +221,31 @@ def test_suites_in_a_file_of_their_name(tmp_path: Path) -> None:
 )
 def test_origins(tmp_path: Path, path: str, text: str, expected: Origin) -> None:
     assert tree_of(tmp_path, {path: text}).origin(path) is expected
+
+
+NEIGHBOURS = {
+    'pkg/__init__.py': 'from ._impl import make\n',
+    'pkg/_impl.py': 'def make(): return 1\n',
+    'test_a.py': 'from pkg import make\ndef test_a(): make()\n',
+}
+
+
+@pytest.mark.parametrize(
+    ('changed', 'taken'),
+    [
+        ({'pkg/_impl.py': 'def make(): return 2\n'}, 'pkg._impl.make'),
+        ({'pkg/_impl.py': 'from ._other import make\n'}, 'pkg._other.make'),
+        ({'pkg/__init__.py': 'def make(): return 1\n'}, 'pkg.make'),
+        ({'src/pkg/__init__.py': '', 'pkg/__init__.py': ''}, 'pkg.make'),
+    ],
+)
+def test_what_an_import_means_is_kept_only_for_the_same_reasons(
+    tmp_path: Path, changed: dict[str, str], taken: str
+) -> None:
+    repo = init(tmp_path)
+    revs = [commit(repo, 'old', NEIGHBOURS), commit(repo, 'new', {**NEIGHBOURS, **changed})]
+    old, new = (PythonTree(Repository(repo / '.git'), rev) for rev in revs)
+    assert [one.text for one in old.file('test_a.py').imports] == ['pkg._impl.make']
+    assert [one.text for one in new.file('test_a.py').imports] == [taken]
+    assert [one.text for one in old.file('test_a.py').imports] == ['pkg._impl.make']
+    assert (old.file('test_a.py') is new.file('test_a.py')) is (taken == 'pkg._impl.make')

@@ -1,0 +1,56 @@
+"""Where the module that an import names lies, by the paths of a revision alone."""
+
+from __future__ import annotations
+
+from functools import cache
+from functools import lru_cache
+
+# Folders of a project that are put on the path beside its root.
+_ROOTS = ('', 'src', 'lib', 'python')
+
+
+class ModulePaths:
+    """Those of all revisions that have the same files. What was asked once is kept."""
+
+    def __init__(self, paths: frozenset[str], builds: frozenset[str]) -> None:
+        self._paths = paths
+        self._project_roots = tuple(
+            '/'.join(part for part in (folder.strip('.'), root) if part)
+            for folder in sorted({*builds, '.'})
+            for root in _ROOTS
+        )
+        self._roots = cache(self._find_roots)
+        self._path_of = cache(self._find_path)
+
+    def find(self, text: str, importer: str) -> str | None:
+        """The path of a module by what is written to import it."""
+        return self._path_of(text, importer.rpartition('/')[0])
+
+    def _find_path(self, text: str, folder: str) -> str | None:
+        relative = text.replace('.', '/')
+        for root in (*self._roots(folder), *self._project_roots):
+            base = f'{root}/{relative}' if root else relative
+            for path in (f'{base}.py', f'{base}/__init__.py'):
+                if path in self._paths:
+                    return path
+        return None
+
+    def _find_roots(self, folder: str) -> tuple[str, ...]:
+        """The folders above a file that Python may look for modules in: those that are no packages."""
+        found = []
+        while True:
+            if (f'{folder}/__init__.py' if folder else '__init__.py') not in self._paths:
+                found.append(folder)
+            if not folder:
+                return tuple(found)
+            folder = folder.rpartition('/')[0]
+
+
+@lru_cache(maxsize=8)
+def module_paths(paths: frozenset[str], builds: frozenset[str]) -> ModulePaths:
+    """Kept since neighbours of a walk mostly have the same files.
+
+    paths   of all files in Python
+    builds  folders with a build file, '.' is the root
+    """
+    return ModulePaths(paths, builds)

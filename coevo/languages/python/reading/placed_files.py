@@ -1,0 +1,60 @@
+"""A file as the revision around it makes it: one object for all revisions that make the same of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import fields
+from dataclasses import replace
+from functools import lru_cache
+
+from coevo.languages.declarations import Import
+from coevo.languages.declarations import SourceFile
+from coevo.languages.python.reading.collection import DEFAULT
+from coevo.languages.python.reading.collection import PythonFile
+from coevo.languages.python.reading.collection import Rules
+from coevo.languages.python.reading.syntax import parse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a revision says of a file, beside what the file itself says.
+
+    imports     what they mean there
+    interfaces  of the module: what it sees without an import
+    """
+
+    imports: tuple[Import, ...]
+    interfaces: tuple[str, ...] = ()
+    rules: Rules = DEFAULT
+    collected: bool = False
+    extended: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _Kept:
+    file: tuple[Surroundings, PythonFile] | None = None
+
+
+@lru_cache(maxsize=2048)
+def _kept(source: bytes, path: str) -> _Kept:
+    """Where to keep what a file was for another revision."""
+    return _Kept()
+
+
+def placed_file(source: bytes, path: str, around: Surroundings) -> PythonFile:
+    kept = _kept(source, path)
+    known = kept.file
+    if known is None or known[0] != around:
+        known = kept.file = (around, _place(parse(source, path), around))
+    return known[1]
+
+
+def _place(parsed: SourceFile, around: Surroundings) -> PythonFile:
+    known = {each.name: getattr(parsed, each.name) for each in fields(SourceFile)}
+    known['imports'] = around.imports
+    if around.interfaces:
+        first, others = parsed.types[:1], parsed.types[1:]
+        known['types'] = (*(replace(t, interfaces=around.interfaces) for t in first), *others)
+    return PythonFile(
+        **known, rules=around.rules, collected=around.collected, extended=around.extended
+    )
