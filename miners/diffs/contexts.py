@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Import
 from coevo.languages.declarations import Located
 from coevo.languages.declarations import Member
 from coevo.languages.layout import Side
@@ -185,13 +186,20 @@ class TestTree:
             yield from self._named(located, unit)
         known = self.tree.test_types
         statics = [i for i in self.tree.file(unit.path).imports if i.static]
-        simples = {name for name in unit.names if name in known}
-        simples |= {_holder(i.text, i.name) for i in statics if i.name in unit.names | {'*'}}
+        simples = set(unit.names & self._known)
+        simples |= {
+            _holder(i.text, i.name) for i in statics if i.name in unit.names or i.name == '*'
+        }
         for simple in sorted(simples - {unit.type.simple}):
             found = self.tree.resolve(unit.path, simple) if simple in unit.names else ()
             for located in found or known.get(simple, ()):
-                if found or any(i.text.startswith(located.canonical) for i in statics):
+                if found or _takes_from(located, statics):
                     yield from self._of_type(located, unit)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        """The simple names of all types of the test tree."""
+        return frozenset(self.tree.test_types)
 
     def _of_type(self, located: Located, unit: Unit) -> Iterator[Unit]:
         """What naming a type brings in: its members named and, if made elsewhere, its overrides."""
@@ -278,6 +286,11 @@ def _same_named_source(unit: Unit) -> frozenset[str]:
     if unit.member is None or 'MethodSource' not in unit.member.annotations:
         return frozenset()
     return frozenset({unit.member.name})
+
+
+def _takes_from(located: Located, statics: Iterable[Import]) -> bool:
+    canonical = located.canonical
+    return any(one.text.startswith(canonical) for one in statics)
 
 
 def _holder(text: str, name: str) -> str:

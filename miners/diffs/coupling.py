@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
 from coevo.languages.table import reading_at
 from coevo.model.records import CoupledBy
@@ -35,6 +36,7 @@ class CoupledSubject:
     test_method: str
 
     @classmethod
+    @lru_cache(maxsize=1 << 14)
     def of(cls, test: TestMethod) -> CoupledSubject:
         return cls(
             under_test=reading_at(test.test_file).class_under_test(test),

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from functools import lru_cache
 
@@ -86,6 +87,23 @@ def source_index(tree: Tree) -> SourceIndex:
     return SourceIndex(tree)
 
 
+_Statics = Mapping[str, Sequence[Import]]
+"""Static imports by the type that they take from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Units:
+    """What a test uses in the test tree, and all that it names and calls there.
+
+    importing  those in files with static imports from the sources
+    """
+
+    units: tuple[Unit, ...]
+    names: frozenset[str]
+    calls: frozenset[str]
+    importing: tuple[tuple[Unit, _Statics], ...]
+
+
 class PairEnd:
     """The tests of one end of a pair against the source changes, as that end sees them."""
 
@@ -93,7 +111,7 @@ class PairEnd:
         self.tests = tests
         self._index = source_index(tests.tree)
         self._is_new = is_new
-        self._static_imports: dict[str, Mapping[str, Sequence[Import]]] = {}
+        self._static_imports: dict[str, _Statics] = {}
         self._visible: dict[tuple[str, str, int], bool] = {}
         seen = [(change, *self._seen(change)) for change in changes]
         self._targets = [(c, located, member) for c, located, member in seen if located is not None]
@@ -119,12 +137,18 @@ class PairEnd:
 
     def references(self, test: Test) -> Iterator[Reference]:
         """How a test of this end refers to the changes, those that it does not left out."""
+        if not self._targets:
+            return
         own, *helpers = self.tests.closure(test)
-        names = frozenset().union(*(unit.names for unit in (own, *helpers)))
-        calls = frozenset().union(*(unit.calls for unit in (own, *helpers)))
+        units = _Units(
+            units=(own, *helpers),
+            names=frozenset().union(*(unit.names for unit in (own, *helpers))),
+            calls=frozenset().union(*(unit.calls for unit in (own, *helpers))),
+            importing=tuple(self._importing((own, *helpers))),
+        )
         subject = CoupledSubject.of(test.method)
         for change, located, member in self._targets:
-            how = self._how(located, member, names, calls, (own, *helpers))
+            how = self._how(located, member, units)
             if how is None:
                 continue
             word = member.name if member else located.type.simple
@@ -140,41 +164,33 @@ class PairEnd:
                 count=count,
             )
 
-    def _how(
-        self,
-        located: Located,
-        member: Member | None,
-        names: frozenset[str],
-        calls: frozenset[str],
-        units: tuple[Unit, ...],
-    ) -> How | None:
-        if member is not None and member.name not in calls:
+    def _importing(self, units: Iterable[Unit]) -> Iterator[tuple[Unit, _Statics]]:
+        for unit in units:
+            if statics := self._statics(unit.path):
+                yield unit, statics
+
+    def _how(self, located: Located, member: Member | None, units: _Units) -> How | None:
+        if member is not None and member.name not in units.calls:
             return None
-        if self._is_named(located, member, names, units):
+        if self._is_named(located, member, units):
             return How.NAMED
         if member is None or member.kind == 'constructor':
             return None
-        if not names.isdisjoint(self._index.subtypes(located.type.simple)):
+        if not units.names.isdisjoint(self._index.subtypes(located.type.simple)):
             return How.BY_SUBTYPE
         return How.UNNAMED if self._is_rare(member) else None
 
-    def _is_named(
-        self,
-        located: Located,
-        member: Member | None,
-        names: frozenset[str],
-        units: tuple[Unit, ...],
-    ) -> bool:
+    def _is_named(self, located: Located, member: Member | None, units: _Units) -> bool:
         simple = located.type.simple
-        if simple in names and any(
-            simple in unit.names and self._is_visible(unit.path, located) for unit in units
+        if simple in units.names and any(
+            simple in unit.names and self._is_visible(unit.path, located) for unit in units.units
         ):
             return True
         canonical = located.canonical
         return any(
             _takes(found, located, member, unit)
-            for unit in units
-            for found in self._statics(unit.path).get(canonical, ())
+            for unit, statics in units.importing
+            for found in statics.get(canonical, ())
         )
 
     def _is_visible(self, path: str, located: Located) -> bool:
@@ -183,7 +199,7 @@ class PairEnd:
             self._visible[key] = self.tests.tree.visible(path, located)
         return self._visible[key]
 
-    def _statics(self, path: str) -> Mapping[str, Sequence[Import]]:
+    def _statics(self, path: str) -> _Statics:
         """The static imports of a file by the type of the project's sources that they take from."""
         if path not in self._static_imports:
             found: dict[str, list[Import]] = defaultdict(list)
