@@ -47,6 +47,7 @@ class Specimen:
     prefix   of the names of tests, which those of bodies lack
     runtime  what alone is tried, where the language has several
     tears_alone  whether a test can fail to compile while its file does
+    marks    of all its questions
     """
 
     language: Language
@@ -60,6 +61,7 @@ class Specimen:
     runtime: str = ''
     prefix: str = ''
     tears_alone: bool = True
+    marks: tuple[pytest.MarkDecorator, ...] = ()
 
     def method(self, name: str) -> TestMethod:
         (path,) = self.tests({'any': ''})
@@ -247,5 +249,6 @@ SPECIMENS = {
         starve=starve_java,
         selling=java_selling,
         runtime='17',
+        marks=(pytest.mark.jvm,),
     ),
 }

@@ -11,6 +11,7 @@ from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import NotOffered
 from coevo.languages.table import LANGUAGES
 from coevo.model.records import TestMethod
+from tests.languages.specimens import SPECIMENS
 from tests.languages.table import known_toy
 
 with known_toy():
@@ -21,6 +22,10 @@ with known_toy():
 def language(request: pytest.FixtureRequest) -> Iterator[Language]:
     with known_toy():
         yield LANGUAGES[request.param]
+
+
+def test_the_conformance_suite_has_a_project_of_it(language: Language) -> None:
+    assert language in [one.language for one in SPECIMENS.values()]
 
 
 def test_what_is_missing_comes_with_advice(language: Language) -> None:

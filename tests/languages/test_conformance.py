@@ -113,7 +113,7 @@ def pair_of(specimen: Specimen, repository: Repository, old: str, new: str) -> P
 
 @pytest.fixture(
     scope='module',
-    params=['toy', 'python', pytest.param('java', marks=pytest.mark.jvm)],
+    params=[pytest.param(name, marks=one.marks) for name, one in SPECIMENS.items()],
 )
 def place(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
