@@ -75,14 +75,14 @@ WHAT = {
     'fails': 'says so',
     'errs': 'ends by an exception of its own',
     'skips': 'decides that it cannot run',
-    'hangs': 'starts a program that lasts, and never ends',
+    'hangs': 'starts `sleep LEFT`, which lasts, and never ends',
     'exits': 'ends its process as if all were well',
     'kills': 'has its process killed',
     'forges': 'tells whatever it finds open that it has passed, and ends its process',
     'torn': 'does not compile',
     'phones': 'passes if it reaches the host by network',
     'peeks': 'passes if it sees a file of the host',
-    'sleeps': 'starts a program that takes a second, and passes',
+    'sleeps': 'starts `sleep SLEPT` as a child of the process that runs tests, and passes',
 }
 
 
