@@ -1,6 +1,6 @@
 """Does the engine agree with an oracle? Cells of a mined store, drawn by seed, run again and compared.
 
-    python -m benchmarks.agreement draw STORE RESULTS.csv [--repo OWNER/NAME] [--seed N]
+    python -m benchmarks.agreement draw STORE RESULTS.csv [--repo OWNER/NAME] [--seed N] [--runtimes 8 11]
     python -m benchmarks.agreement refresh STORE RESULTS.csv
     python -m benchmarks.agreement arbitrate STORE RESULTS.csv
     python -m benchmarks.agreement sum RESULTS.csv
@@ -8,7 +8,7 @@
 The sample is stratified by repository, cell and outcome. A tree is built once for a few methods of
 a cell. Where the engine needed a workaround, the oracle runs the cell as it is and with the same workaround. `refresh`
 reads anew what the engine says of the drawn cells, `arbitrate` asks oracle B where the two differ.
-Of Java the oracle is A, of Python `python -m pytest ID` in a fresh virtual environment.
+Of Java the oracle is A on the pair's own JDK, of Python `python -m pytest ID` in a fresh virtual environment.
 """
 
 from __future__ import annotations
@@ -43,7 +43,11 @@ from benchmarks.tables import read
 from benchmarks.tables import write
 from coevo.git.repository import Repository
 from coevo.languages.java.maven.workarounds import WORKAROUNDS
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.jdks import alike
+from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.python.language import NAME as PYTHON
+from coevo.model.errors import Fatal
 from coevo.model.records import Outcome
 
 KEY = ('repo', 'old', 'new', 'cell', 'method')
@@ -94,10 +98,16 @@ class Benches:
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
+        self._by_runtime: dict[str, Bench] = {}
 
-    @cached_property
-    def java(self) -> Bench:
-        return Bench(self._stack)
+    def java(self, runtime: str) -> Bench:
+        """Of the JDK that a pair was run on, by its version; Fatal if none like it is here."""
+        if runtime not in self._by_runtime:
+            near = alike(runtime, find_jdks())
+            if not near:
+                raise Fatal(f'no JDK like {runtime} was found; `coevo jdks install` brings one')
+            self._by_runtime[runtime] = Bench(self._stack, jdk=near[0])
+        return self._by_runtime[runtime]
 
     @cached_property
     def python(self) -> PytestBench:
@@ -117,8 +127,9 @@ def judge(
         return
     worked_around = [one for one in cells if one.override in WORKAROUNDS]
     targets = [Target(method=one.method) for one in cells]
-    targets += [_worked_around(benches.java, one) for one in worked_around]
-    answer = benches.java.run(Oracle.A, Flags.C1, clone, place, targets)
+    bench = benches.java(cells[0].runtime)
+    targets += [_worked_around(bench, one) for one in worked_around]
+    answer = bench.run(Oracle.A, Flags.C1, clone, place, targets)
     again = dict(zip(map(id, worked_around), answer.rulings[len(cells) :], strict=True))
     for one, ruling in zip(cells, answer.rulings, strict=False):
         yield one, answer, ruling, again.get(id(one))
@@ -149,6 +160,7 @@ def row_of(
     return {
         **dict(zip(KEY, key, strict=True)),
         'module': cell.method.module,
+        'runtime': _feature(cell),
         **engine_columns(cell),
         'oracle': ruling.outcome,
         'exception': ruling.exception,
@@ -171,12 +183,23 @@ def run(arguments: argparse.Namespace) -> None:
         benches = Benches(stack)
         for partition in partitions(arguments.store):
             if arguments.repo in (None, partition.repo):
-                cells = list(mined_cells(arguments.store, partition, arguments.profile))
+                cells = [
+                    cell
+                    for cell in mined_cells(arguments.store, partition, arguments.profile)
+                    if not arguments.runtimes or _feature(cell) in arguments.runtimes
+                ]
                 drawn = draw(cells, sample, partition.repo)
-                for (_, place), chosen in _by_tree(drawn).items():
+                for (*_, place), chosen in _by_tree(drawn).items():
                     todo = [one for one in chosen if cell_key(partition.repo, one) not in known]
                     if todo:
                         _judge_place(benches, arguments, partition.repo, place, todo)
+
+
+def _feature(cell: MinedCell) -> str:
+    """Such as 8 or 17: what JDK a cell ran on, or which CPython (3.11)."""
+    if cell.pair.language == PYTHON:
+        return '.'.join(cell.runtime.split('.')[:2])
+    return Jdk(home=Path(), version=cell.runtime).release
 
 
 def _judge_place(
@@ -196,12 +219,12 @@ def _judge_place(
             print(answer.log or (worked_around or ruling).log, flush=True)
 
 
-def _by_tree(cells: Sequence[MinedCell]) -> dict[tuple[str, Place], list[MinedCell]]:
-    """By what one tree serves; where dates decide on libraries, those of a pair have their own."""
-    found: dict[tuple[str, Place], list[MinedCell]] = {}
+def _by_tree(cells: Sequence[MinedCell]) -> dict[tuple[str, str, Place], list[MinedCell]]:
+    """By what one tree and runtime serve; where dates decide on libraries, a pair has its own."""
+    found: dict[tuple[str, str, Place], list[MinedCell]] = {}
     for one in cells:
         pair = one.pair.pair_id if one.pair.language == PYTHON else ''
-        found.setdefault((pair, one.place), []).append(one)
+        found.setdefault((pair, one.runtime, one.place), []).append(one)
     return found
 
 
@@ -232,12 +255,13 @@ def arbitrate(arguments: argparse.Namespace) -> None:
     without_another = {one.pair.repo for one in cells.values() if one.pair.language == PYTHON}
     rows: list[Row] = []
     with ExitStack() as stack:
-        bench = Bench(stack)
+        benches = Benches(stack)
         for row in read(arguments.results):
             if differs(row) and not row['surefire'] and row['repo'] not in without_another:
                 cell = cells[key_of(row)]
                 clone = open_clone(arguments.store, row['repo'])
                 target = Target(method=cell.method)
+                bench = benches.java(cell.runtime)
                 answer = bench.run(Oracle.B, Flags.C1, clone, cell.place, [target])
                 row['surefire'] = answer.rulings[0].outcome
                 print(*row.values(), answer.rulings[0].log, flush=True)
@@ -258,7 +282,7 @@ def _mined_by_key(arguments: argparse.Namespace) -> dict[Key, MinedCell]:
 def summarise(arguments: argparse.Namespace) -> None:
     """Counts by repository, cell and outcome, the differences, and the bound of their share."""
     rows = read(arguments.results)
-    for field in ('repo', 'cell', 'engine_unit'):
+    for field in ('repo', 'runtime', 'cell', 'engine_unit'):
         _print_counts(rows, field)
     different = [row for row in rows if differs(row)]
     trees = {(row['repo'], row['new'], row['cell'], row['module']) for row in rows}
@@ -273,8 +297,8 @@ def summarise(arguments: argparse.Namespace) -> None:
 
 
 def _print_counts(rows: Sequence[Row], field: str) -> None:
-    drawn = Counter(row[field] for row in rows)
-    wrong = Counter(row[field] for row in rows if differs(row))
+    drawn = Counter(row.get(field, '') for row in rows)
+    wrong = Counter(row.get(field, '') for row in rows if differs(row))
     print(f'| {field} | cells | different |\n| --- | --- | --- |')
     for name in sorted(drawn):
         print(f'| {name} | {drawn[name]} | {wrong[name]} |')
@@ -296,6 +320,7 @@ def main() -> None:
         one.add_argument('results', type=Path)
         if name == 'draw':
             one.add_argument('--repo')
+            one.add_argument('--runtimes', nargs='+', default=(), metavar='N', help='such as 8 11')
             one.add_argument('--seed', type=int, default=4)
             one.add_argument('--cells', type=int, default=36, help='of each repository')
             one.add_argument('--per-tree', type=int, default=3, help='of a cell and outcome')

@@ -51,6 +51,12 @@ class MinedCell:
         )
 
     @property
+    def runtime(self) -> str:
+        """The version of the JDK or interpreter that ran it."""
+        assert self.pair.runtime is not None, 'what ran has a runtime'
+        return self.pair.runtime
+
+    @property
     def name(self) -> str:
         method = self.method
         return f'{method.test_class}#{method.test_method}({",".join(method.parameters)})'
