@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from coevo.display import presentation
 from coevo.display import terminal
 from coevo.model.errors import Fatal
+from coevo.snapshots import comments
 from coevo.snapshots import snapshot
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.snapshot import Opened
@@ -67,6 +68,7 @@ def query(places: Sequence[Path | str], question: Question) -> None:
         for line in left_out(opened, question.cutoff) if question.cutoff else ():
             print(line, file=sys.stderr)
         snapshot.limit(opened, limits)
+        comments.comment(opened.connection)
         for line in interleaved(opened) if question.sql is None else ():
             print(line, file=sys.stderr)
     sql = SUMMARY if question.sql is None else question.sql

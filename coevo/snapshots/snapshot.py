@@ -104,6 +104,7 @@ def connect(
     """The same, each view with the condition of its name, which may name views before it."""
     opened = attach(places)
     limit(opened, conditions)
+    comments.comment(opened.connection)
     return opened.connection
 
 
@@ -199,7 +200,6 @@ def limit(opened: Opened, conditions: Mapping[str, str]) -> None:
     connection.execute(f'CREATE VIEW standard AS SELECT * FROM methods WHERE {standard()}')
     connection.execute(f'CREATE VIEW standard_tasks AS SELECT * FROM tasks WHERE {_usual()}')
     connection.execute(f'CREATE VIEW permissive AS SELECT * FROM standard WHERE {_permissive()}')
-    comments.comment(connection)
 
 
 def _rows(table: str, found: Sequence[tuple[Sequence[str], Mapping[str, Any]]]) -> str:
