@@ -20,7 +20,7 @@ from tests.folders import open_folder
 pytestmark = pytest.mark.jvm
 
 # Their parts have tests of their own: crawls, clones and interrupted runs.
-SLOWER = ('git_trouble', 'api_trouble', 'clock_jump', 'kill_flow')
+CHOSEN = ('kill_jvm', 'git_trouble', 'api_trouble', 'clock_jump', 'kill_flow')
 
 
 @pytest.fixture(scope='module')
@@ -38,9 +38,8 @@ def undisturbed(stage: Stage) -> Chain:
     return chain
 
 
-@pytest.mark.parametrize(
-    'kind', ['kill_jvm', *(pytest.param(one, marks=pytest.mark.slow) for one in SLOWER)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize('kind', CHOSEN)
 def test_what_a_fault_leaves_does_not_show(stage: Stage, undisturbed: Chain, kind: str) -> None:
     chain = Chain(stage=stage, folder=stage.folder / kind)
     chain.folder.mkdir()

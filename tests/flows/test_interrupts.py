@@ -34,7 +34,7 @@ def undisturbed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest.mark.jvm
 @pytest.mark.parametrize(
-    'moment', [0, *(pytest.param(moment, marks=pytest.mark.slow) for moment in (1, 2))]
+    'moment', [pytest.param(moment, marks=pytest.mark.slow) for moment in (0, 1, 2)]
 )
 def test_a_kill_and_another_run_give_the_same_bytes(
     repository: Path, undisturbed: Path, work: Path, tmp_path: Path, moment: int

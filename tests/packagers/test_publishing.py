@@ -98,7 +98,9 @@ class Dying(Objects):
         return super().exchange(name, data, version)
 
 
-@pytest.mark.parametrize('after', [0, 5, 14])
+@pytest.mark.parametrize(
+    'after', [5, *(pytest.param(after, marks=pytest.mark.slow) for after in (0, 14))]
+)
 def test_a_kill_leaves_nothing_that_a_reader_takes_for_a_snapshot(
     store: Store, target: Url, monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:

@@ -132,6 +132,7 @@ def test_a_file_that_does_not_parse_hides_no_other(miner: RefactoringMiner) -> N
 # -- limits ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_hanging_call_is_unknown_and_the_next_pair_works() -> None:
     """The parser takes minutes for brackets in brackets."""
     ends = [
@@ -152,6 +153,7 @@ def test_a_hanging_call_is_unknown_and_the_next_pair_works() -> None:
         assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_into_memory_is_unknown_and_the_next_pair_works() -> None:
     with RefactoringMiner(MinerLimits(heap_bytes=48 << 20)) as miner:
         found = miner.compare({'Big.java': big(3000, 3)}, {'Big.java': big(3000, 5)})

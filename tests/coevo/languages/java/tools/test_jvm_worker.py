@@ -596,6 +596,7 @@ def consoles() -> dict[str, Path]:
     return fetch_consoles(cache_folder() / 'consoles')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('expected', [EXPECTED4, EXPECTED5], ids=['JUnit 3 and 4', 'JUnit 5'])
 def test_junit_6_says_the_same(
     expected: dict[str, list[str]],

@@ -90,6 +90,7 @@ def test_without_a_usable_jdk_the_sentence_says_what_to_install() -> None:
         choose_jdk((Jdk(home=Path('/x'), version='1.8.0_392'), Jdk(home=Path('/y'), version='11')))
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 def test_two_processes_fetch_once_and_the_next_needs_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
