@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from coevo.evaluation.reporting.report import Report
+    from coevo.snapshots.catalogue import Catalogued
 
 __version__ = '0.1.0'
 
@@ -48,6 +49,19 @@ def open(
 
     cutoff = chosen(after=after, before=before, model=model, margin=margin, models=models)
     return snapshot.connect((path, *more), dict(query.conditions(cutoff)))
+
+
+def catalogue(place: Path | str | None = None) -> tuple[Catalogued, ...]:
+    """The snapshots of a folder or URL, the newest last, as `coevo snapshots` lists them.
+
+    Without a place, of what $COEVO_SNAPSHOTS names (./snapshots). Damaged if the index is none.
+
+    >>> [(one.name, one.rows['tasks']) for one in catalogue('.')]
+    [('snapshot', 6)]
+    """
+    from coevo.snapshots import catalogue as catalogues
+
+    return catalogues.catalogue(place or catalogues.default_place())
 
 
 def prompt(path: Path | str, task_id: str) -> str:
