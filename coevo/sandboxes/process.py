@@ -95,6 +95,9 @@ class Process:
         self._bug: BaseException | None = None
         self._noise = bytearray()
         self._over = threading.Event()
+        self._rests = False
+        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        weakref.finalize(self, os.close, self._bell).atexit = False
         self._drain = threading.Thread(target=self._drain_noise, daemon=True)
         self._drain.start()
         threading.Thread(target=self._supervise, daemon=True).start()
@@ -157,6 +160,14 @@ class Process:
         with contextlib.suppress(BrokenPipeError):
             self.stdin.close()
 
+    def rest(self) -> None:
+        """Nothing of it is at work: nobody needs to look at its limits until `go_on`."""
+        self._rests = True
+
+    def go_on(self) -> None:
+        self._rests = False
+        os.eventfd_write(self._bell, 1)
+
     def close(self) -> None:
         """Kill, and close the pipes; nobody may be reading."""
         self.kill()
@@ -192,13 +203,19 @@ class Process:
         try:
             poll = select.poll()
             poll.register(handle, select.POLLIN)
-            while not poll.poll(_SAMPLE_SECONDS * 1000):
+            poll.register(self._bell, select.POLLIN)
+            while handle not in dict(poll.poll(None if self._rests else _SAMPLE_SECONDS * 1000)):
+                self._hear_bell()
                 self.exceeded = self._limit_hit()
                 if self.exceeded:
                     self._tree.kill()
                     break
         finally:
             os.close(handle)
+
+    def _hear_bell(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.eventfd_read(self._bell)
 
     def _reap(self) -> None:
         _, status, used = os.wait4(self._popen.pid, 0)

@@ -6,6 +6,7 @@ from coevo.languages.python.built_pair import PythonBuiltPair
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.ends import EndMaker
 from coevo.languages.python.run_context import PythonRunContext
+from coevo.languages.python.sessions import Sessions
 from coevo.languages.python.supply import PythonSupply
 from coevo.model.records import Pair
 
@@ -16,13 +17,14 @@ class PythonBuilder:
     def __init__(self, context: PythonRunContext, supply: PythonSupply) -> None:
         self._context, self._supply = context, supply
         self._last: PythonBuiltPair | None = None
+        self._sessions = Sessions(context.sandbox)
 
     def build(self, pair: Pair) -> PythonBuiltPair:
         last = self._last
         if last is None or last.pair.pair_id != pair.pair_id:
             if last is not None:
                 last.cells.close()
-            cells, slowest = PythonCells(self._context), {}
+            cells, slowest = PythonCells(self._context, self._sessions), {}
         else:
             cells, slowest = last.cells, last.slowest
         old, new = EndMaker(self._context, self._supply, cells).ends(pair)
@@ -38,5 +40,6 @@ class PythonBuilder:
         return self._last
 
     def close(self) -> None:
+        self._sessions.close()
         if self._last is not None:
             self._last.cells.close()

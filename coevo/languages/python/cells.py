@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,9 @@ from coevo.languages.python.runner import LOADING_SECONDS
 from coevo.languages.python.runner import WALL_PER_CPU
 from coevo.languages.python.runner import Done
 from coevo.languages.python.runner import run_request
+from coevo.languages.python.sessions import Run
+from coevo.languages.python.sessions import SessionKey
+from coevo.languages.python.sessions import Sessions
 from coevo.languages.python.shown_sources import sources_of
 from coevo.languages.python.shown_sources import with_shown
 from coevo.languages.python.sides import is_test_file
@@ -85,8 +89,8 @@ class PythonCell:
 class PythonCells:
     """Those of one pair."""
 
-    def __init__(self, context: PythonRunContext) -> None:
-        self._context = context
+    def __init__(self, context: PythonRunContext, sessions: Sessions) -> None:
+        self._context, self._sessions = context, sessions
         self._folder = context.root / f'trees-{id(self):x}'
         self._cells: dict[PythonCellKey, PythonCell] = {}
         self._shown: dict[tuple[PythonCellKey, MainSources], tuple[PythonModule, Path]] = {}
@@ -153,16 +157,8 @@ class PythonCells:
         clock        as `job` has it
         """
         module = cell.module
-        chosen = job(
-            PythonSetup(installed=module.installed, programs=self._context.programs),
-            cell.tree if sources is None else self._with_sources(cell, sources),
-            module.folder,
-            module.roots,
-            alone=alone,
-            cpu_seconds=cpu_seconds or sum(limits) + LOADING_SECONDS,
-            wall_seconds=(sum(limits) + LOADING_SECONDS) * WALL_PER_CPU,
-            clock=clock,
-        )
+        setup = PythonSetup(installed=module.installed, programs=self._context.programs)
+        most = cpu_seconds or sum(limits) + LOADING_SECONDS
         whole = {
             'root': TREE,
             'targets': [],
@@ -172,7 +168,24 @@ class PythonCells:
             'packages': PACKAGES,
             **request,
         }
-        return run_request(self._context.sandbox, chosen, whole, limits, watched)
+        spent = 0.0
+        if _may_share(cell, request) and watched is None and sources is None and clock is None:
+            run = Run(request=whole, tree=cell.tree, limits=limits, cpu_seconds=most)
+            done, spent = self._sessions.run(_session_key(module, alone), setup, run)
+            if done is not None:
+                return done
+        chosen = job(
+            setup,
+            cell.tree if sources is None else self._with_sources(cell, sources),
+            module.folder,
+            module.roots,
+            alone=alone,
+            cpu_seconds=most,
+            wall_seconds=(sum(limits) + LOADING_SECONDS) * WALL_PER_CPU,
+            clock=clock,
+        )
+        done = run_request(self._context.sandbox, chosen, whole, limits, watched)
+        return replace(done, cpu_seconds=done.cpu_seconds + spent)
 
     def files(self, cell: PythonCell, files: Sequence[str]) -> list[str]:
         """Paths of the repository as the process sees them from its folder."""
@@ -346,6 +359,24 @@ class PythonCells:
         for path, content in metadata(module.needs).items():
             packed[f'{site}/{path}'] = ('100644', content)
         return pack(packed, self._folder)
+
+
+def _may_share(cell: PythonCell, request: Mapping[str, Any]) -> bool:
+    """Whether runs may be forked from one process: those of revisions as they stand, of no patch.
+
+    A patch could tell by its neighbours in which run it is. A probe is to find no pytest imported.
+    """
+    return cell.key.edits is None and request['mode'] != 'probe'
+
+
+def _session_key(module: PythonModule, alone: bool) -> SessionKey:
+    return SessionKey(
+        site=module.installed.site,
+        interpreter=module.installed.interpreter.version,
+        folder=module.folder,
+        roots=module.roots,
+        alone=alone,
+    )
 
 
 def _test_edits(key: PythonCellKey) -> tuple[tuple[str, bytes | None], ...]:

@@ -45,7 +45,10 @@ class Heard:
     started whether the controller was there: who kills it is no trouble of ours
     loaded  whether the session went to its end
     status  how the test process ended, as its controller saw it
-    key     under which the controller tells what was observed, '' where nothing is
+    over    whether a session has told all; again: whether it is ready for a next run
+    refused why it does not take this one on, if so
+    key     under which the controller tells what the test process must not: what was observed, that a
+            run is over; '' where it tells none of it
     seen    what was
     """
 
@@ -58,6 +61,9 @@ class Heard:
     loaded: bool = False
     status: str | None = None
     late: int | None = None
+    over: bool = False
+    again: bool = False
+    refused: str | None = None
 
     def hear(self, event: dict[str, Any]) -> None:
         if not _is_well_formed(event):
@@ -69,6 +75,10 @@ class Heard:
                 self.files.setdefault(event['file'], _file_verdict(event))
             case 'seen' if self.key and event.get('key') == self.key:
                 self.seen = observation(event, len(self.targets))
+            case 'over' if self.key and event.get('key') == self.key:
+                self.over, self.again = True, event.get('again') is True
+            case 'refused' if self.key and event.get('key') == self.key:
+                self.refused = str(event.get('why'))
             case 'started':
                 self.started = True
             case 'loaded':

@@ -97,42 +97,71 @@ def job(
     roots  folders of the tree on `sys.path`, see `layout.import_roots`
     clock  variables of `ProcessClock.environment`
     """
-    variables = {
-        **(clock or {}),
+    steps = (_unpacked(TREE_FILE), *_laid_out(setup, folder, roots))
+    return Job(
+        argv=('/bin/sh', '-c', _started('controller.py', setup, steps)),
+        limits=_limits(cpu_seconds, wall_seconds),
+        mounts=tuple(setup.mounts(tree)),
+        environment={**(clock or {}), **_variables(setup, alone=alone)},
+    )
+
+
+def session_job(
+    setup: PythonSetup, folder: str, roots: Sequence[str], *, alone: bool, seconds: float
+) -> Job:
+    """A session with its channel on standard output; its tree has no files yet.
+
+    seconds  CPU and wall, of all that it runs
+    """
+    folders = ' '.join(shlex.quote(f'{TREE}/{root}') for root in roots)
+    steps = (f'mkdir -p {folders}', *_laid_out(setup, folder, roots))
+    return Job(
+        argv=('/bin/sh', '-c', _started('session.py', setup, steps)),
+        limits=_limits(seconds, seconds),
+        mounts=tuple(one for one in setup.mounts(setup.programs) if one.target != TREE_FILE),
+        environment=_variables(setup, alone=alone),
+    )
+
+
+def layout_script(setup: PythonSetup, folder: str, roots: Sequence[str]) -> str:
+    """Lays out the archive on its standard input."""
+    return '\n'.join(('set -e', _unpacked('-'), *_laid_out(setup, folder, roots)))
+
+
+def _variables(setup: PythonSetup, *, alone: bool) -> dict[str, str]:
+    return {
         **setup.libraries,
         'PATH': f'{ENVIRONMENT}/bin:/usr/bin:/bin',
         'PYTHONDONTWRITEBYTECODE': '1',
         'PYTHONHASHSEED': _SEED_ALONE if alone else _SEED_TOGETHER,
         'VIRTUAL_ENV': ENVIRONMENT,
     }
-    return Job(
-        argv=('/bin/sh', '-c', _script(setup, folder, roots)),
-        limits=_limits(cpu_seconds, wall_seconds),
-        mounts=tuple(setup.mounts(tree)),
-        environment=variables,
-    )
 
 
-def _script(setup: PythonSetup, folder: str, roots: Sequence[str]) -> str:
-    """Lay the tree out anew, make an environment that leads to it, and start the controller."""
+def _unpacked(archive: str) -> str:
+    return f'tar -x -p --no-same-owner -f {archive} -C /w'
+
+
+def _started(program: str, setup: PythonSetup, before: Sequence[str]) -> str:
+    words = f'{setup.python} -I -S -B {PROGRAMS}/{program}'
+    return '\n'.join(('set -e', *before, f'exec {words} 3>&1 1>&2'))
+
+
+def _laid_out(setup: PythonSetup, folder: str, roots: Sequence[str]) -> tuple[str, ...]:
+    """Make an environment that leads to the tree, and go to the module's folder."""
     python = setup.python
     major, minor = setup.interpreter.feature
     site = f'{ENVIRONMENT}/lib/python{major}.{minor}/site-packages'
     lines = [TREE if root == '.' else f'{TREE}/{root}' for root in roots]
-    return '\n'.join(
-        (
-            'set -e',
-            f'tar -x -p --no-same-owner -f {TREE_FILE} -C /w',
-            f'mkdir -p {ENVIRONMENT}/bin {site} {shlex.quote(f"{TREE}/{folder}")}',
-            f'for name in python python3 python{major}.{minor}; do',
-            f'  ln -s {python} {ENVIRONMENT}/bin/$name; done',
-            f'echo home = {python.rpartition("/")[0]} > {ENVIRONMENT}/pyvenv.cfg',
-            f'echo include-system-site-packages = false >> {ENVIRONMENT}/pyvenv.cfg',
-            *(f'echo {shlex.quote(line)} >> {site}/coevo.pth' for line in lines),
-            f'{_ADD_PACKAGES} >> {site}/coevo.pth',
-            f'cd {shlex.quote(f"{TREE}/{folder}")}',
-            f'exec {python} -I -S -B {PROGRAMS}/controller.py 3>&1 1>&2',
-        )
+    return (
+        f'mkdir -p {ENVIRONMENT}/bin {site} {shlex.quote(f"{TREE}/{folder}")}',
+        f'for name in python python3 python{major}.{minor}; do',
+        f'  ln -s {python} {ENVIRONMENT}/bin/$name; done',
+        f'echo home = {python.rpartition("/")[0]} > {ENVIRONMENT}/pyvenv.cfg',
+        f'echo include-system-site-packages = false >> {ENVIRONMENT}/pyvenv.cfg',
+        *(f'echo {shlex.quote(line)} >> {site}/coevo.pth' for line in lines),
+        f'{_ADD_PACKAGES} >> {site}/coevo.pth',
+        f'cd {shlex.quote(f"{TREE}/{folder}")}',
     )
 
 

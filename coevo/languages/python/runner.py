@@ -8,6 +8,7 @@ began but did not end is an `error` with the exit status as its signature, or a 
 from __future__ import annotations
 
 import json
+import math
 import secrets
 import threading
 import time
@@ -87,10 +88,10 @@ def _run_once(
     process = sandbox.start(job)
     try:
         _send(process, order)
-        with _watch(process, heard, limits):
+        with watching(process, heard, limits):
             for event in events(process.stdout, nonce):
                 heard.hear(event)
-        status = _end(process)
+        status = ending(process)
         used, noise = process.cpu_seconds(), process.noise()
     finally:
         process.close()
@@ -109,7 +110,7 @@ def _send(process: Process, order: Mapping[str, Any]) -> None:
         return  # it ended before it read: its silence is what the verdicts are made from
 
 
-def _end(process: Process) -> str:
+def ending(process: Process) -> str:
     """Its exit status, or the limit for which it was killed."""
     if not process.ended_within(_LAST_WORDS_SECONDS):
         process.kill()
@@ -118,19 +119,34 @@ def _end(process: Process) -> str:
 
 
 @contextmanager
-def _watch(process: Process, heard: Heard, limits: Sequence[float]) -> Iterator[None]:
-    """Kill the process when the method that runs is over its limit, and note which one that was."""
+def watching(
+    process: Process,
+    heard: Heard,
+    limits: Sequence[float],
+    begun: float = 0.0,
+    whole: float = math.inf,
+) -> Iterator[None]:
+    """Kill the process when the method that runs is over its limit, and note which one that was.
+
+    begun  CPU seconds that the process had used before
+    whole  CPU seconds of all methods, where the process itself has no such limit
+    """
     over = threading.Event()
 
     def watch() -> None:
         current: int | None = None
-        cpu, wall = 0.0, time.monotonic()
+        cpu, wall = begun, time.monotonic()
         while not over.wait(_POLL_SECONDS):
+            used = process.cpu_seconds()
+            if used - begun > whole:
+                process.exceeded = process.exceeded or 'cpu'
+                process.kill()
+                return
             running = heard.running
             if running != current:
-                current, cpu, wall = running, process.cpu_seconds(), time.monotonic()
+                current, cpu, wall = running, used, time.monotonic()
             limit = limits[current] if current is not None else LOADING_SECONDS
-            spent = process.cpu_seconds() - cpu
+            spent = used - cpu
             if spent > limit or time.monotonic() - wall > limit * WALL_PER_CPU:
                 heard.late = current
                 process.kill()

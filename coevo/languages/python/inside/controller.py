@@ -27,7 +27,7 @@ _PR_SET_DUMPABLE = 4
 
 
 def main() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    hide()
     order = json.loads(sys.stdin.buffer.readline())
     nonce = order['nonce'].encode()
     os.set_inheritable(CHANNEL, False)
@@ -55,6 +55,10 @@ def main() -> None:
     if page is not None:
         say(nonce + b'\t' + json.dumps(page.seen()).encode())
     say(nonce + b'\t' + json.dumps({'e': 'status', 'status': 'exit:%d' % status}).encode())
+
+
+def hide() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 class Page:

@@ -1,0 +1,255 @@
+"""The process above a zygote (`zygote.py`): as the controller is above a test process, for one run after
+the other.
+
+Its standard input has a line of JSON, the command of the zygote and the folder of libraries, then one for each
+run: nonce, key, mark, request, CPU seconds, the folder, and, where the tree is another one, the length of its
+archive, which follows the line, and the lines of sh that lay it out. Each run is one process that the
+zygote forks, in a tree that is as it was laid out, with empty folders beside it. Where a run leaves anything
+that a next one could see, the tree and the folders are made anew, or the session ends, and the sandbox
+with it. What is said under a run's nonce ends with `over`, whether there may be a next run, and its key, which
+the test process does not know; what it writes to standard error stands between two marks.
+"""
+
+import contextlib
+import importlib
+import json
+import os
+import select
+import shutil
+import socket
+import stat
+import struct
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+controller = importlib.import_module('controller')
+
+WORK, TEMPORARY, SHARED = '/w', '/tmp', '/dev/shm'
+HOME = '/tmp/home'
+COARSE_CLOCK = 5  # clock_gettime(2), CLOCK_REALTIME_COARSE: the one that dates of files are of
+LEAVING_SECONDS = 0.5
+_TABLES = ('net/tcp', 'net/tcp6', 'net/udp', 'net/udp6', 'net/raw', 'net/unix', 'net/packet')
+_QUEUES = ('sysvipc/msg', 'sysvipc/sem', 'sysvipc/shm')
+
+
+def main() -> None:
+    controller.hide()
+    os.set_inheritable(controller.CHANNEL, False)
+    head = json.loads(sys.stdin.buffer.readline())
+    ground = Ground()
+    zygote = Zygote(head['command'], head['packages'])
+    surroundings = Surroundings()
+    while line := sys.stdin.buffer.readline():
+        order = json.loads(line)
+        if order['archive'] is not None:
+            ground.lay(sys.stdin.buffer.read(order['archive']), order['layout'])
+        nonce = order['nonce'].encode() + b'\t'
+        controller.say(nonce + b'{"e": "started"}')
+        refusal = zygote.refusal(order['roots'])
+        if refusal is None:
+            run(zygote, order, nonce)
+        else:
+            refused = {'e': 'refused', 'key': order['key'], 'why': refusal}
+            controller.say(nonce + json.dumps(refused).encode())
+        again = zygote.lives and surroundings.are_as_before() and ground.restore()
+        told = {'e': 'over', 'key': order['key'], 'again': again}
+        controller.say(nonce + json.dumps(told).encode())
+        if not again:
+            break
+    zygote.end()
+
+
+def run(zygote: 'Zygote', order: dict, nonce: bytes) -> None:
+    mark(order['mark'])
+    reading, writing = os.pipe()
+    secret = os.urandom(16).hex()
+    line = json.dumps([secret, order['request']])
+    child = zygote.forked(
+        writing, {'input': line, 'folder': order['folder'], 'cpu_seconds': order['cpu_seconds']}
+    )
+    os.close(writing)
+    controller.follow(child, reading, secret.encode() + b'\t', nonce)
+    os.close(reading)
+    status = controller.end(child)
+    controller.say(nonce + json.dumps({'e': 'status', 'status': 'exit:%d' % status}).encode())
+    mark(order['mark'])
+
+
+def mark(text: str) -> None:
+    data = ('\n%s\n' % text).encode()
+    while data:
+        data = data[os.write(2, data) :]
+
+
+class Zygote:
+    """lives  false once it was found to have ended"""
+
+    def __init__(self, command: list, packages: str) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self.process = subprocess.Popen(
+                [*command, str(theirs.fileno()), packages],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self.talk, self.rest, self.lives = ours, b'', True
+        head = self.said(None)
+        self.head: dict = head if isinstance(head, dict) else {'ready': False, 'tops': []}
+
+    def refusal(self, roots: list) -> 'str | None':
+        """Why no process can be forked for a tree: it would hide what is imported already."""
+        if not self.lives or not self.head['ready']:
+            return 'zygote'
+        there = {name.partition('.')[0] for root in roots for name in os.listdir(root)}
+        return 'tree' if there.intersection(self.head['tops']) else None
+
+    def forked(self, pipe: int, order: dict) -> 'Child':
+        data = json.dumps(order).encode() + b'\n'
+        try:
+            rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack('i', pipe))
+            sent = self.talk.sendmsg([data], [rights])
+            self.talk.sendall(data[sent:])
+        except OSError:
+            self.lives = False
+        return Child(self, self.said(None))
+
+    def end(self) -> None:
+        """Wait for it, so that what it has used is counted."""
+        self.talk.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(LEAVING_SECONDS)
+
+    def said(self, seconds: 'float | None') -> object:
+        """The next thing that it says; TimeoutError if it is not said in time, None at its end."""
+        while b'\n' not in self.rest:
+            if not select.select([self.talk], [], [], seconds)[0]:
+                raise TimeoutError
+            try:
+                block = self.talk.recv(1 << 16)
+            except OSError:
+                block = b''
+            if not block:
+                self.lives = False
+                return None
+            self.rest += block
+        line, _, self.rest = self.rest.partition(b'\n')
+        return json.loads(line)
+
+
+class Child:
+    """A process of a zygote's, asked as `subprocess.Popen` is; who cannot be told of has ended by 1."""
+
+    def __init__(self, zygote: Zygote, pid: object) -> None:
+        self.zygote, self.pid = zygote, pid
+        self.status = None if isinstance(pid, int) else 1
+
+    def poll(self) -> 'int | None':
+        try:
+            return self.wait(0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def wait(self, seconds: 'float | None' = None) -> int:
+        if self.status is None:
+            try:
+                said = self.zygote.said(seconds)
+            except TimeoutError:
+                raise subprocess.TimeoutExpired('', seconds or 0) from None
+            self.status = said if isinstance(said, int) else 1
+        return self.status
+
+
+class Surroundings:
+    """What is in memory: processes, sockets, queues."""
+
+    def __init__(self) -> None:
+        self.before = self.seen()
+
+    def seen(self) -> tuple:
+        return self.processes(), *(self.rows(name) for name in (*_TABLES, *_QUEUES))
+
+    def are_as_before(self) -> bool:
+        """Some seconds are left to processes that are about to end."""
+        end = time.monotonic() + LEAVING_SECONDS
+        while self.seen() != self.before:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.005)
+        return True
+
+    @staticmethod
+    def processes() -> frozenset:
+        return frozenset(name for name in os.listdir('/proc') if name.isdigit())
+
+    @staticmethod
+    def rows(name: str) -> int:
+        try:
+            with open('/proc/' + name, 'rb') as table:
+                return table.read().count(b'\n')
+        except OSError:
+            return 0
+
+
+class Ground:
+    """Files: the tree as it was laid out, and folders that are empty when a run begins."""
+
+    def __init__(self) -> None:
+        self.archive, self.script = b'', ''
+        self.laid: 'dict | None' = None
+        self.rights = [os.stat(place).st_mode for place in (WORK, TEMPORARY, SHARED, HOME)]
+
+    def lay(self, archive: bytes, script: str) -> None:
+        self.archive, self.script = archive, script
+        self.lay_again()
+
+    def lay_again(self) -> None:
+        empty(WORK)
+        subprocess.run(['/bin/sh', '-c', self.script], input=self.archive, check=True)
+        self.laid = seen(WORK)
+        latest = max(entry[-1] for entry in self.laid.values())
+        while time.clock_gettime_ns(COARSE_CLOCK) <= latest:
+            time.sleep(0.001)  # what is changed later has another date
+
+    def restore(self) -> bool:
+        """Whether the next run finds what the first one found."""
+        try:
+            for place in (HOME, TEMPORARY, SHARED):
+                empty(place, HOME)
+            if seen(WORK) != self.laid:
+                self.lay_again()
+            rights = [os.stat(place).st_mode for place in (WORK, TEMPORARY, SHARED, HOME)]
+        except (OSError, RecursionError, subprocess.SubprocessError):
+            return False
+        return rights == self.rights
+
+
+def empty(place: str, but: str = '') -> None:
+    for entry in list(os.scandir(place)):
+        if entry.is_dir(follow_symlinks=False):
+            if entry.path != but:
+                shutil.rmtree(entry.path)
+        else:
+            os.unlink(entry.path)
+
+
+def seen(place: str) -> dict:
+    """Of all below a folder, by path, what changes with it; the last is when the kernel saw a change."""
+    found, todo = {place: of(os.stat(place))}, [place]
+    while todo:
+        for entry in os.scandir(todo.pop()):
+            about = entry.stat(follow_symlinks=False)
+            found[entry.path] = of(about)
+            if stat.S_ISDIR(about.st_mode):
+                todo.append(entry.path)
+    return found
+
+
+def of(about: os.stat_result) -> tuple:
+    return about.st_mode, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
+
+
+if __name__ == '__main__':
+    main()

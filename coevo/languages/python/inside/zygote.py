@@ -1,0 +1,174 @@
+"""The process that test processes are forked from: it has imported pytest and what pytest itself imports, and
+no line of the project.
+
+Over a socket it tells `session.py` that it is ready, then takes one order after the other: a pipe's descriptor
+and what a test process reads from its standard input otherwise. It answers each with the number of the
+process that it forked, and how that one ended.
+"""
+
+import contextlib
+import json
+import os
+import sys
+
+_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_MOST_BLOCKS = 64
+_blocks: list = []
+
+
+def child(descriptor, packages):
+    """Returns in test processes alone: the descriptor of each one's pipe, and its order."""
+    limit_time = _cpu_limiter()
+    talk = _socket(descriptor)
+    _preload()
+    let_look = _looks()
+    let_look(False)
+    talk.sendall(_line(_readiness(packages)))
+    while True:
+        found = _order(talk)
+        if found is None:
+            os._exit(0)
+        pipe, order = found
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pid = os.fork()
+        if not pid:
+            talk.close()
+            let_look(True)
+            _begin(order, limit_time)
+            return pipe, order['input']
+        os.close(pipe)
+        talk.sendall(_line(pid))
+        status = os.waitpid(pid, 0)[1]
+        talk.sendall(
+            _line(-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
+        )
+
+
+def _begin(order, limit_time):
+    """What of a process is its own, and not its parent's."""
+    os.setsid()
+    os.chdir(order['folder'])
+    limit_time(order['cpu_seconds'])
+    for place in list(sys.path_importer_cache):
+        if place.startswith('/w/'):
+            del sys.path_importer_cache[place]
+    importlib = sys.modules.get('importlib')
+    if importlib is not None:
+        importlib.invalidate_caches()
+    if sys.version_info < (3, 7) and 'random' in sys.modules:  # later ones do so themselves
+        sys.modules['random'].seed()
+    _shift()
+
+
+def _shift():
+    """Objects lie elsewhere in each process, as they do where the kernel chooses: sets have orders by it."""
+    for size in range(0, 480, 16):
+        _blocks.extend(bytes(size) for _ in range(os.urandom(1)[0] % _MOST_BLOCKS))
+
+
+def _preload():
+    import pytest  # noqa: F401
+    from _pytest.config import _prepareconfig
+
+    for name in _imported_by_pytest(_prepareconfig):
+        with contextlib.suppress(BaseException):
+            __import__(name)
+
+
+def _imported_by_pytest(prepare):
+    """Modules of pytest and of the standard library that are imported before any line of a project is."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        known, found = set(sys.modules), []
+        try:
+            null = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(null, stream)
+            os.chdir(os.environ['HOME'])
+            prepare([], None)
+            found = [name for name in sys.modules if name not in known and _is_pytests(name)]
+        finally:
+            os.write(writing, json.dumps(found).encode()[: 1 << 16])
+            os._exit(0)
+    os.close(writing)
+    text = b''
+    while True:
+        block = os.read(reading, 1 << 16)
+        if not block:
+            break
+        text += block
+    os.close(reading)
+    os.waitpid(pid, 0)
+    return json.loads(text.decode() or '[]')
+
+
+def _is_pytests(name):
+    spec = getattr(sys.modules[name], '__spec__', None)
+    origin = getattr(spec, 'origin', None) or ''
+    ours = name.partition('.')[0] == '_pytest' or origin in ('built-in', 'frozen')
+    return ours or (origin.startswith(_STANDARD) and '-packages' + os.sep not in origin)
+
+
+def _readiness(packages):
+    """Whether it may be forked, and the modules that a tree's own would hide."""
+    files = {
+        name: getattr(module, '__file__', None) or '' for name, module in list(sys.modules.items())
+    }
+    tops = {
+        name.partition('.')[0] for name, file in files.items() if file.startswith(packages + os.sep)
+    }
+    alone = len(os.listdir('/proc/self/task')) == 1
+    return {
+        'ready': alone and not any(file.startswith('/w/') for file in files.values()),
+        'tops': sorted(tops),
+    }
+
+
+# -- what no test process keeps ------------------------------------------------------------------------
+
+
+def _cpu_limiter():
+    resource = _imported('resource')
+    return lambda seconds: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+
+def _looks():
+    """Whether others may look into this process, or write to it: prctl(2), PR_SET_DUMPABLE."""
+    known = set(sys.modules)
+    import ctypes
+
+    prctl = ctypes.CDLL(None).prctl
+    for name in set(sys.modules) - known:
+        del sys.modules[name]
+    return lambda yes: prctl(4, int(yes), 0, 0, 0)
+
+
+def _socket(descriptor):
+    module = _imported('_socket')
+    return module.socket(module.AF_UNIX, module.SOCK_STREAM, 0, descriptor)
+
+
+def _imported(name):
+    """A module that nobody finds imported who has not imported it."""
+    known = name in sys.modules
+    module = __import__(name)
+    if not known:
+        del sys.modules[name]
+    return module
+
+
+def _line(value):
+    return json.dumps(value).encode() + b'\n'
+
+
+def _order(talk):
+    """The descriptor that comes with an order, and the order; None where there is none any more."""
+    text, more, _, _ = talk.recvmsg(1 << 16, 64)
+    if not text:
+        return None
+    pipe = int.from_bytes(more[0][2][:4], sys.byteorder)
+    while not text.endswith(b'\n'):
+        text += talk.recv(1 << 16)
+    return pipe, json.loads(text.decode())

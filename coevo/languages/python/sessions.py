@@ -1,0 +1,207 @@
+"""Runs of one environment in one sandbox, each a process of its own that a zygote forks (`inside/session.py`).
+
+Who has imported pytest once need not do so for each run. What a session cannot tell is asked of a fresh process in a
+sandbox of its own, which decides: a run that did not go to its end, a tree that hides what pytest
+imports, an environment that cannot be forked.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+import time
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coevo.languages.python.events import Heard
+from coevo.languages.python.events import HeardTarget
+from coevo.languages.python.events import events
+from coevo.languages.python.launch import PythonSetup
+from coevo.languages.python.launch import layout_script
+from coevo.languages.python.launch import session_job
+from coevo.languages.python.launch import worker_command
+from coevo.languages.python.places import PACKAGES
+from coevo.languages.python.places import TREE
+from coevo.languages.python.runner import Done
+from coevo.languages.python.runner import ending
+from coevo.languages.python.runner import watching
+from coevo.sandboxes.names import BUBBLEWRAP
+from coevo.sandboxes.sandbox import Process
+from coevo.sandboxes.sandbox import Sandbox
+
+# Each holds a process that has imported pytest; a pair needs one for each hash seed.
+_MOST_OPEN = 4
+_SECONDS = 30 * 86400.0
+_CPU_MARGIN_SECONDS = 10
+_NOISE_SECONDS = 5.0
+_LEAVING_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionKey:
+    """roots, folder  as `launch.job` has them"""
+
+    site: Path
+    interpreter: str
+    folder: str
+    roots: tuple[str, ...]
+    alone: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A request, and the archive of the tree that it is run in.
+
+    limits       CPU seconds for each target
+    cpu_seconds  for all of them
+    """
+
+    request: Mapping[str, Any]
+    tree: Path
+    limits: Sequence[float]
+    cpu_seconds: float
+
+
+class Sessions:
+    """Of one thread, for one repository."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._open: dict[SessionKey, _Session] = {}
+        self._refused: set[SessionKey] = set()
+
+    def run(self, key: SessionKey, setup: PythonSetup, run: Run) -> tuple[Done | None, float]:
+        """None where it has to be asked of a process of its own; the CPU seconds that were spent."""
+        if key in self._refused or self._sandbox.name != BUBBLEWRAP:
+            return None, 0.0
+        spent = 0.0
+        session = self._open.pop(key, None)
+        if session is not None:
+            done, spent = session.run(run)
+            if session.started:
+                return self._kept(key, session, done), spent
+            session.close()  # what the run before left has ended it
+        session = self._new(key, setup)
+        done, more = session.run(run)
+        return self._kept(key, session, done), spent + more
+
+    def close(self) -> None:
+        while self._open:
+            self._open.popitem()[1].close()
+
+    def _new(self, key: SessionKey, setup: PythonSetup) -> _Session:
+        while len(self._open) >= _MOST_OPEN:
+            self._open.pop(next(iter(self._open))).close()
+        job = session_job(setup, key.folder, key.roots, alone=key.alone, seconds=_SECONDS)
+        return _Session(self._sandbox.start(job), key, setup)
+
+    def _kept(self, key: SessionKey, session: _Session, done: Done | None) -> Done | None:
+        if session.goes_on:
+            session.rest()
+            self._open[key] = session  # used last
+        else:
+            session.close()
+        if session.refuses:
+            self._refused.add(key)
+        return done
+
+
+class _Session:
+    """An open one.
+
+    started  whether it took the last run on; goes_on: whether it may take another one
+    refuses  whether it cannot fork at all
+    """
+
+    def __init__(self, process: Process, key: SessionKey, setup: PythonSetup) -> None:
+        self._process, self._key = process, key
+        self._script = layout_script(setup, key.folder, key.roots)
+        self._tree: Path | None = None
+        self._used = 0.0
+        self.started = self.goes_on = self.refuses = False
+        head = {'command': worker_command(), 'packages': PACKAGES}
+        self._send(json.dumps(head).encode() + b'\n')
+
+    def run(self, run: Run) -> tuple[Done | None, float]:
+        """None if it did not go to its end; the CPU seconds since the last one."""
+        nonce, key, mark = (secrets.token_hex(16) for _ in range(3))
+        heard = Heard(targets=[HeardTarget() for _ in run.limits], key=key)
+        self._process.go_on()
+        self._send(*self._order(run, nonce, key, mark))
+        over = self._heard(heard, run, nonce)
+        self.started = heard.started
+        self.refuses = heard.refused == 'zygote'
+        self.goes_on = heard.again and not self.refuses
+        status = heard.status if over else ending(self._process)
+        spent = self._process.cpu_seconds() - self._used
+        self._used += spent
+        if heard.refused or not heard.started:
+            return None, spent
+        if not _is_whole(heard, status) and heard.late is None:
+            return None, spent
+        noise = self._noise(mark)
+        return Done(heard=heard, status=status or '', cpu_seconds=spent, noise=noise), spent
+
+    def rest(self) -> None:
+        """Until the next run."""
+        self._process.rest()
+
+    def close(self) -> None:
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
+        self._process.ended_within(_LEAVING_SECONDS)  # of what is killed nobody knows all costs
+        self._process.close()
+
+    def _order(self, run: Run, nonce: str, key: str, mark: str) -> tuple[bytes, ...]:
+        """With the archive where the session has another one."""
+        archive = run.tree.read_bytes() if run.tree != self._tree else None
+        self._tree = run.tree
+        order = {
+            'nonce': nonce,
+            'key': key,
+            'mark': mark,
+            'request': run.request,
+            'cpu_seconds': math.ceil(run.cpu_seconds) + _CPU_MARGIN_SECONDS,
+            'folder': f'{TREE}/{self._key.folder}',
+            'roots': [f'{TREE}/{root}' for root in self._key.roots],
+            'archive': None if archive is None else len(archive),
+            'layout': self._script,
+        }
+        return json.dumps(order).encode() + b'\n', archive or b''
+
+    def _heard(self, heard: Heard, run: Run, nonce: str) -> bool:
+        """Whether all was said; else the process has ended, or was killed."""
+        with watching(self._process, heard, run.limits, self._used, run.cpu_seconds):
+            for event in events(self._process.stdout, nonce):
+                heard.hear(event)
+                if heard.over:
+                    return True
+        return False
+
+    def _send(self, *parts: bytes) -> None:
+        try:
+            for part in parts:
+                self._process.stdin.write(part)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return  # it has ended, and says nothing to this
+
+    def _noise(self, mark: str) -> str:
+        """What a run wrote, without what others did."""
+        end = time.monotonic() + _NOISE_SECONDS
+        while (noise := self._process.noise()).count(mark) < 2 and time.monotonic() < end:
+            if self._process.poll() is not None or noise.rstrip().endswith(mark):
+                break  # nothing more comes; or so much was written that its beginning is gone
+            time.sleep(0.002)
+        *_, last = noise.rstrip().removesuffix(mark).rpartition(mark)
+        return last.strip('\n')
+
+
+def _is_whole(heard: Heard, status: str | None) -> bool:
+    ended = all(target.ended for target in heard.targets)
+    return status == 'exit:0' and heard.loaded and ended

@@ -1,0 +1,172 @@
+"""What a test process finds that was forked from another one: nothing of the runs before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from coevo.languages.cells import Edits
+from coevo.languages.conditions import Conditions
+from coevo.model.records import Outcome
+from tests.coevo.languages.python.shops import Shop
+from tests.coevo.languages.python.shops import method
+from tests.coevo.languages.python.shops import shop
+
+CODE = 'NOTES = []\n'
+TESTS = """\
+    import ctypes
+    import os
+    import random
+    import signal
+    import socket
+    import subprocess
+    import sys
+    import time
+
+    import till
+
+
+    def is_forked():
+        return 'coevo_zygote' in sys.modules
+
+
+    def test_is_forked():
+        assert is_forked()
+
+
+    def test_is_not_forked():
+        assert not is_forked()
+
+
+    def test_notes():
+        till.NOTES.append(1)
+
+
+    def test_writes():
+        for place in ('/w/tree/till/left.py', '/w/tree/tests/left', '/w/left', '/tmp/home/left'):
+            open(place, 'w').close()
+        os.makedirs('/tmp/left/below')
+        os.symlink('/w/tree', '/dev/shm/left')
+        os.remove('/w/tree/pyproject.toml')
+        with open('/w/tree/till/__init__.py', 'r+') as file:
+            file.write('NOTES = 7 #')
+
+
+    def test_forbids():
+        os.makedirs('/tmp/left/below')
+        os.chmod('/tmp/left', 0)
+
+
+    def test_leaves_a_process():
+        subprocess.Popen(['sleep', '1000'], start_new_session=True)
+
+
+    def test_leaves_memory():
+        assert ctypes.CDLL(None).shmget(4711, 4096, 0o1600) >= 0
+
+
+    def test_leaves_a_port():
+        with socket.create_server(('127.0.0.1', 4711)) as server:
+            near = socket.create_connection(server.getsockname())
+            far, _ = server.accept()
+            far.close()  # who closes first keeps the port for a minute
+            near.close()
+
+
+    def test_kills_its_parent():
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(60)
+
+
+    def test_kills_all():
+        os.kill(-1, signal.SIGKILL)
+
+
+    def test_finds_nothing():
+        assert till.NOTES == []
+        assert sorted(os.listdir('/w')) == ['env', 'tree']
+        assert sorted(os.listdir('/w/tree')) == ['pyproject.toml', 'tests', 'till']
+        assert os.listdir('/tmp') == ['home'] and os.listdir('/tmp/home') == []
+        assert os.listdir('/dev/shm') == []
+        assert not os.path.exists('/w/tree/till/left.py')
+        programs = []
+        for name in filter(str.isdigit, os.listdir('/proc')):
+            with open('/proc/%s/cmdline' % name) as file:
+                programs.append(file.read())
+        assert not any(program.startswith('sleep') for program in programs)
+        with open('/proc/sysvipc/shm') as table:
+            assert len(table.readlines()) == 1
+        server = socket.socket()
+        server.bind(('127.0.0.1', 4711))
+
+
+    def test_draws():
+        raise RuntimeError(random.random())
+"""
+LEAVING = (
+    'test_notes',
+    'test_writes',
+    'test_forbids',
+    'test_leaves_a_process',
+    'test_leaves_memory',
+    'test_leaves_a_port',
+)
+FORKED = method('test_is_forked')
+EDIT = Edits(tests=(('tests/data.txt', b''),))
+
+
+@pytest.fixture(scope='module')
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    files = {'till/__init__.py': CODE, 'tests/test_till.py': TESTS}
+    hiding = {'iniconfig.py': 'read_config = IniConfig = ParseError = SectionWrapper = None\n'}
+    with shop(tmp_path_factory.mktemp('sessions'), {**files, **hiding}, _without(hiding)) as found:
+        yield found
+
+
+def _without(files: dict[str, str]) -> dict[str, str | None]:
+    return dict.fromkeys(files)
+
+
+def test_runs_of_a_revision_are_forked(place: Shop) -> None:
+    assert place.verdict(FORKED).outcome is Outcome.PASS
+    together = place.run(FORKED, method('test_notes')).verdicts
+    assert [one and one.outcome for one in together] == [Outcome.PASS, Outcome.PASS]
+
+
+def test_runs_of_a_patch_and_watched_ones_are_not(place: Shop) -> None:
+    edited = place.cell(place.new, place.new, EDIT)
+    assert place.verdict(FORKED, edited).outcome is Outcome.FAIL
+    watched = place.run(FORKED, conditions=Conditions(observed=True)).verdicts
+    assert [one and one.outcome for one in watched] == [Outcome.FAIL]
+
+
+def test_a_tree_that_hides_what_pytest_imports_is_run_in_a_process_of_its_own(place: Shop) -> None:
+    hiding = place.cell(place.new, place.old)
+    assert hiding.unit_ok is False or place.verdict(FORKED, hiding).outcome is not Outcome.PASS
+
+
+@pytest.mark.parametrize('name', LEAVING)
+def test_what_a_run_leaves_the_next_one_does_not_find(place: Shop, name: str) -> None:
+    for test in (name, 'test_finds_nothing'):
+        told = place.verdict(method(test))
+        assert told.outcome is Outcome.PASS, told.message
+
+
+@pytest.mark.parametrize('name', ['test_kills_its_parent', 'test_kills_all'])
+def test_who_ends_more_than_itself_is_an_error_and_no_one_elses(place: Shop, name: str) -> None:
+    assert place.verdict(method(name)).outcome is Outcome.ERROR
+    assert place.verdict(method('test_finds_nothing')).outcome is Outcome.PASS
+    assert place.verdict(FORKED).outcome is Outcome.PASS
+
+
+def test_each_run_draws_its_own_numbers(place: Shop) -> None:
+    drawn = {place.verdict(method('test_draws')).message for _ in range(3)}
+    assert len(drawn) == 3
+
+
+def test_elsewhere_each_run_is_a_process_of_its_own(
+    place: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr('coevo.languages.python.sessions.BUBBLEWRAP', 'another')
+    assert place.verdict(method('test_is_not_forked')).outcome is Outcome.PASS
