@@ -335,7 +335,7 @@ class PythonCells:
         return self._pack(with_shown(files, own, shown, feature, compiled), module)
 
     def _packed(self, key: PythonCellKey, module: PythonModule) -> Path:
-        """With the byte code of all sources that are not edited: it is made once, not by each process."""
+        """With the byte code of all that is not edited: it is made once, not by each process."""
         files = self._files_of(key, module)
         edited = {path for path, _ in (*key.edits.code, *key.edits.tests)} if key.edits else set()
         theirs = self._context.trees.tests(key.tests_rev)
@@ -343,6 +343,7 @@ class PythonCells:
         if sum(map(len, own.values())) <= _MOST_COMPILED:
             compiled = partial(self._context.byte_code.of, installed=module.installed)
             files = with_shown(files, own, own, module.installed.interpreter.feature, compiled)
+        files |= self._context.rewritten.beside(files, theirs - edited, module.installed)
         return self._pack(files, module)
 
     def _files_of(self, key: PythonCellKey, module: PythonModule) -> dict[str, tuple[str, bytes]]:

@@ -175,17 +175,25 @@ def compiler_job(setup: PythonSetup) -> Job:
     return _program_job(setup, 'compiler.py')
 
 
+def rewriter_job(setup: PythonSetup) -> Job:
+    """The same for test files, as the pytest of an environment rewrites them."""
+    return _program_job(setup, 'rewriter.py', words=(PACKAGES,))
+
+
 def clock_job(setup: PythonSetup, clock: Mapping[str, str]) -> Job:
     """Prints what `ProcessClock` wants to know."""
     return _program_job(setup, 'clock_probe.py', clock)
 
 
 def _program_job(
-    setup: PythonSetup, program: str, variables: Mapping[str, str] | None = None
+    setup: PythonSetup,
+    program: str,
+    variables: Mapping[str, str] | None = None,
+    words: Sequence[str] = (),
 ) -> Job:
     mounts = list(setup.mounts(setup.programs))
     return Job(
-        argv=(setup.python, '-I', '-S', '-B', f'{PROGRAMS}/{program}'),
+        argv=(setup.python, '-I', '-S', '-B', f'{PROGRAMS}/{program}', *words),
         limits=_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
         mounts=tuple(mount for mount in mounts if mount.target != TREE_FILE),
         environment={**setup.libraries, **(variables or {})},

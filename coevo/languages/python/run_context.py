@@ -32,6 +32,7 @@ from coevo.languages.python.places import PROGRAMS
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import Unresolved
 from coevo.languages.python.resolution import resolve
+from coevo.languages.python.rewritten import Rewritten
 from coevo.languages.python.wheels import WheelMaker
 from coevo.model.listener import Say
 from coevo.sandboxes.clock import ProcessClock
@@ -59,6 +60,7 @@ class PythonRunContext:
         self.checked: dict[tuple[str, str, bytes], Checked] = {}
         self.lock = threading.Lock()  # of what was checked
         self.byte_code = ByteCode(self.sandbox, self.programs)
+        self.rewritten = Rewritten(self.sandbox, self.programs)
         self._clocks: dict[str, ProcessClock] = {}
         self.ends: dict[tuple[str, str, date | None], BuiltEnd] = {}
         self._known: dict[_Key, Installed | Unresolved] = {}
