@@ -11,12 +11,16 @@ of its own process and of all that it started; of A and B only those of pytest, 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import resource
 from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import ExitStack
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 from benchmarks.oracles.cell import Place
 from benchmarks.oracles.python_cell import PytestBench
@@ -29,6 +33,7 @@ from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import Walk
+from coevo.sandboxes.bubblewrap import descendants
 
 RESULTS = 'cost_python.csv'
 
@@ -98,9 +103,13 @@ def _methods(repository: Repository, rev: str) -> Iterator[TestMethod]:
 
 
 def _used() -> float:
-    """CPU seconds of this process and of all that it has waited for."""
+    """CPU seconds of this process, of all that it has waited for, and of what lives below it."""
     every = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in every)
+    living = 0.0
+    for pid in descendants(os.getpid()):
+        with suppress(psutil.NoSuchProcess):
+            living += sum(psutil.Process(pid).cpu_times()[:4])
+    return sum(one.ru_utime + one.ru_stime for one in every) + living
 
 
 def _engine(
@@ -119,6 +128,9 @@ def _engine(
         for tests, code in _cells(pair):
             _pass(built, name, tests, code, methods, told)
         spent[name] = _used() - start
+    start = _used()
+    builder.close()
+    spent['close'] = _used() - start
     return {'engine': sum(spent.values()), **spent, 'told': told}
 
 
