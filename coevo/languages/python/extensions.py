@@ -11,12 +11,10 @@ import hashlib
 import json
 import posixpath
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from coevo.languages.python.archive import pack
 from coevo.languages.python.built import PythonModule
@@ -25,6 +23,7 @@ from coevo.languages.python.launch import extension_job
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.wheels import EARLIEST
 from coevo.languages.python.wheels import build_packages
+from coevo.languages.python.wheels import build_system
 from coevo.languages.python.wheels import why_not_built
 from coevo.storage import durable
 from coevo.storage.folders import cache_folder
@@ -79,7 +78,7 @@ def _built(
 ) -> tuple[bytes, str, float]:
     """What the builder said, its noise, CPU seconds."""
     interpreter = module.installed.interpreter
-    system = _build_system(_read(context, module, 'pyproject.toml'))
+    system = build_system(_read(context, module, 'pyproject.toml'))
     system['requires'] = [*(system.get('requires') or ()), *module.needs.runtime]
     packages = build_packages(system, setup, max(when, EARLIEST), interpreter)
     if packages is None:
@@ -121,14 +120,6 @@ def _parsed(said: bytes) -> list[tuple[str, bytes]] | None:
         return [(str(name), base64.b64decode(content, validate=True)) for name, content in rows]
     except (ValueError, TypeError):
         return None
-
-
-def _build_system(source: bytes) -> dict[str, Any]:
-    try:
-        found = tomllib.loads(source.decode(errors='replace')).get('build-system')
-    except tomllib.TOMLDecodeError:
-        return {}
-    return dict(found) if isinstance(found, dict) else {}
 
 
 def _read(context: PythonRunContext, module: PythonModule, name: str) -> bytes:

@@ -93,7 +93,7 @@ class WheelMaker:
     def _built(
         self, source: Path, content: bytes, day: datetime, interpreter: Interpreter
     ) -> Path | str:
-        system = _build_system(source.name, content)
+        system = build_system(_member(source.name, content, 'pyproject.toml'))
         setup = _member(source.name, content, 'setup.py')
         packages = build_packages(system, setup, day, interpreter)
         if packages is None:
@@ -134,11 +134,10 @@ def why_not_built(noise: str) -> str:
     return NEEDS_COMPILER if _COMPILER.search(noise) else NO_WHEEL
 
 
-def _build_system(name: str, content: bytes) -> dict[str, Any]:
-    """What an archive's pyproject.toml says of how it is built."""
+def build_system(pyproject: bytes) -> dict[str, Any]:
+    """What a pyproject.toml says of how its project is built; nothing where it cannot be read."""
     try:
-        text = _member(name, content, 'pyproject.toml')
-        system = tomllib.loads(text.decode()).get('build-system')
+        system = tomllib.loads(pyproject.decode(errors='replace')).get('build-system')
     except ValueError:
         return {}
     return system if isinstance(system, dict) else {}
