@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
+from typing import TypeVar
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
@@ -20,10 +21,13 @@ from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.results import RESULTS_VERSION
+from coevo.evaluation.suites.records import SuiteResult
 from coevo.languages.table import engine_version
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import Outcome
 from coevo.snapshots.models import Model
+
+Row = TypeVar('Row', MethodResult, SuiteResult)
 
 # Characters of what a process wrote, and of what is said of an outcome.
 MOST_OUTPUT, MOST_SAID = 8000, 1000
@@ -69,7 +73,7 @@ def rows(
             cpu_seconds=round(seen.cpu_seconds + judgement.cpu_seconds * share, 3),
             seconds=round(seen.seconds + judgement.seconds * share, 3),
         )
-        made.append(flagged(_answered(row, header, prediction)))
+        made.append(flagged(answered(row, header, prediction)))
     return tuple(made)
 
 
@@ -83,12 +87,11 @@ def renamed(
     targets = {target.name: target for target in assignment.targets}
     return tuple(
         replace(
-            _answered(row, header, prediction),
+            answered(row, header, prediction),
             method_id=targets[row.test_method].row.method_id,
             repo=assignment.task.repo,
             cause=targets[row.test_method].row.cause,
             contamination_date=assignment.task.contamination_date,
-            cutoff=header.cutoff,
             snapshot_sha256=header.snapshot_sha256,
         )
         for row in rows
@@ -118,7 +121,6 @@ def _decided(
         results_version=RESULTS_VERSION,
         sandbox=header.sandbox,
         contamination_date=task.contamination_date,
-        cutoff=header.cutoff,
         snapshot_sha256=header.snapshot_sha256,
         prediction_sha256=prediction.digest,
     )
@@ -143,8 +145,8 @@ def _observed(row: MethodResult, seen: Seen) -> MethodResult:
     )
 
 
-def _answered(row: MethodResult, header: ResultHeader, prediction: Prediction) -> MethodResult:
-    """The row with what the prediction says of itself, and what is known of its model."""
+def answered(row: Row, header: ResultHeader, prediction: Prediction) -> Row:
+    """The row with what was asked for, what the prediction says of itself, and what is known of its model."""
     model = header.models.get(prediction.model or '')
     cutoff = model.cutoff if model else None
     return replace(
@@ -152,6 +154,7 @@ def _answered(row: MethodResult, header: ResultHeader, prediction: Prediction) -
         model=prediction.model,
         model_cutoff=cutoff,
         model_cutoff_source=model.source if model and cutoff else None,
+        cutoff=header.cutoff,
         harness=prediction.harness,
         exit_status=prediction.exit_status,
         cost_usd=prediction.cost_usd,

@@ -7,6 +7,21 @@ from datetime import datetime
 from typing import Annotated
 
 from coevo.evaluation.records import Detail
+from coevo.evaluation.result_columns import AgentSeconds
+from coevo.evaluation.result_columns import AttemptCost
+from coevo.evaluation.result_columns import AttemptTokens
+from coevo.evaluation.result_columns import EngineVersion
+from coevo.evaluation.result_columns import EvaluationCutoff
+from coevo.evaluation.result_columns import ExitStatus
+from coevo.evaluation.result_columns import Harness
+from coevo.evaluation.result_columns import ModelCutoff
+from coevo.evaluation.result_columns import ModelCutoffSource
+from coevo.evaluation.result_columns import ModelName
+from coevo.evaluation.result_columns import PredictionDigest
+from coevo.evaluation.result_columns import Said
+from coevo.evaluation.result_columns import SnapshotDigest
+from coevo.evaluation.result_columns import TableVersion
+from coevo.evaluation.result_columns import Tampered
 from coevo.model.choices import Choice
 from coevo.model.column import Column
 from coevo.model.column import LanguageName
@@ -47,9 +62,7 @@ class SuiteTest:
     signature: Annotated[str | None, Column('What failed and where. Null if nothing failed.')] = (
         None
     )
-    tampered: Annotated[
-        str | None, Column('The kind of tampering that was seen. Null if none was.')
-    ] = None
+    tampered: Tampered = None
     unstable: Annotated[str | None, Column('How its runs disagreed. Null if they did not.')] = None
 
 
@@ -79,9 +92,7 @@ class SuiteResult:
     detail: Annotated[
         Detail | None, Column('Why the outcome is no success. Null if it says so itself.')
     ] = None
-    said: Annotated[
-        str, Column("What `detail` leaves open, for a person to read; `''` if nothing.")
-    ] = ''
+    said: Said = ''
     builds: Annotated[
         bool | None,
         Column('Whether every test of the file compiles. Null if that was not tried.'),
@@ -110,8 +121,8 @@ class SuiteResult:
     seconds: Annotated[
         float, Column('Elapsed time of all that was run for it.', unit='seconds')
     ] = 0.0
-    engine_version: Annotated[int, Column('The version of the rules that decide verdicts.')]
-    suites_version: Annotated[int, Column('The version of this table.')]
+    engine_version: EngineVersion
+    suites_version: TableVersion
     sandbox: SandboxName
     runtime: Annotated[
         str | None,
@@ -119,50 +130,18 @@ class SuiteResult:
             'The version of the runtime that built and ran everything. Null if nothing was run.'
         ),
     ] = None
-    snapshot_sha256: Annotated[str, Column('SHA-256 of the manifest of the snapshot.')]
-    prediction_sha256: Annotated[str, Column('SHA-256 of the task and the patch.')]
-    model: Annotated[
-        str | None, Column('The model, as the prediction names it. Null if it names none.')
-    ] = None
-    harness: Annotated[
-        str | None,
-        Column('The agent around the model, as the prediction names it. Null if it names none.'),
-    ] = None
-    exit_status: Annotated[
-        str | None, Column('How the agent ended, as it says. Null if it does not say.')
-    ] = None
-    cost_usd: Annotated[
-        float | None,
-        Column(
-            'What the attempt cost, as the agent says. Null if it does not say.', unit='US dollars'
-        ),
-    ] = None
-    tokens: Annotated[
-        int | None,
-        Column('Tokens of the attempt, as the agent says. Null if it does not say.', unit='tokens'),
-    ] = None
+    snapshot_sha256: SnapshotDigest
+    prediction_sha256: PredictionDigest
+    model: ModelName = None
+    harness: Harness = None
+    exit_status: ExitStatus = None
+    cost_usd: AttemptCost = None
+    tokens: AttemptTokens = None
 
-    cutoff: Annotated[
-        str | None,
-        Column(
-            'Only tasks that were public after this day were scored, such as `2024-06-30`. Null '
-            'if tasks of any date were.'
-        ),
-    ] = None
-    model_cutoff: Annotated[
-        str | None,
-        Column(
-            'The training cutoff of that model, a day or a month. Null if no source states one; '
-            'nothing is clean then.'
-        ),
-    ] = None
-    model_cutoff_source: Annotated[
-        str | None, Column('Who states that cutoff. Null if there is none.')
-    ] = None
-    agent_seconds: Annotated[
-        float | None,
-        Column('Time that the agent took, as it says. Null if it does not say.', unit='seconds'),
-    ] = None
+    cutoff: EvaluationCutoff = None
+    model_cutoff: ModelCutoff = None
+    model_cutoff_source: ModelCutoffSource = None
+    agent_seconds: AgentSeconds = None
 
     @property
     def key(self) -> tuple[str, int]:

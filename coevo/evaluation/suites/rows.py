@@ -8,6 +8,7 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import MOST_SAID
 from coevo.evaluation.rows import ResultHeader
+from coevo.evaluation.rows import answered
 from coevo.evaluation.rows import bounded
 from coevo.evaluation.suites.outcomes import JudgedSuite
 from coevo.evaluation.suites.outcomes import decide
@@ -76,22 +77,4 @@ def recalled(
         contamination_date=task.contamination_date,
         gold_adequacy=task.gold_adequacy,
         snapshot_sha256=header.snapshot_sha256,
-    )
-
-
-def answered(row: SuiteResult, header: ResultHeader, prediction: Prediction) -> SuiteResult:
-    """The row with what the prediction says of itself, and what is known of its model."""
-    model = header.models.get(prediction.model or '')
-    cutoff = model.cutoff if model else None
-    return replace(
-        row,
-        model=prediction.model,
-        model_cutoff=cutoff,
-        model_cutoff_source=model.source if model and cutoff else None,
-        cutoff=header.cutoff,
-        harness=prediction.harness,
-        exit_status=prediction.exit_status,
-        cost_usd=prediction.cost_usd,
-        tokens=prediction.tokens,
-        agent_seconds=prediction.seconds,
     )
