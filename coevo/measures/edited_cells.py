@@ -100,28 +100,17 @@ class EditedCellRunner:
 
         Transient where the process did not start, which says nothing of the code.
         """
-        if compiled.code_failure is not None:
-            return Verdict(outcome=Outcome.COMPILE_ERROR, signature=compiled.code_failure)
-        verdict = self.built.compile_verdict(compiled, method)
-        if verdict is not None:
-            return verdict
-        conditions = Conditions(
-            override=self.override,
-            cpu_limit=cpu_limit,
-            sources=self.sources or MainSources(rev=self.rev),
-        )
-        batch = self.built.run(compiled, [method], conditions)
-        self.cpu_seconds += batch.cpu_seconds
-        (verdict,) = batch.verdicts
+        (verdict,) = self.run_all(compiled, [method], cpu_limit)
         assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
-        if verdict.outcome is Outcome.INFRA:
-            raise Transient(f'a test process did not start: {verdict.message.strip()}')
         return verdict
 
     def run_all(
         self, compiled: Compiled, methods: Sequence[TestMethod], cpu_limit: float | None
     ) -> tuple[Verdict | None, ...]:
-        """What methods do one after the other in one process; None for who loses it to a neighbour."""
+        """What methods do one after the other in one process; None for who loses it to a neighbour.
+
+        Transient where the process did not start.
+        """
         if compiled.code_failure is not None:
             failed = Verdict(outcome=Outcome.COMPILE_ERROR, signature=compiled.code_failure)
             return (failed,) * len(methods)

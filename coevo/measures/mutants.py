@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
+from coevo.languages.cells import Compiled
 from coevo.languages.mutation import OutOfTime
 from coevo.languages.verdicts import Verdict
 from coevo.measures.added_lines import added_lines
@@ -182,8 +183,7 @@ def _tried(
 
 
 def _passing(subject: _Subject, slowest: float) -> _Subject:
-    limit = max(LEAST_CPU_LIMIT, SLOWER_THAN_BASELINE * slowest)
-    return replace(subject, passes=True, cpu_limit=limit)
+    return replace(subject, passes=True, cpu_limit=cpu_limit(slowest))
 
 
 def _verdicts(
@@ -216,12 +216,23 @@ def _by_lot(subjects: Sequence[_Subject]) -> list[DrawnMutant]:
 def _run(
     runner: EditedCellRunner, module: str, mutant: DrawnMutant, subjects: Sequence[_Subject]
 ) -> Iterator[tuple[tuple[str, str], Verdict]]:
-    entry = runner.repository.tree(runner.rev)[mutant.file]
-    source = mutant.mutant.applied(runner.repository.blob(entry.oid))
-    compiled = runner.compile(module, (mutant.file, source), subjects[0].test.tests)
+    compiled = compiled_with(runner, module, mutant, subjects[0].test.tests)
     for one in subjects:
         verdict = runner.run(compiled, one.test.method, one.cpu_limit)
         yield (one.test.method_id, mutant.mutant_id), verdict
+
+
+def cpu_limit(slowest: float) -> float:
+    """CPU seconds for a run with a mutant, by those of the slowest run without one."""
+    return max(LEAST_CPU_LIMIT, SLOWER_THAN_BASELINE * slowest)
+
+
+def compiled_with(
+    runner: EditedCellRunner, module: str, mutant: DrawnMutant, tests: Files
+) -> Compiled:
+    """A module's tests against the code with a mutant; `tests` as in `EditedCellRunner.compile`."""
+    source = runner.repository.blob(runner.repository.tree(runner.rev)[mutant.file].oid)
+    return runner.compile(module, (mutant.file, mutant.mutant.applied(source)), tests)
 
 
 # -- rows ----------------------------------------------------------------------------------------

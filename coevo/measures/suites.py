@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.git.repository import Repository
-from coevo.languages.cells import Compiled
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.mutation import Mutant
@@ -27,8 +26,8 @@ from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import Files
 from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import file_mutants
-from coevo.measures.mutants import LEAST_CPU_LIMIT
-from coevo.measures.mutants import SLOWER_THAN_BASELINE
+from coevo.measures.mutants import compiled_with
+from coevo.measures.mutants import cpu_limit
 from coevo.model.families import Focus
 from coevo.model.families import SuiteAdequacy
 from coevo.model.families import SuiteMutant
@@ -146,7 +145,7 @@ def run_suite(
     baseline = runner.compile(suite.module, tests=suite.files)
     first = _passing(suite.methods, runner.run_all(baseline, suite.methods, None))
     slowest = max((verdict.cpu_seconds for verdict in first.values()), default=0.0)
-    limit = max(LEAST_CPU_LIMIT, SLOWER_THAN_BASELINE * slowest)
+    limit = cpu_limit(slowest)
     return tuple(_run(runner, suite, tuple(first), one, limit) for one in mutants)
 
 
@@ -177,16 +176,10 @@ def _run(
     )
     if not methods:
         return row
-    compiled = compiled_with(runner, suite, one)
+    compiled = compiled_with(runner, suite.module, one, suite.files)
     verdicts = [v for v in runner.run_all(compiled, methods, limit) if v is not None]
     worst = min((verdict.outcome for verdict in verdicts), key=tuple(Outcome).index)
     return replace(row, outcome=worst, killed=worst is not Outcome.PASS)
-
-
-def compiled_with(runner: EditedCellRunner, suite: Suite, one: DrawnMutant) -> Compiled:
-    """The suite against the code with a mutant."""
-    source = runner.repository.blob(runner.repository.tree(runner.rev)[one.file].oid)
-    return runner.compile(suite.module, (one.file, one.mutant.applied(source)), suite.files)
 
 
 def counted(adequacy: SuiteAdequacy, mutants: Iterable[SuiteMutant]) -> SuiteAdequacy:
