@@ -94,16 +94,11 @@ def evaluate(
     all_cells  whether new tests of labels that do not ask for it run on old code as well
     """
     runner = _CellRunner(built=builder.build(pair), cache=cache, override=override)
-    ends, settled, groups = _begin(runner, selected)
-    while is_mute(groups) and (other := runner.built.otherwise()) is not None:
-        runner.built, runner.override = other, override
-        ends, settled, groups = _begin(runner, selected)
+    ends, settled, groups = _begin_where_tests_speak(runner, selected, deciding_cells)
     _pass_all(runner, groups, Order.REVERSED)
     contradicted = _contradicted(selected, results_of(settled, groups))
     _pass_all(runner, groups, Order.ALONE, without=contradicted)
-    for group in groups:
-        _keep(runner, group)
-        _repeat_where_split(runner, group)
+    _keep_and_repeat(runner, groups)
     results = results_of(settled, groups)
     return PairEvaluation(
         built=runner.built,
@@ -122,15 +117,10 @@ def observe(
 ) -> PairEvaluation:
     """Run tests of the new revision on its own code alone, as a cell that decides is run."""
     runner = _CellRunner(built=builder.build(pair), cache=cache)
-    _, settled, groups = _begin(runner, selected, _own_cells)
-    while is_mute(groups) and (other := runner.built.otherwise()) is not None:
-        runner.built, runner.override = other, None
-        _, settled, groups = _begin(runner, selected, _own_cells)
+    _, settled, groups = _begin_where_tests_speak(runner, selected, _own_cells)
     for order in (Order.REVERSED, Order.ALONE):
         _pass_all(runner, groups, order)
-    for group in groups:
-        _keep(runner, group)
-        _repeat_where_split(runner, group)
+    _keep_and_repeat(runner, groups)
     return PairEvaluation(
         built=runner.built,
         override=runner.override,
@@ -144,20 +134,47 @@ def _own_cells(_: Change) -> tuple[Cell, ...]:
     return (Cell.TNEW_CNEW,)
 
 
+def _begin_where_tests_speak(
+    runner: _CellRunner, selected: Sequence[SelectedMethod], cells: CellsOf
+) -> tuple[Ends, Results, list[Group]]:
+    """The same as `_begin`, built otherwise while no test is heard of and there is another way."""
+    override = runner.override
+    begun = _begin(runner, selected, cells)
+    while is_mute(begun[-1]) and (other := runner.built.otherwise()) is not None:
+        runner.built, runner.override = other, override
+        begun = _begin(runner, selected, cells)
+    return begun
+
+
 def _begin(
-    runner: _CellRunner, selected: Sequence[SelectedMethod], cells: CellsOf = deciding_cells
+    runner: _CellRunner, selected: Sequence[SelectedMethod], cells: CellsOf
 ) -> tuple[Ends, Results, list[Group]]:
     """What cannot be built, and groups of the rest, compiled and run once."""
     ends = Ends(old=runner.built.old, new=runner.built.new)
     for build in (ends.old, ends.new):
         runner.cost.add(Step.BUILD, build.cpu_seconds)
+    settled, groups = _formed(runner, ends, selected, cells)
+    _first_pass(runner, groups)
+    return ends, settled, groups
+
+
+def _formed(
+    runner: _CellRunner, ends: Ends, selected: Sequence[SelectedMethod], cells: CellsOf
+) -> tuple[Results, list[Group]]:
+    """What cannot be built, and groups of the rest, compiled, with what the cache has of them."""
     settled = unbuildable(ends, selected, cells)
     groups = list(form_groups(runner.built, ends, selected, settled, cells))
     for group in groups:
         runner.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
         group.known = _recall(runner, group)
-    _first_pass(runner, groups)
-    return ends, settled, groups
+    return settled, groups
+
+
+def _keep_and_repeat(runner: _CellRunner, groups: Sequence[Group]) -> None:
+    """Give the cache what was run in all orders, then repeat what disagrees."""
+    for group in groups:
+        _keep(runner, group)
+        _repeat_where_split(runner, group)
 
 
 # -- what is worth another run -------------------------------------------------------------------
@@ -335,12 +352,8 @@ def _recorded(
         if _agreed(cells := found.get(item.method_id, {}))
         and any(verdict in RECORDED_LABELS for verdict in _verdicts(item, cells))
     ]
-    settled = unbuildable(ends, chosen, _recorded_cells)
-    groups = list(form_groups(runner.built, ends, chosen, settled, _recorded_cells))
+    settled, groups = _formed(runner, ends, chosen, _recorded_cells)
     runner.step = Step.RUN_RECORDED
-    for group in groups:
-        runner.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
-        group.known = _recall(runner, group)
     for order in RUN_ORDERS:
         _pass_all(runner, groups, order)
     for group in groups:
