@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+from typing import TypeVar
 
 from coevo.evaluation.junit_xml import write_junit
 from coevo.evaluation.records import MethodResult
@@ -19,54 +22,45 @@ from coevo.evaluation.suites.results import read_suites
 from coevo.evaluation.suites.results import write_suites
 from coevo.model.errors import Fatal
 
+Row = TypeVar('Row', MethodResult, SuiteResult)
+
 # What all rows of one evaluation have in common.
 _COMMON = ('snapshot_sha256', 'sandbox', 'cutoff', 'results_version')
-# What makes two judgements of one method the same, whatever they cost.
+# What makes two judgements of one method, or suite, the same, whatever they cost.
 _VERDICT = ('prediction_sha256', 'outcome', 'detail', 'model', 'engine_version')
 
 
 def merge(folders: Sequence[Path], out: Path) -> Report:
     """Write the files of one evaluation into `out`; Fatal where the parts are of different ones.
 
-    A method that several have is taken once: where one of them had trouble of ours, as another judged it.
+    A row that several have is taken once: where one of them had trouble of ours, as another judged it.
     """
-    found = [(folder, read_results(folder)) for folder in folders]
-    _check_common(found)
-    rows: dict[tuple[str, ...], tuple[Path, MethodResult]] = {}
+    methods = [(folder, read_results(folder)) for folder in folders]
+    _check_common(methods)
+    merged = _joined(methods, lambda row: f'{row.test_method} of task {row.task_id}')
+    # Of suites of different evaluations the report knows.
+    parts = [(folder, read_suites(folder)) for folder in folders]
+    suites = _joined(parts, lambda row: f'the suite of task {row.task_id}')
+    out.mkdir(parents=True, exist_ok=True)
+    write_results(out, merged)
+    write_junit(out, merged)
+    write_suites(out, suites)
+    return write_report(out, merged, suites)
+
+
+def _joined(
+    found: Iterable[tuple[Path, Sequence[Row]]], named: Callable[[Row], str]
+) -> tuple[Row, ...]:
+    """The rows of all folders by key, each once; Fatal where two disagree about what is so named."""
+    rows: dict[tuple[Any, ...], tuple[Path, Row]] = {}
     for folder, part in found:
         for row in part:
             known = rows.get(row.key)
             if known is None or _is_in_trouble(known[1]):
                 rows[row.key] = folder, row
             elif not _is_in_trouble(row):
-                _check_same(known, (folder, row))
-    merged = tuple(row for _, (_, row) in sorted(rows.items()))
-    out.mkdir(parents=True, exist_ok=True)
-    write_results(out, merged)
-    write_junit(out, merged)
-    suites = _merged_suites(folders)
-    write_suites(out, suites)
-    return write_report(out, merged, suites)
-
-
-def _merged_suites(folders: Sequence[Path]) -> tuple[SuiteResult, ...]:
-    """The same of suites; of different evaluations the report knows."""
-    found: dict[tuple[str, int], SuiteResult] = {}
-    for folder in folders:
-        for row in read_suites(folder):
-            known = found.get(row.key)
-            if known is None or known.outcome is SuiteOutcome.INFRA:
-                found[row.key] = row
-            elif row.outcome is not SuiteOutcome.INFRA and _said(row) != _said(known):
-                raise Fatal(
-                    f'{folder} and a folder before it disagree about the suite of task {row.task_id}: '
-                    'leave one of them out, or evaluate that task again'
-                )
-    return tuple(row for _, row in sorted(found.items()))
-
-
-def _said(row: SuiteResult) -> tuple[object, ...]:
-    return tuple(getattr(row, name) for name in _VERDICT)
+                _check_same(known, (folder, row), named(row))
+    return tuple(row for _, (_, row) in sorted(rows.items()))
 
 
 def _check_common(found: Iterable[tuple[Path, Sequence[MethodResult]]]) -> None:
@@ -82,15 +76,15 @@ def _check_common(found: Iterable[tuple[Path, Sequence[MethodResult]]]) -> None:
                     )
 
 
-def _check_same(one: tuple[Path, MethodResult], other: tuple[Path, MethodResult]) -> None:
+def _check_same(one: tuple[Path, Row], other: tuple[Path, Row], what: str) -> None:
     for name in _VERDICT:
         if getattr(one[1], name) != getattr(other[1], name):
             raise Fatal(
-                f'{one[0]} and {other[0]} disagree about {one[1].test_method} of task '
-                f'{one[1].task_id} ({name} is {getattr(one[1], name)} and {getattr(other[1], name)}): '
+                f'{one[0]} and {other[0]} disagree about {what} '
+                f'({name} is {getattr(one[1], name)} and {getattr(other[1], name)}): '
                 'leave one of them out, or evaluate that task again'
             )
 
 
-def _is_in_trouble(row: MethodResult) -> bool:
-    return row.outcome is TaskOutcome.INFRA
+def _is_in_trouble(row: MethodResult | SuiteResult) -> bool:
+    return row.outcome in (TaskOutcome.INFRA, SuiteOutcome.INFRA)

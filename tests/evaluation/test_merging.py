@@ -19,9 +19,13 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
+from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.suites.results import read_suites
+from coevo.evaluation.suites.results import write_suites
 from coevo.model.errors import Fatal
 from tests import snapshots
 from tests.evaluation.rows import row
+from tests.evaluation.test_families import suite
 
 
 def written(folder: Path, *rows: MethodResult) -> Path:
@@ -55,6 +59,21 @@ def test_what_two_have_counts_once(tmp_path: Path) -> None:
             ('a', TaskOutcome.SUCCESS),
             ('b', TaskOutcome.SUCCESS),
         ]
+
+
+def test_suites_are_joined_as_methods_are(tmp_path: Path) -> None:
+    trouble, judged = suite(1, SuiteOutcome.INFRA), suite(1)
+    one, two = written(tmp_path / 'one'), written(tmp_path / 'two')
+    write_suites(one, (trouble, suite(2)))
+    write_suites(two, (replace(suite(2), seconds=7.0), judged))
+    merge((one, two), tmp_path / 'merged')
+    assert read_suites(tmp_path / 'merged') == (judged, suite(2))
+    write_suites(two, (suite(2, SuiteOutcome.PARTLY),))
+    with pytest.raises(
+        Fatal, match=r'one and \S+two disagree about the suite of task 0*2 \(outcome'
+    ):
+        merge((one, two), tmp_path / 'refused')
+    assert not (tmp_path / 'refused').exists()
 
 
 @pytest.mark.parametrize(
