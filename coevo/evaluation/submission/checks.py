@@ -89,7 +89,7 @@ def _names(submission: Submission, found: Sequence[Prediction]) -> Iterator[str]
 
 
 def _logs(submission: Submission, found: Sequence[Prediction]) -> Iterator[str]:
-    missing = [one.task_id for one in found if submission.lacks_log(one.task_id)]
+    missing = submission.without_log(one.task_id for one in found)
     if missing:
         more = f' and {len(missing) - MOST_TOLD} more' if len(missing) > MOST_TOLD else ''
         yield f'logs/ has nothing of {", ".join(missing[:MOST_TOLD])}{more}'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,12 +29,16 @@ class Submission:
     def results(self) -> Path:
         return self.folder / RESULTS
 
-    def lacks_log(self, task_id: str) -> bool:
-        """Whether no file with something in it says what the agent did for a task."""
-        places = [self.folder / LOGS / task_id, *self._logs.get(task_id, ())]
-        return not any(_has_content(place) for place in places)
+    def without_log(self, tasks: Iterable[str]) -> tuple[str, ...]:
+        """The tasks of which no file with something in it says what the agent did."""
+        found = self._logs()
+        logs = self.folder / LOGS
+        return tuple(
+            task_id
+            for task_id in tasks
+            if not any(map(_has_content, (logs / task_id, *found.get(task_id, ()))))
+        )
 
-    @property
     def _logs(self) -> dict[str, list[Path]]:
         found: dict[str, list[Path]] = {}
         folder = self.folder / LOGS
