@@ -7,6 +7,7 @@ says so has seen all that it has.
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from dataclasses import dataclass
 
 from coevo.languages.table import LANGUAGES
@@ -72,8 +73,10 @@ def _valid(store: Root, repo: str) -> bool:
 def _with_partitions(
     store: Store, candidates: list[CrawledRepository]
 ) -> list[tuple[CrawledRepository, list[Partition]]]:
-    there = store.partitions()
-    return [(one, [part for part in there if part.repo == one.repo]) for one in candidates]
+    there: dict[str, list[Partition]] = defaultdict(list)
+    for partition in store.partitions():
+        there[partition.repo].append(partition)
+    return [(one, there[one.repo]) for one in candidates]
 
 
 def _is_whole(

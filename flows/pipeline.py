@@ -168,6 +168,7 @@ def _walk_record(
     options: MineOptions, clone: Clone, mining: MiningRun, route: Route, seen: Visit
 ) -> WalkRecord:
     repository = mining.repository
+    newest = repository.commit(seen.head).committer_date
     return WalkRecord(
         repository=RepositoryRow(
             repo=clone.repo,
@@ -176,7 +177,7 @@ def _walk_record(
             walk=options.walk,
             ref=route.ref,
             head=seen.head,
-            cutoff=options.until or repository.commit(seen.head).committer_date,
+            cutoff=options.until or newest,
             commits_visited=len(seen.visited),
             commits_kept=len({pair.new.rev for pair in seen.pairs}),
             pairs_found=len(seen.pairs),
@@ -190,7 +191,7 @@ def _walk_record(
         keys=tuple((pair.pair_id, segment_key(mining, pair)) for pair in seen.pairs),
         again=tuple(mining.again.items()),
         pushed=None if options.until else options.pushed,
-        reached=_reached(options, clone, repository.commit(seen.head).committer_date),
+        reached=_reached(options, clone, newest),
     )
 
 
