@@ -7,8 +7,6 @@ B, surefire  `mvn test -Dtest=Class#method` for each method
 
 from __future__ import annotations
 
-import json
-import shutil
 import subprocess
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -18,9 +16,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
+from benchmarks.oracles.driver import LIMITS
+from benchmarks.oracles.driver import ask
+from benchmarks.oracles.driver import place_of_tree
+from benchmarks.oracles.driver import readable_programs
 from benchmarks.oracles.levels import level_properties
 from benchmarks.oracles.levels import raise_literals
 from benchmarks.oracles.trees import write_cell
@@ -35,7 +36,6 @@ from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.sandboxes.sandbox import open_sandbox
@@ -57,16 +57,6 @@ _STYLE_OFF = (
 )
 
 C1 = ('-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1')
-
-LIMITS = Limits(
-    cpu_seconds=7200,
-    wall_seconds=14400,
-    memory_bytes=8 << 30,
-    processes=1024,
-    file_bytes=1 << 30,
-    disk_bytes=4 << 30,
-)
-_ANSWER_BYTES = 16 << 20
 
 # Python's isolated mode leaves the program's own folder out.
 _START = 'import sys; sys.path.insert(0, "/tools"); from inside.main import main; main()'
@@ -193,29 +183,20 @@ class Bench:
     def compile(self, repository: Repository, rev: str) -> Compiled:
         """`mvn compile` of a revision as it is; Transient if libraries could not be fetched."""
         before = self._proxy.trouble
-        with self._folder() as folder:
-            repository.materialise(rev, folder / 'tree')
+        with place_of_tree(self._root) as tree:
+            repository.materialise(rev, tree)
             request = {'oracle': 'compile', 'module': '', 'maven': self._maven, 'properties': []}
-            answer = self._ask(request, Flags.DEFAULT, folder / 'tree')
+            answer = self._ask(request, Flags.DEFAULT, tree)
         if self._proxy.trouble != before:
             raise Transient('libraries could not be fetched; check the network')
         return Compiled(**answer)
 
     @contextmanager
     def _tree(self, repository: Repository, place: Place) -> Iterator[Path]:
-        with self._folder() as folder:
-            write_cell(repository, place.tests_rev, place.code_rev, folder / 'tree')
-            raise_literals(folder / 'tree')
-            yield folder / 'tree'
-
-    @contextmanager
-    def _folder(self) -> Iterator[Path]:
-        folder = Path(mkdtemp(dir=self._root))
-        folder.chmod(0o711)
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        with place_of_tree(self._root) as tree:
+            write_cell(repository, place.tests_rev, place.code_rev, tree)
+            raise_literals(tree)
+            yield tree
 
     def _request(
         self,
@@ -257,7 +238,7 @@ class Bench:
                 Mount(source=self._shared, target='/repo'),
                 Mount(source=self._tools.libraries, target='/tools/libraries'),
                 Mount(source=cache_folder() / 'consoles', target='/tools/consoles'),
-                Mount(source=self._programs(), target='/tools/inside'),
+                Mount(source=readable_programs(self._root), target='/tools/inside'),
                 *self._mounts,
             ),
             sockets=(Mount(source=self._proxy.socket, target='/run/coevo-artifacts'),),
@@ -268,25 +249,7 @@ class Bench:
                 'MAVEN_OPTS': ' '.join(flags.options),
             },
         )
-        with self._sandbox.start(job) as process:
-            process.stdin.write(json.dumps(request).encode())
-            process.stdin.close()
-            text = process.stdout.read(_ANSWER_BYTES)
-            process.wait()
-            if not text:
-                raise Transient(f'the oracle said nothing: {process.noise()[-2000:]}')
-        found: dict[str, Any] = json.loads(text)
-        return found
-
-    def _programs(self) -> Path:
-        """A copy of what runs inside that the sandbox's user can read."""
-        folder = self._root / 'inside'
-        if not folder.is_dir():
-            shutil.copytree(Path(__file__).with_name('inside'), folder)
-            folder.chmod(0o755)
-            for file in folder.iterdir():
-                file.chmod(0o755 if file.is_dir() else 0o644)
-        return folder
+        return ask(self._sandbox, job, request)
 
 
 def fetch_consoles(folder: Path) -> dict[str, Path]:

@@ -7,22 +7,20 @@ again, and nothing else of the engine takes part: no worker, no channel, no stan
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import subprocess
-from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import ExitStack
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
-from benchmarks.oracles.cell import LIMITS
 from benchmarks.oracles.cell import Answer
 from benchmarks.oracles.cell import Place
 from benchmarks.oracles.cell import Ruling
+from benchmarks.oracles.driver import LIMITS
+from benchmarks.oracles.driver import ask
+from benchmarks.oracles.driver import place_of_tree
+from benchmarks.oracles.driver import readable_programs
 from benchmarks.oracles.trees import write_cell_of
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
@@ -45,7 +43,6 @@ from coevo.sandboxes.workspace import workspace
 from coevo.storage.folders import cache_folder
 
 _SYSTEM = Path('/usr')
-_ANSWER_BYTES = 16 << 20
 _START = 'import sys; sys.path.insert(0, "/in"); from inside.pytest_cell import main; main()'
 
 
@@ -70,7 +67,8 @@ class PytestBench:
         interpreter = next(i for i in find_interpreters() if i.version == environment.runtime)
         names = tuple(library.coordinates for library in environment.libraries)
         packages = self._installed(interpreter, names)
-        with self._tree(repository, place) as tree:
+        with place_of_tree(self._root) as tree:
+            write_cell_of(language.READING, repository, place.tests_rev, place.code_rev, tree)
             return _answer(self._ask(tree, interpreter, packages, place, methods))
 
     def prepare(self, repository: Repository, pair: Pair, place: Place) -> None:
@@ -111,18 +109,6 @@ class PytestBench:
             self._packages[key] = folder
         return self._packages[key]
 
-    @contextmanager
-    def _tree(self, repository: Repository, place: Place) -> Iterator[Path]:
-        folder = Path(mkdtemp(dir=self._root))
-        folder.chmod(0o711)
-        try:
-            write_cell_of(
-                language.READING, repository, place.tests_rev, place.code_rev, folder / 'tree'
-            )
-            yield folder / 'tree'
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
     def _ask(
         self,
         tree: Path,
@@ -136,7 +122,7 @@ class PytestBench:
         mounts = [
             Mount(source=tree, target='/in/tree'),
             Mount(source=packages, target='/in/packages'),
-            Mount(source=self._programs(), target='/in/inside'),
+            Mount(source=readable_programs(self._root), target='/in/inside'),
         ]
         if not is_system:
             mounts.append(Mount(source=standing(interpreter), target=home))
@@ -152,28 +138,7 @@ class PytestBench:
             limits=LIMITS,
             environment={'PATH': '/usr/bin:/bin'},
         )
-        with self._sandbox.start(job) as process:
-            process.stdin.write(json.dumps(request).encode())
-            process.stdin.close()
-            text = process.stdout.read(_ANSWER_BYTES)
-            process.wait()
-            if not text:
-                raise Transient(f'the oracle said nothing: {process.noise()[-2000:]}')
-        found: dict[str, Any] = json.loads(text)
-        return found
-
-    def _programs(self) -> Path:
-        folder = self._root / 'inside'
-        if not folder.is_dir():
-            shutil.copytree(
-                Path(__file__).with_name('inside'),
-                folder,
-                ignore=shutil.ignore_patterns('__pycache__'),
-            )
-            folder.chmod(0o755)
-            for file in folder.iterdir():
-                file.chmod(0o644)
-        return folder
+        return ask(self._sandbox, job, request)
 
 
 def _answer(found: dict[str, Any]) -> Answer:

@@ -1,0 +1,60 @@
+"""How an oracle is asked in the sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.oracles.driver import LIMITS
+from benchmarks.oracles.driver import ask
+from benchmarks.oracles.driver import place_of_tree
+from benchmarks.oracles.driver import readable_programs
+from coevo.model.errors import Transient
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.workspace import workspace
+
+REQUEST = {'oracle': 'console', 'methods': []}
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    found = open_sandbox('bubblewrap')
+    yield found
+    found.close()
+
+
+def job(program: str, *mounts: Mount) -> Job:
+    argv = ('/usr/bin/python3', '-I', '-B', '-c', f'import sys; {program}')
+    return Job(argv=argv, mounts=mounts, limits=LIMITS)
+
+
+def test_an_oracle_answers_what_its_driver_says(sandbox: Sandbox) -> None:
+    """It sees the tree, and can read its own programs."""
+    with workspace() as root, place_of_tree(root) as tree:
+        tree.mkdir(mode=0o755)
+        mounts = (
+            Mount(source=tree, target='/in/tree'),
+            Mount(source=readable_programs(root), target='/in/inside'),
+        )
+        program = (
+            'import os; assert os.listdir("/in/tree") == []; '
+            'open("/in/inside/main.py").read(); sys.stdout.write(sys.stdin.read())'
+        )
+        assert ask(sandbox, job(program, *mounts), REQUEST) == REQUEST
+        assert readable_programs(root) == root / 'inside'
+
+
+def test_a_place_is_gone_at_the_end(tmp_path: Path) -> None:
+    with place_of_tree(tmp_path) as tree:
+        tree.mkdir()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_driver_that_says_nothing_is_trouble_of_ours(sandbox: Sandbox) -> None:
+    with pytest.raises(Transient, match='the oracle said nothing'):
+        ask(sandbox, job('sys.exit("no luck")'), REQUEST)
