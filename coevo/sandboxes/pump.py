@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from contextlib import suppress
 from pathlib import Path
 
+from coevo.sandboxes.socket_addresses import short_address
+
 _BLOCK = 1 << 16
 _BACKLOG = 64
 
@@ -34,7 +36,8 @@ def _accept(listening: socket.socket, target: Path) -> None:
             return
         far = socket.socket(socket.AF_UNIX)
         try:
-            far.connect(str(target))
+            with short_address(target) as address:
+                far.connect(address)
         except OSError:
             near.close()
             far.close()

@@ -44,7 +44,8 @@ def file_history(repository: Repository, old: Commit, paths: Sequence[str]) -> F
     except Fatal:
         return None
     commits = [line.partition(b' ') for line in listing.split(b'\0') if line]
-    times = [int(seconds) for seconds, _, _ in commits]
+    # of a commit whose header is damaged Git tells no date
+    times = [int(seconds) for seconds, _, _ in commits if seconds]
     if not times:
         return None
     age = old.committer_date.timestamp() - min(times)

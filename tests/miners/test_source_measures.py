@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from tests.repos import commit
 from tests.repos import git
 from tests.repos import init
 from tests.repos import write
+from tests.repos import write_object
 
 JAVA = """\
 package shop;
@@ -125,3 +127,14 @@ def test_history_counts_what_changed_the_files_before(tmp_path: Path) -> None:
     root = git(tmp_path, 'rev-list', '--max-parents=0', 'HEAD').strip()
     told = ContributorsCount(str(tmp_path), from_commit=root, to_commit=pair.old.rev).count()
     assert told['till.py'] == found.contributors
+
+
+def test_a_commit_whose_date_is_damaged_has_no_age(tmp_path: Path) -> None:
+    repository, pair = history(tmp_path, 'python')
+    header = git(tmp_path, 'cat-file', 'commit', pair.old.rev)
+    (line,) = (line for line in header.splitlines() if line.startswith('committer '))
+    undated = header.replace(line, line.partition('>')[0] + '>')
+    oid = write_object(tmp_path, 'commit', undated.encode())
+    tip = dataclasses.replace(pair.old, rev=oid)
+    found = file_history(repository, tip, ['till.py'])
+    assert found == FileHistory(commits=2, contributors=2, age_days=1.0)

@@ -24,6 +24,7 @@ from coevo.languages.java.tools.artifact_store import ArtifactStore
 from coevo.languages.java.tools.upstreams import Upstream
 from coevo.languages.java.tools.upstreams import upstreams
 from coevo.model.errors import Transient
+from coevo.sandboxes.socket_addresses import short_address
 
 __all__ = ['ArtifactProxy', 'Upstream', 'upstreams']
 
@@ -91,7 +92,8 @@ class _Server(ThreadingMixIn, UnixStreamServer):
     def __init__(self, proxy: ArtifactProxy, store: ArtifactStore) -> None:
         self.proxy, self.store = proxy, store
         self._free = threading.BoundedSemaphore(_CONNECTIONS)
-        super().__init__(str(proxy.socket), _Handler)
+        with short_address(proxy.socket) as address:
+            super().__init__(address, _Handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         self._free.acquire()  # further connections wait in the socket's queue

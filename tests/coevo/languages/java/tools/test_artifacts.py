@@ -32,6 +32,7 @@ from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.socket_addresses import short_address
 
 JAR = '/org/example/lib/1.0/lib-1.0.jar'
 METADATA = '/org/example/lib/maven-metadata.xml'
@@ -107,11 +108,12 @@ class Connection(http.client.HTTPConnection):
 
     def __init__(self, path: Path) -> None:
         super().__init__('proxy', timeout=60)
-        self._path = str(path)
+        self._path = path
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(self._path)  # waits for its turn, as it would not with a timeout
+        with short_address(self._path) as address:
+            self.sock.connect(address)  # waits for its turn, as it would not with a timeout
         self.sock.settimeout(60)
 
 
@@ -154,6 +156,14 @@ def test_a_release_is_fetched_once_and_kept(
     assert ask(proxy_to(stack, folder, repository), JAR) == (200, b'jar')
     assert repository.asked == [JAR, f'{JAR}.sha1']
     assert proxy.trouble == 0
+
+
+def test_its_folder_may_have_a_longer_path_than_an_address_holds(
+    stack: ExitStack, folder: Path, repository: Repository
+) -> None:
+    deep = folder / ('x' * 120)
+    deep.mkdir()
+    assert ask(proxy_to(stack, deep, repository), JAR) == (200, b'jar')
 
 
 def test_a_stored_release_is_readable_for_every_user(folder: Path, proxy: ArtifactProxy) -> None:
