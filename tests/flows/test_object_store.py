@@ -30,7 +30,7 @@ from tests.projects import write
 
 PAIRS = 2
 # The command, but for the time that the lease of a killed one is waited for.
-COMMAND = 'import sys; from coevo.command import main as cli, leases; leases.SECONDS = 8.0; sys.exit(cli.main())'
+COMMAND = 'import sys; from coevo.command import main as cli; from coevo.storage import leases; leases.SECONDS = 8.0; sys.exit(cli.main())'
 
 
 def step(number: int) -> dict[str, str]:
