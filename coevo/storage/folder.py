@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import stat
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -34,14 +35,18 @@ class Folder:
         )
 
     def entries(self, folder: str) -> Sequence[PlaceEntry]:
-        found = (
-            PlaceEntry(
-                name=path.relative_to(self._root).as_posix(), modified=path.stat().st_mtime_ns
-            )
-            for path in _files(self._root / folder)
-            if durable.UNFINISHED not in path.name and path.is_file()
-        )
-        return sorted(found, key=lambda entry: entry.name)
+        return sorted(self._entries(folder), key=lambda entry: entry.name)
+
+    def _entries(self, folder: str) -> Iterator[PlaceEntry]:
+        """What others remove meanwhile, as who merges segments does, is not there."""
+        for path in _files(self._root / folder):
+            if durable.UNFINISHED in path.name:
+                continue
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                state = path.stat()
+                if stat.S_ISREG(state.st_mode):
+                    name = path.relative_to(self._root).as_posix()
+                    yield PlaceEntry(name=name, modified=state.st_mtime_ns)
 
     def read(self, name: str) -> Found | None:
         try:
