@@ -35,11 +35,13 @@ _SETTINGS_XML = """\
 """
 
 # The relay to the proxy is a process of its own, since old JVMs cannot open its socket. It has no
-# part in the builder's pipes, and ends with the sandbox.
+# part in the builder's pipes, and ends with the sandbox. A builder that lost it is killed, so that the request
+# is made again: what it could not fetch, or that it did not start, says nothing of the code.
 _WITH_RELAY = """\
 mkfifo /tmp/coevo-port || exit
-"$1" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx64m -cp "$2" coevo.relay.Relay "$3" >/tmp/coevo-port &
-read -r port </tmp/coevo-port || exit
+("$1" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx64m -cp "$2" coevo.relay.Relay "$3"
+kill -KILL $$) >/tmp/coevo-port &
+read -r port </tmp/coevo-port || kill -KILL $$
 rm /tmp/coevo-port
 java=$4
 shift 4
