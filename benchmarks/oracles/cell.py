@@ -170,26 +170,18 @@ class Bench:
 
         edits  texts of files, by path, that stand in place of the revisions'
         """
-        before = self._proxy.trouble
         with self._tree(repository, place) as tree:
             for path, text in (edits or {}).items():
                 (tree / path).write_text(text)
             request = self._request(oracle, flags, place, targets, level_properties(tree))
-            answer = self._ask(request, flags, tree)
-        if self._proxy.trouble != before:
-            raise Transient('libraries could not be fetched; check the network')
-        return _answer(answer)
+            return _answer(self._ask(request, flags, tree))
 
     def compile(self, repository: Repository, rev: str) -> Compiled:
         """`mvn compile` of a revision as it is; Transient if libraries could not be fetched."""
-        before = self._proxy.trouble
         with place_of_tree(self._root) as tree:
             repository.materialise(rev, tree)
             request = {'oracle': 'compile', 'module': '', 'maven': self._maven, 'properties': []}
-            answer = self._ask(request, Flags.DEFAULT, tree)
-        if self._proxy.trouble != before:
-            raise Transient('libraries could not be fetched; check the network')
-        return Compiled(**answer)
+            return Compiled(**self._ask(request, Flags.DEFAULT, tree))
 
     @contextmanager
     def _tree(self, repository: Repository, place: Place) -> Iterator[Path]:
@@ -249,7 +241,11 @@ class Bench:
                 'MAVEN_OPTS': ' '.join(flags.options),
             },
         )
-        return ask(self._sandbox, job, request)
+        before = self._proxy.trouble
+        answer = ask(self._sandbox, job, request)
+        if self._proxy.trouble != before:
+            raise Transient('libraries could not be fetched; check the network')
+        return answer
 
 
 def fetch_consoles(folder: Path) -> dict[str, Path]:
