@@ -6,7 +6,6 @@ task, which stands at the earliest of them (of those whose old revision is an an
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -19,7 +18,10 @@ from functools import cache
 from coevo import prompts
 from coevo.git.patches import tree_patch
 from coevo.git.repository import Repository
+from coevo.languages.layout import Side
+from coevo.languages.reading import Reading
 from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.table import reading
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.families import StartBuilder
@@ -52,7 +54,6 @@ from packagers.task_dependencies import Listing
 from packagers.task_prompts import prompt
 from packagers.task_prompts import track_of
 
-_MAIN = re.compile(r'(?!(?:.*/)?src/test/)(?:.*/)?src/main/', re.DOTALL)
 _LATEST = datetime.max.replace(tzinfo=UTC)
 _WEAKEST_LAST = tuple(Basis)
 
@@ -219,17 +220,21 @@ class _Maker:
 
 
 def source_patch(repository: Repository, rows: Sequence[MethodRow]) -> str:
-    """The change of the main sources: Java and resources under any `src/main`, no POMs.
+    """The change of what lies with the code, sources and resources; no tests, no build files.
 
     A project among the test resources is no main source.
     Of a project that keeps its sources elsewhere, the files of the dependencies.
     """
-    old, new = rows[0].old_rev, rows[0].new_rev
+    layout = reading(rows[0].language)
     named = {dependency.file for row in rows for dependency in row.dependencies}
-    changed = (change.path for change in repository.changed(old, new))
-    return tree_patch(
-        repository, old, new, [path for path in changed if _MAIN.match(path) or path in named]
-    )
+    changed = repository.changed(rows[0].old_rev, rows[0].new_rev)
+    paths = [each.path for each in changed if each.path in named or _is_main(layout, each.path)]
+    return tree_patch(repository, rows[0].old_rev, rows[0].new_rev, paths)
+
+
+def _is_main(layout: Reading, path: str) -> bool:
+    found = layout.placed(path)
+    return found is not None and found.side is Side.SOURCE and not layout.is_build_file(path)
 
 
 def _drop(group: DraftGroup, reason: Reason, detail: str = '') -> Drop:

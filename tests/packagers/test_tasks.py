@@ -35,6 +35,7 @@ from coevo.model.repository_rows import RepositoryRow
 from coevo.model.task_rows import TaskRow
 from packagers.task_dependencies import merge_dependencies
 from packagers.tasks import build_tasks
+from packagers.tasks import source_patch
 from tests.repos import commit
 from tests.repos import git
 from tests.repos import init
@@ -214,6 +215,18 @@ def test_a_project_among_the_test_resources_is_no_main_source(tmp_path: Path) ->
     git(repo, 'reset', '-q', '--hard', old)
     git(repo, 'apply', '-', stdin=task.source_patch.encode())
     assert git(repo, 'diff', '--name-only').split() == [MAIN_FILE, 'src/main/resources/a.txt']
+
+
+def test_the_source_patch_is_of_the_language_s_own_layout(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    main = ('shop/till.py', 'shop/prices.json')
+    others = ('pyproject.toml', 'README.md', 'tests/test_till.py')
+    old = commit(repo, 'old', dict.fromkeys((*main, *others), 'a = 1\n'))
+    new = commit(repo, 'new', dict.fromkeys((*main, *others), 'a = 2\n'))
+    rows = [replace(row(old, new, 'a', Track.UPDATE), language='python', dependencies=())]
+    git(repo, 'reset', '-q', '--hard', old)
+    git(repo, 'apply', '-', stdin=source_patch(Repository(repo / '.git'), rows).encode())
+    assert git(repo, 'diff', '--name-only').split() == sorted(main)
 
 
 def test_the_columns_of_a_task(history: tuple[Path, str, str]) -> None:
