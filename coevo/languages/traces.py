@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Mapping
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoveredLine:
-    """A line of a source file: instructions and branches, missed and covered, as coverage tools count."""
+    """A line of a source file: instructions and branches, missed and covered, as coverage tools count.
+
+    Where a tool counts statements, each is one instruction of its first line.
+    """
 
     line: int
     missed_instructions: int
@@ -78,14 +80,15 @@ def union(traces: Iterable[Trace | None]) -> Trace | None:
     return Trace(
         executed=tuple(dict.fromkeys(one for trace in known for one in trace.executed)),
         lines={path: tuple(own[at] for at in sorted(own)) for path, own in lines.items()},
-        reached=_reached(known),
+        reached=reached_by_any(known),
     )
 
 
-def _reached(traces: Sequence[Trace]) -> dict[str, frozenset[int]] | None:
+def reached_by_any(traces: Iterable[Trace | None]) -> dict[str, frozenset[int]] | None:
     """What an observer saw reached in any of them; None where there was none."""
+    known = [trace for trace in traces if trace is not None]
     found: dict[str, frozenset[int]] = {}
-    for trace in traces:
+    for trace in known:
         for name, lines in (trace.reached or {}).items():
             found[name] = found.get(name, frozenset()) | lines
-    return found if any(trace.reached is not None for trace in traces) else None
+    return found if any(trace.reached is not None for trace in known) else None

@@ -28,21 +28,24 @@ from coevo.languages.python.cells import PythonCellKey
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.checking import check
 from coevo.languages.python.environments import packages
+from coevo.languages.python.events import HeardTarget
 from coevo.languages.python.events import verdicts
 from coevo.languages.python.names import target
 from coevo.languages.python.observation import UNOBSERVED
 from coevo.languages.python.observation import PythonObservation
 from coevo.languages.python.reading.places import module_name
+from coevo.languages.python.reading.statement_lines import with_first_lines
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import Unresolved
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import LEAST_CPU_LIMIT
 from coevo.languages.python.runner import SLOWER_THAN_PASSING
 from coevo.languages.python.runner import Done
+from coevo.languages.python.tracing import read_together
 from coevo.languages.python.tracing import read_trace
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
-from coevo.languages.traces import union
+from coevo.languages.traces import reached_by_any
 from coevo.languages.verdicts import NO_CLOCK
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
@@ -199,21 +202,27 @@ class PythonBuiltPair:
     ) -> Traced:
         """Watched lines are seen in a process of their own, where nobody else traces."""
         traces: list[Trace | None] = []
+        heard: list[HeardTarget] = []
         spent = 0.0
         edited = compiled.edits.tests if compiled.edits else ()
         theirs = self.context.trees.tests(compiled.tests_rev) | {path for path, _ in edited}
         for batch in [methods] if shared else [[method] for method in methods]:
             done = self._run(compiled, batch, conditions, 'trace', traced=sorted(files))
             spent += done.cpu_seconds
-            found = [read_trace(heard, files, theirs) for heard in done.heard.targets]
+            found = [read_trace(one, files, theirs) for one in done.heard.targets]
             if watched is not None:
                 found, used = self._reaching(compiled, batch, conditions, found, watched)
                 spent += used
             traces += found
+            heard += done.heard.targets
+        whole = None
+        if together:
+            known = [one for one, trace in zip(heard, traces, strict=True) if trace is not None]
+            whole = read_together(known, files, theirs)
         return Traced(
             traces=tuple(traces),
             cpu_seconds=spent,
-            together=union(traces) if together else None,
+            together=whole and replace(whole, reached=reached_by_any(traces)),
         )
 
     def _reaching(
@@ -227,7 +236,8 @@ class PythonBuiltPair:
         """Traces with the watched lines that were seen reached; None of what was not seen to pass."""
         if not self.context.has_library(OBSERVER):
             return [None] * len(methods), 0.0
-        counts = self.cells.line_counts(self._cell(compiled), watched.keys())
+        cell = self._cell(compiled)
+        counts = self.cells.line_counts(cell, watched.keys())
         done = self._run(compiled, methods, conditions, 'run', watched=counts)
         seen, found = done.heard.seen, list[Trace | None]()
         for place, (trace, heard) in enumerate(zip(traces, done.heard.targets, strict=True)):
@@ -235,8 +245,21 @@ class PythonBuiltPair:
             if trace is None or seen is None or not passed or seen.disagreement(place):
                 found.append(None)
             else:
-                found.append(replace(trace, reached=_reached(seen, watched)))
+                lines = self._statements(cell, seen.reached, trace.lines)
+                found.append(replace(trace, reached=_reached(lines, watched)))
         return found, done.cpu_seconds
+
+    def _statements(
+        self,
+        cell: PythonCell,
+        reached: Mapping[str, frozenset[int]],
+        counted: Collection[str],
+    ) -> dict[str, frozenset[int]]:
+        """Reached lines; of files in which statements are counted, with the first of each statement."""
+        return {
+            path: with_first_lines(lines, self.cells.text(cell, path)) if path in counted else lines
+            for path, lines in reached.items()
+        }
 
     def environment(self, rev: str, module: str) -> Environment | None:
         found = self._module(rev, module)
@@ -317,6 +340,8 @@ class PythonBuiltPair:
             'absent': self.cells.absent(cell, files),
             'traced': traced,
         }
+        if traced:
+            request['coverage'] = self.context.coverage(cell.module.installed.interpreter)
         return self.cells.ask(
             cell,
             request,
@@ -386,11 +411,11 @@ def _doubted(verdict: Verdict | None, seen: PythonObservation | None, place: int
 
 
 def _reached(
-    seen: PythonObservation, watched: Mapping[str, Collection[int]]
+    reached: Mapping[str, frozenset[int]], watched: Mapping[str, Collection[int]]
 ) -> dict[str, frozenset[int]]:
     """The watched lines that were reached, by module."""
     found = {name: frozenset[int]() for name in watched}
-    for path, lines in seen.reached.items():
+    for path, lines in reached.items():
         name = module_name(path)
         found[name] |= lines.intersection(watched[name])
     return found

@@ -232,6 +232,11 @@ class PythonCells:
             if path.endswith('.py') and module_name(path) in modules
         }
 
+    def text(self, cell: PythonCell, path: str) -> bytes:
+        """Of a file of the code; nothing of one that is not there."""
+        files = self._context.trees.cell(cell.key.tests_rev, cell.key.code_rev, cell.key.edits)
+        return files[path][1] if path in files else b''
+
     def declares(self, cell: PythonCell, method: TestMethod) -> bool:
         """Whether the text of a test's file has a function of its name."""
         key = cell.key

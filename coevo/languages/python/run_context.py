@@ -21,6 +21,7 @@ from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.byte_code import ByteCode
 from coevo.languages.python.c_libraries import SLEEP
 from coevo.languages.python.c_libraries import library
+from coevo.languages.python.coverage_package import copy_into
 from coevo.languages.python.environments import Installed
 from coevo.languages.python.environments import installed
 from coevo.languages.python.interpreter_choice import RELEASED
@@ -83,6 +84,11 @@ class PythonRunContext:
                     place.chmod(0o644)
                 self._libraries[name] = found is not None
             return self._libraries[name]
+
+    def coverage(self, interpreter: Interpreter) -> str:
+        """Where test processes find coverage.py; Transient where it cannot be had."""
+        with self._lock:
+            return f'{PROGRAMS}/{copy_into(self.programs, interpreter)}'
 
     def clock(self, installed: Installed, start: datetime) -> Mapping[str, str] | None:
         """The variables of a process whose clock starts at a date; None where it cannot be set."""

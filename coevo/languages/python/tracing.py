@@ -1,13 +1,19 @@
-"""Traces from what a test process told of its functions and lines.
+"""Traces from what a test process told of its functions, lines and branches.
 
 A method is executed if it was entered: `type` is the module's name as its path has it, `method` the
-qualified name in it. A line counts as one instruction; branches are not told.
+qualified name in it. Lines and branches are coverage.py's (https://coverage.readthedocs.io/en/latest/branch.html): a statement is one
+instruction of its first line, a branch one of several lines that may come next.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
 from typing import Any
 
 from coevo.languages.python.events import HeardTarget
@@ -24,19 +30,34 @@ def read_trace(heard: HeardTarget, files: Collection[str], tests: Collection[str
     files  those whose lines are wanted
     tests  those that are none of the code's
     """
-    if not heard.ended or not heard.tests or not heard.traces:
-        return None
-    if any(test.outcome is not Outcome.PASS for test in heard.tests):
+    return read_together([heard], files, tests)
+
+
+def read_together(
+    heard: Iterable[HeardTarget], files: Collection[str], tests: Collection[str]
+) -> Trace | None:
+    """What those targets executed that passed to their end, each branch once; None if none did."""
+    told = [one.traces for one in heard if _has_passed(one)]
+    if not told:
         return None
     # Two lambdas may begin in one line; there the longer one stands for both.
-    every = sorted((m for event in heard.traces for m in _methods(event)), key=_order)
+    every = sorted((m for events in told for event in events for m in _methods(event)), key=_order)
     found = {(m.type, m.method, m.descriptor): m for m in every}.values()
     executed = [method for method in found if method.file not in tests]
-    lines = {path: line for event in heard.traces for path, line in _lines(event)}
+    counts = {path: _Counts() for path in sorted(files)}
+    for events in told:
+        for event in events:
+            if event.get('file') in counts:
+                counts[event['file']].add(event)
     return Trace(
         executed=tuple(sorted(executed, key=_order)),
-        lines={path: lines.get(path, ()) for path in sorted(files)},
+        lines={path: tuple(one.lines()) for path, one in counts.items()},
     )
+
+
+def _has_passed(heard: HeardTarget) -> bool:
+    passed = all(test.outcome is Outcome.PASS for test in heard.tests)
+    return heard.ended and bool(heard.tests) and bool(heard.traces) and passed
 
 
 def _order(method: ExecutedMethod) -> tuple[str, int, str, int]:
@@ -59,19 +80,47 @@ def _methods(event: dict[str, Any]) -> Iterator[ExecutedMethod]:
                 )
 
 
-def _lines(event: dict[str, Any]) -> Iterator[tuple[str, tuple[CoveredLine, ...]]]:
-    file, known, hit = event.get('file'), event.get('known'), event.get('hit')
-    if isinstance(file, str) and isinstance(known, list) and isinstance(hit, list):
-        numbers = sorted({line for line in known if type(line) is int and line > 0})
-        seen = {line for line in hit if type(line) is int}
-        yield file, tuple(_line(line, hit=line in seen) for line in numbers)
+@dataclass(slots=True, kw_only=True)
+class _Counts:
+    """Of one file, by what one or several tests told.
+
+    exits   of lines that have several, how many
+    missed  lines of which that many were not taken: from where, to where; None before anything was told
+    """
+
+    known: set[int] = field(default_factory=set)
+    hit: set[int] = field(default_factory=set)
+    exits: dict[int, int] = field(default_factory=dict)
+    missed: set[tuple[int, int]] | None = None
+
+    def add(self, event: dict[str, Any]) -> None:
+        """What is not of the shape that the worker writes is left out."""
+        self.known |= {line for line in _numbers(event.get('known')) if line > 0}
+        self.hit |= set(_numbers(event.get('hit')))
+        self.exits |= dict(_pairs(event.get('exits')))
+        missed = set(_pairs(event.get('missed')))
+        self.missed = missed if self.missed is None else self.missed & missed
+
+    def lines(self) -> Iterator[CoveredLine]:
+        missed = Counter(line for line, _ in self.missed or ())
+        for line in sorted(self.known):
+            hit, exits = line in self.hit, max(0, self.exits.get(line, 0))
+            taken = max(0, exits - missed[line]) if hit else 0
+            yield CoveredLine(
+                line=line,
+                missed_instructions=int(not hit),
+                covered_instructions=int(hit),
+                missed_branches=exits - taken,
+                covered_branches=taken,
+            )
 
 
-def _line(line: int, *, hit: bool) -> CoveredLine:
-    return CoveredLine(
-        line=line,
-        missed_instructions=int(not hit),
-        covered_instructions=int(hit),
-        missed_branches=0,
-        covered_branches=0,
-    )
+def _numbers(values: object) -> Sequence[int]:
+    return [one for one in values if type(one) is int] if isinstance(values, list) else []
+
+
+def _pairs(rows: object) -> Iterator[tuple[int, int]]:
+    for row in rows if isinstance(rows, list) else ():
+        match row:
+            case [int() as one, int() as other]:
+                yield one, other

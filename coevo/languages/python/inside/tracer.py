@@ -1,7 +1,8 @@
-"""What a test executes of the code: functions, and lines of some files.
+"""What a test executes of the code: functions, and lines and branches of some files (`covering.py`).
 
-Python 3.12 and newer: `sys.monitoring`, each place told once for a test (PEP 669); older: `sys.settrace`.
-What ran while files were loaded belongs to no test. Class bodies and modules are no functions.
+Python 3.12 and newer: `sys.monitoring`, each place told once for a test (PEP 669); older: `sys.settrace`, or
+`sys.setprofile` where coverage.py has the other. What ran while files were loaded belongs to no test. Class
+bodies and modules are no functions.
 """
 
 import importlib.util
@@ -14,17 +15,17 @@ _TOOL = 4  # neither debugger (0), coverage (1), profiler (2) nor optimizer (5)
 _BATCH = 200
 
 
-def tracer(request):
-    kind = _Monitoring if hasattr(sys, 'monitoring') else _Settrace
-    return kind(os.path.realpath(request['root']), request['traced'])
+def tracer(request, counter):
+    """counter  of lines and branches; None where none are asked for"""
+    kind = _Monitoring if hasattr(sys, 'monitoring') else _Called
+    return kind(os.path.realpath(request['root']), counter)
 
 
 class _Tracer:
-    def __init__(self, root, files):
-        self.root, self.files = root + os.sep, files
-        self.wanted = {os.path.join(root, file): file for file in files}
+    def __init__(self, root, counter):
+        self.root, self.counter = root + os.sep, counter
         self.places = {}
-        self.codes, self.lines = set(), set()
+        self.codes = set()
         self.on = False
 
     def place(self, code):
@@ -37,11 +38,14 @@ class _Tracer:
         return self.places[name]
 
     def begin(self):
-        self.codes, self.lines = set(), set()
+        self.codes = set()
         self.on = True
+        if self.counter is not None:
+            self.counter.begin()
 
     def end(self):
         """Events with what was executed since the last one began."""
+        counted = self.counter.end() if self.counter is not None else []
         self.on = False
         functions = []
         names = {}
@@ -57,9 +61,8 @@ class _Tracer:
                 functions.append([file, name, min(lines), max(lines)])
         for start in range(0, len(functions), _BATCH):
             yield {'functions': functions[start : start + _BATCH]}
-        for path, file in self.wanted.items():
-            hit = sorted(line for name, line in self.lines if name == file)
-            yield {'file': file, 'known': sorted(_known(path)), 'hit': hit}
+        for event in counted:
+            yield event
 
 
 def _lines(code):
@@ -92,16 +95,6 @@ def _compiled(path):
         return None
 
 
-def _known(path):
-    code = _compiled(path)
-    todo, found = [code] if code is not None else [], set()
-    while todo:
-        one = todo.pop()
-        found.update(_lines(one))
-        todo += [const for const in one.co_consts if isinstance(const, types.CodeType)]
-    return found
-
-
 def _names(path):
     """Qualified names by first line and name, as `co_qualname` has them since 3.11."""
     code = _compiled(path)
@@ -122,11 +115,7 @@ class _Monitoring(_Tracer):
         events = sys.monitoring.events
         sys.monitoring.use_tool_id(_TOOL, 'coevo')
         sys.monitoring.register_callback(_TOOL, events.PY_START, self.started)
-        mask = events.PY_START
-        if self.wanted:
-            sys.monitoring.register_callback(_TOOL, events.LINE, self.line)
-            mask |= events.LINE
-        sys.monitoring.set_events(_TOOL, mask)
+        sys.monitoring.set_events(_TOOL, events.PY_START)
 
     def begin(self):
         super().begin()
@@ -137,39 +126,26 @@ class _Monitoring(_Tracer):
             self.codes.add(code)
         return sys.monitoring.DISABLE
 
-    def line(self, code, line):
-        file = self.place(code)
-        if self.on and file in self.files:
-            self.lines.add((file, line))
-        return sys.monitoring.DISABLE
 
-
-class _Settrace(_Tracer):
+class _Called(_Tracer):
     def start(self):
         pass
 
     def begin(self):
-        import threading
-
         super().begin()
-        threading.settrace(self.called)
-        sys.settrace(self.called)
+        self.hook(self.called)
 
     def end(self):
-        import threading
-
-        sys.settrace(None)
-        threading.settrace(None)
+        self.hook(None)
         return super().end()
 
-    def called(self, frame, event, argument):
-        file = self.place(frame.f_code)
-        if file is None or not self.on:
-            return None
-        self.codes.add(frame.f_code)
-        return self.stepped if file in self.files else None
+    def hook(self, function):
+        import threading
 
-    def stepped(self, frame, event, argument):
-        if self.on and event == 'line':
-            self.lines.add((self.place(frame.f_code), frame.f_lineno))
-        return self.stepped
+        name = 'settrace' if self.counter is None else 'setprofile'
+        getattr(threading, name)(function)
+        getattr(sys, name)(function)
+
+    def called(self, frame, event, argument):
+        if self.on and event == 'call' and self.place(frame.f_code) is not None:
+            self.codes.add(frame.f_code)

@@ -13,7 +13,8 @@ The request has
     targets    [file, class, name], paths relative to the root, class '' for a function
     options    of pytest
     absent     files whose missing names are stood in for, and the packages of the code
-    traced     for `trace`: files of the code whose lines are wanted
+    traced     for `trace`: files of the code whose lines and branches are wanted
+    coverage   for `trace`: the folder with coverage.py; absent where no file is
     observed   where the observer counts, as the controller adds it; else nothing is there
     packages   the folder of libraries
 """
@@ -322,7 +323,7 @@ def run(request, teller):
     _hooks(pytest)
     plugin = Plugin(request, teller, pytest)
     if request['mode'] == 'trace':
-        plugin.tracer = _beside(here, 'tracer').tracer(request)
+        plugin.tracer = _tracer(request, here)
     arguments = [*request['options'], *request['files']]
     try:
         config = _prepareconfig(arguments, [plugin])
@@ -334,6 +335,14 @@ def run(request, teller):
         teller.tell({'e': 'loaded'})
     finally:
         config._ensure_unconfigure()
+
+
+def _tracer(request, here):
+    root, counter = os.path.realpath(request['root']), None
+    if request['traced']:
+        covering = _beside(here, 'covering')
+        counter = covering.Counter(request['coverage'], root, request['traced'])
+    return _beside(here, 'tracer').tracer(request, counter)
 
 
 def probe(request, teller):

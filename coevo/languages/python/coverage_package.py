@@ -1,0 +1,80 @@
+"""coverage.py, which counts lines and branches: for each interpreter the newest release that it can run.
+
+The releases are fixed, so that the same test covers the same wherever it is run.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+from coevo.languages.python import uv
+from coevo.languages.python.interpreter_choice import Feature
+from coevo.languages.python.interpreters import Interpreter
+from coevo.model.errors import Transient
+from coevo.storage.folders import cache_folder
+
+NAME = 'coverage'
+
+_RELEASES: dict[Feature, str] = {
+    (3, 6): '6.2',
+    (3, 7): '7.2.7',
+    (3, 8): '7.6.1',
+    (3, 9): '7.10.7',
+    (3, 10): '7.16.2',
+}
+_NEWEST = '7.17.3'
+_BEFORE = datetime(2026, 11, 20, tzinfo=UTC)
+
+# Of what is installed, what is needed: no programs, nothing that starts with an interpreter.
+_PARTS = (NAME, f'{NAME}.libs')
+
+
+def release(interpreter: Interpreter) -> str:
+    return _RELEASES.get(interpreter.feature, _NEWEST)
+
+
+def folder_name(interpreter: Interpreter) -> str:
+    return f'{NAME}-{release(interpreter)}-{interpreter.release}'
+
+
+def coverage_package(interpreter: Interpreter) -> Path:
+    """A folder of the tool cache with the package, fetched once; Transient where it cannot be had."""
+    home = cache_folder() / 'pythons/coverage'
+    place = home / folder_name(interpreter)
+    if not place.is_dir():
+        home.mkdir(mode=0o755, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=home, prefix='.new-') as folder:
+            new = Path(folder) / 'needed'
+            new.mkdir(mode=0o755)
+            _fetch(interpreter, Path(folder) / 'all')
+            for part in _PARTS:
+                if (Path(folder) / 'all' / part).is_dir():
+                    (Path(folder) / 'all' / part).rename(new / part)
+            try:
+                new.rename(place)
+            except OSError:
+                if not place.is_dir():
+                    raise
+    return place
+
+
+def copy_into(programs: Path, interpreter: Interpreter) -> str:
+    """The name of the package's folder among our programs, where sandboxes see it."""
+    name = folder_name(interpreter)
+    if not (programs / name).is_dir():
+        shutil.copytree(coverage_package(interpreter), programs / name)
+    return name
+
+
+def _fetch(interpreter: Interpreter, target: Path) -> None:
+    wanted = f'{NAME}=={release(interpreter)}'
+    locked = uv.resolved([wanted], interpreter.program, _BEFORE, {})
+    if not isinstance(locked, str):
+        raise Transient(f'{wanted} cannot be had: {locked.said.strip()[-300:]}')
+    refused = uv.install(locked, interpreter.program, target, None)
+    if refused is not None:
+        raise Transient(f'{wanted} cannot be installed: {refused.said.strip()[-300:]}')

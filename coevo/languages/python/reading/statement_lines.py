@@ -1,0 +1,42 @@
+"""Where statements begin, by which coverage.py counts them: `if (a\\n and b):` is one line, its first."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection
+from collections.abc import Iterator
+
+from tree_sitter import Parser
+
+from coevo.languages.python.reading.tokens import PYTHON
+
+_HOLDS = frozenset(
+    {
+        *('module', 'block', 'decorated_definition', 'function_definition', 'class_definition'),
+        *('if_statement', 'elif_clause', 'else_clause', 'for_statement', 'while_statement'),
+        *('try_statement', 'except_clause', 'except_group_clause', 'finally_clause'),
+        *('with_statement', 'match_statement', 'case_clause', 'ERROR'),
+    }
+)
+_BEGINS = ('_statement', '_definition', '_clause', 'decorator')
+
+
+def with_first_lines(lines: Collection[int], source: bytes) -> frozenset[int]:
+    """Lines, and of each the first one of its statement, or of the head of one that holds others."""
+    begins = sorted({0, *_beginnings(source)})
+    first = {begins[bisect_right(begins, line) - 1] for line in lines}
+    return frozenset(lines) | (first - {0})
+
+
+def _beginnings(source: bytes) -> Iterator[int]:
+    cursor = Parser(PYTHON).parse(source).walk()
+    while True:
+        node = cursor.node
+        assert node is not None
+        if node.type.endswith(_BEGINS):
+            yield node.start_point.row + 1
+        if node.type in _HOLDS and cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return

@@ -1,0 +1,147 @@
+"""Lines and branches of Python: those that coverage.py counts, on each interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from coevo.languages.python.interpreters import find_interpreters
+from coevo.languages.python.reading.statement_lines import with_first_lines
+from coevo.languages.traces import Trace
+from tests.coevo.languages.python.shops import Shop
+from tests.coevo.languages.python.shops import method
+from tests.coevo.languages.python.shops import shop
+
+CODE = """\
+def price(
+    kind,
+    times=1,
+):
+    '''What it costs.'''
+    if (
+        kind == 'bread'
+        and times > 0
+    ):
+        total = 2
+    else:
+        total = 3
+    for _ in range(times):
+        total += 1
+    while True:
+        break
+    if kind is None:  # pragma: no cover
+        total = 0
+    return [
+        total,
+    ]
+"""
+TESTS = """\
+    import sys
+
+    from till import price
+
+
+    def test_bread():
+        assert price('bread') == [3]
+
+
+    def test_milk():
+        assert price('milk') == [4]
+
+
+    def test_none():
+        assert price('milk', 0) == [3]
+
+
+    def test_sees_no_coverage_of_ours():
+        assert 'coverage' not in sys.modules
+        assert price('milk') == [4]
+
+
+    def test_fails():
+        assert price('milk') == []
+"""
+FILE = 'till/__init__.py'
+# Releases and the way in which each is traced: functions of the profiler, or monitoring.
+RELEASES = sorted({one.release for one in find_interpreters()} & {'3.6', '3.12'})
+
+
+@pytest.fixture(scope='module', params=RELEASES)
+def place(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[Shop]:
+    release = str(request.param)
+    project = f'[project]\nname = "till"\nversion = "1.0"\nrequires-python = "=={release}.*"\n'
+    files = {FILE: CODE, 'tests/test_till.py': TESTS}
+    with shop(tmp_path_factory.mktemp('shop'), files, {'more.txt': ''}, project) as made:
+        yield made
+
+
+def _traces(place: Shop, *names: str, together: bool = False) -> list[Trace | None]:
+    cell = place.cell(place.new, place.new)
+    tests = [method(name) for name in names]
+    found = place.built.trace(cell, tests, [FILE], shared=True, together=together)
+    return [*found.traces, found.together] if together else [*found.traces]
+
+
+def _branches(trace: Trace | None) -> dict[int, tuple[int, int]]:
+    """Taken and all, by line."""
+    assert trace is not None
+    return {
+        line.line: (line.covered_branches, line.covered_branches + line.missed_branches)
+        for line in trace.lines[FILE]
+        if line.covered_branches + line.missed_branches
+    }
+
+
+def _hit(trace: Trace | None) -> list[int]:
+    assert trace is not None
+    return [line.line for line in trace.lines[FILE] if line.covered_instructions]
+
+
+def test_statements_count_by_their_first_lines(place: Shop) -> None:
+    (found,) = _traces(place, 'test_bread')
+    assert found is not None
+    known = [line.line for line in found.lines[FILE]]
+    assert known == [1, 6, 10, 12, 13, 14, 15, 16, 19]
+    assert _hit(found) == [6, 10, 13, 14, 15, 16, 19]
+
+
+def test_branches_are_those_that_a_test_takes(place: Shop) -> None:
+    bread, milk, none = _traces(place, 'test_bread', 'test_milk', 'test_none')
+    assert _branches(bread) == {6: (1, 2), 13: (2, 2)}
+    assert _branches(milk) == {6: (1, 2), 13: (2, 2)}
+    assert _branches(none) == {6: (1, 2), 13: (1, 2)}
+
+
+def test_what_several_tests_take_counts_once(place: Shop) -> None:
+    *_, whole = _traces(place, 'test_bread', 'test_milk', together=True)
+    assert _branches(whole) == {6: (2, 2), 13: (2, 2)}
+    assert _hit(whole) == [6, 10, 12, 13, 14, 15, 16, 19]
+
+
+def test_of_a_test_that_fails_nothing_is_told(place: Shop) -> None:
+    *traces, whole = _traces(place, 'test_fails', 'test_none', together=True)
+    assert traces[0] is None
+    assert _branches(whole) == _branches(traces[1]) == {6: (1, 2), 13: (1, 2)}
+
+
+def test_a_test_does_not_see_who_counts(place: Shop) -> None:
+    (found,) = _traces(place, 'test_sees_no_coverage_of_ours')
+    assert 12 in _hit(found)
+
+
+def test_functions_are_told_beside_lines(place: Shop) -> None:
+    (found,) = _traces(place, 'test_bread')
+    assert found is not None
+    assert [one.method for one in found.executed] == ['price']
+
+
+def test_first_lines_are_those_of_statements_and_heads() -> None:
+    text = CODE.encode()
+    assert with_first_lines({8}, text) == {6, 8}
+    assert with_first_lines({20}, text) == {19, 20}
+    assert with_first_lines({3}, text) == {1, 3}
+    assert with_first_lines({10, 12}, text) == {10, 12}
+    assert with_first_lines({1}, b'# nothing\n') == {1}
