@@ -22,6 +22,7 @@ from coevo.git.repository import Repository
 from coevo.languages.engine import Builder
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import engine_version
+from coevo.model.families import Family
 from coevo.model.identity import method_id
 from coevo.model.pair_rows import EnvironmentRow
 from coevo.model.profiles import Profile
@@ -55,13 +56,18 @@ from miners.walks.windows import shown_nearer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MiningRun:
-    """What is the same for all pairs of a run; `again` says how often some were asked for once more."""
+    """What is the same for all pairs of a run.
+
+    again     how often some were asked for once more
+    families  that look at the test files of the walk `standing`, in their order
+    """
 
     sandbox: str
     tools: Tools
     cache: Cache = NO_CACHE
     compilable: CompilableStates = field(default_factory=CompilableStates)
     again: Mapping[str, int] = field(default_factory=dict)
+    families: tuple[Family, ...] = ()
 
     def cache_of(self, pair: Pair) -> Cache:
         """Of verdicts; none for a pair that is to be executed once more."""
@@ -96,7 +102,7 @@ def segment_key(run: MiningRun, pair: Pair) -> str:
         run.profile.fingerprint,
         run.sandbox,
         str(engine_version(pair.language)),
-        *((str(STANDING_VERSION),) if pair.walk is Walk.STANDING else ()),
+        *((str(STANDING_VERSION), *run.families) if pair.walk is Walk.STANDING else ()),
         *pair.between,
         *lacked(run.repository, pair),
         *([f'again {run.again[pair.pair_id]}'] if pair.pair_id in run.again else []),
@@ -173,7 +179,7 @@ def _mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) 
 def _mine_standing(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
     """The test files of a revision; nothing of it is a change of a method."""
     clock = StageClock()
-    stood = stand(run.tools, pair, run.cache, open_builder)
+    stood = stand(run.tools, pair, run.cache_of(pair), open_builder, run.families)
     evaluation = stood.evaluation
     if evaluation is not None and evaluation.new.runtime_lacking is not None:
         return _without_runtime(run, evaluation, pair, evaluation.new.runtime_lacking)

@@ -8,6 +8,7 @@ from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 
+from coevo.model.families import Family
 from coevo.model.profiles import Profile
 from coevo.model.records import Walk
 from coevo.storage.place import Root
@@ -24,6 +25,7 @@ class MineOptions:
            the store is a URL
     brings_runtimes  whether those that the machine lacks are brought when a pair is to be built with
                      them
+    families     that look at test files, of the walk `standing`; none is `class`
     pushed       when the source was last pushed to, as its host said before it is fetched
     again        whether pairs that were mined are executed once more, past the cache of verdicts
     reached      until when a copy has all commits of its repository; None is nobody knows
@@ -49,6 +51,7 @@ class MineOptions:
     reached: datetime | None = None
     again: bool = False
     pushed: datetime | None = None
+    families: tuple[Family, ...] = ()
 
     @property
     def folder(self) -> Path:

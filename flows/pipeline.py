@@ -21,11 +21,13 @@ from coevo.languages.table import LANGUAGES
 from coevo.languages.table import engine_version
 from coevo.languages.table import languages_of
 from coevo.model.errors import Fatal
+from coevo.model.families import Family
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
+from coevo.model.records import Walk
 from coevo.model.repository_rows import RepositoryRow
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
@@ -106,6 +108,7 @@ def _mine_language(
             sandbox=options.sandbox,
             cache=Cache(options.executions),
             again=_again(options, store.walked(partition), seen.pairs),
+            families=_families(options, store.walked(partition)),
         )
         store.write_walk(partition, _walk_record(options, clone, mining, route, seen))
         runtimes = language.runtimes(brings=options.brings_runtimes, say=listener.say)
@@ -190,6 +193,7 @@ def _walk_record(
         drops=seen.drops,
         keys=tuple((pair.pair_id, segment_key(mining, pair)) for pair in seen.pairs),
         again=tuple(mining.again.items()),
+        families=mining.families,
         pushed=None if options.until else options.pushed,
         reached=_reached(options, clone, newest),
     )
@@ -201,6 +205,14 @@ def _again(options: MineOptions, known: WalkRecord | None, pairs: Sequence[Pair]
     more = 1 if options.again else 0
     numbers = {pair.pair_id: asked.get(pair.pair_id, 0) + more for pair in pairs}
     return {pair_id: number for pair_id, number in numbers.items() if number}
+
+
+def _families(options: MineOptions, known: WalkRecord | None) -> tuple[Family, ...]:
+    """Those that are asked for now, and those that were before, whose rows are to stay."""
+    if options.walk is not Walk.STANDING:
+        return ()
+    asked = {*(options.families or (Family.CLASS,)), *(known.families if known else ())}
+    return tuple(one for one in Family if one in asked)
 
 
 def _reached(options: MineOptions, clone: Clone, newest: datetime | None) -> datetime | None:

@@ -6,6 +6,7 @@ the earliest of them.
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -15,8 +16,11 @@ from datetime import UTC
 from datetime import datetime
 
 from coevo import prompts
+from coevo.evaluation.judging.application import reverted
+from coevo.git.contents import content
 from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
+from coevo.model.families import SCENARIOS
 from coevo.model.families import Family
 from coevo.model.families import Scenario
 from coevo.model.families import StartBuilder
@@ -28,6 +32,12 @@ from coevo.model.records import short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import TaskRow
+
+TRACKS: Mapping[Scenario, Track] = {
+    Scenario.CREATE: Track.GENERATION,
+    Scenario.UPDATE: Track.UPDATE,
+}
+"""What of co-evolution a scenario is nearest to."""
 
 _LATEST = datetime.max.replace(tzinfo=UTC)
 
@@ -49,7 +59,7 @@ def suite_tasks(
     clones: Mapping[str, Repository],
     environments: Mapping[tuple[str, str], Environment],
 ) -> Suites:
-    """The tasks of the family `class`; arguments as those of `packagers.tasks.build_tasks`."""
+    """The tasks of all families of suites; arguments as those of `packagers.tasks.build_tasks`."""
     known = {row.repo: row for row in reversed(list(repositories))}
     same: dict[tuple[str, ...], list[StandingRow]] = defaultdict(list)
     for row in rows:
@@ -73,19 +83,27 @@ def suite_tasks(
 
 
 def _identity(row: StandingRow, repository: RepositoryRow, clone: Repository) -> tuple[str, ...]:
-    """The blobs of the test file and of the focus, where they stand."""
+    """The family and the start, and the blobs of the test file and of the focus, where they stand."""
     tree = clone.tree(row.new_rev)
     paths = (row.test_file, *(one.file for one in row.focus))
     blobs = (part for path in paths for part in (path, tree[path].oid))
-    return (repository.family or row.repo, row.language, *blobs)
+    start = str(row.start_builder or StartBuilder.ABSENT), _patch(row, clone)
+    return (repository.family or row.repo, row.language, _family(row), *start, *blobs)
+
+
+def _family(row: StandingRow) -> Family:
+    return row.family or Family.CLASS
 
 
 def _age(pair: PairRow) -> tuple[datetime, str, str]:
     return pair.new_committer_date or _LATEST, pair.repo, pair.pair_id
 
 
-def task_id(row: StandingRow, family: Family) -> str:
-    return short_hash(row.repo, row.language, row.new_rev, row.new_rev, family, row.test_file)
+def task_id(row: StandingRow) -> str:
+    family = _family(row)
+    parts = (row.repo, row.language, row.new_rev, row.new_rev, family, row.test_file)
+    start = row.start_builder if family is Family.FILE else None
+    return short_hash(*parts, *((start,) if start else ()))
 
 
 def _task(
@@ -96,16 +114,17 @@ def _task(
     clone: Repository,
     environment: Environment | None,
 ) -> TaskRow:
-    entry = clone.tree(row.new_rev)[row.test_file]
+    start = _start(row, clone)
+    builder = row.start_builder or StartBuilder.ABSENT
     return TaskRow(
-        task_id=task_id(row, Family.CLASS),
+        task_id=task_id(row),
         also_at=tuple(sorted(copy.pair_id for copy in copies)),
         pair_id=row.pair_id,
         repo=row.repo,
         url=repository.url,
         license=pair.license,
         language=row.language,
-        track=Track.GENERATION,
+        track=TRACKS[SCENARIOS[builder]],
         walk=row.walk,
         old_rev=pair.old_rev,
         new_rev=pair.new_rev,
@@ -121,8 +140,8 @@ def _task(
         test_file=row.test_file,
         test_methods=(),
         method_ids=(),
-        start_file_sha256=None,
-        test_patch=file_patch(row.test_file, None, clone.blob(entry.oid), entry.mode),
+        start_file_sha256=None if start is None else hashlib.sha256(start).hexdigest(),
+        test_patch=_patch(row, clone),
         source_patch='',
         dependencies=(),
         focal_method=None,
@@ -130,10 +149,24 @@ def _task(
         prompt=prompts.suite_prompt(row),
         prompt_version=prompts.VERSION,
         reads_sources=row.reads_sources,
-        family=Family.CLASS,
-        scenario=Scenario.CREATE,
+        family=_family(row),
+        scenario=SCENARIOS[builder],
         focus=row.focus,
-        start_builder=StartBuilder.ABSENT,
+        start_builder=builder,
+        start_adequacy=row.start_adequacy,
         gold_adequacy=row.adequacy,
         unit_date=row.unit_date,
     )
+
+
+def _start(row: StandingRow, clone: Repository) -> bytes | None:
+    """The test file at the start; None where it is absent."""
+    return reverted(_patch(row, clone), row.test_file, content(clone, row.new_rev, row.test_file))
+
+
+def _patch(row: StandingRow, clone: Repository) -> str:
+    """From the start to gold; what was mined before starts had a patch starts from nothing."""
+    if row.start_patch is not None:
+        return row.start_patch
+    entry = clone.tree(row.new_rev)[row.test_file]
+    return file_patch(row.test_file, None, clone.blob(entry.oid), entry.mode)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.model.families import Family
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow
 from coevo.model.pair_rows import PairRow
@@ -124,6 +125,7 @@ def options(
     jobs: int = 1,
     walk: Walk = Walk.PARENTS,
     profile: Profile = QUICK,
+    families: tuple[Family, ...] = (),
 ) -> MineOptions:
     return MineOptions(
         source=str(repository),
@@ -132,13 +134,19 @@ def options(
         name=NAME,
         jobs=jobs,
         walk=walk,
+        families=families,
     )
 
 
 def mined(
-    repository: Path, store: Path, *, walk: Walk = Walk.PARENTS, profile: Profile = QUICK
+    repository: Path,
+    store: Path,
+    *,
+    walk: Walk = Walk.PARENTS,
+    profile: Profile = QUICK,
+    families: tuple[Family, ...] = (),
 ) -> Mined:
-    report = mine(options(repository, store, walk=walk, profile=profile))
+    report = mine(options(repository, store, walk=walk, profile=profile, families=families))
     segments = [each for part in report.partitions for each in Store(store).segments(part)]
     return Mined(
         store=store,

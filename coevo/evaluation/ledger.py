@@ -73,7 +73,7 @@ class Ledger:
         checksummed.write(self._file(assignment, what), data)
 
     def _file(self, assignment: Assignment, what: Sequence[str]) -> Path:
-        task = assignment.task
+        task, standing = assignment.task, assignment.standing
         parts = (
             str(engine_version(task.language)),
             str(RESULTS_VERSION),
@@ -90,7 +90,7 @@ class Ledger:
                 repr((target.name, target.method, target.method_at_start, target.row.mutation))
                 for target in assignment.targets
             ),
-            *((str(SUITES_VERSION),) if assignment.standing else ()),
+            *((str(SUITES_VERSION), repr(standing.mutants)) if standing else ()),
             *what,
         )
         text = '\0'.join(parts).encode(errors='surrogateescape')

@@ -6,6 +6,7 @@ A task is (code state, start edits to the tests, focus, protocol, measures). Tas
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -22,12 +23,17 @@ class Family(Choice):
 
     COEVOLUTION = 'coevolution', 'tests of one track of a change (TestEvo-Bench)'
     CLASS = 'class', 'the tests of a class, where there are none yet (Classes2Test, AgoneTest)'
+    FILE = (
+        'file',
+        'the test file of a source file: written, completed, repaired, updated (TAM-Eval)',
+    )
 
 
 class Scenario(Choice):
     """What is to be done with a suite."""
 
-    CREATE = 'create', 'write it'
+    CREATE = 'create', 'write it, or what it lacks'
+    UPDATE = 'update', 'make it fit code that has changed'
 
 
 class StartBuilder(Choice):
@@ -36,12 +42,24 @@ class StartBuilder(Choice):
     REVERTED = 'reverted', 'the targets are as at the old revision'
     REMOVED = 'removed', 'the targets are removed with what they alone use'
     ABSENT = 'absent', 'the test file is absent'
+    AS_IS = 'as_is', 'the test file is as it is, and may be added to'
+    OLDER = 'older', 'the test file is as at an older commit, at which the code was otherwise'
+
+
+SCENARIOS: Mapping[StartBuilder, Scenario] = {
+    StartBuilder.ABSENT: Scenario.CREATE,
+    StartBuilder.AS_IS: Scenario.CREATE,
+    StartBuilder.REMOVED: Scenario.CREATE,
+    StartBuilder.OLDER: Scenario.UPDATE,
+}
+"""What is to be done with a suite that starts so."""
 
 
 class FocusKind(Choice):
     """What of the code a task is about."""
 
     CLASS = 'class', 'a type with all that is in it'
+    FILE = 'file', 'a source file; named by the type that its test file is named after'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

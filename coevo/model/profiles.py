@@ -13,6 +13,28 @@ from coevo.model.records import short_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileRules:
+    """Which test files the family `file` takes; the numbers are TAM-Eval's.
+
+    least_tests     tests of the test file
+    least_lines     of the test file, and of the focal file
+    most_comments   share of the lines of the focal file that are comments alone
+    most_seconds    CPU seconds of all its tests together
+    least_coverage  share of the lines with code of the focal file that they execute
+    least_function  lines with code of the longest function of the focal file
+    least_fall      points of coverage or of mutants killed by which an older test file is worse
+    """
+
+    least_tests: int = 2
+    least_lines: int = 20
+    most_comments: float = 0.7
+    most_seconds: float = 30.0
+    least_coverage: float = 0.4
+    least_function: int = 5
+    least_fall: float = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """What a run keeps; options given by hand win over it.
 
@@ -31,6 +53,7 @@ class Profile:
     observed           whether a deciding pass that an observer doubts loses its track
     measure_runs       most runs of tests for mutants and reversals of one pair, half for each
     all_cells          whether new tests run on old code where no label asks for that, too
+    files              which test files the family `file` takes
     """
 
     name: str
@@ -49,6 +72,7 @@ class Profile:
     observed: bool
     measure_runs: int
     all_cells: bool = False
+    files: FileRules = FileRules()
 
     @property
     def fingerprint(self) -> str:
@@ -68,6 +92,7 @@ class Profile:
             *(() if self.traces else ('no traces',)),
             *(('all cells',) if self.all_cells else ()),
             *(('observed',) if self.observed else ()),
+            *((repr(self.files),) if self.files != FileRules() else ()),
         )
 
 

@@ -79,6 +79,17 @@ class Reason(StrEnum):
     NO_DOMINANT_CLASS = 'no_dominant_class'
     FILE_NEEDED = 'file_needed'
     FILE_OF_OTHERS = 'file_of_others'
+    TOO_FEW_TESTS = 'too_few_tests'
+    FILE_TOO_SHORT = 'file_too_short'
+    MOSTLY_COMMENTS = 'mostly_comments'
+    SUITE_TOO_SLOW = 'suite_too_slow'
+    LOW_COVERAGE = 'low_coverage'
+    TRIVIAL_FOCAL = 'trivial_focal'
+    NOTHING_TO_ADD = 'nothing_to_add'
+    START_BROKEN = 'start_broken'
+    START_NO_WORSE = 'start_no_worse'
+    NO_OLDER_CODE = 'no_older_code'
+    SAME_TEST_FILE = 'same_test_file'
     FILE_NOT_PUBLISHED = 'file_not_published'
 
     START_STATE_INVALID = 'start_state_invalid'
@@ -189,14 +200,25 @@ _TRACK = {
 _STANDING = {
     Reason.FILE_OF_OTHERS: 'The test file is generated, or lies in a folder for the code of others.',
     Reason.TOO_MANY_TESTS: 'The file declares more tests than a suite may have.',
+    Reason.TOO_FEW_TESTS: 'The file declares fewer tests than the family asks for.',
     Reason.NO_TEST_CLASS: 'No class of the code has the name that the file is named after.',
+    Reason.FILE_TOO_SHORT: 'The test file, or the file of the code, has too few lines.',
+    Reason.MOSTLY_COMMENTS: 'Too many lines of the file of the code are comments.',
     Reason.NOT_STEADY: 'Runs of one of its tests disagree.',
     Reason.NOT_PASSING: 'One of its tests does not pass, or none does.',
+    Reason.SUITE_TOO_SLOW: 'Its tests take too long.',
     Reason.NOT_TRACED: 'What its tests execute is not known.',
     Reason.NO_EVIDENCE: 'Its tests do not execute the class that it is named after.',
     Reason.AMBIGUOUS_CLASS: 'Its tests execute more than one class that it may be named after.',
     Reason.NO_DOMINANT_CLASS: 'Too much of what its tests execute is of other classes.',
-    Reason.FILE_NEEDED: 'Other test files do not compile without it.',
+    Reason.LOW_COVERAGE: 'Its tests execute too few lines of the file of the code.',
+    Reason.TRIVIAL_FOCAL: 'No function of the file of the code is long enough.',
+    Reason.FILE_NEEDED: 'Other test files do not compile without it, or as it is at the start.',
+    Reason.NOTHING_TO_ADD: 'The file covers every line already, so that it cannot be completed.',
+    Reason.START_BROKEN: 'Tests cannot be taken out of the file, or those that are left do not pass.',
+    Reason.START_NO_WORSE: 'The file is worth as much at the start, or hardly less.',
+    Reason.NO_OLDER_CODE: 'No older commit of the source file has other code.',
+    Reason.SAME_TEST_FILE: 'At the commit at which the code was otherwise the file is the same, or absent.',
     Reason.FILE_NOT_PUBLISHED: (
         'The licence at the revision is unknown, the OSI has not approved it, or it was taken back.'
     ),

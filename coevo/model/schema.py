@@ -34,7 +34,7 @@ from coevo.model.task_rows import WithdrawnRow
 SCHEMA_VERSION = 2
 
 # Raised when a table gains a column; snapshots of a lower one are read with nulls in its place.
-SCHEMA_MINOR = 2
+SCHEMA_MINOR = 3
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +82,13 @@ ADDED: dict[str, dict[str, Added]] = {
         'start_adequacy': Added(minor=1, sql_type=_SUITE),
         'gold_adequacy': Added(minor=1, sql_type=_SUITE),
         'unit_date': Added(minor=1, sql_type='TIMESTAMPTZ'),
+    },
+    'standing': {
+        'family': Added(minor=3, sql_type='VARCHAR'),
+        'start_builder': Added(minor=3, sql_type='VARCHAR'),
+        'start_adequacy': Added(minor=3, sql_type=_SUITE),
+        'start_rev': Added(minor=3, sql_type='VARCHAR'),
+        'start_patch': Added(minor=3, sql_type='VARCHAR'),
     },
 }
 """Columns that tables of an earlier minor version lack."""

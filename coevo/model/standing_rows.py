@@ -15,7 +15,9 @@ from coevo.model.column import Override
 from coevo.model.column import PairId
 from coevo.model.column import RepoName
 from coevo.model.column import TestFile
+from coevo.model.families import Family
 from coevo.model.families import Focus
+from coevo.model.families import StartBuilder
 from coevo.model.families import SuiteAdequacy
 from coevo.model.families import SuiteMutant
 from coevo.model.records import WalkOfRow
@@ -23,12 +25,16 @@ from coevo.model.records import WalkOfRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingRow:
-    """A test file at a revision: what it executes, and how stable it is.
+    """A test file at a revision, as a family sees it: what it executes, how stable it is, where a task
+    would start.
 
-    Profiles select tasks from these rows; those that no family takes say why in `drops`.
+    Families select tasks from these rows; those of which no task comes say why in `drops`.
     """
 
-    standing_id: Annotated[str, Column('The file at its revision: a hash of `pair_id` and path.')]
+    standing_id: Annotated[
+        str,
+        Column('The row: a hash of `pair_id`, path, `family` and `start_builder`.'),
+    ]
     repo: RepoName
     walk: WalkOfRow
     pair_id: PairId
@@ -59,11 +65,14 @@ class StandingRow:
     ] = None
     focus: Annotated[
         tuple[Focus, ...],
-        Column('The class that the file is named after; several if it may be more than one.'),
+        Column(
+            'The class that the file is named after, or the file of that class; several if it may be '
+            'more than one.'
+        ),
     ] = ()
     adequacy: Annotated[
         SuiteAdequacy | None,
-        Column('What the file is worth as a suite. Null if no family takes it.'),
+        Column('What the file is worth as a suite. Null if the family does not take it.'),
     ] = None
     mutants: Annotated[
         tuple[SuiteMutant, ...],
@@ -93,4 +102,33 @@ class StandingRow:
     ] = None
     task_id: Annotated[
         str | None, Column('The task that it is the gold of. Null if there is none.')
+    ] = None
+    family: Annotated[
+        Family | None,
+        Column('The family that looks at it. Null in data of a schema before 2.3: `class`.'),
+    ] = None
+    start_builder: Annotated[
+        StartBuilder | None,
+        Column(
+            'How the start state of a task is made of it. Null if the family does not take the file, '
+            'whatever its start were, and in data of a schema before 2.3: `absent`.'
+        ),
+    ] = None
+    start_adequacy: Annotated[
+        SuiteAdequacy | None,
+        Column(
+            'What the file is worth at the start, as `adequacy`. Null if it is absent there, or if '
+            'nothing was found out.'
+        ),
+    ] = None
+    start_rev: Annotated[
+        str | None,
+        Column('The older commit that the test file at the start is of. Null if it is of none.'),
+    ] = None
+    start_patch: Annotated[
+        str | None,
+        Column(
+            'A unified diff from the file at the start to the file, empty if they are the same. Null '
+            'if there is no start state, and in data of a schema before 2.3.'
+        ),
     ] = None

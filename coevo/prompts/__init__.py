@@ -19,6 +19,9 @@ from itertools import count
 
 from coevo.languages.table import LANGUAGES
 from coevo.model.families import Family
+from coevo.model.families import Focus
+from coevo.model.families import FocusKind
+from coevo.model.families import StartBuilder
 from coevo.model.records import Dependency
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
@@ -77,9 +80,11 @@ def prompt(subject: PromptSubject) -> str:
 
 
 def suite_prompt(row: StandingRow) -> str:
-    """What an agent is told that writes the tests of a class."""
+    """What an agent is told of whom a suite is asked."""
     words = LANGUAGES[row.language].prompt_words(row.module, ())
-    text, running = _numbered(_text(Family.CLASS), words.running)
+    family, start = row.family or Family.CLASS, row.start_builder or StartBuilder.ABSENT
+    name = f'{family}_{start}' if family is Family.FILE else str(family)
+    text, running = _numbered(_text(name), words.running)
     blanks = {
         '<framework>': words.framework,
         '<new_test>': words.new_test and f' {words.new_test}',
@@ -88,9 +93,14 @@ def suite_prompt(row: StandingRow) -> str:
         '<side_effects>': words.side_effects,
         '<commit_sha>': row.new_rev,
         '<test_file>': row.test_file,
-        '<focus>': '\n'.join(f'- `{one.declaration}` in `{one.file}`' for one in row.focus),
+        '<focus>': '\n'.join(map(_focus, row.focus)),
     }
     return _filled(text, blanks)
+
+
+def _focus(one: Focus) -> str:
+    whole = one.kind is FocusKind.FILE
+    return f'- `{one.file}`' if whole else f'- `{one.declaration}` in `{one.file}`'
 
 
 def _text(name: str) -> str:

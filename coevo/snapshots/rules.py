@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from coevo.model.families import Family
 from coevo.model.labels import CELL_ORDER
 from coevo.model.labels import TRACKS
 from coevo.model.reasons import BY_STAGE
@@ -61,8 +62,15 @@ IDS = (
         'new_rev',
         f"CASE WHEN walk = '{Walk.STANDING}' THEN family ELSE track END",
         'test_file',
+        more=f"CASE WHEN family = '{Family.FILE}' THEN [start_builder::VARCHAR] ELSE [] END",
     ),
-    _id('standing', 'standing_id', 'pair_id', 'test_file'),
+    _id(
+        'standing',
+        'standing_id',
+        'pair_id',
+        'test_file',
+        more='list_filter([family::VARCHAR, start_builder::VARCHAR], lambda one: one IS NOT NULL)',
+    ),
     _id(
         'methods',
         'method_id',

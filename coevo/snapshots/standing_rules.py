@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coevo.model.families import Family
+from coevo.model.families import StartBuilder
 from coevo.model.reasons import Reason
 from coevo.model.records import Stage
 from coevo.model.records import Walk
@@ -41,6 +42,10 @@ RULES = (
             FROM standing s WHERE s.task_id = t.task_id AND s.pair_id = t.pair_id
             AND s.walk = t.walk AND s.test_file = t.test_file AND s.adequacy = t.gold_adequacy
             AND s.focus = t.focus
+            AND coalesce(s.family, t.family) = t.family
+            AND coalesce(s.start_builder, t.start_builder) = t.start_builder
+            AND coalesce(s.start_patch, t.test_patch) = t.test_patch
+            AND s.start_adequacy IS NOT DISTINCT FROM t.start_adequacy
             AND s.contamination_date IS NOT DISTINCT FROM t.contamination_date)""",
     ),
     Rule(
@@ -60,6 +65,15 @@ RULES = (
             OR adequacy.covered_methods > adequacy.methods
             OR coalesce(adequacy.mutants, 0) <> len([m FOR m IN mutants IF m.killed IS NOT NULL])
             OR coalesce(adequacy.killed, 0) <> len([m FOR m IN mutants IF m.killed]))""",
+    ),
+    Rule(
+        name='start',
+        table='tasks',
+        sql=f"""SELECT task_id, start_builder FROM tasks WHERE {_SUITES} AND (
+            (start_builder = '{StartBuilder.ABSENT}') <> (start_file_sha256 IS NULL)
+            OR (start_builder = '{StartBuilder.AS_IS}') <> (test_patch = '')
+            OR start_builder = '{StartBuilder.AS_IS}'
+                AND start_adequacy IS DISTINCT FROM gold_adequacy)""",
     ),
     Rule(
         name='unpublished',

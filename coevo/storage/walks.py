@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 
+from coevo.model.families import Family
 from coevo.model.reasons import Reason
 from coevo.model.records import Drop
 from coevo.model.repository_rows import RepositoryRow
@@ -27,6 +28,7 @@ class WalkRecord:
     keys     (pair_id, key of the segment that holds it now); where a pair has none, any will do
     again    (pair_id, how often it was asked for once more), of pairs for which that was done
     pushed   when the source was last pushed to, as its host had said before it was asked; None for unknown
+    families  that ever asked for the test files of the walk `standing`, in their order
     reached  until when a walk saw all commits: when the remote was asked, or what was said of a copy
     """
 
@@ -37,6 +39,7 @@ class WalkRecord:
     again: tuple[tuple[str, int], ...] = ()
     reached: datetime | None = None
     pushed: datetime | None = None
+    families: tuple[Family, ...] = ()
 
 
 def merge(old: WalkRecord, new: WalkRecord) -> WalkRecord:
@@ -58,6 +61,7 @@ def merge(old: WalkRecord, new: WalkRecord) -> WalkRecord:
         reached=max(ends, default=None),
         again=tuple(sorted(again.items())),
         pushed=new.pushed,
+        families=tuple(one for one in Family if one in {*old.families, *new.families}),
     )
 
 
@@ -66,7 +70,11 @@ def cut(record: WalkRecord, revs: AbstractSet[str]) -> WalkRecord:
     some = {rev: verdict for rev, verdict in _verdicts(record).items() if rev in revs}
     kept = _arrange(record.repository, some, dict(record.keys))
     return dataclasses.replace(
-        kept, reached=record.reached, again=record.again, pushed=record.pushed
+        kept,
+        reached=record.reached,
+        again=record.again,
+        pushed=record.pushed,
+        families=record.families,
     )
 
 
@@ -78,6 +86,7 @@ def arrange(record: WalkRecord) -> WalkRecord:
         reached=record.reached,
         again=tuple(sorted(record.again)),
         pushed=record.pushed,
+        families=record.families,
     )
 
 

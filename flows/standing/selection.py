@@ -20,7 +20,7 @@ from coevo.model.records import Cell
 from coevo.model.records import Outcome
 
 # Raised when rows of `standing` may change, and no engine does.
-STANDING_VERSION = 1
+STANDING_VERSION = 2
 
 LEAST_SHARE = 0.6
 """Share of the class in what a suite executes, from which the suite is about it."""
@@ -28,11 +28,15 @@ LEAST_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steadiness:
-    """What the tests of a file did in all runs; `passing` has the ids of those that pass."""
+    """What the tests of a file did in all runs; `passing` has the ids of those that pass.
+
+    cpu_seconds  that all tests together took, each in its slowest run
+    """
 
     passing: tuple[str, ...]
     unsteady: int
     runs: int
+    cpu_seconds: float
     reason: Reason | None
     detail: str = ''
 
@@ -57,6 +61,9 @@ def steadiness(evaluation: PairEvaluation, ids: Iterable[str]) -> Steadiness:
         passing=passing,
         unsteady=unsteady,
         runs=min(len(result.runs) for result in found.values()),
+        cpu_seconds=sum(
+            max(run.verdict.cpu_seconds for run in result.runs) for result in found.values()
+        ),
         reason=reason,
         detail=str(min(broken, key=tuple(Outcome).index)) if broken else '',
     )
@@ -72,8 +79,13 @@ class Dominance:
     detail: str = ''
 
 
-def dominance(named: Sequence[Focus], executed: Iterable[ExecutedMethod]) -> Dominance:
-    """`executed` has what passing tests execute of the code, as often as they may."""
+def dominance(
+    named: Sequence[Focus], executed: Iterable[ExecutedMethod], least: float = LEAST_SHARE
+) -> Dominance:
+    """`executed` has what passing tests execute of the code, as often as they may.
+
+    least  the share from which the tests are about it
+    """
     own = frozenset(executed)
     met = tuple(one for one in named if any(_inside(one, method) for method in own))
     if not met:
@@ -82,7 +94,7 @@ def dominance(named: Sequence[Focus], executed: Iterable[ExecutedMethod]) -> Dom
     if len(met) > 1:
         detail = ' '.join(one.file for one in met)
         return Dominance(focus=met, share=share, reason=Reason.AMBIGUOUS_CLASS, detail=detail)
-    reason = Reason.NO_DOMINANT_CLASS if share < LEAST_SHARE else None
+    reason = Reason.NO_DOMINANT_CLASS if share < least else None
     return Dominance(focus=met, share=share, reason=reason, detail=f'{share:.2f}' if reason else '')
 
 

@@ -13,23 +13,17 @@ from coevo.engine.cache import Cache
 from coevo.engine.execution import observe
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
-from coevo.engine.results import Step
-from coevo.languages.capabilities import Capability
-from coevo.languages.cells import Edits
-from coevo.languages.conditions import Conditions
+from coevo.git.patches import file_patch
 from coevo.languages.engine import Builder
 from coevo.languages.reading import Tree
-from coevo.languages.table import offers
 from coevo.languages.table import reading
-from coevo.languages.traces import ExecutedMethod
-from coevo.languages.traces import Trace
-from coevo.languages.traces import Traced
-from coevo.measures import suites
-from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.suites import Suite
-from coevo.model.families import SuiteAdequacy
-from coevo.model.families import SuiteMutant
+from coevo.model.families import Family
+from coevo.model.families import Focus
+from coevo.model.families import FocusKind
+from coevo.model.families import StartBuilder
 from coevo.model.identity import method_id_in
+from coevo.model.profiles import FileRules
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
 from coevo.model.records import Change
@@ -39,10 +33,16 @@ from coevo.model.records import Stage
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
 from coevo.model.standing_rows import StandingRow
-from coevo.starts.isolated_cells import IsolatedCellRunner
-from coevo.starts.source_readers import reads_sources
+from flows.standing import file_selection
+from flows.standing.observed_suite import ObservedSuite
+from flows.standing.observed_suite import StandingRevision
+from flows.standing.selection import LEAST_SHARE
+from flows.standing.selection import Steadiness
 from flows.standing.selection import dominance
 from flows.standing.selection import steadiness
+from flows.standing.starts import BUILDERS
+from flows.standing.starts import STARTS
+from flows.standing.starts import NoStart
 from flows.study.context import Tools
 from miners.standing import StandingFile
 from miners.standing import standing_files
@@ -58,30 +58,44 @@ class Stood:
 
 
 Found = StandingRow | tuple[StandingRow, Reason, str]
-"""A row, with the reason why no family takes it and what that leaves open."""
+"""A row, with the reason why no task comes of it and what that leaves open."""
+
+Wanted = Mapping[Family, StandingRow]
+"""The families that may take a file, with the row that each begins with."""
 
 
-def stand(tools: Tools, pair: Pair, cache: Cache, open_builder: Callable[[], Builder]) -> Stood:
+def stand(
+    tools: Tools,
+    pair: Pair,
+    cache: Cache,
+    open_builder: Callable[[], Builder],
+    families: Sequence[Family],
+) -> Stood:
     """The rows of all test files of a pair's new revision; Transient."""
-    files = list(standing_files(tools.repository, pair.new.rev, pair.language))
-    found: list[Found] = [
-        (_row(pair, file), file.reason, '') for file in files if file.reason is not None
-    ]
-    left = [file for file in files if file.reason is None]
+    tree = reading(pair.language).tree(tools.repository, pair.new.rev)
+    found: list[Found] = []
+    left: list[tuple[StandingFile, dict[Family, StandingRow]]] = []
+    for file in standing_files(tools.repository, pair.new.rev, pair.language):
+        wanted: dict[Family, StandingRow] = {}
+        for family in families:
+            row = _row(pair, tree, file, family)
+            reason = file.reason or _textual(tools.profile.files, tree, file, family)
+            if reason is None:
+                wanted[family] = row
+            else:
+                found.append((row, reason, ''))
+        if wanted:
+            left.append((file, wanted))
     evaluation = None
     if left:
-        methods = {file.test_file: _methods_by_id(pair, file) for file in left}
-        selected = [_selected(*one) for file in left for one in methods[file.test_file].items()]
+        methods = {file.test_file: _methods_by_id(pair, file) for file, _ in left}
+        selected = [_selected(*one) for file, _ in left for one in methods[file.test_file].items()]
         evaluation = observe(open_builder(), pair, selected, cache)
         if evaluation.new.runtime_lacking is not None:
             return Stood(evaluation=evaluation)
-        context = _Context(
-            tools=tools,
-            pair=pair,
-            evaluation=evaluation,
-            tree=reading(pair.language).tree(tools.repository, pair.new.rev),
-        )
-        found += [context.studied(file, methods[file.test_file]) for file in left]
+        revision = StandingRevision(tools=tools, pair=pair, evaluation=evaluation, tree=tree)
+        for file, rows_of in left:
+            found += _studied(revision, file, rows_of, methods[file.test_file])
     rows = [one if isinstance(one, StandingRow) else one[0] for one in found]
     drops = [
         Drop.at(Stage.STANDING, one[0], one[0].standing_id, one[1], one[2])
@@ -91,9 +105,13 @@ def stand(tools: Tools, pair: Pair, cache: Cache, open_builder: Callable[[], Bui
     return Stood(rows=tuple(rows), drops=tuple(drops), evaluation=evaluation)
 
 
-def _row(pair: Pair, file: StandingFile) -> StandingRow:
+# -- before anything is run ------------------------------------------------------------------------
+
+
+def _row(pair: Pair, tree: Tree, file: StandingFile, family: Family) -> StandingRow:
+    whole = family is Family.FILE
     return StandingRow(
-        standing_id=short_hash(pair.pair_id, file.test_file),
+        standing_id=_standing_id(pair, file, family, None),
         repo=pair.repo,
         walk=pair.walk,
         pair_id=pair.pair_id,
@@ -102,8 +120,34 @@ def _row(pair: Pair, file: StandingFile) -> StandingRow:
         module=file.module,
         test_file=file.test_file,
         tests=len(file.methods),
-        focus=file.named,
+        focus=tuple(_whole(tree, one) for one in file.named) if whole else file.named,
+        family=family,
     )
+
+
+def _standing_id(
+    pair: Pair, file: StandingFile, family: Family, builder: StartBuilder | None
+) -> str:
+    return short_hash(pair.pair_id, file.test_file, family, *((builder,) if builder else ()))
+
+
+def _whole(tree: Tree, one: Focus) -> Focus:
+    """The file of a class."""
+    last = max(1, file_selection.line_count(tree.content(one.file)))
+    return replace(one, kind=FocusKind.FILE, start_line=1, end_line=last)
+
+
+def _textual(rules: FileRules, tree: Tree, file: StandingFile, family: Family) -> Reason | None:
+    """Of several files that it may be about, the reason of all."""
+    if family is not Family.FILE:
+        return None
+    reason = file_selection.test_reason(rules, tree.content(file.test_file), len(file.methods))
+    if reason is not None:
+        return reason
+    reasons = [
+        file_selection.focal_reason(rules, one.file, tree.content(one.file)) for one in file.named
+    ]
+    return reasons[0] if None not in reasons else None
 
 
 def _methods_by_id(pair: Pair, file: StandingFile) -> dict[str, TestMethod]:
@@ -117,102 +161,105 @@ def _selected(method_id: str, method: TestMethod) -> SelectedMethod:
     return SelectedMethod(method_id=method_id, candidate=candidate)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Context:
-    """A revision of which all tests were run."""
+# -- after all was run -----------------------------------------------------------------------------
 
-    tools: Tools
-    pair: Pair
-    evaluation: PairEvaluation
-    tree: Tree
 
-    @property
-    def rev(self) -> str:
-        return self.pair.new.rev
-
-    def studied(self, file: StandingFile, methods: Mapping[str, TestMethod]) -> Found:
-        steady = steadiness(self.evaluation, methods)
+def _studied(
+    revision: StandingRevision,
+    file: StandingFile,
+    wanted: Wanted,
+    methods: Mapping[str, TestMethod],
+) -> Iterator[Found]:
+    """What each family makes of a file."""
+    steady = steadiness(revision.evaluation, methods)
+    passing = tuple(methods[one] for one in steady.passing)
+    observed = None
+    if steady.reason is None:
+        observed = _observed(revision, file, Suite(module=file.module, methods=passing))
+    for family, begun in wanted.items():
         row = replace(
-            _row(self.pair, file),
-            passing=len(steady.passing),
+            begun,
+            passing=len(passing),
             unsteady=steady.unsteady,
             runs=steady.runs,
-            override='+'.join(self.evaluation.overrides) or None,
+            override='+'.join(revision.evaluation.overrides) or None,
         )
-        if steady.reason is not None:
-            return row, steady.reason, steady.detail
-        suite = Suite(module=file.module, methods=tuple(methods[one] for one in steady.passing))
-        traced = self._traced(suite, file)
-        if traced.together is None or None in traced.traces:
-            return row, Reason.NOT_TRACED, ''
-        about = dominance(file.named, self._of_code(traced.traces))
-        row = replace(row, focus=about.focus, focal_share=about.share)
-        if about.reason is not None:
-            return row, about.reason, about.detail
-        if self._is_needed(file):
-            return row, Reason.FILE_NEEDED, ''
-        return self._measured(row, suite, traced.together)
+        yield from _of_family(revision, family, row, steady, observed)
 
-    def _traced(self, suite: Suite, file: StandingFile) -> Traced:
-        if not offers(self.pair.language, Capability.TRACE):
-            return Traced(traces=(), cpu_seconds=0.0)
-        compiled = self.evaluation.built.compile(self.rev, self.rev, suite.module)
-        traced = self.evaluation.built.trace(
-            compiled,
-            suite.methods,
-            sorted({one.file for one in file.named}),
-            Conditions(override=self.evaluation.override),
-            shared=True,
-            together=True,
-        )
-        self.evaluation.cost.add(Step.TRACE, traced.cpu_seconds, len(suite.methods))
-        return traced
 
-    def _of_code(self, traces: Sequence[Trace | None]) -> Iterator[ExecutedMethod]:
-        for trace in traces:
-            for method in trace.executed if trace else ():
-                if method.file is not None and self.tree.is_source(method.file):
-                    yield method
+def _observed(revision: StandingRevision, file: StandingFile, suite: Suite) -> ObservedSuite | None:
+    """None where what the tests execute is not known."""
+    runner = revision.runner()
+    traced = revision.traced(suite, [one.file for one in file.named], runner)
+    traces = tuple(trace for trace in traced.traces if trace is not None)
+    if traced.together is None or len(traces) < len(suite.methods):
+        return None
+    return ObservedSuite(
+        revision=revision, file=file, suite=suite, traces=traces, together=traced.together
+    )
 
-    def _is_needed(self, file: StandingFile) -> bool:
-        """Whether other tests of the module do not compile without a file."""
-        gone = Edits(tests=((file.test_file, None),))
-        whole = self.evaluation.built.compile(self.rev, self.rev, file.module)
-        without = self.evaluation.built.compile(self.rev, self.rev, file.module, edits=gone)
-        self.evaluation.cost.add(Step.ISOLATION, without.cpu_seconds)
-        return bool(set(without.broken) - set(whole.broken))
 
-    def _measured(self, row: StandingRow, suite: Suite, trace: Trace) -> StandingRow:
-        """Mutants as far as the profile's runs go, each of which is one of the suite."""
-        adequacy = SuiteAdequacy(tests=row.tests, passing=len(suite.methods))
-        adequacy = suites.covered(
-            adequacy, self.tools.repository, self.rev, row.focus, trace, self.pair.language
-        )
-        most = min(suites.MOST_MUTANTS, self.tools.profile.measure_runs)
-        mutants: tuple[SuiteMutant, ...] = ()
-        if most:
-            runner = EditedCellRunner(
-                built=self.evaluation.built,
-                repository=self.tools.repository,
-                override=self.evaluation.override,
+def _of_family(
+    revision: StandingRevision,
+    family: Family,
+    row: StandingRow,
+    steady: Steadiness,
+    observed: ObservedSuite | None,
+) -> Iterator[Found]:
+    whole, rules = family is Family.FILE, revision.tools.profile.files
+    if steady.reason is not None:
+        yield row, steady.reason, steady.detail
+        return
+    if whole and steady.cpu_seconds > rules.most_seconds:
+        yield row, Reason.SUITE_TOO_SLOW, f'{steady.cpu_seconds:.0f}'
+        return
+    if observed is None:
+        yield row, Reason.NOT_TRACED, ''
+        return
+    about = dominance(row.focus, observed.of_code(), 0.0 if whole else LEAST_SHARE)
+    row = replace(row, focus=about.focus, focal_share=about.share)
+    reason, detail = about.reason, about.detail
+    if reason is None and whole:
+        reason, detail = _of_focal_file(observed, row)
+    if reason is not None:
+        yield row, reason, detail
+        return
+    yield from _started(family, row, observed)
+
+
+def _of_focal_file(observed: ObservedSuite, row: StandingRow) -> tuple[Reason | None, str]:
+    (focus,) = row.focus
+    tree, rules = observed.revision.tree, observed.revision.tools.profile.files
+    reason = file_selection.focal_reason(rules, focus.file, tree.content(focus.file))
+    if reason is not None:
+        return reason, ''
+    lines = observed.together.lines.get(focus.file, ())
+    return file_selection.coverage_reason(rules, tree.file(focus.file), lines)
+
+
+def _started(family: Family, row: StandingRow, observed: ObservedSuite) -> Iterator[Found]:
+    """The row of each start state that can be made of a file."""
+    adequacy, mutants = observed.adequacy(row.focus, row.tests)
+    gold = replace(row, adequacy=adequacy, mutants=mutants, reads_sources=observed.reads_sources)
+    pair, entry = observed.revision.pair, observed.revision.tree.entries[row.test_file]
+    for builder in STARTS[family]:
+        own = _standing_id(pair, observed.file, family, builder)
+        start = BUILDERS[builder](observed, gold)
+        if isinstance(start, NoStart):
+            empty = replace(
+                row,
+                standing_id=own,
+                start_builder=builder,
+                start_adequacy=start.adequacy,
+                start_rev=start.rev,
             )
-            drawn = suites.drawn(runner, row.focus)[:most]
-            mutants = suites.run_suite(runner, suite, drawn) if drawn else ()
-            self.evaluation.cost.add(Step.MUTANTS, runner.cpu_seconds, len(mutants))
-        return replace(
-            row,
-            adequacy=suites.counted(adequacy, mutants),
-            mutants=mutants,
-            reads_sources=self._reads_sources(suite),
+            yield empty, start.reason, start.detail
+            continue
+        yield replace(
+            gold,
+            standing_id=own,
+            start_builder=builder,
+            start_adequacy=start.adequacy,
+            start_rev=start.rev,
+            start_patch=file_patch(row.test_file, start.text, observed.text, entry.mode),
         )
-
-    def _reads_sources(self, suite: Suite) -> bool:
-        runner = IsolatedCellRunner(
-            built=self.evaluation.built,
-            repository=self.tools.repository,
-            conditions=Conditions(override=self.evaluation.override),
-        )
-        compiled = self.evaluation.built.compile(self.rev, self.rev, suite.module)
-        found = reads_sources(runner, compiled, {str(at): m for at, m in enumerate(suite.methods)})
-        self.evaluation.cost.add(Step.ISOLATION, runner.cpu_seconds)
-        return found

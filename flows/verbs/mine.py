@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,9 @@ from flows.months import day
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
 from flows.verbs.arguments import runs
+
+# Of tasks that are about no change.
+_FAMILIES = tuple(one for one in Family if one is not Family.COEVOLUTION)
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -58,9 +62,11 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     verb.add_argument(
         '--family',
-        choices=[str(one) for one in Family if one is not Family.COEVOLUTION],
+        metavar='NAME,…',
         help='instead of changes: test files as they stand at the head and the latest release '
-        '(the walk `standing`)',
+        '(the walk `standing`), for tasks of '
+        + ' and '.join(f'`{one}`' for one in _FAMILIES)
+        + '; families that were asked for before stay',
     )
     verb.add_argument(
         '--measure',
@@ -121,6 +127,7 @@ def _mine(arguments: argparse.Namespace) -> int:
         profile = replace(profile, measure_runs=arguments.measure)
     if arguments.cells is not None:
         profile = replace(profile, all_cells=arguments.cells == 'all')
+    families = _families(arguments.family)
     commits = _commits(arguments.commits) if arguments.commits else profile.commits
     options = MineOptions(
         source=arguments.repository,
@@ -132,7 +139,8 @@ def _mine(arguments: argparse.Namespace) -> int:
         since=day(arguments.since, end=False),
         until=day(arguments.until, end=True),
         reached=day(arguments.reached, end=True),
-        walk=_walk(arguments.walk, arguments.family, profile),
+        walk=_walk(arguments.walk, families, profile),
+        families=families,
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
         cache=arguments.cache,
@@ -153,11 +161,20 @@ def _mine(arguments: argparse.Namespace) -> int:
     return 1 if report.failures or report.bugs or report.unmined else 0
 
 
-def _walk(walk: str | None, family: str | None, profile: Profile) -> Walk:
-    if family is None:
+def _families(text: str | None) -> tuple[Family, ...]:
+    names = text.split(',') if text is not None else []
+    unknown = [name for name in names if name not in map(str, _FAMILIES)]
+    if unknown:
+        raise Fatal(f'--family takes {" or ".join(_FAMILIES)}, or both, not {unknown[0]!r}')
+    return tuple(one for one in _FAMILIES if one in names)
+
+
+def _walk(walk: str | None, families: Sequence[Family], profile: Profile) -> Walk:
+    if not families:
         return Walk(walk or profile.walk)
     if walk not in (None, Walk.STANDING):
-        raise Fatal(f'--family {family} takes revisions as they stand: leave out --walk {walk}')
+        asked = ','.join(families)
+        raise Fatal(f'--family {asked} takes revisions as they stand: leave out --walk {walk}')
     return Walk.STANDING
 
 

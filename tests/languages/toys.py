@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
 
+from coevo.model.families import Family
 from coevo.model.profiles import Profile
 from coevo.model.records import Walk
 from tests import projects
@@ -34,7 +35,12 @@ def in_module(folder: str, files: Mapping[str, str]) -> dict[str, str]:
 
 
 def mined(
-    repository: Path, store: Path, *, walk: Walk = Walk.PARENTS, profile: Profile = QUICK
+    repository: Path,
+    store: Path,
+    *,
+    walk: Walk = Walk.PARENTS,
+    profile: Profile = QUICK,
+    families: tuple[Family, ...] = (),
 ) -> Mined:
     with known_toy():
-        return projects.mined(repository, store, walk=walk, profile=profile)
+        return projects.mined(repository, store, walk=walk, profile=profile, families=families)

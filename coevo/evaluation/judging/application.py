@@ -68,7 +68,12 @@ def apply(
 
 
 def reverted(patch: str, path: str, new: bytes | None) -> bytes | None:
-    """The file from which a released patch leads to `new`; ValueError where it does not."""
+    """The file from which a released patch leads to `new`; ValueError where it does not.
+
+    An empty patch changes nothing.
+    """
+    if not patch:
+        return new
     (section,) = sections(patch.encode('utf-8', 'surrogateescape'))
     if not section.is_about(path):
         raise ValueError(f'the patch is not about {path}')

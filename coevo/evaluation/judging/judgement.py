@@ -14,6 +14,7 @@ from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import Detail
 from coevo.evaluation.suites.outcomes import JudgedSuite
 from coevo.evaluation.suites.outcomes import SuiteSeen
+from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.languages.conditions import MainSources
 from coevo.model.records import TestMethod
 
@@ -42,12 +43,16 @@ class Judgement:
 
 
 def refused(assignment: Assignment, refusal: Refusal, cpu_seconds: float = 0.0) -> Judgement:
-    """A patch that cannot be judged fails all targets alike; nothing is run."""
-    seen = {target.name: Seen(refusal=refusal) for target in assignment.targets}
-    suite = JudgedSuite(seen=SuiteSeen(refusal=refusal), cpu_seconds=cpu_seconds)
-    return Judgement(
-        seen=seen, cpu_seconds=cpu_seconds, suite=suite if assignment.standing else None
-    )
+    """A patch that cannot be judged fails all targets alike; nothing is run.
+
+    Of a suite that is there at the start an empty patch is no change.
+    """
+    if assignment.standing is None:
+        seen = {target.name: Seen(refusal=refusal) for target in assignment.targets}
+        return Judgement(seen=seen, cpu_seconds=cpu_seconds)
+    unchanged = refusal.detail is Detail.EMPTY and assignment.task.start_file_sha256 is not None
+    suite = SuiteSeen(settled=SuiteOutcome.NO_CHANGE) if unchanged else SuiteSeen(refusal=refusal)
+    return Judgement(seen={}, suite=JudgedSuite(seen=suite, cpu_seconds=cpu_seconds))
 
 
 def in_trouble(assignment: Assignment, detail: Detail, said: str) -> Judgement:

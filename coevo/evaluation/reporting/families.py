@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from coevo.evaluation.reporting.bootstrap import estimate
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.families import Family
+from coevo.model.families import Scenario
+from coevo.model.families import StartBuilder
 from coevo.model.families import SuiteAdequacy
 
 Suites = Sequence[SuiteResult]
@@ -31,6 +34,8 @@ class SuiteMeasure:
     """A share of the focus from 0 to 1.
 
     start, gold  over the tasks of `over_all`; an absent start is 0
+    gain         what a suite is worth beyond its start, 0 of one of which not every test passes
+                 (TAM-Eval's ΔTestCov and ΔMutCov); of those alone of which both are known
     unknown      suites that ran and of which it is not known
     """
 
@@ -38,7 +43,20 @@ class SuiteMeasure:
     over_ran: Estimate
     start: Estimate
     gold: Estimate
+    gain: Estimate
     unknown: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartReport:
+    """The figures of the tasks of a family that start in one way."""
+
+    start_builder: StartBuilder
+    scenario: Scenario | None
+    tasks: int
+    success: Estimate
+    lines: SuiteMeasure
+    mutation: SuiteMeasure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +67,7 @@ class FamilyReport:
     details   how many have which reason
     success   every test passes; `ran`: a test was run; `builds`: every test compiles
     passing   share of a suite's tests that pass, 0 where none was run
+    starts    the same by how tasks start, where that is known
     """
 
     family: Family
@@ -65,6 +84,7 @@ class FamilyReport:
     branches: SuiteMeasure
     methods: SuiteMeasure
     mutation: SuiteMeasure
+    starts: tuple[StartReport, ...] = ()
 
 
 def family_reports(rows: Suites) -> list[FamilyReport]:
@@ -85,15 +105,42 @@ def _family(rows: Suites, family: Family) -> FamilyReport:
         infra=len(rows) - len(graded),
         outcomes=_counts(row.outcome for row in graded),
         details=_counts(row.detail for row in rows if row.detail is not None),
-        success=_rate(graded, lambda row: row.outcome is SuiteOutcome.SUCCESS),
+        success=_rate(graded, _succeeds),
         ran=_rate(graded, lambda row: row.outcome.ran),
         builds=_rate(graded, lambda row: bool(row.builds)),
         passing=estimate(Sample(repo=row.repo, value=_passing(row)) for row in graded),
-        lines=_measure(graded, lambda one: _share(one.covered_lines, one.lines)),
+        lines=_measure(graded, _lines),
         branches=_measure(graded, lambda one: _share(one.covered_branches, one.branches)),
         methods=_measure(graded, lambda one: _share(one.covered_methods, one.methods)),
-        mutation=_measure(graded, lambda one: _share(one.killed, one.mutants)),
+        mutation=_measure(graded, _mutation),
+        starts=tuple(_starts(graded)),
     )
+
+
+def _starts(graded: Suites) -> Iterator[StartReport]:
+    for builder in StartBuilder:
+        rows = [row for row in graded if row.start_builder is builder]
+        if rows:
+            yield StartReport(
+                start_builder=builder,
+                scenario=rows[0].scenario,
+                tasks=len(rows),
+                success=_rate(rows, _succeeds),
+                lines=_measure(rows, _lines),
+                mutation=_measure(rows, _mutation),
+            )
+
+
+def _succeeds(row: SuiteResult) -> bool:
+    return row.outcome is SuiteOutcome.SUCCESS
+
+
+def _lines(one: SuiteAdequacy) -> float | None:
+    return _share(one.covered_lines, one.lines)
+
+
+def _mutation(one: SuiteAdequacy) -> float | None:
+    return _share(one.killed, one.mutants)
 
 
 def _counts(names: Iterable[str]) -> dict[str, int]:
@@ -121,6 +168,7 @@ def _measure(rows: Suites, share: Share) -> SuiteMeasure:
         over_ran=_mean([(row, value) for row, value in known if row.outcome.ran]),
         start=_mean([(row, _of(row.start_adequacy, share) or 0.0) for row, _ in known]),
         gold=_mean([(row, _of(row.gold_adequacy, share) or 0.0) for row, _ in known]),
+        gain=_mean([(row, gain) for row in asked if (gain := _gain(row, share)) is not None]),
         unknown=len(asked) - len(known),
     )
 
@@ -130,6 +178,15 @@ def _value(row: SuiteResult, share: Share) -> float | None:
     if not row.outcome.ran or not any(test.passes for test in row.tests):
         return 0.0
     return _of(row.adequacy, share)
+
+
+def _gain(row: SuiteResult, share: Share) -> float | None:
+    """None where what a suite is worth, or its start, is not known."""
+    start = 0.0 if row.start_adequacy is None else share(row.start_adequacy)
+    if start is None or not _succeeds(row):
+        return None if start is None else 0.0
+    value = _of(row.adequacy, share)
+    return None if value is None else value - start
 
 
 def _of(adequacy: SuiteAdequacy | None, share: Share) -> float | None:

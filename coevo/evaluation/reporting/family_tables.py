@@ -27,7 +27,7 @@ def family_tables(report: FamilyReport) -> Iterator[Table]:
     measures = cells.table(
         f'Family {report.family}: what suites are worth on the focus',
         ('Measure',),
-        ('Over all', 'N', 'Over those that ran', 'N ran', 'Start', 'Gold', 'Unknown'),
+        ('Over all', 'N', 'Over those that ran', 'N ran', 'Start', 'Gold', 'Gain', 'Unknown'),
     )
     for name, measure in (
         ('Lines', report.lines),
@@ -37,6 +37,32 @@ def family_tables(report: FamilyReport) -> Iterator[Table]:
     ):
         measures.add_row(name, *_cells(measure))
     yield measures
+    if len(report.starts) > 1:
+        yield _by_start(report)
+
+
+def _by_start(report: FamilyReport) -> Table:
+    """How many tasks start in each way, what comes of them, and what suites gain on the start."""
+    columns = (
+        'Tasks',
+        'Success%',
+        'Lines: start',
+        'Gold',
+        'Gain',
+        'Mutants: start',
+        'Gold',
+        'Gain',
+    )
+    table = cells.table(f'Family {report.family}: by start', ('Start',), columns)
+    for one in report.starts:
+        shares = (
+            one.success,
+            *(one.lines.start, one.lines.gold, one.lines.gain),
+            *(one.mutation.start, one.mutation.gold, one.mutation.gain),
+        )
+        name = f'{one.scenario}, {one.start_builder}' if one.scenario else str(one.start_builder)
+        table.add_row(name, Text(str(one.tasks)), *map(cells.percent, shares))
+    return table
 
 
 def _cells(measure: SuiteMeasure) -> Iterator[Text]:
@@ -46,6 +72,7 @@ def _cells(measure: SuiteMeasure) -> Iterator[Text]:
     yield Text(str(measure.over_ran.units))
     yield cells.percent(measure.start)
     yield cells.percent(measure.gold)
+    yield cells.percent(measure.gain)
     yield Text(str(measure.unknown))
 
 

@@ -29,6 +29,7 @@ from coevo.model.column import RepoName
 from coevo.model.column import SandboxName
 from coevo.model.families import Family
 from coevo.model.families import Scenario
+from coevo.model.families import StartBuilder
 from coevo.model.families import SuiteAdequacy
 from coevo.model.records import Outcome
 
@@ -41,8 +42,8 @@ class SuiteOutcome(Choice):
     EXEC_FAIL = 'exec_fail', 'a test compiles, and none passes'
     CMPL_FAIL = 'cmpl_fail', 'no test compiles'
     NO_TESTS = 'no_tests', 'the file has no tests, or all of them are skipped'
-    NO_CHANGE = 'no_change', 'the file is that of the start state'
-    EMPTY = 'empty', 'the patch is empty, or leaves an empty file or none'
+    NO_CHANGE = 'no_change', 'the patch is empty, or leaves the file as it is at the start'
+    EMPTY = 'empty', 'there is no file, or an empty one'
     HRNS_FAIL = 'hrns_fail', 'there is no patch, or none that can be judged'
     INFRA = 'infra', 'trouble of ours; outside of every figure'
 
@@ -77,6 +78,10 @@ class SuiteResult:
     family: Annotated[Family, Column('What kind of question the task is.')]
     scenario: Annotated[
         Scenario | None, Column('What was to be done. Null if the task does not say.')
+    ] = None
+    start_builder: Annotated[
+        StartBuilder | None,
+        Column('How the start state is made of the revision. Null if the task does not say.'),
     ] = None
     new_date: Annotated[
         datetime | None, Column('Committer date of the revision. Null if it cannot be read.')

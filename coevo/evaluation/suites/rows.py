@@ -35,6 +35,7 @@ def suite_result(
         language=task.language,
         family=task.family or Family.COEVOLUTION,
         scenario=task.scenario,
+        start_builder=task.start_builder,
         new_date=task.new_committer_date,
         contamination_date=task.contamination_date,
         outcome=outcome,
@@ -74,7 +75,10 @@ def recalled(
     return replace(
         answered(row, header, prediction),
         repo=task.repo,
+        scenario=task.scenario,
+        start_builder=task.start_builder,
         contamination_date=task.contamination_date,
+        start_adequacy=task.start_adequacy,
         gold_adequacy=task.gold_adequacy,
         snapshot_sha256=header.snapshot_sha256,
     )

@@ -6,6 +6,7 @@ import { shownMinute } from './dates.js'
 import { diff } from './diff.js'
 import { count, h } from './dom.js'
 import { CELLS } from './month.js'
+import { STARTS } from './suites.js'
 
 const TITLES = {
   told_cold: ['Old tests', 'old code'],
@@ -33,7 +34,7 @@ export async function taskView(month, id) {
       ['Module', task.module === '.' ? null : task.module],
       ['Focal method', task.focal_method],
       ['Focus', task.focus && task.focus.map(one => one.declaration).join(', ')],
-      ['At the start', task.focus && `the test file is ${task.start_builder}`],
+      ['At the start', task.focus && `the test file is ${STARTS[task.start_builder] ?? task.start_builder}`],
       ...suite(task.gold_adequacy),
       ['Walk', task.walk],
       ['Gold tests reach', covered(task)],
@@ -46,7 +47,7 @@ export async function taskView(month, id) {
     ]),
     others(month, tasks, i),
     start(month, task),
-    h('div', { class: 'diffs' }, diff('Change of the test', task.test_patch), task.focus ? null : diff('Change of the source', task.source_patch)),
+    h('div', { class: 'diffs' }, task.focus && !task.test_patch ? null : diff('Change of the test', task.test_patch), task.focus ? null : diff('Change of the source', task.source_patch)),
     task.focus ? null : cells(methods),
     task.focus ? null : dependencies(task.dependencies),
     environment(task.environment),

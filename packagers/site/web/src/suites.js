@@ -3,7 +3,9 @@
 import { percent, who } from './board.js'
 import { count, h, plural } from './dom.js'
 
-export const FAMILIES = { class: 'Tests of a class' }
+export const FAMILIES = { class: 'Tests of a class', file: 'Tests of a source file' }
+// How the test file is at the start.
+export const STARTS = { absent: 'absent', as_is: 'as it is', removed: 'without some tests', older: 'an older one' }
 const OUTCOMES = ['success', 'partly', 'exec_fail', 'cmpl_fail', 'no_tests', 'no_change', 'empty', 'hrns_fail']
 const MEASURES = { lines: 'Lines', branches: 'Branches', methods: 'Methods', mutation: 'Mutants' }
 
@@ -29,14 +31,29 @@ export function families(month, name, kinds, reports) {
       ]),
     ), 'Success: every test passes. Ran: a test compiled and was run. Builds: every test compiles.'),
     ...Object.entries(MEASURES).map(([measure, title]) => section(measure, title, table(
-      ['Harness and model', 'Over all', 'N', 'Over those that ran', 'N ran', 'Start', 'Gold', 'Unknown'],
+      ['Harness and model', 'Over all', 'N', 'Over those that ran', 'N ran', 'Start', 'Gold', 'Gain', 'Unknown'],
       rows.map(({ report, found: { [measure]: one } }) => [
         who(report), estimate(one.over_all, percent), figure(count(one.over_all.units)), estimate(one.over_ran, percent),
-        figure(count(one.over_ran.units)), estimate(one.start, percent), estimate(one.gold, percent), figure(count(one.unknown)),
+        figure(count(one.over_ran.units)), estimate(one.start, percent), estimate(one.gold, percent), estimate(one.gain, percent), figure(count(one.unknown)),
       ]),
-    ), measure === 'lines' ? 'Over all: a suite that did not run counts as 0. Over those that ran: they are other tasks for each model, and easier ones.' : null)),
+    ), measure === 'lines' ? 'Over all: a suite that did not run counts as 0. Over those that ran: they are other tasks for each model, and easier ones. Gain: beyond the start, and 0 for a suite of which not every test passes.' : null)),
+    starts(rows),
     h('p', { class: 'note' }, 'All were scored on the bytes with this manifest: ', h('code', {}, month.entry.manifest_sha256)),
   )
+}
+
+// What suites gain on each start, of families whose tasks start in several ways.
+function starts(rows) {
+  const split = rows.flatMap(({ report, found }) => (found.starts ?? []).map(start => ({ report, start })))
+  if (new Set(split.map(({ start }) => start.start_builder)).size < 2) return null
+  return section('starts', 'By start', table(
+    ['Harness and model', 'Start', 'Suites', 'Success%', 'Lines: start', 'Gold', 'Gain', 'Mutants: start', 'Gold', 'Gain'],
+    split.map(({ report, start }) => [
+      who(report), h('td', {}, start.scenario ? `${start.scenario}, ${STARTS[start.start_builder] ?? start.start_builder}` : start.start_builder),
+      figure(count(start.tasks)), estimate(start.success, percent),
+      ...[start.lines, start.mutation].flatMap(one => [one.start, one.gold, one.gain].map(found => estimate(found, percent))),
+    ]),
+  ))
 }
 
 function estimate(found, shown) {

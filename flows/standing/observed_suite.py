@@ -1,0 +1,174 @@
+"""A test file whose tests were run and traced: what it is worth, and what stands and falls with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+
+from coevo.engine.results import PairEvaluation
+from coevo.engine.results import Step
+from coevo.languages.capabilities import Capability
+from coevo.languages.cells import Edits
+from coevo.languages.conditions import Conditions
+from coevo.languages.reading import Tree
+from coevo.languages.table import offers
+from coevo.languages.traces import ExecutedMethod
+from coevo.languages.traces import Trace
+from coevo.languages.traces import Traced
+from coevo.measures import suites
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.edited_cells import Files
+from coevo.measures.mutant_sets import DrawnMutant
+from coevo.measures.suites import Suite
+from coevo.model.families import Focus
+from coevo.model.families import SuiteAdequacy
+from coevo.model.families import SuiteMutant
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+from coevo.starts.isolated_cells import IsolatedCellRunner
+from coevo.starts.source_readers import reads_sources
+from flows.study.context import Tools
+from miners.standing import StandingFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingRevision:
+    """A revision of which all tests were run."""
+
+    tools: Tools
+    pair: Pair
+    evaluation: PairEvaluation
+    tree: Tree
+
+    @property
+    def rev(self) -> str:
+        return self.pair.new.rev
+
+    def runner(self, files: Files = ()) -> EditedCellRunner:
+        """files  of the test tree, that are other than at the revision"""
+        return EditedCellRunner(
+            built=self.evaluation.built,
+            repository=self.tools.repository,
+            override=self.evaluation.override,
+            tests=files,
+        )
+
+    def traced(self, suite: Suite, files: Sequence[str], runner: EditedCellRunner) -> Traced:
+        """What the tests of a suite execute, each and together; lines are those of some files."""
+        if not offers(self.pair.language, Capability.TRACE):
+            return Traced(traces=(), cpu_seconds=0.0)
+        traced = self.evaluation.built.trace(
+            runner.compile(suite.module),
+            suite.methods,
+            sorted(set(files)),
+            Conditions(override=self.evaluation.override),
+            shared=True,
+            together=True,
+        )
+        self.evaluation.cost.add(Step.TRACE, traced.cpu_seconds, len(suite.methods))
+        return traced
+
+
+@dataclass(slots=True, kw_only=True)
+class ObservedSuite:
+    """The passing tests of a file, and what they execute; what is asked twice is run once."""
+
+    revision: StandingRevision
+    file: StandingFile
+    suite: Suite
+    traces: tuple[Trace, ...]
+    together: Trace
+    _killed: dict[str, SuiteMutant] = field(default_factory=dict)
+    _drawn: dict[tuple[Focus, ...], tuple[DrawnMutant, ...]] = field(default_factory=dict)
+    _needed: bool | None = None
+    _reads: bool | None = None
+
+    def of_code(self) -> Iterator[ExecutedMethod]:
+        """What the tests execute of the code, as often as they do."""
+        for trace in self.traces:
+            for method in trace.executed:
+                if method.file is not None and self.revision.tree.is_source(method.file):
+                    yield method
+
+    @property
+    def text(self) -> bytes:
+        return self.revision.tree.content(self.file.test_file)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether other tests of the module do not compile without the file."""
+        if self._needed is None:
+            self._needed = self._breaks_others()
+        return self._needed
+
+    def _breaks_others(self) -> bool:
+        built, rev = self.revision.evaluation.built, self.revision.rev
+        gone = Edits(tests=((self.file.test_file, None),))
+        whole = built.compile(rev, rev, self.file.module)
+        without = built.compile(rev, rev, self.file.module, edits=gone)
+        self.revision.evaluation.cost.add(Step.ISOLATION, without.cpu_seconds)
+        return bool(set(without.broken) - set(whole.broken))
+
+    @property
+    def reads_sources(self) -> bool:
+        """Whether a test fails if the production sources do not lie beside it."""
+        if self._reads is None:
+            self._reads = self._asked_for_sources()
+        return self._reads
+
+    def _asked_for_sources(self) -> bool:
+        revision = self.revision
+        built, rev = revision.evaluation.built, revision.rev
+        runner = IsolatedCellRunner(
+            built=built,
+            repository=revision.tools.repository,
+            conditions=Conditions(override=revision.evaluation.override),
+        )
+        compiled = built.compile(rev, rev, self.suite.module)
+        tests: Mapping[str, TestMethod] = {
+            str(at): method for at, method in enumerate(self.suite.methods)
+        }
+        found = reads_sources(runner, compiled, tests)
+        revision.evaluation.cost.add(Step.ISOLATION, runner.cpu_seconds)
+        return found
+
+    # -- what it is worth --------------------------------------------------------------------------
+
+    def adequacy(
+        self, focus: tuple[Focus, ...], tests: int
+    ) -> tuple[SuiteAdequacy, tuple[SuiteMutant, ...]]:
+        """What the tests are worth on a focus, and the mutants that this was asked with."""
+        covered = self.covered(self.suite, focus, tests, self.together)
+        mutants = self._mutants(focus)
+        return suites.counted(covered, mutants), mutants
+
+    def covered(
+        self, suite: Suite, focus: Sequence[Focus], tests: int, trace: Trace
+    ) -> SuiteAdequacy:
+        return suites.covered(
+            SuiteAdequacy(tests=tests, passing=len(suite.methods)),
+            self.revision.tools.repository,
+            self.revision.rev,
+            focus,
+            trace,
+            self.revision.pair.language,
+        )
+
+    def _mutants(self, focus: tuple[Focus, ...]) -> tuple[SuiteMutant, ...]:
+        """As far as the profile's runs go, each of which is one of the suite."""
+        most = min(suites.MOST_MUTANTS, self.revision.tools.profile.measure_runs)
+        if not most:
+            return ()
+        runner = self.revision.runner()
+        if focus not in self._drawn:
+            self._drawn[focus] = suites.drawn(runner, focus)[:most]
+        drawn = self._drawn[focus]
+        new = [one for one in drawn if one.mutant_id not in self._killed]
+        if new:
+            ran = suites.run_suite(runner, self.suite, new)
+            self._killed |= {one.mutant_id: one for one in ran}
+        self.revision.evaluation.cost.add(Step.MUTANTS, runner.cpu_seconds, len(new))
+        return tuple(self._killed[one.mutant_id] for one in drawn)

@@ -1,0 +1,195 @@
+"""Where tasks of a suite start: the builders of each family, and why one makes nothing of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from coevo.git.contents import content
+from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.surgery import StartTarget
+from coevo.languages.table import reading
+from coevo.languages.table import surgery
+from coevo.model.families import Family
+from coevo.model.families import StartBuilder
+from coevo.model.families import SuiteAdequacy
+from coevo.model.reasons import Reason
+from coevo.model.records import TestMethod
+from coevo.model.records import short_hash
+from coevo.model.standing_rows import StandingRow
+from flows.standing.observed_suite import ObservedSuite
+from flows.standing.start_worth import run_start
+from flows.standing.start_worth import worth
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """The test file at the start, None where it is absent, and what it is worth there.
+
+    rev  the commit that it is of, where it is an older one
+    """
+
+    text: bytes | None
+    adequacy: SuiteAdequacy | None = None
+    rev: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoStart:
+    """Why there is none, and what the file would have been worth, if that was found out."""
+
+    reason: Reason
+    detail: str = ''
+    adequacy: SuiteAdequacy | None = None
+    rev: str | None = None
+
+
+BuildStart = Callable[[ObservedSuite, StandingRow], Start | NoStart]
+"""From a suite and its row with all that its gold is worth."""
+
+
+def absent(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+    if observed.is_needed:
+        return NoStart(reason=Reason.FILE_NEEDED)
+    return Start(text=None)
+
+
+def as_is(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+    """The whole file, where it leaves lines of its focus out (TAM-Eval: "coverage < 100 %")."""
+    gold = row.adequacy
+    if gold is not None and gold.lines is not None and gold.covered_lines == gold.lines:
+        return NoStart(reason=Reason.NOTHING_TO_ADD)
+    return Start(text=observed.text, adequacy=gold)
+
+
+# -- removed ---------------------------------------------------------------------------------------
+
+
+def removed(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+    """Without half of its tests, drawn by a hash, and what they alone use ("Recover Tests")."""
+    path, rev = observed.file.test_file, observed.revision.rev
+    cut, targets = surgery(observed.revision.pair.language), _half(observed.suite.methods)
+    if not targets:
+        return NoStart(reason=Reason.START_BROKEN, detail='no test would be left')
+    try:
+        text = cut.start_file(
+            observed.text,
+            observed.text,
+            [StartTarget(method=one) for one in targets],
+            used_elsewhere=cut.names_used_elsewhere(observed.revision.tools.repository, rev, path),
+        )
+    except StartStateInvalid as error:
+        return NoStart(reason=Reason.START_BROKEN, detail=str(error))
+    assert text is not None, 'the file is there before'
+    run = run_start(observed, text)
+    if run.breaks_others:
+        return NoStart(reason=Reason.FILE_NEEDED)
+    if set(observed.suite.methods) - set(targets) - set(run.passing):
+        return NoStart(reason=Reason.START_BROKEN, detail='a test that is left does not pass')
+    found = worth(observed, row, run)
+    if not any(fall > 0 for fall in _falls(row.adequacy, found)):
+        return NoStart(reason=Reason.START_NO_WORSE, adequacy=found)
+    return Start(text=text, adequacy=found)
+
+
+def _half(methods: tuple[TestMethod, ...]) -> tuple[TestMethod, ...]:
+    """The same ones at each revision that has the same tests."""
+    lot = sorted(
+        methods, key=lambda one: short_hash(one.test_class, one.test_method, *one.parameters)
+    )
+    return tuple(lot[: len(lot) // 2])
+
+
+# -- older -----------------------------------------------------------------------------------------
+
+
+def older(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+    """As at the newest commit with other code in the focal file, where it is worth less now."""
+    found = _older_rev(observed, row)
+    if found is None:
+        return NoStart(reason=Reason.NO_OLDER_CODE)
+    text = content(observed.revision.tools.repository, found, observed.file.test_file)
+    if text is None or text == observed.text:
+        return NoStart(reason=Reason.SAME_TEST_FILE, rev=found)
+    run = run_start(observed, text)
+    if run.breaks_others:
+        return NoStart(reason=Reason.FILE_NEEDED, rev=found)
+    adequacy = worth(observed, row, run)
+    fall = max(_falls(row.adequacy, adequacy), default=0.0)
+    if fall < observed.revision.tools.profile.files.least_fall:
+        return NoStart(
+            reason=Reason.START_NO_WORSE, detail=f'{fall:.1f}', adequacy=adequacy, rev=found
+        )
+    return Start(text=text, adequacy=adequacy, rev=found)
+
+
+def _older_rev(observed: ObservedSuite, row: StandingRow) -> str | None:
+    """The newest commit of the first parents at which the focal file has other code."""
+    (focus,) = row.focus
+    now = _code(observed, observed.revision.rev, focus.file)
+    for rev in _revisions(observed, focus.file):
+        then = _code(observed, rev, focus.file)
+        if then is None:
+            return None
+        if then != now:
+            return rev
+    return None
+
+
+def _revisions(observed: ObservedSuite, path: str) -> Iterator[str]:
+    """The commits before those that changed a file, newest first."""
+    repository = observed.revision.tools.repository
+    found = repository.git(
+        'log', '--first-parent', '--format=%P', observed.revision.rev, '--', f':(literal){path}'
+    )
+    for line in found.decode().splitlines():
+        parents = line.split()
+        if parents:
+            yield parents[0]
+
+
+def _code(observed: ObservedSuite, rev: str, path: str) -> frozenset[tuple[str, str, str]] | None:
+    """What a file declares, by the hash of each; None where it does not exist."""
+    text = content(observed.revision.tools.repository, rev, path)
+    if text is None:
+        return None
+    file = reading(observed.revision.pair.language).parse(text, path)
+    return frozenset(
+        (type_.name, member.name, member.hash) for type_ in file.types for member in type_.members
+    )
+
+
+def _falls(gold: SuiteAdequacy | None, start: SuiteAdequacy) -> list[float]:
+    """By how many points coverage of lines, and the share of mutants that are killed, fall."""
+    if gold is None:
+        return []
+    pairs = (
+        ((gold.covered_lines, gold.lines), (start.covered_lines, start.lines)),
+        ((gold.killed, gold.mutants), (start.killed, start.mutants)),
+    )
+    points = [(_points(*one), _points(*other)) for one, other in pairs]
+    return [a - b for a, b in points if a is not None and b is not None]
+
+
+def _points(part: int | None, whole: int | None) -> float | None:
+    return 100 * part / whole if part is not None and whole else None
+
+
+BUILDERS: Mapping[StartBuilder, BuildStart] = {
+    StartBuilder.ABSENT: absent,
+    StartBuilder.AS_IS: as_is,
+    StartBuilder.REMOVED: removed,
+    StartBuilder.OLDER: older,
+}
+
+STARTS: Mapping[Family, tuple[StartBuilder, ...]] = {
+    Family.CLASS: (StartBuilder.ABSENT,),
+    Family.FILE: (
+        StartBuilder.ABSENT,
+        StartBuilder.AS_IS,
+        StartBuilder.REMOVED,
+        StartBuilder.OLDER,
+    ),
+}
