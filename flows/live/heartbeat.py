@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from prefect.exceptions import TerminationSignal
 from prefect.runtime import flow_run
 
 from coevo.model.errors import Fatal
@@ -12,6 +13,7 @@ from coevo.storage import leases
 from coevo.storage.place import Root
 from coevo.storage.places import place_of
 from flows.batches import claims
+from flows.live.starting_again import hand_back
 
 # A run that nobody has heard of for so long is dead; it says so four times as often.
 SECONDS = 45.0
@@ -19,12 +21,20 @@ SECONDS = 45.0
 
 @contextmanager
 def living(store: Root) -> Iterator[None]:
-    """Hold the lease of the present flow run until the block ends."""
+    """Hold the lease of the present flow run until the block ends.
+
+    A run that is told to end (SIGTERM) is asked for once more, for any worker to take: by then
+    its leases are free. `flows.live.worker` says it to all runs of a worker.
+    """
     run_id = str(flow_run.id)
     try:
         terms = leases.Terms(seconds=SECONDS)
         lease = leases.take(place_of(store), claims.of_run(run_id), terms)
     except leases.Taken:
         raise Fatal(f'flow run {run_id} is at work in another process: start a new one') from None
-    with lease:
-        yield
+    try:
+        with lease:
+            yield
+    except (TerminationSignal, SystemExit):  # as Prefect raises it in a flow or in a task
+        hand_back()
+        raise

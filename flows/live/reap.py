@@ -24,6 +24,7 @@ from prefect.states import Crashed
 
 from coevo.storage.place import Root
 from flows.batches import claims
+from flows.live.starting_again import start_again
 from flows.live.worker_settings import worker_settings
 
 TAG = 'coevo'
@@ -49,7 +50,7 @@ def end_dead_runs(store: Root, grace: timedelta) -> tuple[FlowRun, ...]:
             crashed: State[None] = Crashed(message='no heartbeat: the process of this run is gone')
             client.set_flow_run_state(run.id, crashed, force=True)
             if AGAIN not in run.tags:
-                _start_again(client, run)
+                start_again(client, run, AGAIN, [AGAIN])
     claims.forget_dead_runs(store)
     return dead
 
@@ -65,13 +66,3 @@ def _dead(client: SyncPrefectClient, store: Root, grace: timedelta) -> Iterator[
         known_dead = str(run.id) in silent or not fresh
         if known_dead and str(run.id) not in living | {str(this_run.id)}:
             yield run
-
-
-def _start_again(client: SyncPrefectClient, run: FlowRun) -> None:
-    if run.deployment_id is not None:
-        client.create_flow_run_from_deployment(
-            run.deployment_id,
-            parameters=run.parameters,
-            tags=sorted({*run.tags, AGAIN}),
-            idempotency_key=f'{run.id}-{AGAIN}',
-        )

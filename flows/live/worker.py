@@ -1,0 +1,76 @@
+"""`python -m flows.live.worker --pool coevo --limit 2`: Prefect's worker, which hands back what it is told to leave.
+
+Told to end (SIGTERM, `docker stop`), Prefect's own kills its flow runs without a word: their claims
+last for as long as their leases, and only the reaper begins the runs again. Here they are told,
+let go of their repositories and ask for themselves once more (`flows.live.heartbeat`).
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
+
+import psutil
+
+# For a run to end its sandboxes and free its claims; `docker stop --time` has to be longer.
+_PATIENCE_SECONDS = 45.0
+_RUN_ID = 'PREFECT__FLOW_RUN_ID'
+
+
+class _Told(BaseException):
+    """SIGTERM or Ctrl-C came."""
+
+
+def main(words: list[str]) -> int:
+    """The worker's status, or 143 where it was told to end."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _tell)
+    prefect = str(Path(sys.executable).with_name('prefect'))
+    # A session of its own, so that a terminal's Ctrl-C does not reach its flow runs before us.
+    command = (prefect, 'worker', 'start', *words)
+    with subprocess.Popen(command, start_new_session=True) as worker:
+        try:
+            return worker.wait()
+        except _Told:
+            hand_back(worker)
+            return 128 + signal.SIGTERM
+
+
+def _tell(number: int, frame: object) -> NoReturn:
+    signal.signal(number, signal.SIG_IGN)
+    raise _Told
+
+
+def hand_back(worker: subprocess.Popen[bytes]) -> None:
+    """End a worker, then its flow runs, which have some time for it.
+
+    The worker goes first and unasked: it would take up the next run, and end these by a kill.
+    """
+    runs = flow_runs(worker.pid)
+    worker.kill()
+    for run in runs:
+        with suppress(psutil.NoSuchProcess):
+            run.terminate()
+    _, left = psutil.wait_procs(runs, timeout=_PATIENCE_SECONDS)
+    for run in left:
+        with suppress(psutil.NoSuchProcess):
+            run.kill()
+
+
+def flow_runs(worker: int) -> list[psutil.Process]:
+    """The processes of a worker that each execute a flow run: its nearest that know the run's id."""
+    waiting = [psutil.Process(worker)]
+    found: list[psutil.Process] = []
+    while waiting:
+        for child in waiting.pop().children():
+            with suppress(psutil.NoSuchProcess):
+                (found if _RUN_ID in child.environ() else waiting).append(child)
+    return found
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
