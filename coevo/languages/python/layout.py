@@ -20,7 +20,7 @@ _ASIDE = frozenset(
 
 # Modules that a build writes from what Git says (setuptools_scm, hatch-vcs, pdm).
 _WRITTEN = re.compile(
-    r'(?m)^\s*(?:write_to|version_file|version-file|write-to)\s*=\s*["\']?([\w./-]+\.py)["\']?'
+    r'(?m)^\s*(?:[\w-]+\.)*(?:write_to|version_file|version-file|write-to)\s*=\s*["\']?([\w./-]+\.py)["\']?'
 )
 _VERSION = b"__version__ = version = '0'\n__version_tuple__ = version_tuple = (0,)\n"
 

@@ -14,6 +14,7 @@ from coevo.languages.python import sides
 from coevo.languages.python.interpreter_choice import allows
 from coevo.languages.python.interpreter_choice import candidates
 from coevo.languages.python.interpreter_choice import meets
+from coevo.languages.python.layout import written_modules
 from coevo.languages.python.members import joined
 from coevo.languages.python.requirements.reading import needs
 from coevo.languages.python.requirements.stated import Needs
@@ -270,3 +271,18 @@ def test_parts_of_a_package_that_have_the_names_of_tests() -> None:
         'app/tests.py',
         'test/suite.py',
     }
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        '[tool.setuptools_scm]\nwrite_to = "src/till/_version.py"\n',
+        '[tool.hatch.build.hooks.vcs]\nversion-file = "src/till/_version.py"\n',
+        '[tool.hatch]\nbuild.hooks.vcs.version-file = "src/till/_version.py"\n',
+    ],
+)
+def test_modules_that_a_build_writes(text: str) -> None:
+    ((path, content),) = written_modules([text.encode()], 'till')
+    assert path == 'till/src/till/_version.py'
+    assert b"version = '0'" in content
+    assert not list(written_modules([b'note = "version-file = 1.py"'], '.'))
