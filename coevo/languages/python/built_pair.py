@@ -305,7 +305,7 @@ class PythonBuiltPair:
         """A module with what it borrows; None where that cannot be had."""
         if scope is Scope.ALL_SETTINGS:
             return replace(own, installed=other.installed, options=other.options)
-        needs = Needs(runtime=own.needs.runtime, tests=other.needs.tests)
+        needs = Needs(runtime=own.needs.runtime, tests=other.needs.tests, pins=own.needs.pins)
         found = self.context.environment(
             needs, own.installed.interpreter, self.pair.new.committer_date
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import UTC
 from datetime import datetime
@@ -19,6 +20,7 @@ from coevo.languages.python.interpreter_choice import candidates
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import main_packages
 from coevo.languages.python.members import joined
+from coevo.languages.python.requirements.locks import pins
 from coevo.languages.python.requirements.reading import needs
 from coevo.languages.python.resolution import Unresolved
 from coevo.languages.python.run_context import PythonRunContext
@@ -68,16 +70,27 @@ class EndMaker:
     def _end(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> BuiltEnd:
         """Made ready now, or at no cost what another pair has made ready in the same way."""
         when = pair.new.committer_date
-        key = (commit.rev, interpreter.version, when.date() if when else None)
+        folders = module_folders(self._context.trees, commit.rev)
+        pinned = tuple(pins(self._context.repository, pair.new.rev, one) for one in folders)
+        key = (commit.rev, interpreter.version, when.date() if when else None, pinned)
         known = self._context.ends.get(key)
         if known is not None:
             return BuiltEnd(
                 build=dataclasses.replace(known.build, cpu_seconds=0.0), modules=known.modules
             )
-        self._context.ends[key] = self._made(commit, pair, interpreter)
+        self._context.ends[key] = self._made(
+            commit, pair, interpreter, dict(zip(folders, pinned, strict=True))
+        )
         return self._context.ends[key]
 
-    def _made(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> BuiltEnd:
+    def _made(
+        self,
+        commit: Commit,
+        pair: Pair,
+        interpreter: Interpreter,
+        pinned: Mapping[str, tuple[str, ...]],
+    ) -> BuiltEnd:
+        """pinned  what the locks of the new commit say, by the folder of a module"""
         rev = commit.rev
         refusal = self._context.trees.refusal(rev)
         if refusal is not None:
@@ -86,10 +99,11 @@ class EndMaker:
         told: dict[str, str | None] = {}
         workarounds: list[str] = []
         spent = 0.0
-        folders = module_folders(self._context.trees, rev)
+        folders = tuple(pinned)
         members = {folder: needs(self._context.repository, rev, folder) for folder in folders}
         for folder in folders:
             wanted, beside = joined(folder, members)
+            wanted = dataclasses.replace(wanted, pins=pinned[folder])
             found = self._context.environment(wanted, interpreter, pair.new.committer_date)
             if isinstance(found, Unresolved):
                 told[folder] = found.reason

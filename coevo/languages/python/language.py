@@ -39,7 +39,7 @@ from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'python'
-ENGINE_VERSION = 5
+ENGINE_VERSION = 6
 RUNTIME = 'Python'
 NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 

@@ -1,6 +1,8 @@
 """Requirements of an old revision made exact: a list of workarounds, tried in order until uv agrees.
 
-Dates are those of the pair's new commit for both ends. What was measured to fail, and what cures it: a
+First with the versions of the new commit's lock, where it has one; what it pins and has no wheel is not
+held to it, and a lock that leaves no solution is left aside. Dates are those of the pair's new commit
+for both ends. What was measured to fail, and what cures it: a
 package that was taken away and uploaded again later has a date of its own (uv's answer names it; of
 `atomicwrites` it is known, since uv takes an old pytest rather than complain); a year later, since old
 packages lean on tools that came after them; a test requirement that is not there, or has no wheel, left
@@ -39,6 +41,7 @@ _REUPLOADED = re.compile(
 )
 _NO_WHEEL = re.compile(r'Wheels are required for `([\w.-]+)`')
 _NOT_THERE = re.compile(r'Because ([\w.-]+) was not found in the package registry')
+_EXACT = re.compile(r'^[^;]*[^=!<>~]===?\s*[\w.+!-]+\s*(;|$)')
 _NAMED = re.compile(r'(?:and you require|versions of|only) ([A-Za-z0-9][\w.-]*)')
 
 
@@ -68,6 +71,7 @@ else why not."""
 class _Attempt:
     before: datetime
     lines: list[str]
+    pins: list[str] = field(default_factory=list)
     apart: dict[str, datetime] = field(default_factory=dict)
     wheels: Path | None = None
     workarounds: list[str] = field(default_factory=list)
@@ -87,7 +91,7 @@ def resolve(
         done = _with_workarounds(attempt, set(needs.runtime), interpreter, make_wheel)
         if isinstance(done, Locked):
             return done
-        first = first or done
+        first = first if attempt.pins else first or done
     assert first is not None, 'there is an attempt'
     return first
 
@@ -95,19 +99,46 @@ def resolve(
 def _attempts(needs: Needs, day: datetime, more: tuple[str, ...]) -> Iterator[_Attempt]:
     ours = [PYTEST, *more]
     everything = sorted({*needs.runtime, *needs.tests})
-    for before, workaround in ((day + _DAY, ()), (day + _YEAR, ('a-year-later',))):
-        apart = {name: date for name, date in _AGAIN.items() if date > before}
+    unlocked = ['without-lock'] if needs.pins else []
+    if needs.pins:
         yield _Attempt(
-            before=before, lines=[*everything, *ours], apart=apart, workarounds=list(workaround)
+            before=day + _DAY,
+            lines=[*sorted(_left_to(needs)), *ours],
+            pins=list(needs.pins),
+            apart=_again(day + _DAY),
+        )
+    for before, workaround in ((day + _DAY, ()), (day + _YEAR, ('a-year-later',))):
+        yield _Attempt(
+            before=before,
+            lines=[*everything, *ours],
+            apart=_again(before),
+            workarounds=[*unlocked, *workaround],
         )
     if needs.tests:
         loose = sorted({*needs.runtime, *map(_loosened, needs.tests)})
         later = day + _YEAR
         yield _Attempt(
-            before=later, lines=[*loose, *ours], workarounds=['a-year-later', 'loosened']
+            before=later,
+            lines=[*loose, *ours],
+            workarounds=[*unlocked, 'a-year-later', 'loosened'],
         )
-        workarounds = ['a-year-later', 'without-test-requirements']
+        workarounds = [*unlocked, 'a-year-later', 'without-test-requirements']
         yield _Attempt(before=later, lines=[*needs.runtime, *ours], workarounds=workarounds)
+
+
+def _left_to(needs: Needs) -> set[str]:
+    """Requirements, without versions where a list pins what the lock of the new commit does: lists are locks.
+
+    What a project that has a name requires to run is what it says of itself.
+    """
+    pinned = {name_of(line) for line in needs.pins}
+    lists = needs.tests if needs.name else (*needs.runtime, *needs.tests)
+    free = {line for line in lists if name_of(line) in pinned and _EXACT.search(line)}
+    return {*needs.runtime, *needs.tests} - free | set(map(_loosened, free))
+
+
+def _again(before: datetime) -> dict[str, datetime]:
+    return {name: date for name, date in _AGAIN.items() if date > before}
 
 
 def _loosened(line: str) -> str:
@@ -122,7 +153,12 @@ def _with_workarounds(
 ) -> Locked | Unresolved:
     for _ in range(_MOST_CURES):
         done = uv.resolved(
-            attempt.lines, interpreter, attempt.before, attempt.apart, attempt.wheels
+            attempt.lines,
+            interpreter,
+            attempt.before,
+            attempt.apart,
+            attempt.wheels,
+            attempt.pins,
         )
         if isinstance(done, str):
             return Locked(text=done, wheels=attempt.wheels, workarounds=tuple(attempt.workarounds))
@@ -142,6 +178,8 @@ def _work_around(attempt: _Attempt, said: str, runtime: set[str], make_wheel: Ma
             return True
     if wheelless := _NO_WHEEL.search(said):
         name = normal(wheelless[1])
+        if _unpin(attempt, name):
+            return True
         made = make_wheel(name, tuple(attempt.lines), attempt.before)
         if isinstance(made, Path) and f'built-{name}' not in attempt.workarounds:
             attempt.wheels = made
@@ -155,6 +193,16 @@ def _work_around(attempt: _Attempt, said: str, runtime: set[str], make_wheel: Ma
     if named := _NAMED.search(said):
         attempt.reason = f'requirements:{normal(named[1])}'
     return False
+
+
+def _unpin(attempt: _Attempt, name: str) -> bool:
+    """Take another version than the lock's: to build it may take an hour, or a compiler."""
+    kept = [line for line in attempt.pins if name_of(line) != name]
+    if len(kept) == len(attempt.pins):
+        return False
+    attempt.pins[:] = kept
+    attempt.workarounds.append(f'unlocked-{name}')
+    return True
 
 
 def _leave_out(attempt: _Attempt, name: str, runtime: set[str]) -> bool:

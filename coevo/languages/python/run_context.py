@@ -43,7 +43,10 @@ from coevo.sandboxes.workspace import workspace
 # Where virtual environments had it of themselves, until 3.12: `pkg_resources` is of it.
 _LAST_WITH_SETUPTOOLS = (3, 11)
 
-_Key = tuple[tuple[str, ...], tuple[str, ...], str, datetime]
+_Key = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str, datetime]
+
+EndKey = tuple[str, str, date | None, tuple[tuple[str, ...], ...]]
+"""Revision, interpreter, day, and what its modules are pinned to."""
 
 
 class PythonRunContext:
@@ -63,7 +66,7 @@ class PythonRunContext:
         self.byte_code = ByteCode(self.sandbox, self.programs)
         self.rewritten = Rewritten(self.sandbox, self.programs)
         self._clocks: dict[str, ProcessClock] = {}
-        self.ends: dict[tuple[str, str, date | None], BuiltEnd] = {}
+        self.ends: dict[EndKey, BuiltEnd] = {}
         self._known: dict[_Key, Installed | Unresolved] = {}
         self._locks: dict[_Key, threading.Lock] = {}
         self._lock = threading.Lock()
@@ -105,7 +108,7 @@ class PythonRunContext:
         """What a module's tests need, installed; each set once for a day."""
         day = (when or datetime.now(UTC)).replace(hour=0, minute=0, second=0, microsecond=0)
         day = max(day, _settled(interpreter))
-        key = (needs.runtime, needs.tests, interpreter.version, day)
+        key = (needs.runtime, needs.tests, needs.pins, interpreter.version, day)
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:

@@ -30,6 +30,7 @@ _SECONDS = 1800
 # A machine's own certificate store knows what its network needs; uv's own list does not.
 TRUST = {'UV_SYSTEM_CERTS': 'true', 'UV_NATIVE_TLS': 'true'}
 _TRIES, _PAUSE = 4, 2.0
+_PINS = 'pins.txt'
 
 # What says that a network, not a project, is at fault.
 _TROUBLE = re.compile(
@@ -63,11 +64,13 @@ def resolved(
     before: datetime,
     apart: Mapping[str, datetime],
     wheels: Path | None = None,
+    pins: Sequence[str] = (),
 ) -> str | Refused:
     """Lines of NAME==VERSION with their hashes, sorted by name.
 
     before  what was uploaded later is not seen, but for some names, which have dates of their own
     wheels  a folder of wheels that are seen beside the index
+    pins    versions of what is needed, whoever needs it
     """
     words = ['pip', 'compile', '-', *_common(interpreter)]
     words += ['--generate-hashes', '--no-annotate', '--no-header']
@@ -76,7 +79,9 @@ def resolved(
         words += ['--exclude-newer-package', f'{name}={_stamp(date)}']
     if wheels is not None:
         words += ['--find-links', str(wheels)]
-    return _asked(words, '\n'.join(requirements))
+    if pins:
+        words += ['--constraints', _PINS]
+    return _asked(words, '\n'.join(requirements), {_PINS: '\n'.join(pins)})
 
 
 def version() -> str:
@@ -121,10 +126,14 @@ def _stamp(date: datetime) -> str:
     return date.strftime('%Y-%m-%dT%H:%M:%SZ')
 
 
-def _asked(words: Sequence[str], text: str) -> str | Refused:
-    """What uv writes; trouble of the network is tried again, then ours."""
+def _asked(
+    words: Sequence[str], text: str, files: Mapping[str, str] | None = None
+) -> str | Refused:
+    """What uv writes, in a folder with some files; trouble of the network is tried again, then ours."""
     for number in range(_TRIES):
         with tempfile.TemporaryDirectory(prefix='coevo-uv-') as folder:
+            for name, content in (files or {}).items():
+                Path(folder, name).write_text(content)
             done = subprocess.run(
                 [program(), *words],
                 input=text,

@@ -55,10 +55,14 @@ class Stated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What a revision's tests need: requirement lines, sorted, each once."""
+    """What a revision's tests need: requirement lines, sorted, each once.
+
+    pins  of the pair's new commit, for both ends (`locks.py`)
+    """
 
     runtime: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
+    pins: tuple[str, ...] = ()
     pythons: tuple[str, ...] = ()
     name: str | None = None
     version: str | None = None
