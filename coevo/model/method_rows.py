@@ -340,10 +340,16 @@ class MethodRow:
         Column('How the mutants of the new code fared under the test. Null if they were not made.'),
     ] = None
     smells_old: Annotated[
-        tuple[str, ...], Column('Test smells of the old test, by the names of tsDetect, sorted.')
+        tuple[str, ...],
+        Column(
+            'Test smells of the old test, sorted, by the names of tsDetect; in Python of PyNose.'
+        ),
     ] = ()
     smells_new: Annotated[
-        tuple[str, ...], Column('Test smells of the new test, by the names of tsDetect, sorted.')
+        tuple[str, ...],
+        Column(
+            'Test smells of the new test, sorted, by the names of tsDetect; in Python of PyNose.'
+        ),
     ] = ()
     assertions_lost: Annotated[
         int | None,

@@ -113,7 +113,7 @@ def mutants(row: MethodResult) -> float | None:
 
 
 def smells_pred(row: MethodResult) -> float | None:
-    """How many kinds of test smells the submitted test has (tsDetect)."""
+    """How many kinds of test smells the submitted test has (tsDetect, PyNose)."""
     found = _measured(row)
     return _count(found.smells_pred) if found else None
 

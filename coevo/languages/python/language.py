@@ -15,6 +15,7 @@ from coevo.languages.prompt_words import PromptWords
 from coevo.languages.python import assertions
 from coevo.languages.python import c_libraries
 from coevo.languages.python import reading
+from coevo.languages.python import smells
 from coevo.languages.python import surgery
 from coevo.languages.python import uv
 from coevo.languages.python.engine import PythonEngine
@@ -46,7 +47,7 @@ NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 WORKAROUNDS = frozenset[str]()
 READING: Reading = reading
 SURGERY: Surgery = surgery
-MEASURES = Measures(assertions=assertions, mutation=UniversalMutator(suffix='.py'))
+MEASURES = Measures(assertions=assertions, smells=smells, mutation=UniversalMutator(suffix='.py'))
 mutation_tool = not_offered(Capability.MUTATE)
 # Without a compiler nobody can watch; doctor says so.
 _WATCH = frozenset({Capability.WATCH} if c_libraries.compiler() else ())

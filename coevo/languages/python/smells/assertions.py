@@ -1,0 +1,182 @@
+"""Test smells of assertions.
+
+Definitions: T. Wang, Y. Golubev, O. Smirnov, J. Li, T. Bryksin, I. Ahmed: PyNose: A Test Smell Detector For
+Python (ASE 2021), and its source (branch ASE2021). Ours differ where they say so. PyNose looked at unittest
+alone; here `assert` and `self.assert…` are judged alike in tests of both frameworks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from coevo.languages.python.assertions import assertions_of
+from coevo.languages.python.smells.source import PythonTest
+from coevo.languages.python.smells.source import decorators
+from coevo.languages.python.smells.source import inside
+from coevo.languages.python.smells.source import normalised
+from coevo.languages.python.smells.source import text
+
+# What each says if it is about a literal.
+_ONE = {
+    'assertTrue': 'True',
+    'assertFalse': 'False',
+    'assertIsNone': 'None',
+    'assertIsNotNone': 'None',
+}
+_TWO = frozenset(
+    {
+        *('assertEqual', 'assertNotEqual', 'assertIs', 'assertIsNot', 'assertIn', 'assertNotIn'),
+        *('assertAlmostEqual', 'assertNotAlmostEqual', 'assertGreater', 'assertGreaterEqual'),
+        *('assertLess', 'assertLessEqual', 'assertCountEqual', 'assertMultiLineEqual'),
+        *('assertSequenceEqual', 'assertListEqual', 'assertTupleEqual', 'assertSetEqual'),
+        'assertDictEqual',
+    }
+)
+_COMPARED = frozenset({'==', '!=', '>', '>=', '<', '<=', 'is'})
+_LITERALS = frozenset(
+    {'integer', 'float', 'true', 'false', 'none', 'string', 'concatenated_string'}
+)
+_CONSTANTS = frozenset({'true', 'false', 'none'})
+_OPERATIONS = frozenset({'comparison_operator', 'boolean_operator', 'binary_operator'})
+_TRUTH = frozenset({'assertTrue', 'assertFalse'})
+_EQUALITY = frozenset({'assertEqual', 'assertNotEqual', 'assertIs', 'assertIsNot'})
+_FAILS = ('unittest.expectedFailure', 'expectedFailure', 'pytest.mark.xfail')
+
+
+def is_assertion_roulette(test: PythonTest) -> bool:
+    """Two assertions or more, of which one or more have no message.
+
+    PyNose counts statements and calls apart, and finds it in one of each whatever their messages.
+    """
+    mute = [len(_arguments(node)) < 2 for node in _statements(test)]
+    for node in _calls(test):
+        most = 2 if _name(node) in _TWO else 1
+        if _name(node) in _TWO or _name(node) in _ONE:
+            mute.append(len(_arguments(node)) <= most and not _has_message(node))
+    return len(mute) > 1 and any(mute)
+
+
+def is_duplicate_assert(test: PythonTest) -> bool:
+    """The same condition asserted twice, or the same call with the same arguments."""
+    texts = [
+        *(f'assert {normalised(_arguments(node)[0])}' for node in _statements(test)),
+        *(normalised(node) for node in _calls(test)),
+    ]
+    return len(set(texts)) < len(texts)
+
+
+def is_redundant_assertion(test: PythonTest) -> bool:
+    """An assertion about a literal, as in `assert True`, or of two equal sides."""
+    return any(_is_redundant(node) for node in _statements(test)) or any(
+        _is_redundant_call(node) for node in _calls(test)
+    )
+
+
+def is_magic_number_test(test: PythonTest) -> bool:
+    """A number as an argument of an assertion, or as a side of what is asserted.
+
+    The later plug-in leaves out small numbers and 100; the paper does not.
+    """
+    sides = [_bare(_arguments(node)[0]) for node in _statements(test)]
+    compared = [
+        part
+        for side in sides
+        for part in ((side, *side.named_children) if side.type in _OPERATIONS else (side,))
+    ]
+    arguments = [argument for node in _calls(test) for argument in _arguments(node)]
+    return any(map(_is_number, (*compared, *arguments)))
+
+
+def is_suboptimal_assert(test: PythonTest) -> bool:
+    """assertTrue or assertFalse of an operation, or an equality with True, False or None: unittest has
+    better ones."""
+    for node in _calls(test):
+        arguments = _arguments(node)
+        if _name(node) in _TRUTH and arguments and _bare(arguments[0]).type in _OPERATIONS:
+            return True
+        constant = any(argument.type in _CONSTANTS for argument in arguments)
+        if _name(node) in _EQUALITY and len(arguments) > 1 and constant:
+            return True
+    return False
+
+
+def is_unknown_test(test: PythonTest) -> bool:
+    """No assertion.
+
+    PyNose knows `assert` and what is named so; here an expected exception counts, too, be it said by
+    `pytest.raises` or by a decorator.
+    """
+    if any(one.startswith(_FAILS) for one in decorators(test.function)):
+        return False
+    if assertions_of(text(test.function)):
+        return False
+    calls = (node for node in inside(test.body) if node.type == 'call')
+    return not any('assert' in _name(node).lower() for node in calls)
+
+
+def _statements(test: PythonTest) -> Iterator[Node]:
+    for node in inside(test.body):
+        if node.type == 'assert_statement' and _arguments(node):
+            yield node
+
+
+def _calls(test: PythonTest) -> Iterator[Node]:
+    for node in inside(test.body):
+        function = node.child_by_field_name('function') if node.type == 'call' else None
+        if function is not None and text(function).startswith(('self.assert', 'self.fail')):
+            yield node
+
+
+def _name(call: Node) -> str:
+    function = call.child_by_field_name('function')
+    return text(function).rpartition('.')[2] if function is not None else ''
+
+
+def _arguments(node: Node) -> list[Node]:
+    """Of a call those without a name; of a statement the condition, and the message behind it."""
+    listed = node.child_by_field_name('arguments') if node.type == 'call' else node
+    children = listed.named_children if listed is not None else []
+    return [one for one in children if one.type not in ('keyword_argument', 'comment')]
+
+
+def _has_message(call: Node) -> bool:
+    listed = call.child_by_field_name('arguments')
+    names = [
+        one.child_by_field_name('name')
+        for one in (listed.named_children if listed is not None else ())
+        if one.type == 'keyword_argument'
+    ]
+    return any(name is not None and text(name) == 'msg' for name in names)
+
+
+def _is_redundant(statement: Node) -> bool:
+    condition = _bare(_arguments(statement)[0])
+    if condition.type != 'comparison_operator':
+        return condition.type in _LITERALS
+    sides = condition.named_children
+    operators = [normalised(one) for one in condition.children if not one.is_named]
+    same = len(sides) == 2 and normalised(sides[0]) == normalised(sides[1])
+    return same and len(operators) == 1 and operators[0] in _COMPARED
+
+
+def _is_redundant_call(call: Node) -> bool:
+    arguments, name = [normalised(one) for one in _arguments(call)], _name(call)
+    if name in _ONE:
+        return arguments[:1] == [_ONE[name]]
+    return name in _TWO and len(arguments) > 1 and arguments[0] == arguments[1]
+
+
+def _bare(node: Node) -> Node:
+    """Without parentheses."""
+    while node.type == 'parenthesized_expression' and node.named_children:
+        node = node.named_children[0]
+    return node
+
+
+def _is_number(node: Node) -> bool:
+    bare = _bare(node)
+    if bare.type == 'unary_operator':
+        return any(one.type in ('integer', 'float') for one in bare.named_children)
+    return bare.type in ('integer', 'float')

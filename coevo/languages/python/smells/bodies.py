@@ -1,0 +1,93 @@
+"""Test smells of a test's statements, as PyNose (ASE 2021) defines them; ours differ where they say so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from coevo.languages.python.smells.source import PythonTest
+from coevo.languages.python.smells.source import decorators
+from coevo.languages.python.smells.source import inside
+from coevo.languages.python.smells.source import text
+
+_CONTROL = frozenset(
+    {
+        *('if_statement', 'for_statement', 'while_statement', 'list_comprehension'),
+        *('set_comprehension', 'dictionary_comprehension', 'generator_expression'),
+    }
+)
+_HANDLING = frozenset({'except_clause', 'except_group_clause', 'raise_statement'})
+_PATTERNS = frozenset({'pattern_list', 'tuple_pattern', 'list_pattern'})
+_MOST_VARIABLES = 10
+_SLEEP_IMPORTED = re.compile(rb'(?m)^\s*from\s+time\s+import\s[^#\n]*\bsleep\b(?!\s+as)')
+_SKIPS = re.compile(r'(unittest\.|pytest\.mark\.)?skip(if|If|Unless)?\b')
+
+
+def is_conditional_test_logic(test: PythonTest) -> bool:
+    """An if, a loop or a comprehension."""
+    return any(node.type in _CONTROL for node in inside(test.body))
+
+
+def is_empty_test(test: PythonTest) -> bool:
+    """Nothing but `pass`; here `...` and a docstring are nothing, too."""
+    statements = [node for node in test.body.named_children if node.type != 'comment']
+    return all(node.type == 'pass_statement' or _says_nothing(node) for node in statements)
+
+
+def is_exception_handling(test: PythonTest) -> bool:
+    """An except clause or a raise; a `try` that only ends with `finally` handles nothing."""
+    return any(node.type in _HANDLING for node in inside(test.body))
+
+
+def is_ignored_test(test: PythonTest) -> bool:
+    """A decorator that skips, under a condition or always; here pytest's, and those of the class, too."""
+    every = [*decorators(test.function)]
+    if test.owner is not None:
+        every += decorators(test.owner)
+    return any(_SKIPS.match(one) for one in every)
+
+
+def is_obscure_in_line_setup(test: PythonTest) -> bool:
+    """More than ten local variables that are assigned."""
+    return len({text(node) for node in _assigned(test.body)}) > _MOST_VARIABLES
+
+
+def is_redundant_print(test: PythonTest) -> bool:
+    """A call of `print`."""
+    return any(text(node) == 'print' for node in _called(test))
+
+
+def is_sleepy_test(test: PythonTest) -> bool:
+    """A call of time.sleep, unless a comment at the end of its line says why."""
+    names = {'time.sleep'}
+    if test.root.text is not None and _SLEEP_IMPORTED.search(test.root.text):
+        names.add('sleep')
+    rows = {node.start_point.row for node in inside(test.body) if node.type == 'comment'}
+    return any(text(node) in names and node.end_point.row not in rows for node in _called(test))
+
+
+def _says_nothing(node: Node) -> bool:
+    if node.type != 'expression_statement':
+        return False
+    return all(one.type in ('string', 'concatenated_string', 'ellipsis') for one in node.children)
+
+
+def _called(test: PythonTest) -> Iterator[Node]:
+    for node in inside(test.body):
+        function = node.child_by_field_name('function') if node.type == 'call' else None
+        if function is not None:
+            yield function
+
+
+def _assigned(body: Node) -> Iterator[Node]:
+    for node in inside(body):
+        left = node.child_by_field_name('left') if node.type == 'assignment' else None
+        todo = [left] if left is not None else []
+        while todo:
+            target = todo.pop()
+            if target.type == 'identifier':
+                yield target
+            elif target.type in _PATTERNS:
+                todo += target.named_children

@@ -1,0 +1,73 @@
+"""Of the 18 test smells of PyNose (ASE 2021), the 17 that can be judged on the syntax of a test and its class.
+
+Lack of Cohesion of Test Cases is not offered: it is the similarity of all texts of a class below a threshold, so that
+a test would have it for its neighbours. Names that tsDetect has, too, are tsDetect's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from enum import StrEnum
+
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.python.smells import assertions
+from coevo.languages.python.smells import bodies
+from coevo.languages.python.smells import classes
+from coevo.languages.python.smells.source import PythonTest
+from coevo.languages.python.smells.source import read_test
+from coevo.model.records import TestMethod
+
+
+class Smell(StrEnum):
+    ASSERTION_ROULETTE = 'assertion_roulette'
+    CONDITIONAL_TEST_LOGIC = 'conditional_test_logic'
+    CONSTRUCTOR_INITIALIZATION = 'constructor_initialization'
+    DEFAULT_TEST = 'default_test'
+    DUPLICATE_ASSERT = 'duplicate_assert'
+    EMPTY_TEST = 'empty_test'
+    EXCEPTION_HANDLING = 'exception_handling'
+    GENERAL_FIXTURE = 'general_fixture'
+    IGNORED_TEST = 'ignored_test'
+    MAGIC_NUMBER_TEST = 'magic_number_test'
+    OBSCURE_IN_LINE_SETUP = 'obscure_in_line_setup'
+    REDUNDANT_ASSERTION = 'redundant_assertion'
+    REDUNDANT_PRINT = 'redundant_print'
+    SLEEPY_TEST = 'sleepy_test'
+    SUBOPTIMAL_ASSERT = 'suboptimal_assert'
+    TEST_MAVERICK = 'test_maverick'
+    UNKNOWN_TEST = 'unknown_test'
+
+
+_JUDGED: Mapping[Smell, Callable[[PythonTest], bool]] = {
+    Smell.ASSERTION_ROULETTE: assertions.is_assertion_roulette,
+    Smell.CONDITIONAL_TEST_LOGIC: bodies.is_conditional_test_logic,
+    Smell.CONSTRUCTOR_INITIALIZATION: classes.is_constructor_initialization,
+    Smell.DEFAULT_TEST: classes.is_default_test,
+    Smell.DUPLICATE_ASSERT: assertions.is_duplicate_assert,
+    Smell.EMPTY_TEST: bodies.is_empty_test,
+    Smell.EXCEPTION_HANDLING: bodies.is_exception_handling,
+    Smell.GENERAL_FIXTURE: classes.is_general_fixture,
+    Smell.IGNORED_TEST: bodies.is_ignored_test,
+    Smell.MAGIC_NUMBER_TEST: assertions.is_magic_number_test,
+    Smell.OBSCURE_IN_LINE_SETUP: bodies.is_obscure_in_line_setup,
+    Smell.REDUNDANT_ASSERTION: assertions.is_redundant_assertion,
+    Smell.REDUNDANT_PRINT: bodies.is_redundant_print,
+    Smell.SLEEPY_TEST: bodies.is_sleepy_test,
+    Smell.SUBOPTIMAL_ASSERT: assertions.is_suboptimal_assert,
+    Smell.TEST_MAVERICK: classes.is_test_maverick,
+    Smell.UNKNOWN_TEST: assertions.is_unknown_test,
+}
+
+
+def smells_of(
+    source: bytes, method: TestMethod, production: DeclaredType | None = None
+) -> tuple[Smell, ...]:
+    """The smells of a test method in its file, sorted; LookupError if the file declares no such.
+
+    source      the test file
+    production  not asked for: PyNose has neither Eager nor Lazy Test
+    """
+    del production
+    test = read_test(source, method)
+    return tuple(sorted(smell for smell, is_smelly in _JUDGED.items() if is_smelly(test)))
