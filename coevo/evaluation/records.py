@@ -250,7 +250,7 @@ class Adequacy:
     smells_pred: Annotated[
         tuple[str, ...],
         Column(
-            'Test smells of the submitted test, by the names of tsDetect, in Python of PyNose; `not_offered` '
+            'Test smells of the submitted test, by the names of tsDetect or PyNose; `not_offered` '
             'alone if nobody looks for them in the language.'
         ),
     ] = ()

@@ -341,15 +341,11 @@ class MethodRow:
     ] = None
     smells_old: Annotated[
         tuple[str, ...],
-        Column(
-            'Test smells of the old test, sorted, by the names of tsDetect; in Python of PyNose.'
-        ),
+        Column('Test smells of the old test, sorted, by the names of tsDetect or PyNose.'),
     ] = ()
     smells_new: Annotated[
         tuple[str, ...],
-        Column(
-            'Test smells of the new test, sorted, by the names of tsDetect; in Python of PyNose.'
-        ),
+        Column('Test smells of the new test, sorted, by the names of tsDetect or PyNose.'),
     ] = ()
     assertions_lost: Annotated[
         int | None,
