@@ -30,6 +30,8 @@ def print_report(
         f'{report.repo} ({_languages(report)}{report.walk}): {report.visited} commits visited, '
         f'{report.pairs} pairs, {report.executed} mined now, {report.reused} known before'
     )
+    if report.reused and not report.executed:
+        console.print('What is known is not run again; --again does so.')
     console.print(funnel_table(steps))
     for line in reasons_told(steps):
         console.print(line, markup=False, highlight=False)
