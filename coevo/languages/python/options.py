@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from coevo.languages.python.requirements.ini_files import parsed
 
 # Without plugins that reorder, repeat or spread tests, and without what is kept between runs.
-_OURS = (
-    *('-q', '--continue-on-collection-errors', '-o', 'addopts='),
-    *(f'-pno:{name}' for name in ('cacheprovider', 'randomly', 'xdist', 'rerunfailures', 'flaky')),
+BLOCKED = tuple(
+    f'-pno:{name}' for name in ('cacheprovider', 'randomly', 'xdist', 'rerunfailures', 'flaky')
 )
+_OURS = ('-q', '--continue-on-collection-errors', '-o', 'addopts=', *BLOCKED)
 
 # Of a project's own options those that tests may need; all others are left out.
 _KEPT = ('--import-mode', '--strict', '-W', '--pythonwarnings', '--asyncio-mode', '--pyargs')

@@ -25,6 +25,7 @@ from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.launch import layout_script
 from coevo.languages.python.launch import session_job
 from coevo.languages.python.launch import worker_command
+from coevo.languages.python.options import BLOCKED
 from coevo.languages.python.places import PACKAGES
 from coevo.languages.python.places import TREE
 from coevo.languages.python.runner import Done
@@ -124,7 +125,7 @@ class _Session:
         self._tree: Path | None = None
         self._used = 0.0
         self.started = self.goes_on = self.refuses = False
-        head = {'command': worker_command(), 'packages': PACKAGES}
+        head = {'command': worker_command(), 'packages': PACKAGES, 'options': BLOCKED}
         self._send(json.dumps(head).encode() + b'\n')
 
     def run(self, run: Run) -> tuple[Done | None, float]:

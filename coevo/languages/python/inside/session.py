@@ -1,8 +1,8 @@
 """The process above a zygote (`zygote.py`): as the controller is above a test process, for one run after
 the other.
 
-Its standard input has a line of JSON, the command of the zygote and the folder of libraries, then one for each
-run: nonce, key, mark, request, CPU seconds, the folder, and, where the tree is another one, the length of its
+Its standard input has a line of JSON, the command of the zygote, the folder of libraries and the first options
+of pytest, then one for each run: nonce, key, mark, request, CPU seconds, the folder, and, where the tree is another one, the length of its
 archive, which follows the line, and the lines of sh that lay it out. Each run is one process that the
 zygote forks, in a tree that is as it was laid out, with empty folders beside it. Where a run leaves anything
 that a next one could see, the tree and the folders are made anew, or the session ends, and the sandbox
@@ -39,7 +39,7 @@ def main() -> None:
     os.set_inheritable(controller.CHANNEL, False)
     head = json.loads(sys.stdin.buffer.readline())
     ground = Ground()
-    zygote = Zygote(head['command'], head['packages'])
+    zygote = Zygote(head['command'], [head['packages'], *head['options']])
     surroundings = Surroundings()
     while line := sys.stdin.buffer.readline():
         order = json.loads(line)
@@ -86,11 +86,11 @@ def mark(text: str) -> None:
 class Zygote:
     """lives  false once it was found to have ended"""
 
-    def __init__(self, command: list, packages: str) -> None:
+    def __init__(self, command: list, words: list) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
             self.process = subprocess.Popen(
-                [*command, str(theirs.fileno()), packages],
+                [*command, str(theirs.fileno()), *words],
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,

@@ -372,7 +372,9 @@ def main():
     here = os.path.dirname(os.path.abspath(__file__))
     forked = len(sys.argv) > 2
     if forked:
-        descriptor, line = _beside(here, 'zygote').child(int(sys.argv[1]), sys.argv[2])
+        descriptor, line = _beside(here, 'zygote').child(
+            int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+        )
     else:
         descriptor, line = int(sys.argv[1]), sys.stdin.buffer.readline()
     secret, request = json.loads(line)

@@ -1,5 +1,5 @@
-"""The process that test processes are forked from: it has imported pytest and what pytest itself imports, and
-no line of the project.
+"""The process that test processes are forked from: it has imported pytest and what pytest itself imports, has
+made pytest's own plugins ready, and has run no line of the project.
 
 Over a socket it tells `session.py` that it is ready, then takes one order after the other: a pipe's descriptor
 and what a test process reads from its standard input otherwise. It answers each with the number of the
@@ -9,18 +9,24 @@ process that it forked, and how that one ended.
 import contextlib
 import json
 import os
+import pathlib
 import sys
 
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _MOST_BLOCKS = 64
+# What pytest imports later than its plugins: to read words, settings in TOML, and when it starts.
+_LATER = ('_pytest._argcomplete', 'glob', 'tomllib', 'faulthandler', 'pdb')
 _blocks: list = []
 
 
-def child(descriptor, packages):
-    """Returns in test processes alone: the descriptor of each one's pipe, and its order."""
+def child(descriptor, packages, options):
+    """Returns in test processes alone: the descriptor of each one's pipe, and its order.
+
+    options  words that all runs begin with, by which plugins of pytest are blocked
+    """
     limit_time = _cpu_limiter()
     talk = _socket(descriptor)
-    _preload()
+    _preload(options)
     let_look = _looks()
     let_look(False)
     talk.sendall(_line(_readiness(packages)))
@@ -67,11 +73,14 @@ def _shift():
         _blocks.extend(bytes(size) for _ in range(os.urandom(1)[0] % _MOST_BLOCKS))
 
 
-def _preload():
-    import pytest  # noqa: F401
+def _preload(options):
+    import pytest
     from _pytest.config import _prepareconfig
 
-    for name in _imported_by_pytest(_prepareconfig):
+    names = _LATER if _make_ready(options) else _imported_by_pytest(_prepareconfig)
+    if sys.version_info < (3, 11) and int(pytest.__version__.partition('.')[0]) >= 7:
+        names = (*names, 'tomli')
+    for name in names:
         with contextlib.suppress(BaseException):
             __import__(name)
 
@@ -109,6 +118,33 @@ def _is_pytests(name):
     origin = getattr(spec, 'origin', None) or ''
     ours = name.partition('.')[0] == '_pytest' or origin in ('built-in', 'frozen')
     return ours or (origin.startswith(_STANDARD) and '-packages' + os.sep not in origin)
+
+
+def _make_ready(options):
+    """The first settings of a run, with pytest's own plugins in them, are made here: nothing of them knows of a
+    project, a folder or a file before `pytest_cmdline_parse`. Each child takes its own copy, once. False of
+    pytest before 5.1, where they know the folder.
+    """
+    from _pytest import config
+
+    make = config.get_config
+    takes = make.__code__.co_varnames[: make.__code__.co_argcount]
+    if takes != ('args', 'plugins') or not hasattr(config.Config, 'InvocationParams'):
+        return False
+    made = make(list(options), None)
+
+    def get_config(args=None, plugins=None, **more):
+        config.get_config = make
+        blocked = [word for word in args or () if word.startswith('-pno:')]
+        if blocked != list(options) or any(value is not None for value in more.values()):
+            return make(args, plugins, **more)
+        made.invocation_params = made.InvocationParams(
+            args=args, plugins=plugins, dir=pathlib.Path.cwd()
+        )
+        return made
+
+    config.get_config = get_config
+    return True
 
 
 def _readiness(packages):

@@ -18,11 +18,13 @@ TESTS = """\
     import ctypes
     import os
     import random
+    import re
     import signal
     import socket
     import subprocess
     import sys
     import time
+    import zlib
 
     import till
 
@@ -103,6 +105,23 @@ TESTS = """\
 
     def test_draws():
         raise RuntimeError(random.random())
+
+
+    def test_tells_of_pytest(request, capsys):
+        import _pytest.config
+
+        config = request.config
+        manager = config.pluginmanager
+        plugins = sorted(str(name) for name, _ in manager.list_name_plugin() if not name.isdigit())
+        options = sorted(str(item) for item in vars(config.option).items() if item[0] != 'plugins')
+        params = config.invocation_params
+        told = [plugins, options, params.args, len(params.plugins), params.dir, os.getcwd(), config.rootdir]
+        told += [config.args, sorted(manager._name2plugin), sorted(vars(config)), os.environ.get('COLUMNS')]
+        told += [_pytest.config.get_config.__qualname__, sorted(config._parser._inidict), config.inipath]
+        text = re.sub(r'0x[0-9a-f]+|\\d{9,}', '', repr([str(one) for one in told]))
+        made = _pytest.config.get_config()
+        assert made is not config and made.pluginmanager is not manager
+        raise RuntimeError(zlib.crc32(text.encode()), len(text), text[:300])
 """
 LEAVING = (
     'test_notes',
@@ -158,6 +177,15 @@ def test_who_ends_more_than_itself_is_an_error_and_no_one_elses(place: Shop, nam
     assert place.verdict(method(name)).outcome is Outcome.ERROR
     assert place.verdict(method('test_finds_nothing')).outcome is Outcome.PASS
     assert place.verdict(FORKED).outcome is Outcome.PASS
+
+
+def test_pytest_is_as_it_is_in_a_process_of_its_own(place: Shop) -> None:
+    test = method('test_tells_of_pytest')
+    forked = place.verdict(test)
+    edits = Edits(tests=(('tests/other.txt', b'a'),))
+    alone = place.verdict(test, place.cell(place.new, place.new, edits))
+    assert (forked.outcome, forked.exceptions[0]) == (Outcome.ERROR, 'RuntimeError')
+    assert forked.message == alone.message
 
 
 def test_each_run_draws_its_own_numbers(place: Shop) -> None:
