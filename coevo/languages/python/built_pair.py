@@ -150,7 +150,7 @@ class PythonBuiltPair:
         revs = (compiled.code_rev, compiled.tests_rev)
         parts = (
             *(str(repository.header(rev).tree) for rev in revs),
-            repr(cell.module.needs),
+            repr(replace(cell.module.needs, pins=())),  # what they lead to is in `locked`
             repr((cell.module.folder, cell.module.roots, cell.module.options, cell.module.written)),
             *(f'{path} {hashlib.sha256(made).hexdigest()}' for path, made in cell.module.compiled),
             cell.module.installed.locked,
