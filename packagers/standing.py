@@ -35,6 +35,7 @@ from coevo.model.task_rows import TaskRow
 
 TRACKS: Mapping[Scenario, Track] = {
     Scenario.CREATE: Track.GENERATION,
+    Scenario.REPAIR: Track.REPAIR,
     Scenario.UPDATE: Track.UPDATE,
 }
 """What of co-evolution a scenario is nearest to."""
@@ -154,6 +155,7 @@ def _task(
         focus=row.focus,
         start_builder=builder,
         start_adequacy=row.start_adequacy,
+        defect=row.defect,
         gold_adequacy=row.adequacy,
         unit_date=row.unit_date,
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coevo.languages.assertions import Assertions
+from coevo.languages.defects import DefectInsertion
 from coevo.languages.mutation import SourceMutation
 from coevo.languages.placebos import PlaceboInsertion
 from coevo.languages.smells import Smells
@@ -25,12 +26,14 @@ class Measures:
     mutation: SourceMutation | None = None
     undoing: Undoing | None = None
     placebos: PlaceboInsertion | None = None
+    defects: DefectInsertion | None = None
 
     @property
     def lacking(self) -> tuple[str, ...]:
         """The names of what is not offered, sorted."""
         offered = {
             'assertions': self.assertions,
+            'defects': self.defects,
             'mutation': self.mutation,
             'placebos': self.placebos,
             'smells': self.smells,

@@ -33,6 +33,7 @@ class Scenario(Choice):
     """What is to be done with a suite."""
 
     CREATE = 'create', 'write it, or what it lacks'
+    REPAIR = 'repair', 'mend a defect of its own'
     UPDATE = 'update', 'make it fit code that has changed'
 
 
@@ -43,6 +44,7 @@ class StartBuilder(Choice):
     REMOVED = 'removed', 'the targets are removed with what they alone use'
     ABSENT = 'absent', 'the test file is absent'
     AS_IS = 'as_is', 'the test file is as it is, and may be added to'
+    INJECTED = 'injected', 'the test file has a defect that was put in'
     OLDER = 'older', 'the test file is as at an older commit, at which the code was otherwise'
 
 
@@ -51,8 +53,23 @@ SCENARIOS: Mapping[StartBuilder, Scenario] = {
     StartBuilder.AS_IS: Scenario.CREATE,
     StartBuilder.REMOVED: Scenario.CREATE,
     StartBuilder.OLDER: Scenario.UPDATE,
+    StartBuilder.INJECTED: Scenario.REPAIR,
 }
 """What is to be done with a suite that starts so."""
+
+
+class Defect(Choice):
+    """What is wrong with a test file that is to be repaired; the kinds are TAM-Eval's."""
+
+    MISSED_ASSERTS = 'missed_asserts', 'a test has no assertions any more'
+    NO_NEW_COVERED_LOGIC = 'no_new_covered_logic', 'a test does what another one does'
+    UNDEFINED_ENTITY = 'undefined_entity', 'a name is used that nothing has'
+    INVALID_CALL = 'invalid_call', 'a method is called with an argument too many'
+    MISSED_DEPENDENCIES = 'missed_dependencies', 'an import is missing'
+    INVALID_CONSTRUCTOR = 'invalid_constructor', 'a constructor is called with an argument too many'
+    RUNTIME_ERRORS = 'runtime_errors', 'a test ends with an error at its start'
+    DUPLICATE_ENTITY = 'duplicate_entity', 'a test is declared twice'
+    SYNTAX_ERROR = 'syntax_error', 'a statement is cut short'
 
 
 class FocusKind(Choice):

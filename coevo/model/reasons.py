@@ -90,6 +90,7 @@ class Reason(StrEnum):
     START_NO_WORSE = 'start_no_worse'
     NO_OLDER_CODE = 'no_older_code'
     SAME_TEST_FILE = 'same_test_file'
+    NO_DEFECT = 'no_defect'
     FILE_NOT_PUBLISHED = 'file_not_published'
 
     START_STATE_INVALID = 'start_state_invalid'
@@ -219,6 +220,7 @@ _STANDING = {
     Reason.START_NO_WORSE: 'The file is worth as much at the start, or hardly less.',
     Reason.NO_OLDER_CODE: 'No older commit of the source file has other code.',
     Reason.SAME_TEST_FILE: 'At the commit at which the code was otherwise the file is the same, or absent.',
+    Reason.NO_DEFECT: 'No defect that was put in did what such a defect does.',
     Reason.FILE_NOT_PUBLISHED: (
         'The licence at the revision is unknown, the OSI has not approved it, or it was taken back.'
     ),

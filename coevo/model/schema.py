@@ -81,6 +81,7 @@ ADDED: dict[str, dict[str, Added]] = {
         'start_builder': Added(minor=1, sql_type='VARCHAR'),
         'start_adequacy': Added(minor=1, sql_type=_SUITE),
         'gold_adequacy': Added(minor=1, sql_type=_SUITE),
+        'defect': Added(minor=3, sql_type='VARCHAR'),
         'unit_date': Added(minor=1, sql_type='TIMESTAMPTZ'),
     },
     'standing': {
@@ -88,6 +89,7 @@ ADDED: dict[str, dict[str, Added]] = {
         'start_builder': Added(minor=3, sql_type='VARCHAR'),
         'start_adequacy': Added(minor=3, sql_type=_SUITE),
         'start_rev': Added(minor=3, sql_type='VARCHAR'),
+        'defect': Added(minor=3, sql_type='VARCHAR'),
         'start_patch': Added(minor=3, sql_type='VARCHAR'),
     },
 }

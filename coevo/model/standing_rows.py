@@ -15,6 +15,7 @@ from coevo.model.column import Override
 from coevo.model.column import PairId
 from coevo.model.column import RepoName
 from coevo.model.column import TestFile
+from coevo.model.families import Defect
 from coevo.model.families import Family
 from coevo.model.families import Focus
 from coevo.model.families import StartBuilder
@@ -124,6 +125,10 @@ class StandingRow:
     start_rev: Annotated[
         str | None,
         Column('The older commit that the test file at the start is of. Null if it is of none.'),
+    ] = None
+    defect: Annotated[
+        Defect | None,
+        Column('What is wrong with the file at the start. Null if nothing was put in.'),
     ] = None
     start_patch: Annotated[
         str | None,

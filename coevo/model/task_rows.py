@@ -23,6 +23,7 @@ from coevo.model.column import OldRev
 from coevo.model.column import PairId
 from coevo.model.column import RepoName
 from coevo.model.column import TestFile
+from coevo.model.families import Defect
 from coevo.model.families import Family
 from coevo.model.families import Focus
 from coevo.model.families import Scenario
@@ -253,6 +254,12 @@ class TaskRow:
     gold_adequacy: Annotated[
         SuiteAdequacy | None,
         Column('What the gold suite is worth. Null for `coevolution`.'),
+    ] = None
+    defect: Annotated[
+        Defect | None,
+        Column(
+            'What is wrong with the test file at the start, which the prompt does not say. Null if nothing was put in.'
+        ),
     ] = None
     unit_date: Annotated[
         datetime | None,

@@ -90,7 +90,10 @@ def _task_header(task: Row) -> Iterator[tuple[str, str]]:
     yield 'test file', task['test_file']
     yield 'focal', task['focal_method'] or ''
     yield 'focus', ', '.join(one['declaration'] for one in task['focus'] or ())
-    yield 'start', task['start_builder'] or ''
+    yield (
+        'start',
+        blocks.joined(task['start_builder'], task['defect'], _adequacy(task['start_adequacy'])),
+    )
     yield 'gold', _adequacy(task['gold_adequacy'])
     environment = task['environment']
     if environment:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from coevo.git.contents import content
 from coevo.languages.surgery import StartStateInvalid
@@ -14,37 +13,17 @@ from coevo.languages.table import reading
 from coevo.languages.table import surgery
 from coevo.model.families import Family
 from coevo.model.families import StartBuilder
-from coevo.model.families import SuiteAdequacy
 from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
 from coevo.model.standing_rows import StandingRow
+from flows.standing.falls import falls
+from flows.standing.injected import injected
 from flows.standing.observed_suite import ObservedSuite
 from flows.standing.start_worth import run_start
 from flows.standing.start_worth import worth
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
-    """The test file at the start, None where it is absent, and what it is worth there.
-
-    rev  the commit that it is of, where it is an older one
-    """
-
-    text: bytes | None
-    adequacy: SuiteAdequacy | None = None
-    rev: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoStart:
-    """Why there is none, and what the file would have been worth, if that was found out."""
-
-    reason: Reason
-    detail: str = ''
-    adequacy: SuiteAdequacy | None = None
-    rev: str | None = None
-
+from flows.standing.started import NoStart
+from flows.standing.started import Start
 
 BuildStart = Callable[[ObservedSuite, StandingRow], Start | NoStart]
 """From a suite and its row with all that its gold is worth."""
@@ -89,7 +68,7 @@ def removed(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
     if set(observed.suite.methods) - set(targets) - set(run.passing):
         return NoStart(reason=Reason.START_BROKEN, detail='a test that is left does not pass')
     found = worth(observed, row, run)
-    if not any(fall > 0 for fall in _falls(row.adequacy, found)):
+    if not any(fall > 0 for fall in falls(row.adequacy, found)):
         return NoStart(reason=Reason.START_NO_WORSE, adequacy=found)
     return Start(text=text, adequacy=found)
 
@@ -117,7 +96,7 @@ def older(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
     if run.breaks_others:
         return NoStart(reason=Reason.FILE_NEEDED, rev=found)
     adequacy = worth(observed, row, run)
-    fall = max(_falls(row.adequacy, adequacy), default=0.0)
+    fall = max(falls(row.adequacy, adequacy), default=0.0)
     if fall < observed.revision.tools.profile.files.least_fall:
         return NoStart(
             reason=Reason.START_NO_WORSE, detail=f'{fall:.1f}', adequacy=adequacy, rev=found
@@ -161,27 +140,12 @@ def _code(observed: ObservedSuite, rev: str, path: str) -> frozenset[tuple[str, 
     )
 
 
-def _falls(gold: SuiteAdequacy | None, start: SuiteAdequacy) -> list[float]:
-    """By how many points coverage of lines, and the share of mutants that are killed, fall."""
-    if gold is None:
-        return []
-    pairs = (
-        ((gold.covered_lines, gold.lines), (start.covered_lines, start.lines)),
-        ((gold.killed, gold.mutants), (start.killed, start.mutants)),
-    )
-    points = [(_points(*one), _points(*other)) for one, other in pairs]
-    return [a - b for a, b in points if a is not None and b is not None]
-
-
-def _points(part: int | None, whole: int | None) -> float | None:
-    return 100 * part / whole if part is not None and whole else None
-
-
 BUILDERS: Mapping[StartBuilder, BuildStart] = {
     StartBuilder.ABSENT: absent,
     StartBuilder.AS_IS: as_is,
     StartBuilder.REMOVED: removed,
     StartBuilder.OLDER: older,
+    StartBuilder.INJECTED: injected,
 }
 
 STARTS: Mapping[Family, tuple[StartBuilder, ...]] = {
@@ -191,5 +155,6 @@ STARTS: Mapping[Family, tuple[StartBuilder, ...]] = {
         StartBuilder.AS_IS,
         StartBuilder.REMOVED,
         StartBuilder.OLDER,
+        StartBuilder.INJECTED,
     ),
 }

@@ -40,9 +40,9 @@ from flows.standing.selection import LEAST_SHARE
 from flows.standing.selection import Steadiness
 from flows.standing.selection import dominance
 from flows.standing.selection import steadiness
+from flows.standing.started import NoStart
 from flows.standing.starts import BUILDERS
 from flows.standing.starts import STARTS
-from flows.standing.starts import NoStart
 from flows.study.context import Tools
 from miners.standing import StandingFile
 from miners.standing import standing_files
@@ -79,7 +79,7 @@ def stand(
         wanted: dict[Family, StandingRow] = {}
         for family in families:
             row = _row(pair, tree, file, family)
-            reason = file.reason or _textual(tools.profile.files, tree, file, family)
+            reason = file.reason or _before(tools.profile.files, tree, file, family)
             if reason is None:
                 wanted[family] = row
             else:
@@ -137,7 +137,7 @@ def _whole(tree: Tree, one: Focus) -> Focus:
     return replace(one, kind=FocusKind.FILE, start_line=1, end_line=last)
 
 
-def _textual(rules: FileRules, tree: Tree, file: StandingFile, family: Family) -> Reason | None:
+def _before(rules: FileRules, tree: Tree, file: StandingFile, family: Family) -> Reason | None:
     """Of several files that it may be about, the reason of all."""
     if family is not Family.FILE:
         return None
@@ -261,5 +261,6 @@ def _started(family: Family, row: StandingRow, observed: ObservedSuite) -> Itera
             start_builder=builder,
             start_adequacy=start.adequacy,
             start_rev=start.rev,
+            defect=start.defect,
             start_patch=file_patch(row.test_file, start.text, observed.text, entry.mode),
         )

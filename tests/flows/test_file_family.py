@@ -120,7 +120,7 @@ def judged(found: Mined, released: Path, start: str, *methods: str) -> SuiteResu
 
 def test_the_whole_file_counts_whatever_its_types_are(found: Mined, released: Path) -> None:
     sql = 'SELECT start_builder, focus[1].kind, start_adequacy, gold_adequacy FROM tasks ORDER BY 1'
-    absent, as_is, older, removed = snapshot.open(released).execute(sql).fetchall()
+    absent, as_is, injected, older, removed = snapshot.open(released).execute(sql).fetchall()
     assert (absent[:3], as_is[:2]) == (('absent', 'file', None), ('as_is', 'file'))
     gold = absent[3]
     assert as_is[2:] == (gold, gold)
@@ -132,6 +132,7 @@ def test_the_whole_file_counts_whatever_its_types_are(found: Mined, released: Pa
     assert (older[2]['tests'], older[2]['passing'], older[2]['covered_methods']) == (2, 1, 1)
     assert older[2]['lines'] == removed[2]['lines'] == gold['lines']
     assert (removed[2]['tests'], removed[2]['passing']) == (2, 2)
+    assert injected[2]['lines'] == gold['lines']
 
 
 def test_a_suite_that_adds_tests_covers_more_than_its_start(found: Mined, released: Path) -> None:

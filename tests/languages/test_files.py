@@ -133,9 +133,11 @@ def test_a_file_is_a_task_for_each_start(released: Path) -> None:
     found = connection.execute(sql).fetchall()
     assert [row for row in found if row[1] == 'file'] == [
         ('test_shop.toy', 'file', 'create', 'absent', True, None, 2),
+        ('test_shop.toy', 'file', 'repair', 'injected', False, 0, 2),
         ('test_till.toy', 'file', 'create', 'absent', True, None, 2),
         ('test_till.toy', 'file', 'create', 'as_is', False, 2, 2),
         ('test_till.toy', 'file', 'create', 'removed', False, 1, 2),
+        ('test_till.toy', 'file', 'repair', 'injected', False, 1, 2),
         ('test_till.toy', 'file', 'update', 'older', False, 1, 2),
     ]
     assert len([row for row in found if row[1] == 'class']) == 5
@@ -210,10 +212,11 @@ def test_gold_gains_all_where_it_starts_from_nothing_and_nothing_where_it_starts
     command = ['evaluate', str(released), str(predictions), '--family', 'file', '--jobs', '1']
     assert main([*command, '--store', str(found.store), '--out', str(out)]) == 0
     (family,) = json.loads((out / 'report.json').read_text())['families']
-    assert family['outcomes'] == {'no_change': 1, 'success': 4}
+    assert family['outcomes'] == {'no_change': 1, 'success': 6}
     starts = {one['start_builder']: one for one in family['starts']}
     gains = {name: one['mutation']['gain']['value'] for name, one in starts.items()}
     assert gains['older'] == pytest.approx(1 / 3)
+    assert gains['injected'] == pytest.approx((1 + 1 / 3) / 2)
     assert gains['removed'] == pytest.approx(1 / 3)
     absent, as_is = starts['absent']['mutation'], starts['as_is']['mutation']
     assert absent['gain']['value'] == absent['gold']['value'] == pytest.approx((1 + 2 / 3) / 2)

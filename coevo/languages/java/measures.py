@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from coevo.languages.java import assertions
 from coevo.languages.java import smells
+from coevo.languages.java.surgery import defects
 from coevo.languages.java.surgery import placebos
 from coevo.languages.java.surgery import undo
 from coevo.languages.measures import Measures
@@ -15,4 +16,5 @@ MEASURES = Measures(
     mutation=UniversalMutator(suffix='.java'),
     undoing=undo,
     placebos=placebos,
+    defects=defects,
 )

@@ -33,6 +33,7 @@ from coevo.model.listener import silent
 from coevo.model.records import TestMethod
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Sandbox
+from tests.languages.toy import defects
 from tests.languages.toy import mutation
 from tests.languages.toy import reading
 from tests.languages.toy import surgery
@@ -48,7 +49,7 @@ WORKAROUNDS = frozenset[str]()
 READING: Reading = reading
 SURGERY: Surgery = surgery
 OFFERS = frozenset({Capability.BORROW, Capability.CHECK_SOURCES, Capability.TRACE})
-MEASURES = Measures(mutation=mutation)
+MEASURES = Measures(mutation=mutation, defects=defects)
 mutation_tool = not_offered(Capability.MUTATE)
 
 __all__ = [

@@ -35,6 +35,7 @@ export async function taskView(month, id) {
       ['Focal method', task.focal_method],
       ['Focus', task.focus && task.focus.map(one => one.declaration).join(', ')],
       ['At the start', task.focus && `the test file is ${STARTS[task.start_builder] ?? task.start_builder}`],
+      ['Its defect', task.defect && task.defect.replaceAll('_', ' ')],
       ...suite(task.gold_adequacy),
       ['Walk', task.walk],
       ['Gold tests reach', covered(task)],

@@ -5,7 +5,7 @@ import { count, h, plural } from './dom.js'
 
 export const FAMILIES = { class: 'Tests of a class', file: 'Tests of a source file' }
 // How the test file is at the start.
-export const STARTS = { absent: 'absent', as_is: 'as it is', removed: 'without some tests', older: 'an older one' }
+export const STARTS = { absent: 'absent', as_is: 'as it is', injected: 'one with a defect', removed: 'without some tests', older: 'an older one' }
 const OUTCOMES = ['success', 'partly', 'exec_fail', 'cmpl_fail', 'no_tests', 'no_change', 'empty', 'hrns_fail']
 const MEASURES = { lines: 'Lines', branches: 'Branches', methods: 'Methods', mutation: 'Mutants' }
 

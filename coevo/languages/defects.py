@@ -1,0 +1,24 @@
+"""What a language that can break tests answers: texts of a test file with one defect each.
+
+The kinds are those of TAM-Eval's repairs, whose defects a model wrote. Ours are made by rule, and whether
+one is what it is meant to be is found out by a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Protocol
+
+from coevo.languages.declarations import Member
+from coevo.model.families import Defect
+
+
+class DefectInsertion(Protocol):
+    """A module beside a language's surgery."""
+
+    # texts of a test file, each with a defect of a kind in one test, in the order of the tests; none
+    # where there is no place for one
+    def defective(
+        self, kind: Defect, source: bytes, tests: Sequence[Member]
+    ) -> Iterator[bytes]: ...

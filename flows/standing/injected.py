@@ -1,0 +1,85 @@
+"""The start `injected`: a test file with one defect, of a kind that is drawn, which a run has proven."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from coevo.languages.capabilities import NOT_OFFERED
+from coevo.languages.declarations import Member
+from coevo.languages.table import measures
+from coevo.languages.table import reading
+from coevo.model.families import Defect
+from coevo.model.families import SuiteAdequacy
+from coevo.model.reasons import Reason
+from coevo.model.records import Outcome
+from coevo.model.records import short_hash
+from coevo.model.standing_rows import StandingRow
+from flows.standing.falls import falls
+from flows.standing.observed_suite import ObservedSuite
+from flows.standing.start_worth import StartRun
+from flows.standing.start_worth import run_start
+from flows.standing.start_worth import worth
+from flows.standing.started import NoStart
+from flows.standing.started import Start
+
+_GREEN = (Defect.MISSED_ASSERTS, Defect.NO_NEW_COVERED_LOGIC)
+# Of one kind, before another is tried.
+_TRIES = 3
+
+
+def injected(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+    """The first kind, by lot, of which a defect does what such a defect does (TAM-Eval, repairs)."""
+    insertion = measures(observed.revision.pair.language).defects
+    if insertion is None:
+        return NoStart(reason=Reason.NO_DEFECT, detail=NOT_OFFERED)
+    tests, path = _tests(observed), observed.file.test_file
+    for kind in kinds(path):
+        for text in islice(insertion.defective(kind, observed.text, tests), _TRIES):
+            found = _proven(observed, row, kind, text)
+            if found is not None:
+                return Start(text=text, adequacy=found, defect=kind)
+    return NoStart(reason=Reason.NO_DEFECT)
+
+
+def kinds(path: str) -> Sequence[Defect]:
+    """All, in the order in which they are tried for a test file."""
+    return sorted(Defect, key=lambda one: short_hash(path, one))
+
+
+def _tests(observed: ObservedSuite) -> Sequence[Member]:
+    """Those that pass, by lot: the same at each revision that has the same tests."""
+    file = reading(observed.revision.pair.language).parse(observed.text, observed.file.test_file)
+    passing = {(one.test_class, one.test_method, one.parameters) for one in observed.suite.methods}
+    members = [
+        member
+        for type_ in file.types
+        for member in type_.members
+        if (type_.name, member.name, member.parameters) in passing
+    ]
+    return sorted(members, key=lambda one: short_hash(one.owner, one.name, *one.parameters))
+
+
+def _proven(
+    observed: ObservedSuite, row: StandingRow, kind: Defect, text: bytes
+) -> SuiteAdequacy | None:
+    """What the file is worth with a defect; None where that is none of its kind."""
+    if text == observed.text:
+        return None
+    run = run_start(observed, text)
+    if run.breaks_others or not _shows(kind, run):
+        return None
+    found = worth(observed, row, run)
+    if kind in _GREEN and not any(fall > 0 for fall in falls(row.adequacy, found)):
+        return None
+    return found
+
+
+def _shows(kind: Defect, run: StartRun) -> bool:
+    """Whether the tests end as with such a defect."""
+    if kind in _GREEN:
+        return run.outcomes <= {Outcome.PASS, Outcome.SKIPPED}
+    if kind is Defect.RUNTIME_ERRORS:
+        broken = {Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT}
+        return Outcome.COMPILE_ERROR not in run.outcomes and bool(run.outcomes & broken)
+    return Outcome.COMPILE_ERROR in run.outcomes
