@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 
 from coevo.git.repository import Repository
+from coevo.languages.declarations import MODULE
 from coevo.languages.declarations import Located
 from coevo.languages.layout import Side
 from coevo.languages.reading import Tree
@@ -26,24 +28,39 @@ from miners.diffs.contexts import test_tree
 class StandingFile:
     """A file that declares tests.
 
-    named   classes of the code whose name it has, those of its own package alone if there are such
-    reason  why it is not worth running; None where it is
+    named    classes of the code whose name it has, those of its own package alone if there are such
+    modules  the same of modules, in languages in which a file is one
+    reason   why it is not worth running; None where it is
     """
 
     test_file: str
     methods: tuple[TestMethod, ...]
     named: tuple[Focus, ...] = ()
+    modules: tuple[Focus, ...] = ()
     reason: Reason | None = None
 
     @property
     def module(self) -> str:
         return self.methods[0].module
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Those of the code that it may be about, sorted."""
+        return tuple(sorted({one.file for one in (*self.named, *self.modules)}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Code:
+    """The types of the code that stand in no class, by simple name: classes, and modules."""
+
+    classes: Mapping[str, list[Located]]
+    modules: Mapping[str, list[Located]]
+
 
 def standing_files(repository: Repository, rev: str, language: str) -> Iterator[StandingFile]:
     """All of a revision by path; CorruptObject where one cannot be read."""
     tests = test_tree(repository, rev, language)
-    classes = _classes(tests.tree)
+    code = _code(tests.tree)
     for path in tests.tree.paths(Side.TEST):
         methods = tuple(test.method for test in tests.tests(path))
         if not methods:
@@ -53,32 +70,39 @@ def standing_files(repository: Repository, rev: str, language: str) -> Iterator[
         elif len(methods) > MOST_TESTS:
             yield StandingFile(test_file=path, methods=methods, reason=Reason.TOO_MANY_TESTS)
         else:
-            yield _named(path, methods, classes, language)
+            yield _named(path, methods, code, language)
 
 
-def _named(
-    path: str, methods: Sequence[TestMethod], classes: Mapping[str, list[Located]], language: str
-) -> StandingFile:
-    name = reading(language).class_under_test(methods[0])
-    package = methods[0].test_class.rpartition('.')[0]
-    found = classes.get(name, [])
-    near = [one for one in found if one.package == package] or found
+def _named(path: str, methods: Sequence[TestMethod], code: _Code, language: str) -> StandingFile:
+    first, under_test = methods[0], reading(language).class_under_test
+    package = first.test_class.rpartition('.')[0]
+    classes = _near(code.classes.get(under_test(first), []), package)
+    whole = replace(first, test_class=first.test_class.partition('$')[0])
+    modules = _near(code.modules.get(under_test(whole), []), package)
     return StandingFile(
         test_file=path,
         methods=tuple(methods),
-        named=tuple(_focus(one) for one in near),
-        reason=None if near else Reason.NO_TEST_CLASS,
+        named=tuple(map(_focus, classes)),
+        modules=tuple(map(_focus, modules)),
+        reason=None if classes or modules else Reason.NO_TEST_CLASS,
     )
 
 
-def _classes(tree: Tree) -> dict[str, list[Located]]:
-    """The top-level types of the code by simple name."""
-    found: dict[str, list[Located]] = defaultdict(list)
+def _near(found: Sequence[Located], package: str) -> Sequence[Located]:
+    return [one for one in found if one.package == package] or found
+
+
+def _code(tree: Tree) -> _Code:
+    classes: dict[str, list[Located]] = defaultdict(list)
+    modules: dict[str, list[Located]] = defaultdict(list)
     for path in tree.paths(Side.SOURCE):
-        for type_ in tree.file(path).types:
-            if not type_.around:
+        types = tree.file(path).types
+        within = {type_.name for type_ in types if type_.kind == MODULE} | {''}
+        for type_ in types:
+            if type_.outer in within:
+                found = modules if type_.kind == MODULE else classes
                 found[type_.simple].append(Located(path, type_))
-    return found
+    return _Code(classes=classes, modules=modules)
 
 
 def _focus(located: Located) -> Focus:

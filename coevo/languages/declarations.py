@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MODULE = 'module'
+"""The kind of a type that is a whole file."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:

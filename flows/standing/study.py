@@ -120,7 +120,9 @@ def _row(pair: Pair, tree: Tree, file: StandingFile, family: Family) -> Standing
         module=file.module,
         test_file=file.test_file,
         tests=len(file.methods),
-        focus=tuple(_whole(tree, one) for one in file.named) if whole else file.named,
+        focus=tuple(_whole(tree, one) for one in file.modules or file.named)
+        if whole
+        else file.named,
         family=family,
     )
 
@@ -140,12 +142,13 @@ def _whole(tree: Tree, one: Focus) -> Focus:
 def _before(rules: FileRules, tree: Tree, file: StandingFile, family: Family) -> Reason | None:
     """Of several files that it may be about, the reason of all."""
     if family is not Family.FILE:
-        return None
+        return None if file.named else Reason.NO_TEST_CLASS
     reason = file_selection.test_reason(rules, tree.content(file.test_file), len(file.methods))
     if reason is not None:
         return reason
     reasons = [
-        file_selection.focal_reason(rules, one.file, tree.content(one.file)) for one in file.named
+        file_selection.focal_reason(rules, one.file, tree.content(one.file))
+        for one in file.modules or file.named
     ]
     return reasons[0] if None not in reasons else None
 
@@ -190,7 +193,7 @@ def _studied(
 def _observed(revision: StandingRevision, file: StandingFile, suite: Suite) -> ObservedSuite | None:
     """None where what the tests execute is not known."""
     runner = revision.runner()
-    traced = revision.traced(suite, [one.file for one in file.named], runner)
+    traced = revision.traced(suite, file.files, runner)
     traces = tuple(trace for trace in traced.traces if trace is not None)
     if traced.together is None or len(traces) < len(suite.methods):
         return None

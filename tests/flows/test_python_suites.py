@@ -1,0 +1,153 @@
+"""The families `class` and `file` on Python: classes and modules, from their tests to suites that are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coevo.evaluation.evaluation import evaluate
+from coevo.evaluation.options import Options
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.git.patches import file_patch
+from coevo.model.families import Family
+from coevo.model.profiles import FileRules
+from coevo.model.records import Walk
+from coevo.snapshots import snapshot
+from coevo.snapshots.verification import verify
+from flows.options import ReleaseOptions
+from flows.publication import publish
+from tests import projects
+from tests.coevo.languages.python.shops import PROJECT
+from tests.projects import QUICK
+from tests.projects import Mined
+
+pytestmark = pytest.mark.slow
+
+PATH = 'tests/test_till.py'
+CODE = """\
+class Till:
+    def __init__(self, each):
+        self.each = each
+
+    def price(self, count):
+        total = count * self.each
+        if count > 10:
+            total = total - count
+        return total
+
+    def unused(self):
+        return 7
+
+
+def tax(price):
+    if price > 100:
+        return price // 5
+    return 0
+"""
+HEAD = 'from till import Till\n\n\nclass TestTill:\n'
+MANY = '    def test_many(self):\n        assert Till(10).price(12) == 108\n'
+FEW = '    def test_few(self):\n        assert Till(10).price(2) == 20\n'
+# named after no class, and about a module
+BILL = 'def total(prices):\n    found = 0\n    for price in prices:\n        found = found + price\n    return found\n'
+BILLS = """\
+from bill import total
+
+
+def test_adds():
+    assert total([1, 2]) == 3
+
+
+def test_of_nothing():
+    assert total([]) == 0
+"""
+# What importing executes is executed by no test: `class`, `def`.
+RULES = FileRules(least_lines=3, least_function=3, least_coverage=0.3)
+
+
+def suite(*tests: str) -> str:
+    return HEAD + '\n'.join(tests)
+
+
+@pytest.fixture(scope='module')
+def found(tmp_path_factory: pytest.TempPathFactory) -> Mined:
+    folder = tmp_path_factory.mktemp('suites')
+    steps: list[Mapping[str, str | bytes | None]] = [
+        {
+            'pyproject.toml': PROJECT,
+            'LICENSE': 'Licensed under the Apache License, Version 2.0\n',
+            'till.py': CODE.replace('price(self', 'cost(self'),
+            PATH: suite(FEW.replace('price', 'cost')),
+        },
+        {
+            'till.py': CODE,
+            PATH: suite(MANY, FEW),
+            'bill.py': BILL,
+            'tests/test_bill.py': BILLS,
+        },
+    ]
+    return projects.mined(
+        projects.write(folder / 'repository', steps),
+        folder / 'store',
+        walk=Walk.STANDING,
+        profile=replace(QUICK, traces=True, measure_runs=6, files=RULES),
+        families=(Family.CLASS, Family.FILE),
+    )
+
+
+@pytest.fixture(scope='module')
+def released(found: Mined) -> Path:
+    folder = found.store.with_name('snapshot')
+    publish(ReleaseOptions(store=found.store, snapshot=folder))
+    assert list(verify(folder)) == []
+    return folder
+
+
+def test_a_class_and_a_module_are_different_focuses(released: Path) -> None:
+    sql = """SELECT family, start_builder, test_file, focus[1].declaration, focus[1].start_line,
+        focus[1].end_line FROM tasks WHERE start_builder = 'absent' ORDER BY ALL"""
+    assert snapshot.open(released).execute(sql).fetchall() == [
+        ('class', 'absent', PATH, 'till.Till', 1, 12),
+        ('file', 'absent', 'tests/test_bill.py', 'bill', 1, 5),
+        ('file', 'absent', PATH, 'till', 1, 18),
+    ]
+
+
+def test_starts_are_worth_less_than_gold(released: Path) -> None:
+    sql = """SELECT start_builder, start_adequacy.passing, start_adequacy.covered_lines
+        < gold_adequacy.covered_lines FROM tasks WHERE family = 'file' AND test_file = ?
+        AND start_builder IN ('older', 'removed') ORDER BY ALL"""
+    found = snapshot.open(released).execute(sql, [PATH]).fetchall()
+    assert ('older', 0, True) in found
+
+
+def judged(found: Mined, released: Path, start: str, text: str) -> SuiteResult:
+    sql = "SELECT task_id FROM tasks WHERE family = 'file' AND start_builder = ? AND test_file = ?"
+    ((task_id,),) = snapshot.open(released).execute(sql, [start, PATH]).fetchall()
+    old = None if start == 'absent' else suite(MANY, FEW)
+    patch = file_patch(PATH, old, text).encode()
+    evaluation = evaluate(
+        Options(
+            snapshot=released,
+            predictions=[Prediction(task_id=task_id, patch=patch)],
+            store=found.store,
+            cache=found.store.with_name('judged'),
+        )
+    )
+    assert evaluation.bugs == {}
+    (row,) = (row for row in evaluation.suites if row.task_id == task_id)
+    return row
+
+
+def test_gold_kills_at_its_judging_what_it_killed_when_mined(found: Mined, released: Path) -> None:
+    row = judged(found, released, 'absent', suite(MANY, FEW))
+    assert row.outcome == 'success'
+    assert row.adequacy is not None
+    assert row.gold_adequacy is not None
+    assert (row.adequacy.killed, row.adequacy.mutants) == (
+        row.gold_adequacy.killed,
+        row.gold_adequacy.mutants,
+    )
