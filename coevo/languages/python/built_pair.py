@@ -34,6 +34,7 @@ from coevo.languages.python.names import target
 from coevo.languages.python.observation import UNOBSERVED
 from coevo.languages.python.observation import PythonObservation
 from coevo.languages.python.reading.places import module_name
+from coevo.languages.python.reading.source_text import source_text
 from coevo.languages.python.reading.statement_lines import with_first_lines
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import Unresolved
@@ -338,7 +339,7 @@ class PythonBuiltPair:
             'targets': [target(method) for method in methods],
             'files': self.cells.files(cell, files),
             'absent': self.cells.absent(cell, files),
-            'traced': traced,
+            'traced': {path: source_text(self.cells.text(cell, path)) for path in traced},
         }
         if traced:
             request['coverage'] = self.context.coverage(cell.module.installed.interpreter)

@@ -16,11 +16,12 @@ _CORE = 'COVERAGE_CORE'
 
 
 class Counter:
-    """Of the files below a root whose paths are given, one test after the other."""
+    """Of the files below a root whose texts are given by path, one test after the other."""
 
-    def __init__(self, folder, root, files):
+    def __init__(self, folder, root, texts):
         self.folder = folder
-        self.paths = {file: os.path.realpath(os.path.join(root, file)) for file in files}
+        self.paths = {file: os.path.realpath(os.path.join(root, file)) for file in texts}
+        self.texts = {self.paths[file]: text for file, text in texts.items()}
         self.modules, self.possible, self.running = {}, {}, None
 
     def begin(self):
@@ -59,10 +60,16 @@ class Counter:
     def _of(self, path):
         """What there is to be executed; None of what coverage.py cannot read."""
         from coverage.exceptions import CoverageException
+        from coverage.parser import PythonParser
         from coverage.python import PythonFileReporter
 
         reporter = PythonFileReporter(path, self.running)
+        left_out = self.running._exclude_regex('exclude')
         try:
+            # The text at the path is not always there, nor always that of the code which runs.
+            parser = PythonParser(text=self.texts[path], filename=path, exclude=left_out)
+            parser.parse_source()
+            reporter._parser, reporter._source = parser, self.texts[path]
             known, excluded = reporter.lines(), reporter.excluded_lines()
             exits = {line: count for line, count in reporter.exit_counts().items() if count > 1}
             whole = reporter.no_branch_lines()

@@ -13,7 +13,8 @@ The request has
     targets    [file, class, name], paths relative to the root, class '' for a function
     options    of pytest
     absent     files whose missing names are stood in for, and the packages of the code
-    traced     for `trace`: files of the code whose lines and branches are wanted
+    traced     for `trace`: texts of the files of the code whose lines and branches are wanted; in the
+               tree they may be withheld, or others shown
     coverage   for `trace`: the folder with coverage.py; absent where no file is
     observed   where the observer counts, as the controller adds it; else nothing is there
     packages   the folder of libraries

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import MainSources
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.reading.statement_lines import with_first_lines
 from coevo.languages.traces import Trace
@@ -125,6 +127,19 @@ def test_of_a_test_that_fails_nothing_is_told(place: Shop) -> None:
     *traces, whole = _traces(place, 'test_fails', 'test_none', together=True)
     assert traces[0] is None
     assert _branches(whole) == _branches(traces[1]) == {6: (1, 2), 13: (1, 2)}
+
+
+def test_sources_that_are_withheld_count_alike(place: Shop) -> None:
+    """Where a submission is judged, byte code stands in the place of the sources."""
+    cell, tests = place.cell(place.new, place.new), [method('test_bread')]
+    found = [
+        place.built.trace(cell, tests, [FILE], Conditions(sources=sources), shared=True).traces[0]
+        for sources in (None, MainSources())
+    ]
+    assert found[0] is not None
+    assert found[1] is not None
+    assert found[0].lines == found[1].lines
+    assert _branches(found[1]) == {6: (1, 2), 13: (2, 2)}
 
 
 def test_a_test_does_not_see_who_counts(place: Shop) -> None:
